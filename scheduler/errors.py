@@ -1,0 +1,51 @@
+"""What can go wrong in the engine, one class per thing a caller can act on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class SchedulerError(Exception):
+    """The root of every error that the engine raises on purpose."""
+
+
+class QuantityError(SchedulerError):
+    """A text that is not a Kubernetes quantity."""
+
+
+class PolicyError(SchedulerError):
+    """A policy with an unknown key or a value out of range; names the path."""
+
+
+class UnknownNameError(SchedulerError):
+    """A name that nothing has enrolled under; the message lists the known ones."""
+
+
+class DuplicateNameError(SchedulerError):
+    """Two things enrolled under the same family and name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where in the input something stands: file, line from 1, dotted field."""
+
+    file: str
+    line: int
+    field: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.file}:{self.line}"
+        return f"{text}: {self.field}" if self.field else text
+
+
+class ManifestError(SchedulerError):
+    """A document that cannot be taken: says where, what was given and expected."""
+
+    def __init__(self, problem: str, *, place: Place | None = None) -> None:
+        super().__init__(f"{place}: {problem}" if place else problem)
+        self.problem = problem
+        self.place = place
+
+
+class InvariantError(SchedulerError):
+    """The world broke one of its own laws: a defect of ours, never of the input."""

@@ -1,0 +1,3 @@
+"""The typed inputs of the engine: what the documents say, parsed once."""
+
+from __future__ import annotations

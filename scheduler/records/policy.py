@@ -1,0 +1,69 @@
+"""Every strategy switch of a sandbox, as one document in the real formats."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from scheduler.errors import PolicyError
+
+API_VERSION = "quotalab.dev/v1"
+
+Stack = Literal["kueue", "yunikorn", "kube"]
+Laws = Literal["released", "documented"]
+Binding = Literal["kubernetes", "compare-and-set"]
+
+
+class Simulation(
+    msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True
+):
+    """How virtual time runs. Durations are Go durations ("60s", "1m30s")."""
+
+    tick_ms: int = 1000
+    default_runtime: str = "60s"
+    bind_latency_ms: int = 0
+    pod_start_ms: int = 0
+    binding: Binding = "kubernetes"
+    start_time: str = "2026-01-01T00:00:00Z"  # the wall time of virtual 0
+    nodes_schedule: bool = True  # place pods when there are Node objects
+
+
+class YuniKorn(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    """Which laws of preemption hold, and the queues.yaml document."""
+
+    laws: Laws = "released"
+    queues: dict[str, Any] = {}
+
+
+class PolicySpec(
+    msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True
+):
+    """The switches; `kueue` and `kubeScheduler` are the real configuration files."""
+
+    stack: Stack = "kueue"
+    kueue: dict[str, Any] = {}
+    kube_scheduler: dict[str, Any] = {}
+    yunikorn: YuniKorn = YuniKorn()
+    simulation: Simulation = Simulation()
+
+
+class Policy(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    """The whole document."""
+
+    api_version: Literal["quotalab.dev/v1"] = "quotalab.dev/v1"
+    kind: Literal["Policy"] = "Policy"
+    spec: PolicySpec = PolicySpec()
+
+    def document(self) -> dict[str, Any]:
+        """Return the policy as a plain document, defaults written out."""
+        document: dict[str, Any] = msgspec.to_builtins(self)
+        return document
+
+
+def read_policy(document: dict[str, Any]) -> Policy:
+    """Return the policy; unknown keys and wrong values are a PolicyError with path."""
+    try:
+        return msgspec.convert(document, Policy)
+    except msgspec.ValidationError as error:
+        raise PolicyError(f"policy: {error}") from error

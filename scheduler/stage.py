@@ -1,0 +1,100 @@
+"""What a scheduler inside the world is: a stage with its own state and timers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from scheduler.decisions import Decision
+from scheduler.records.objects import Key, Object
+
+US_PER_MS = 1000
+
+
+@dataclass(slots=True, kw_only=True)
+class Journal:
+    """What was decided and which objects changed, since the last time it was read.
+
+    Stages append in the order in which they decide. `touched` keeps first-touch
+    order; a removed object is in `removed` and not in `touched`.
+    """
+
+    decisions: list[Decision] = field(default_factory=list)
+    touched: dict[Key, None] = field(default_factory=dict)
+    removed: dict[Key, None] = field(default_factory=dict)
+
+    def emit(self, decision: Decision) -> None:
+        """Append one decision."""
+        self.decisions.append(decision)
+
+    def touch(self, key: Key) -> None:
+        """Note that the object's status, memory or manifest changed."""
+        self.touched[key] = None
+
+    def remove(self, key: Key) -> None:
+        """Note that the object is gone."""
+        self.touched.pop(key, None)
+        self.removed[key] = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Context:
+    """What a stage may know of the run: seed, clock, and where decisions go.
+
+    Virtual time is `now_ms`, integer milliseconds since the start of the run.
+    Timestamps on objects are microseconds since the Unix epoch (`now_us`).
+    """
+
+    seed: int
+    epoch_us: int  # the wall time that virtual 0 stands for
+    now_ms: int = 0
+    journal: Journal = field(default_factory=Journal)
+
+    @property
+    def now_us(self) -> int:
+        """Return the present instant as microseconds since the Unix epoch."""
+        return self.epoch_us + self.now_ms * US_PER_MS
+
+    def us(self, at_ms: int) -> int:
+        """Return a virtual time as microseconds since the Unix epoch."""
+        return self.epoch_us + at_ms * US_PER_MS
+
+    def ms(self, at_us: int) -> int:
+        """Return a timestamp as virtual milliseconds, rounded down."""
+        return (at_us - self.epoch_us) // US_PER_MS
+
+
+class Stage(Protocol):
+    """A scheduler as the world drives it.
+
+    A stage is derived: `put` with `restore` for every stored object, after
+    `recall` of its own memory, gives exactly the state that wrote them.
+    """
+
+    name: str
+
+    def put(self, obj: Object, *, restore: bool = False) -> None:
+        """Take an object that is new or changed, or (restore) one from storage.
+
+        With `restore` the object's status and memory are trusted and nothing
+        is decided.
+        """
+
+    def remove(self, key: Key) -> None:
+        """Forget an object."""
+
+    def write(self, obj: Object) -> None:
+        """Write this stage's part of the status and memory into the object."""
+
+    def due(self) -> int | None:
+        """Return the next instant (ms) at which the stage has a timer, or None."""
+
+    def remember(self) -> dict[str, Any]:
+        """Return what the stage keeps beside the objects: small, plain values."""
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Take back what `remember` returned, before any object is restored."""
+
+    def owned(self) -> Iterable[Key]:
+        """Return the keys of the objects whose status or memory it writes."""
