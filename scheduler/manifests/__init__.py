@@ -1,0 +1,3 @@
+"""Text to records and back; errors name file, line and field."""
+
+from __future__ import annotations

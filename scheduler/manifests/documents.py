@@ -1,0 +1,307 @@
+"""YAML to documents that remember their lines; hostile input is refused early."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from scheduler.errors import ManifestError, Place
+from scheduler.records.objects import Key
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a text may cost, set by whoever runs the server."""
+
+    bytes: int = 64 * 2**20
+    depth: int = 64
+    aliases: int = 1_000
+    repeats: int = 200_000  # values that aliases add by repeating
+    documents: int = 200_000
+
+
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(slots=True, kw_only=True)
+class Document:
+    """One YAML document: its plain data, and where each field stands."""
+
+    file: str
+    data: dict[str, Any]
+    root: yaml.Node | None = field(default=None, repr=False)
+    line: int = 1
+
+    @property
+    def kind(self) -> str:
+        """Return the kind, or "" when it has none."""
+        return str(self.data.get("kind") or "")
+
+    @property
+    def api_version(self) -> str:
+        """Return the apiVersion, or ""."""
+        return str(self.data.get("apiVersion") or "")
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Return the metadata, empty when absent."""
+        metadata = self.data.get("metadata")
+        return metadata if isinstance(metadata, dict) else {}
+
+    def key(self, *, namespaced: bool = True) -> Key:
+        """Return the object's key; a missing namespace is "default"."""
+        metadata = self.metadata
+        namespace = str(metadata.get("namespace") or "default") if namespaced else ""
+        return Key(self.kind, namespace, str(metadata.get("name") or ""))
+
+    def place(self, path: str = "") -> Place:
+        """Return where `path` ("spec.groups[0].name") stands.
+
+        A field that is absent has the line of the deepest part that exists.
+        """
+        line = self.line
+        if self.root is not None:
+            line = _line_of(self.root, path)
+        return Place(file=self.file, line=line, field=path)
+
+    def error(self, path: str, problem: str) -> ManifestError:
+        """Return the error to raise about this field."""
+        return ManifestError(problem, place=self.place(path))
+
+
+def _line_of(root: yaml.Node, path: str) -> int:
+    node, line = root, root.start_mark.line
+    for name, index in _STEP.findall(path):
+        child = _child(node, name, index)
+        if child is None:
+            break
+        node, line = child
+    return int(line) + 1
+
+
+def _child(node: yaml.Node, name: str, index: str) -> tuple[yaml.Node, int] | None:
+    if index and isinstance(node, yaml.SequenceNode) and int(index) < len(node.value):
+        item = node.value[int(index)]
+        return item, item.start_mark.line
+    if name and isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == name:
+                return value, key.start_mark.line
+    return None
+
+
+def read_documents(
+    text: str, *, file: str = "input", limits: Limits = DEFAULT_LIMITS
+) -> list[Document]:
+    """Return the documents of a YAML (or JSON) text, Lists taken apart.
+
+    Empty documents are left out. Raises ManifestError with file and line for
+    broken YAML, duplicate keys, non-objects and for what passes a limit.
+    """
+    if len(text.encode("utf-8", "surrogatepass")) > limits.bytes:
+        raise _too_much(file, 1, f"more than {limits.bytes} bytes")
+    return [
+        part
+        for document in _compose(text, file, limits)
+        for part in _take_apart(document)
+    ]
+
+
+def _compose(text: str, file: str, limits: Limits) -> Iterator[Document]:
+    written = _refuse_deep(text, file, limits)
+    builder = _Builder(file=file, most=written + limits.repeats)
+    try:
+        for node in yaml.compose_all(text, Loader=_Loader):
+            builder.documents += 1
+            if builder.documents > limits.documents:
+                raise _too_much(
+                    file, node.start_mark.line + 1, f"over {limits.documents} documents"
+                )
+            data = builder.build(node)
+            if data is None:
+                continue
+            line = node.start_mark.line + 1
+            if not isinstance(data, dict):
+                raise ManifestError(
+                    f"expected an object with apiVersion and kind, got {_kind(data)}",
+                    place=Place(file=file, line=line),
+                )
+            yield Document(file=file, data=data, root=node, line=line)
+    except yaml.YAMLError as error:
+        raise _broken(file, error) from error
+    except (RecursionError, UnicodeError) as error:
+        raise _too_much(file, 1, "nested or encoded beyond reading") from error
+
+
+def _refuse_deep(text: str, file: str, limits: Limits) -> int:
+    """Walk the events first, as composing deep input would recurse natively.
+
+    Returns the number of events: no fewer than the values as written.
+    """
+    depth = aliases = events = 0
+    try:
+        for event in yaml.parse(text, Loader=_Loader):
+            events += 1
+            line = event.start_mark.line + 1
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                if depth > limits.depth:
+                    raise _too_much(file, line, f"nested over {limits.depth} deep")
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            elif isinstance(event, yaml.AliasEvent):
+                aliases += 1
+                if aliases > limits.aliases:
+                    raise _too_much(file, line, f"over {limits.aliases} aliases")
+    except yaml.YAMLError as error:
+        raise _broken(file, error) from error
+    return events
+
+
+def _broken(file: str, error: yaml.YAMLError) -> ManifestError:
+    mark = getattr(error, "problem_mark", None)
+    line = mark.line + 1 if mark is not None else 1
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    return ManifestError(f"not YAML: {problem}", place=Place(file=file, line=line))
+
+
+def _too_much(file: str, line: int, what: str) -> ManifestError:
+    return ManifestError(
+        f"refused: {what}; split the file or ask the operator for a higher limit",
+        place=Place(file=file, line=line),
+    )
+
+
+def _kind(data: object) -> str:
+    return {list: "a list", str: "a text", int: "a number"}.get(
+        type(data), type(data).__name__
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Builder:
+    """Turns nodes into plain data, counting what aliases multiply."""
+
+    file: str
+    most: int
+    documents: int = 0
+    nodes: int = 0
+    path: list[int] = field(default_factory=list)
+
+    def build(self, node: yaml.Node) -> Any:
+        self.nodes += 1
+        if self.nodes > self.most:
+            raise self._complain(node, "refused: aliases repeat too many values")
+        if isinstance(node, yaml.ScalarNode):
+            return _scalar(node)
+        if id(node) in self.path:
+            raise self._complain(node, "an alias that contains itself")
+        self.path.append(id(node))
+        try:
+            if isinstance(node, yaml.SequenceNode):
+                return [self.build(item) for item in node.value]
+            return self._mapping(node)
+        finally:
+            self.path.pop()
+
+    def _mapping(self, node: yaml.Node) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
+        for key, value in node.value:
+            if key.tag == _MERGE:
+                self._merge(merged, value)
+                continue
+            if not isinstance(key, yaml.ScalarNode):
+                raise self._complain(key, "expected a text as key, got a collection")
+            if key.value in found:
+                raise self._complain(key, f"the key {key.value!r} is given twice")
+            found[key.value] = self.build(value)
+        return {**merged, **found} if merged else found
+
+    def _merge(self, merged: dict[str, Any], value: yaml.Node) -> None:
+        data = self.build(value)
+        for part in data if isinstance(data, list) else [data]:
+            if not isinstance(part, dict):
+                raise self._complain(value, "expected an object to merge with <<")
+            for name, item in part.items():
+                merged.setdefault(name, item)
+
+    def _complain(self, node: yaml.Node, problem: str) -> ManifestError:
+        place = Place(file=self.file, line=node.start_mark.line + 1)
+        return ManifestError(problem, place=place)
+
+
+_INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_WORDS = {
+    "true": True,
+    "True": True,
+    "TRUE": True,
+    "false": False,
+    "False": False,
+    "FALSE": False,
+    "null": None,
+    "Null": None,
+    "NULL": None,
+    "~": None,
+    "": None,
+}
+_STR = "tag:yaml.org,2002:str"
+
+
+def _scalar(node: yaml.ScalarNode) -> Any:
+    """Return a scalar by the JSON schema of YAML, as Kubernetes reads it.
+
+    `on`, `yes` and dates stay texts; a quoted value is always a text.
+    """
+    text = node.value
+    if node.style is not None or node.tag == _STR:
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INT.fullmatch(text) and len(text) < 25:
+        return int(text)
+    if _FLOAT.fullmatch(text) and len(text) < 40:
+        return float(text)
+    return text
+
+
+def _take_apart(document: Document) -> Iterator[Document]:
+    """Yield the items of a `List`, or the document itself."""
+    items = document.data.get("items")
+    if not (document.kind.endswith("List") and isinstance(items, list)):
+        yield document
+        return
+    for index, item in enumerate(items):
+        if not isinstance(item, dict):
+            raise document.error(f"items[{index}]", "expected an object")
+        root = _item_node(document.root, index)
+        line = root.start_mark.line + 1 if root is not None else document.line
+        data = _with_list_kind(document, item)
+        yield from _take_apart(
+            Document(file=document.file, data=data, root=root, line=line)
+        )
+
+
+def _with_list_kind(document: Document, item: dict[str, Any]) -> dict[str, Any]:
+    """Give an item of a typed list (`PodList`) the kind its list says."""
+    if item.get("kind") or document.kind == "List":
+        return item
+    kind = document.kind.removesuffix("List")
+    return {"apiVersion": document.api_version, "kind": kind, **item}
+
+
+def _item_node(root: yaml.Node | None, index: int) -> yaml.Node | None:
+    if root is None:
+        return None
+    items = _child(root, "items", "")
+    found = _child(items[0], "", str(index)) if items else None
+    return found[0] if found else None

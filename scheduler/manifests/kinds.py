@@ -1,0 +1,268 @@
+"""One table of kinds: what is simulated, what is only kept, and where it counts.
+
+The importer, the "not simulated" panel of every sandbox and the documentation
+read this table; nothing else lists kinds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Level = Literal["simulated", "kept", "configuration"]
+
+KUEUE = "kueue.x-k8s.io"
+YUNIKORN = "yunikorn.apache.org"
+ALL = ("kueue", "yunikorn", "kube")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind: its API group and versions (newest first, as served)."""
+
+    kind: str
+    group: str
+    versions: tuple[str, ...]
+    plural: str
+    level: Level
+    stacks: tuple[str, ...] = ALL
+    namespaced: bool = True
+    note: str = ""
+
+    @property
+    def api_version(self) -> str:
+        """Return the served apiVersion."""
+        return f"{self.group}/{self.versions[0]}" if self.group else self.versions[0]
+
+
+def _kueue(kind: str, plural: str, *, namespaced: bool = False) -> Kind:
+    return Kind(
+        kind=kind,
+        group=KUEUE,
+        versions=("v1beta2", "v1beta1"),
+        plural=plural,
+        level="simulated",
+        stacks=("kueue",),
+        namespaced=namespaced,
+    )
+
+
+def _kept(kind: str, group: str, version: str, plural: str, note: str) -> Kind:
+    return Kind(
+        kind=kind,
+        group=group,
+        versions=(version,),
+        plural=plural,
+        level="kept",
+        note=note,
+        namespaced=kind not in _CLUSTER_WIDE,
+    )
+
+
+_CLUSTER_WIDE = frozenset(
+    {
+        "AdmissionCheck",
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "CustomResourceDefinition",
+        "MultiKueueCluster",
+        "MultiKueueConfig",
+        "PersistentVolume",
+        "ProvisioningRequestConfig",
+        "StorageClass",
+        "Topology",
+    }
+)
+
+_NO_CHECKS = "admission checks are not simulated; admission goes on without them"
+_NO_JOB = "this job kind does not become a Workload yet; give a Workload for it"
+_NO_CONTROLLER = "its controller is not simulated; give the Pods or Jobs it makes"
+_NOT_SCHEDULED = "does not take part in scheduling decisions"
+
+
+def _core(kind: str, plural: str, *, namespaced: bool = True) -> Kind:
+    return Kind(
+        kind=kind,
+        group="",
+        versions=("v1",),
+        plural=plural,
+        level="simulated",
+        namespaced=namespaced,
+    )
+
+
+def _simulated(
+    kind: str,
+    group: str,
+    versions: tuple[str, ...],
+    plural: str,
+    *,
+    namespaced: bool = True,
+    stacks: tuple[str, ...] = ALL,
+) -> Kind:
+    return Kind(
+        kind=kind,
+        group=group,
+        versions=versions,
+        plural=plural,
+        level="simulated",
+        namespaced=namespaced,
+        stacks=stacks,
+    )
+
+
+def _configuration(kind: str, group: str, versions: tuple[str, ...]) -> Kind:
+    return Kind(
+        kind=kind,
+        group=group,
+        versions=versions,
+        plural="",
+        level="configuration",
+        namespaced=False,
+    )
+
+
+TABLE: tuple[Kind, ...] = (
+    _kueue("ResourceFlavor", "resourceflavors"),
+    _kueue("Cohort", "cohorts"),
+    _kueue("ClusterQueue", "clusterqueues"),
+    _kueue("LocalQueue", "localqueues", namespaced=True),
+    _kueue("Workload", "workloads", namespaced=True),
+    _kueue("WorkloadPriorityClass", "workloadpriorityclasses"),
+    _core("Namespace", "namespaces", namespaced=False),
+    _core("Node", "nodes", namespaced=False),
+    _core("Pod", "pods"),
+    _core("LimitRange", "limitranges"),
+    _simulated(
+        "PriorityClass",
+        "scheduling.k8s.io",
+        ("v1",),
+        "priorityclasses",
+        namespaced=False,
+    ),
+    _simulated(
+        "RuntimeClass", "node.k8s.io", ("v1",), "runtimeclasses", namespaced=False
+    ),
+    _simulated("Job", "batch", ("v1",), "jobs"),
+    _simulated("JobSet", "jobset.x-k8s.io", ("v1alpha2",), "jobsets"),
+    _simulated("PodGroup", "scheduling.x-k8s.io", ("v1alpha1",), "podgroups"),
+    _simulated(
+        "PodDisruptionBudget", "policy", ("v1",), "poddisruptionbudgets"
+    ),
+    Kind(
+        kind="ConfigMap",
+        group="",
+        versions=("v1",),
+        plural="configmaps",
+        level="kept",
+        note="read as policy when it holds a Kueue Configuration or a queues.yaml",
+    ),
+    _configuration(
+        "Configuration", "config.kueue.x-k8s.io", ("v1beta2", "v1beta1")
+    ),
+    _configuration(
+        "KubeSchedulerConfiguration",
+        "kubescheduler.config.k8s.io",
+        ("v1", "v1beta3"),
+    ),
+    _configuration("Policy", "quotalab.dev", ("v1",)),
+    _configuration("Scenario", "quotalab.dev", ("v1",)),
+    _kept("AdmissionCheck", KUEUE, "v1beta2", "admissionchecks", _NO_CHECKS),
+    _kept(
+        "ProvisioningRequestConfig",
+        KUEUE,
+        "v1beta2",
+        "provisioningrequestconfigs",
+        _NO_CHECKS,
+    ),
+    _kept("MultiKueueConfig", KUEUE, "v1beta2", "multikueueconfigs", _NO_CHECKS),
+    _kept("MultiKueueCluster", KUEUE, "v1beta2", "multikueueclusters", _NO_CHECKS),
+    _kept(
+        "Topology",
+        KUEUE,
+        "v1beta2",
+        "topologies",
+        "topology-aware scheduling is not simulated",
+    ),
+    _kept("Deployment", "apps", "v1", "deployments", _NO_CONTROLLER),
+    _kept("ReplicaSet", "apps", "v1", "replicasets", _NO_CONTROLLER),
+    _kept("StatefulSet", "apps", "v1", "statefulsets", _NO_CONTROLLER),
+    _kept("DaemonSet", "apps", "v1", "daemonsets", _NO_CONTROLLER),
+    _kept("CronJob", "batch", "v1", "cronjobs", _NO_CONTROLLER),
+    _kept("MPIJob", "kubeflow.org", "v2beta1", "mpijobs", _NO_JOB),
+    _kept("PyTorchJob", "kubeflow.org", "v1", "pytorchjobs", _NO_JOB),
+    _kept("TFJob", "kubeflow.org", "v1", "tfjobs", _NO_JOB),
+    _kept("XGBoostJob", "kubeflow.org", "v1", "xgboostjobs", _NO_JOB),
+    _kept("PaddleJob", "kubeflow.org", "v1", "paddlejobs", _NO_JOB),
+    _kept("JAXJob", "kubeflow.org", "v1", "jaxjobs", _NO_JOB),
+    _kept("TrainJob", "trainer.kubeflow.org", "v1alpha1", "trainjobs", _NO_JOB),
+    _kept("RayJob", "ray.io", "v1", "rayjobs", _NO_JOB),
+    _kept("RayCluster", "ray.io", "v1", "rayclusters", _NO_JOB),
+    _kept("RayService", "ray.io", "v1", "rayservices", _NO_JOB),
+    _kept(
+        "AppWrapper", "workload.codeflare.dev", "v1beta2", "appwrappers", _NO_JOB
+    ),
+    _kept(
+        "LeaderWorkerSet",
+        "leaderworkerset.x-k8s.io",
+        "v1",
+        "leaderworkersets",
+        _NO_JOB,
+    ),
+    _kept(
+        "SparkApplication", "sparkoperator.k8s.io", "v1beta2", "sparkapplications", _NO_JOB
+    ),
+    _kept("Service", "", "v1", "services", _NOT_SCHEDULED),
+    _kept("ServiceAccount", "", "v1", "serviceaccounts", _NOT_SCHEDULED),
+    _kept("Secret", "", "v1", "secrets", _NOT_SCHEDULED),
+    _kept("Event", "", "v1", "events", _NOT_SCHEDULED),
+    _kept("Endpoints", "", "v1", "endpoints", _NOT_SCHEDULED),
+    _kept("ResourceQuota", "", "v1", "resourcequotas", _NOT_SCHEDULED),
+    _kept(
+        "PersistentVolumeClaim",
+        "",
+        "v1",
+        "persistentvolumeclaims",
+        "volumes are not simulated",
+    ),
+    _kept(
+        "PersistentVolume", "", "v1", "persistentvolumes", "volumes are not simulated"
+    ),
+    _kept(
+        "StorageClass",
+        "storage.k8s.io",
+        "v1",
+        "storageclasses",
+        "volumes are not simulated",
+    ),
+    _kept("Role", "rbac.authorization.k8s.io", "v1", "roles", _NOT_SCHEDULED),
+    _kept(
+        "RoleBinding", "rbac.authorization.k8s.io", "v1", "rolebindings", _NOT_SCHEDULED
+    ),
+    _kept(
+        "ClusterRole", "rbac.authorization.k8s.io", "v1", "clusterroles", _NOT_SCHEDULED
+    ),
+    _kept(
+        "ClusterRoleBinding",
+        "rbac.authorization.k8s.io",
+        "v1",
+        "clusterrolebindings",
+        _NOT_SCHEDULED,
+    ),
+    _kept(
+        "CustomResourceDefinition",
+        "apiextensions.k8s.io",
+        "v1",
+        "customresourcedefinitions",
+        _NOT_SCHEDULED,
+    ),
+)
+
+BY_KIND: dict[str, Kind] = {entry.kind: entry for entry in TABLE}
+GROUPS: frozenset[str] = frozenset(entry.group for entry in TABLE)
+
+
+def split(api_version: str) -> tuple[str, str]:
+    """Return (group, version) of an apiVersion; the core group is ""."""
+    group, slash, version = api_version.rpartition("/")
+    return (group, version) if slash else ("", api_version)

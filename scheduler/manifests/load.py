@@ -1,0 +1,266 @@
+"""Texts to objects and policy: everything a file says, or what is wrong with it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from scheduler.errors import ManifestError, Place, QuantityError, SchedulerError
+from scheduler.manifests import kinds, kubernetes, kueue, yunikorn
+from scheduler.manifests.documents import (
+    DEFAULT_LIMITS,
+    Document,
+    Limits,
+    read_documents,
+)
+from scheduler.records.annotations import PREFIX, read_timing
+from scheduler.records.objects import Key, Object
+
+Check = Callable[[Document], dict[str, Any]]
+CHECKS: Mapping[str, Check] = {**kubernetes.CHECKS, **kueue.CHECKS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something worth saying about the input.
+
+    `error`: the document cannot be taken. `unsupported`: kept, not simulated.
+    `warning`: taken, but probably not what was meant.
+    """
+
+    level: Literal["error", "unsupported", "warning"]
+    place: Place
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.problem}"
+
+
+@dataclass(slots=True, kw_only=True)
+class Loaded:
+    """What the texts hold. Take nothing of it while `errors` is not empty."""
+
+    objects: list[Object] = field(default_factory=list)
+    policy: dict[str, Any] = field(default_factory=dict)  # patch of PolicySpec
+    scenarios: list[Document] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    places: dict[Key, Document] = field(default_factory=dict)
+
+    @property
+    def errors(self) -> list[Finding]:
+        """Return the findings that forbid loading."""
+        return [f for f in self.findings if f.level == "error"]
+
+
+def load(
+    sources: Iterable[tuple[str, str]], *, limits: Limits = DEFAULT_LIMITS
+) -> Loaded:
+    """Read (file name, text) pairs; never raises for bad input.
+
+    Every document is looked at, so that all problems are told at once.
+    """
+    loaded = Loaded()
+    for file, text in sources:
+        try:
+            documents = read_documents(text, file=file, limits=limits)
+        except ManifestError as error:
+            _complain(loaded, error)
+            continue
+        for document in documents:
+            _take(loaded, document)
+    return loaded
+
+
+def _complain(loaded: Loaded, error: ManifestError) -> None:
+    place = error.place or Place(file="input", line=1)
+    loaded.findings.append(Finding(level="error", place=place, problem=error.problem))
+
+
+def _take(loaded: Loaded, document: Document) -> None:
+    try:
+        kind = _kind(document)
+        if kind is None:
+            _take_bare(loaded, document)
+        elif kind.level == "configuration":
+            _take_configuration(loaded, document)
+        else:
+            _take_object(loaded, document, kind)
+    except ManifestError as error:
+        _complain(loaded, error)
+    except SchedulerError as error:
+        _complain(loaded, document.error("", str(error)))
+
+
+def _kind(document: Document) -> kinds.Kind | None:
+    """Return the table's entry; None for a bare queues.yaml."""
+    if not document.kind and not document.api_version:
+        if yunikorn.is_queues(document.data):
+            return None
+        raise document.error("", "expected apiVersion and kind, found neither")
+    for name in ("apiVersion", "kind"):
+        if not isinstance(document.data.get(name), str) or not document.data[name]:
+            raise document.error(name, "expected a text, found none")
+    entry = kinds.BY_KIND.get(document.kind)
+    group, version = kinds.split(document.api_version)
+    if entry is None:
+        raise document.error("kind", _unknown_kind(document.kind, group))
+    if group != entry.group:
+        raise document.error(
+            "apiVersion",
+            f"{entry.kind} is of {entry.api_version}, got {document.api_version!r}",
+        )
+    if entry.level != "kept" and version not in entry.versions:
+        known = ", ".join(entry.versions)
+        raise document.error(
+            "apiVersion",
+            f"version {version!r} of {entry.kind} is not read; known: {known}",
+        )
+    return entry
+
+
+def _unknown_kind(kind: str, group: str) -> str:
+    same_group = [e.kind for e in kinds.TABLE if e.group == group]
+    near = difflib.get_close_matches(kind, same_group or list(kinds.BY_KIND), n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"unknown kind {kind!r} of group {group or 'core'!r}{hint}"
+
+
+def _take_bare(loaded: Loaded, document: Document) -> None:
+    _merge_policy(loaded, document, {"yunikorn": {"queues": document.data}})
+
+
+def _take_configuration(loaded: Loaded, document: Document) -> None:
+    match document.kind:
+        case "Configuration":
+            _merge_policy(loaded, document, {"kueue": document.data})
+        case "KubeSchedulerConfiguration":
+            _merge_policy(loaded, document, {"kubeScheduler": document.data})
+        case "Policy":
+            spec = document.data.get("spec")
+            if not isinstance(spec, dict):
+                raise document.error("spec", "expected an object")
+            _merge_policy(loaded, document, spec)
+        case _:
+            loaded.scenarios.append(document)
+
+
+def _merge_policy(loaded: Loaded, document: Document, patch: dict[str, Any]) -> None:
+    for section, value in patch.items():
+        if section in loaded.policy and section not in ("yunikorn", "simulation"):
+            raise document.error("", f"the policy section {section!r} is given twice")
+        if isinstance(value, dict) and section in loaded.policy:
+            value = {**loaded.policy[section], **value}
+        loaded.policy[section] = value
+
+
+def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
+    key = _key(document, kind)
+    if key in loaded.places:
+        first = loaded.places[key].place()
+        raise document.error("metadata.name", f"{key} is given twice; first at {first}")
+    _check_annotations(document)
+    check = CHECKS.get(document.kind)
+    manifest = check(document) if check else dict(document.data)
+    status = manifest.pop("status", None) or document.data.get("status") or {}
+    loaded.places[key] = document
+    loaded.objects.append(
+        Object(key=key, manifest=_served(manifest, key, kind), status=dict(status))
+    )
+    if document.kind == "ConfigMap":
+        _read_config_map(loaded, document)
+    if kind.level == "kept" and kind.kind != "ConfigMap":
+        loaded.findings.append(
+            Finding(
+                level="unsupported",
+                place=document.place("kind"),
+                problem=f"{kind.kind} {key.path}: not simulated, kept as it is: "
+                + kind.note,
+            )
+        )
+
+
+def _key(document: Document, kind: kinds.Kind) -> Key:
+    metadata = document.data.get("metadata")
+    if not isinstance(metadata, dict):
+        raise document.error("metadata", "expected an object with a name")
+    name = metadata.get("name") or _generated(document, metadata)
+    if not isinstance(name, str) or not name:
+        raise document.error("metadata.name", f"expected a name, got {name!r}")
+    if len(name) > 253 or any(c in name for c in "/%\x00\n\t "):
+        raise document.error("metadata.name", f"not a name: {name[:80]!r}")
+    namespace = metadata.get("namespace") or "default"
+    if not isinstance(namespace, str) or "/" in namespace or len(namespace) > 63:
+        raise document.error("metadata.namespace", f"not a namespace: {namespace!r}")
+    return Key(document.kind, namespace if kind.namespaced else "", name)
+
+
+def _generated(document: Document, metadata: dict[str, Any]) -> str | None:
+    """Return a stable name for `generateName`: its place in the file counts."""
+    prefix = metadata.get("generateName")
+    if not isinstance(prefix, str) or not prefix:
+        return None
+    return f"{prefix}{document.line:05d}"
+
+
+def _served(manifest: dict[str, Any], key: Key, kind: kinds.Kind) -> dict[str, Any]:
+    """Return the manifest as served: newest version, names in, noise out."""
+    metadata = {
+        name: value
+        for name, value in (manifest.get("metadata") or {}).items()
+        if name not in ("managedFields", "generateName", "resourceVersion", "selfLink")
+    }
+    metadata["name"] = key.name
+    if key.namespace:
+        metadata["namespace"] = key.namespace
+    version = kind.api_version if kind.level == "simulated" else manifest["apiVersion"]
+    rest = {
+        name: value
+        for name, value in manifest.items()
+        if name not in ("apiVersion", "kind", "metadata", "status")
+    }
+    return {"apiVersion": version, "kind": key.kind, "metadata": metadata, **rest}
+
+
+def _check_annotations(document: Document) -> None:
+    annotations = document.metadata.get("annotations") or {}
+    for part in ("annotations", "labels"):
+        given = document.metadata.get(part) or {}
+        if not isinstance(given, dict):
+            raise document.error(f"metadata.{part}", "expected an object of texts")
+        for name, value in given.items():
+            if not isinstance(value, str):
+                raise document.error(
+                    f"metadata.{part}.{name}",
+                    f"expected a text (in quotes), got {value!r}",
+                )
+    if not any(name.startswith(PREFIX) for name in annotations):
+        return
+    try:
+        read_timing(annotations)
+    except QuantityError as error:
+        raise document.error("metadata.annotations", str(error)) from error
+
+
+def _read_config_map(loaded: Loaded, document: Document) -> None:
+    """Take the policy that a ConfigMap of Kueue or YuniKorn holds, if any."""
+    texts = document.data.get("data") or {}
+    if not isinstance(texts, dict):
+        raise document.error("data", "expected an object of texts")
+    for name, text in texts.items():
+        if not isinstance(text, str) or not name.endswith((".yaml", ".yml")):
+            continue
+        for inner in _inner(document, name, text):
+            if inner.kind == "Configuration" or inner.kind.startswith("KubeScheduler"):
+                _take_configuration(loaded, inner)
+            elif not inner.kind and yunikorn.is_queues(inner.data):
+                _take_bare(loaded, inner)
+
+
+def _inner(document: Document, name: str, text: str) -> list[Document]:
+    at = document.place(f"data.{name}")
+    try:
+        return read_documents(text, file=f"{at.file}:{at.line} {name}")
+    except ManifestError:
+        return []  # not YAML of ours; a ConfigMap may hold anything
