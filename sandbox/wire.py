@@ -1,0 +1,338 @@
+"""The live protocol: every message and row that travels to the page.
+
+Rows are keyed "Kind/namespace/name". Amounts are canonical units as decimal
+texts, since 64-bit integers do not survive JSON readers; virtual times are
+milliseconds from the start of the run. TypeScript types are generated from
+this module and nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+PROTOCOL = 1
+
+Amounts = dict[str, str]  # resource -> canonical units as a decimal text
+
+
+class Wire(
+    msgspec.Struct, rename="camel", frozen=True, kw_only=True, omit_defaults=False
+):
+    """The base of everything that travels."""
+
+
+class Cell(Wire):
+    """Quota and usage of one (flavor, resource) at one node of the quota tree."""
+
+    flavor: str
+    resource: str
+    nominal: str
+    used: str
+    borrowed: str
+    lent: str  # of the nominal quota, what others in the cohort use now
+    available: str  # what one more workload could take now, borrowing included
+    borrowing_limit: str | None = None
+    lending_limit: str | None = None
+
+
+class Counts(Wire):
+    """Workloads by state."""
+
+    pending: int = 0
+    inadmissible: int = 0
+    reserved: int = 0
+    admitted: int = 0
+    evicted: int = 0  # evicted and waiting again; also part of pending
+    finished: int = 0
+
+
+class Row(Wire):
+    """What every row carries."""
+
+    key: str
+    name: str
+    namespace: str = ""
+
+
+class SandboxRow(Row, tag="Sandbox", tag_field="kind"):
+    """The sandbox itself: clock, transport and what may be done with it."""
+
+    id: str
+    title: str
+    branch: str
+    parent: str | None
+    stack: Literal["kueue", "yunikorn", "kube"]
+    fair_sharing: bool
+    laws: str
+    seed: str
+    tick: int
+    t_ms: int
+    tick_ms: int
+    playing: bool
+    speed: float  # ticks per second of wall time; 0 = as fast as it goes
+    until: str  # what a running step waits for; "" when nothing
+    problem: str  # why ticking stopped by itself; "" when it did not
+    hash: str  # of the world, hexadecimal, first 16 digits
+    resources: list[str]  # in the order in which bars are drawn
+    not_simulated: list[str]  # what this world holds that has no effect
+
+
+class CohortRow(Row, tag="Cohort", tag_field="kind"):
+    """A cohort: an inner node of the quota tree."""
+
+    parent: str
+    implicit: bool
+    weight: str
+    share: str  # weighted share; "inf" when weight is 0 and it borrows
+    cells: list[Cell]
+    lendable: Amounts
+
+
+class ClusterQueueRow(Row, tag="ClusterQueue", tag_field="kind"):
+    """A ClusterQueue: a leaf of the quota tree."""
+
+    cohort: str
+    queueing_strategy: str
+    stop_policy: str
+    active: bool
+    inactive_reason: str
+    weight: str
+    share: str
+    cells: list[Cell]
+    counts: Counts
+    within_cluster_queue: str
+    reclaim_within_cohort: str
+    borrow_within_cohort: str
+
+
+class LocalQueueRow(Row, tag="LocalQueue", tag_field="kind"):
+    """A LocalQueue: the door of a namespace to a ClusterQueue."""
+
+    cluster_queue: str
+    stop_policy: str
+    active: bool
+    counts: Counts
+
+
+class ResourceFlavorRow(Row, tag="ResourceFlavor", tag_field="kind"):
+    """A ResourceFlavor."""
+
+    node_labels: dict[str, str]
+    taints: list[str]
+
+
+class PodSetCell(Wire):
+    """One pod set of a Workload."""
+
+    name: str
+    count: int
+    min_count: int | None
+    requests: Amounts  # of one pod
+    flavors: dict[str, str]  # resource -> flavor, once quota is reserved
+
+
+Phase = Literal[
+    "pending", "inadmissible", "reserved", "admitted", "finished", "inactive"
+]
+
+
+class WorkloadRow(Row, tag="Workload", tag_field="kind"):
+    """A Workload as a card shows it."""
+
+    uid: str
+    local_queue: str
+    cluster_queue: str
+    phase: Phase
+    priority: int
+    priority_class: str
+    pod_sets: list[PodSetCell]
+    totals: Amounts
+    reason: str  # of the condition that explains the phase
+    message: str  # its sentence, cut after 300 characters
+    sticky: bool  # heads its queue until admitted
+    order_us: str  # queue-order timestamp; order: sticky, priority desc, this, uid
+    created_ms: int
+    reserved_ms: int | None
+    admitted_ms: int | None
+    ready_ms: int | None
+    ends_ms: int | None  # when it will finish if left alone
+    runtime_ms: int
+    requeue_ms: int | None  # backoff ends
+    evictions: int
+    evicted: bool  # the last thing that happened to its quota was an eviction
+    owner: str  # key of the Job it was made from, or ""
+
+
+class NodeRow(Row, tag="Node", tag_field="kind"):
+    """A node with what is taken on it."""
+
+    state: Literal["ready", "cordoned", "failed"]
+    flavor: str  # the ResourceFlavor whose labels it has, or ""
+    allocatable: Amounts
+    used: Amounts
+    pods: int
+    taints: list[str]
+    labels: dict[str, str]
+
+
+class PodRow(Row, tag="Pod", tag_field="kind"):
+    """A pod."""
+
+    uid: str
+    node: str
+    nominated: str
+    phase: Literal[
+        "gated", "pending", "waiting", "bound", "running", "ready", "succeeded", "failed"
+    ]
+    workload: str  # key, or ""
+    queue: str  # ClusterQueue, or YuniKorn queue path
+    scheduler: str
+    priority: int
+    requests: Amounts
+    qos: str
+    reason: str
+    message: str
+
+
+class QueueRow(Row, tag="Queue", tag_field="kind"):
+    """A YuniKorn queue; `name` is its full path."""
+
+    parent: str
+    leaf: bool
+    guaranteed: Amounts
+    max: Amounts
+    allocated: Amounts
+    pending: Amounts
+    share: float
+    sort_policy: str
+    preemption_policy: str
+    preemption_delay_ms: int
+    priority_policy: str
+    priority_offset: int
+    applications: int
+
+
+class ApplicationRow(Row, tag="Application", tag_field="kind"):
+    """A YuniKorn application."""
+
+    queue: str
+    state: str
+    user: str
+    submitted_ms: int
+    allocated: Amounts
+    pending: Amounts
+    asks: int
+    allocations: int
+
+
+class PolicyRow(Row, tag="Policy", tag_field="kind"):
+    """The policy document in force; `changed` are paths that differ from the start."""
+
+    document: dict[str, Any]
+    changed: list[str]
+
+
+AnyRow = (
+    SandboxRow
+    | CohortRow
+    | ClusterQueueRow
+    | LocalQueueRow
+    | ResourceFlavorRow
+    | WorkloadRow
+    | NodeRow
+    | PodRow
+    | QueueRow
+    | ApplicationRow
+    | PolicyRow
+)
+
+
+class QueueSample(Wire):
+    """One queue at one tick, for the curves."""
+
+    queue: str
+    share: float | None  # None = infinite
+    used: Amounts
+    pending: int
+
+
+class Sample(Wire):
+    """The whole world at one tick, for the curves."""
+
+    tick: int
+    t_ms: int
+    pending: int
+    admitted: int
+    finished: int
+    preemptions: int  # in this tick
+    evictions: int
+    used: Amounts
+    capacity: Amounts
+    queues: list[QueueSample]
+
+
+class EventLine(Wire):
+    """One decision or edit, as the event list shows it."""
+
+    revision: int
+    seq: int
+    tick: int
+    t_ms: int
+    type: str
+    subject: str
+    by: str
+    reason: str
+    message: str
+
+
+class Hello(Wire, tag="hello", tag_field="type"):
+    """Client: what it has and wants. `since` asks for diffs above a revision."""
+
+    since: int | None = None
+    views: list[str] = []
+
+
+class PageState(Wire, tag="page_state", tag_field="type"):
+    """Server: everything at one revision. The newest 600 samples and 200 events."""
+
+    revision: int
+    rows: list[AnyRow]
+    samples: list[Sample]
+    events: list[EventLine]
+    protocol: int = PROTOCOL
+
+
+class Diff(Wire, tag="diff", tag_field="type"):
+    """Server: from one revision to a later one; may span several.
+
+    `updated` holds the changed fields only, whole values. A client whose
+    revision is not `from_revision` says hello again.
+    """
+
+    from_revision: int = msgspec.field(name="from")
+    revision: int
+    tick: int
+    added: list[AnyRow]
+    updated: dict[str, dict[str, Any]]
+    removed: list[str]
+    samples: list[Sample]
+    events: list[EventLine]
+
+
+class Resync(Wire, tag="resync", tag_field="type"):
+    """Server: the diffs you need are gone; say hello without `since`."""
+
+    revision: int
+
+
+class Status(Wire, tag="status", tag_field="type"):
+    """Server: how the service is. Errors stay until a status without one."""
+
+    level: Literal["live", "waiting", "error"]
+    message: str
+
+
+ServerMessage = PageState | Diff | Resync | Status
+ClientMessage = Hello
