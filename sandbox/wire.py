@@ -8,13 +8,17 @@ this module and nothing else.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 PROTOCOL = 1
 
 Amounts = dict[str, str]  # resource -> canonical units as a decimal text
+# Row key -> the fields that changed, whole values, by their names on the wire.
+Patches = Annotated[
+    dict[str, dict[str, Any]], msgspec.Meta(extra={"patches": "AnyRow"})
+]
 
 
 class Wire(
@@ -23,7 +27,7 @@ class Wire(
     """The base of everything that travels."""
 
 
-class Cell(Wire):
+class Cell(Wire, kw_only=True):
     """Quota and usage of one (flavor, resource) at one node of the quota tree."""
 
     flavor: str
@@ -37,7 +41,7 @@ class Cell(Wire):
     lending_limit: str | None = None
 
 
-class Counts(Wire):
+class Counts(Wire, kw_only=True):
     """Workloads by state."""
 
     pending: int = 0
@@ -48,7 +52,7 @@ class Counts(Wire):
     finished: int = 0
 
 
-class Row(Wire):
+class Row(Wire, kw_only=True):
     """What every row carries."""
 
     key: str
@@ -56,7 +60,7 @@ class Row(Wire):
     namespace: str = ""
 
 
-class SandboxRow(Row, tag="Sandbox", tag_field="kind"):
+class SandboxRow(Row, tag="Sandbox", tag_field="kind", kw_only=True):
     """The sandbox itself: clock, transport and what may be done with it."""
 
     id: str
@@ -79,7 +83,7 @@ class SandboxRow(Row, tag="Sandbox", tag_field="kind"):
     not_simulated: list[str]  # what this world holds that has no effect
 
 
-class CohortRow(Row, tag="Cohort", tag_field="kind"):
+class CohortRow(Row, tag="Cohort", tag_field="kind", kw_only=True):
     """A cohort: an inner node of the quota tree."""
 
     parent: str
@@ -90,7 +94,7 @@ class CohortRow(Row, tag="Cohort", tag_field="kind"):
     lendable: Amounts
 
 
-class ClusterQueueRow(Row, tag="ClusterQueue", tag_field="kind"):
+class ClusterQueueRow(Row, tag="ClusterQueue", tag_field="kind", kw_only=True):
     """A ClusterQueue: a leaf of the quota tree."""
 
     cohort: str
@@ -107,7 +111,7 @@ class ClusterQueueRow(Row, tag="ClusterQueue", tag_field="kind"):
     borrow_within_cohort: str
 
 
-class LocalQueueRow(Row, tag="LocalQueue", tag_field="kind"):
+class LocalQueueRow(Row, tag="LocalQueue", tag_field="kind", kw_only=True):
     """A LocalQueue: the door of a namespace to a ClusterQueue."""
 
     cluster_queue: str
@@ -116,14 +120,14 @@ class LocalQueueRow(Row, tag="LocalQueue", tag_field="kind"):
     counts: Counts
 
 
-class ResourceFlavorRow(Row, tag="ResourceFlavor", tag_field="kind"):
+class ResourceFlavorRow(Row, tag="ResourceFlavor", tag_field="kind", kw_only=True):
     """A ResourceFlavor."""
 
     node_labels: dict[str, str]
     taints: list[str]
 
 
-class PodSetCell(Wire):
+class PodSetCell(Wire, kw_only=True):
     """One pod set of a Workload."""
 
     name: str
@@ -138,7 +142,7 @@ Phase = Literal[
 ]
 
 
-class WorkloadRow(Row, tag="Workload", tag_field="kind"):
+class WorkloadRow(Row, tag="Workload", tag_field="kind", kw_only=True):
     """A Workload as a card shows it."""
 
     uid: str
@@ -165,7 +169,7 @@ class WorkloadRow(Row, tag="Workload", tag_field="kind"):
     owner: str  # key of the Job it was made from, or ""
 
 
-class NodeRow(Row, tag="Node", tag_field="kind"):
+class NodeRow(Row, tag="Node", tag_field="kind", kw_only=True):
     """A node with what is taken on it."""
 
     state: Literal["ready", "cordoned", "failed"]
@@ -177,14 +181,21 @@ class NodeRow(Row, tag="Node", tag_field="kind"):
     labels: dict[str, str]
 
 
-class PodRow(Row, tag="Pod", tag_field="kind"):
+class PodRow(Row, tag="Pod", tag_field="kind", kw_only=True):
     """A pod."""
 
     uid: str
     node: str
     nominated: str
     phase: Literal[
-        "gated", "pending", "waiting", "bound", "running", "ready", "succeeded", "failed"
+        "gated",
+        "pending",
+        "waiting",
+        "bound",
+        "running",
+        "ready",
+        "succeeded",
+        "failed",
     ]
     workload: str  # key, or ""
     queue: str  # ClusterQueue, or YuniKorn queue path
@@ -196,7 +207,7 @@ class PodRow(Row, tag="Pod", tag_field="kind"):
     message: str
 
 
-class QueueRow(Row, tag="Queue", tag_field="kind"):
+class QueueRow(Row, tag="Queue", tag_field="kind", kw_only=True):
     """A YuniKorn queue; `name` is its full path."""
 
     parent: str
@@ -214,7 +225,7 @@ class QueueRow(Row, tag="Queue", tag_field="kind"):
     applications: int
 
 
-class ApplicationRow(Row, tag="Application", tag_field="kind"):
+class ApplicationRow(Row, tag="Application", tag_field="kind", kw_only=True):
     """A YuniKorn application."""
 
     queue: str
@@ -227,7 +238,7 @@ class ApplicationRow(Row, tag="Application", tag_field="kind"):
     allocations: int
 
 
-class PolicyRow(Row, tag="Policy", tag_field="kind"):
+class PolicyRow(Row, tag="Policy", tag_field="kind", kw_only=True):
     """The policy document in force; `changed` are paths that differ from the start."""
 
     document: dict[str, Any]
@@ -249,7 +260,7 @@ AnyRow = (
 )
 
 
-class QueueSample(Wire):
+class QueueSample(Wire, kw_only=True):
     """One queue at one tick, for the curves."""
 
     queue: str
@@ -258,7 +269,7 @@ class QueueSample(Wire):
     pending: int
 
 
-class Sample(Wire):
+class Sample(Wire, kw_only=True):
     """The whole world at one tick, for the curves."""
 
     tick: int
@@ -273,7 +284,7 @@ class Sample(Wire):
     queues: list[QueueSample]
 
 
-class EventLine(Wire):
+class EventLine(Wire, kw_only=True):
     """One decision or edit, as the event list shows it."""
 
     revision: int
@@ -287,14 +298,14 @@ class EventLine(Wire):
     message: str
 
 
-class Hello(Wire, tag="hello", tag_field="type"):
+class Hello(Wire, tag="hello", tag_field="type", kw_only=True):
     """Client: what it has and wants. `since` asks for diffs above a revision."""
 
     since: int | None = None
     views: list[str] = []
 
 
-class PageState(Wire, tag="page_state", tag_field="type"):
+class PageState(Wire, tag="page_state", tag_field="type", kw_only=True):
     """Server: everything at one revision. The newest 600 samples and 200 events."""
 
     revision: int
@@ -304,7 +315,7 @@ class PageState(Wire, tag="page_state", tag_field="type"):
     protocol: int = PROTOCOL
 
 
-class Diff(Wire, tag="diff", tag_field="type"):
+class Diff(Wire, tag="diff", tag_field="type", kw_only=True):
     """Server: from one revision to a later one; may span several.
 
     `updated` holds the changed fields only, whole values. A client whose
@@ -315,19 +326,19 @@ class Diff(Wire, tag="diff", tag_field="type"):
     revision: int
     tick: int
     added: list[AnyRow]
-    updated: dict[str, dict[str, Any]]
+    updated: Patches
     removed: list[str]
     samples: list[Sample]
     events: list[EventLine]
 
 
-class Resync(Wire, tag="resync", tag_field="type"):
+class Resync(Wire, tag="resync", tag_field="type", kw_only=True):
     """Server: the diffs you need are gone; say hello without `since`."""
 
     revision: int
 
 
-class Status(Wire, tag="status", tag_field="type"):
+class Status(Wire, tag="status", tag_field="type", kw_only=True):
     """Server: how the service is. Errors stay until a status without one."""
 
     level: Literal["live", "waiting", "error"]

@@ -1,0 +1,3 @@
+"""Django management commands."""
+
+from __future__ import annotations
