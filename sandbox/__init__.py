@@ -1,0 +1,3 @@
+"""Django: rows, time and the live page around the engine."""
+
+from __future__ import annotations

@@ -1,0 +1,22 @@
+"""The door of the server: HTTP to Django, WebSocket to sandbox.routing."""
+
+from __future__ import annotations
+
+import os
+
+from channels.auth import AuthMiddlewareStack
+from channels.routing import ProtocolTypeRouter, URLRouter
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
+http = get_asgi_application()  # before anything that imports a model
+
+from sandbox.routing import websocket_urlpatterns  # noqa: E402
+from sandbox.security import OwnPageOnly  # noqa: E402
+
+application = ProtocolTypeRouter(
+    {
+        "http": http,
+        "websocket": OwnPageOnly(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+    }
+)

@@ -1,0 +1,23 @@
+"""The Celery app; its settings are the CELERY_ ones of sandbox.settings."""
+
+from __future__ import annotations
+
+import logging.config
+import os
+
+from celery import Celery
+from celery.signals import setup_logging
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
+
+app = Celery("quotalab")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks(["sandbox"])
+
+
+@setup_logging.connect
+def log_like_the_service(**_: object) -> None:
+    """Keep Celery from putting its own handlers in place of ours."""
+    from django.conf import settings
+
+    logging.config.dictConfig(settings.LOGGING)

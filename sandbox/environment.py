@@ -1,0 +1,166 @@
+"""What the process is told from outside: variables, the data folder, the bus.
+
+Two ways to run share this code. The default run needs no variable at all and
+keeps its files in one folder of this machine. The server run begins with
+DATABASE_URL and takes everything from the environment, nothing from disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import stat
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+# sun_path holds 104 bytes on macOS and 108 on Linux, the closing zero included.
+LONGEST_SOCKET_PATH = 103
+
+
+def required(name: str) -> str:
+    """Return a variable the server run cannot do without."""
+    value = os.environ.get(name, "")
+    if not value:
+        raise ImproperlyConfigured(
+            f"{name} is not set. DATABASE_URL is set, so this is the server run, and "
+            f"it needs DATABASE_URL, REDIS_URL, SECRET_KEY and ALLOWED_HOSTS."
+        )
+    return value
+
+
+def flag(name: str, default: bool) -> bool:
+    """Return a yes-or-no variable; anything but a known word is refused."""
+    words = {"1": True, "true": True, "on": True, "yes": True}
+    words |= {"0": False, "false": False, "off": False, "no": False, "": default}
+    value = os.environ.get(name, "").lower()
+    if value not in words:
+        raise ImproperlyConfigured(f"{name}: expected on or off, got {value!r}")
+    return words[value]
+
+
+def number(name: str, default: int) -> int:
+    """Return a whole-number variable."""
+    value = os.environ.get(name) or str(default)
+    if not value.isdecimal():
+        raise ImproperlyConfigured(f"{name}: expected a whole number, got {value!r}")
+    return int(value)
+
+
+def data_folder(root: Path) -> Path:
+    """Return the folder of the default run, made if it is not there.
+
+    QUOTALAB_DATA, else var/ in a checkout, else the platform's place for the data
+    of an application.
+    """
+    folder = Path(os.environ.get("QUOTALAB_DATA") or _usual_folder(root))
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder.resolve()
+
+
+def _usual_folder(root: Path) -> Path:
+    if (root / "dev").exists():
+        return root / "var"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "Quotalab"
+    share = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(share) / "quotalab"
+
+
+def local_secret(folder: Path) -> str:
+    """Return this machine's own secret key, drawn at the first start."""
+    path = folder / "secret-key"
+    if not path.exists():
+        # Written whole under another name first: two first starts agree on one.
+        with tempfile.NamedTemporaryFile("w", dir=folder, delete=False) as draft:
+            draft.write(secrets.token_urlsafe(64))
+        try:
+            os.link(draft.name, path)
+        except FileExistsError:
+            pass
+        finally:
+            Path(draft.name).unlink()
+    return path.read_text()
+
+
+def bus_folder(data: Path) -> Path:
+    """Return a short private folder for the bus's socket, one per data folder.
+
+    The data folder's own path may be longer than a socket's may be.
+    """
+    name = f"quotalab-{os.getuid()}-{hashlib.sha256(bytes(data)).hexdigest()[:10]}"
+    folder = Path(tempfile.gettempdir()) / name
+    if len(bytes(folder / "bus.sock")) > LONGEST_SOCKET_PATH:
+        folder = Path("/tmp") / name
+    return folder
+
+
+def make_private(folder: Path) -> Path:
+    """Make `folder` for this user alone; refuse one that somebody else prepared."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise ImproperlyConfigured(f"{folder} belongs to somebody else; remove it.")
+    folder.chmod(0o700)
+    return folder
+
+
+def database(url: str) -> dict[str, Any]:
+    """Return Django's settings for postgresql://user:password@host:port/name.
+
+    Query parameters become connection options; `?host=/folder` is a unix socket.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in {"postgres", "postgresql"}:
+        raise ImproperlyConfigured(
+            f"DATABASE_URL: expected postgresql://..., got {parts.scheme}://..."
+        )
+    options = dict(parse_qsl(parts.query))
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": options.pop("host", parts.hostname or ""),
+        "PORT": str(parts.port or ""),
+        "CONN_MAX_AGE": number("DATABASE_CONN_MAX_AGE", 0),
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": options,
+    }
+
+
+def sqlite(path: Path) -> dict[str, Any]:
+    """Return Django's settings for one SQLite file that many processes share.
+
+    IMMEDIATE and WAL together: a deferred transaction that reads and then writes
+    fails at once when another one wrote, whatever the timeout.
+    """
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": path,
+        "CONN_MAX_AGE": number("DATABASE_CONN_MAX_AGE", 0),
+        "OPTIONS": {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": (
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
+                "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=134217728; "
+                "PRAGMA cache_size=-32000; PRAGMA journal_size_limit=27103364;"
+            ),
+        },
+        # A file, as in the run: shared memory databases lock by table, not by WAL.
+        "TEST": {
+            "NAME": Path(tempfile.gettempdir()) / f"quotalab-test-{os.getpid()}.sqlite3"
+        },
+    }
+
+
+def broker(bus: str) -> str:
+    """Return the bus's address in the form that Celery's transport reads."""
+    socket = bus.removeprefix("unix://")
+    return f"redis+socket://{socket}" if socket != bus else bus

@@ -1,0 +1,116 @@
+"""The doors to other web pages: response headers, and whose page may knock.
+
+Signing in and roles are elsewhere. Here a browser is kept from being used
+against its owner: by a page of another site, or by a name that resolves to
+this machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.http.request import split_domain_port, validate_host
+
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "worker-src 'self'",
+        "manifest-src 'self'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+PERMISSIONS_POLICY = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
+READING = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+
+Respond = Callable[[HttpRequest], HttpResponseBase]
+Scope = dict[str, Any]
+App = Callable[[Scope, Any, Any], Awaitable[None]]
+
+
+def headers(get_response: Respond) -> Respond:
+    """Middleware: every answer says what a page made from it may load."""
+
+    def respond(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
+        response.headers.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
+        return response
+
+    return respond
+
+
+def same_origin(get_response: Respond) -> Respond:
+    """Middleware: a page of another origin cannot change anything here.
+
+    Browsers name the page that asks in Origin and Sec-Fetch-Site, and pages cannot
+    forge them. Programs that are no browser send neither and are let through to
+    the checks of who they are.
+    """
+
+    def respond(request: HttpRequest) -> HttpResponseBase:
+        if request.method in READING or not _foreign(request):
+            return get_response(request)
+        return JsonResponse(_refusal(request), status=403)
+
+    return respond
+
+
+def _foreign(request: HttpRequest) -> bool:
+    site = request.headers.get("Sec-Fetch-Site", "none")
+    origin = request.headers.get("Origin")
+    if origin is not None:
+        return urlsplit(origin).netloc != request.get_host()
+    return site not in {"same-origin", "none"}
+
+
+def _refusal(request: HttpRequest) -> dict[str, object]:
+    origin = request.headers.get("Origin", "another site")
+    return {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": f"A page of {origin} may not change anything here. "
+        f"Use the page at {request.scheme}://{request.get_host()}.",
+        "reason": "Forbidden",
+        "code": 403,
+    }
+
+
+class OwnPageOnly:
+    """ASGI wrapper: a WebSocket is opened by our own page or by no page.
+
+    Both names are checked: Host against ALLOWED_HOSTS (a foreign name may resolve
+    to this machine), and Origin against Host (another local port is another page).
+    """
+
+    def __init__(self, application: App) -> None:
+        self.application = application
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        """Hand on, or refuse before the handshake ends (HTTP 403)."""
+        if welcome(dict(scope["headers"])):
+            await self.application(scope, receive, send)
+            return
+        await send({"type": "websocket.close", "code": 4403})
+
+
+def welcome(handshake: dict[bytes, bytes]) -> bool:
+    """Tell whether these handshake headers come from our own page or from none."""
+    host = handshake.get(b"host", b"").decode("latin-1").lower()
+    domain, _ = split_domain_port(host)
+    if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
+        return False
+    origin = handshake.get(b"origin")
+    return origin is None or urlsplit(origin.decode("latin-1")).netloc == host

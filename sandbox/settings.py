@@ -1,0 +1,159 @@
+"""Django's settings, for the default run and for the server run.
+
+With DATABASE_URL in the environment this is the server run: PostgreSQL, Redis and
+every secret from outside. Without it, one machine: SQLite and a socket of our own.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from sandbox import environment
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+SERVER = bool(os.environ.get("DATABASE_URL"))
+DEBUG = False
+
+# ---------------------------------------------------- where things are kept
+
+DATABASES: dict[str, dict[str, Any]]
+if SERVER:
+    SECRET_KEY = environment.required("SECRET_KEY")
+    ALLOWED_HOSTS = environment.required("ALLOWED_HOSTS").split(",")
+    DATABASES = {"default": environment.database(os.environ["DATABASE_URL"])}
+    BUS_URL = environment.required("REDIS_URL")
+else:
+    DATA_FOLDER = environment.data_folder(BASE_DIR)
+    SECRET_KEY = environment.local_secret(DATA_FOLDER)
+    ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
+    DATABASES = {"default": environment.sqlite(DATA_FOLDER / "quotalab.sqlite3")}
+    BUS_URL = f"unix://{environment.bus_folder(DATA_FOLDER) / 'bus.sock'}"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# ------------------------------------------------------------- the rooms
+
+INSTALLED_APPS = [
+    "sandbox",
+    "api",
+    "rest_framework",
+    "drf_spectacular",
+    "channels",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "sandbox.security.headers",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "sandbox.security.same_origin",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "api.urls"
+ASGI_APPLICATION = "sandbox.asgi.application"
+TEMPLATES: list[dict[str, Any]] = []  # the page is built; nothing is rendered here
+
+# --------------------------------------------------------------- the page
+
+PAGE_FOLDER = BASE_DIR / "frontend" / "dist"
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [PAGE_FOLDER]
+WHITENOISE_USE_FINDERS = True  # straight from the build, with no copying step
+WHITENOISE_AUTOREFRESH = False
+# The build puts a hash of the content into these names.
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/assets/.+-[\w-]{8}\.\w+$"
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文"), ("zh-hant", "繁體中文")]
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+# ------------------------------------------------------------ the live bus
+
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [BUS_URL], "prefix": "quotalab"},
+    },
+}
+
+CELERY_BROKER_URL = environment.broker(BUS_URL)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+# A task that was taken by a killed worker comes back after this many seconds.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 30}
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_REDIRECT_STDOUTS = False
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
+# A pulse that nobody took in time is worth nothing: the next one is on its way.
+PULSE_EVERY_S = 0.05
+PULSE_EXPIRES_S = 1.0
+
+# --------------------------------------------------------------- the doors
+
+# The default run is plain HTTP on loopback; a server answers by HTTPS unless told
+# otherwise. Behind a proxy, uvicorn takes X-Forwarded-Proto from the addresses in
+# FORWARDED_ALLOW_IPS; Django itself trusts no such header.
+HTTPS = environment.flag("HTTPS", default=SERVER)
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_HSTS_SECONDS = environment.number("HSTS_SECONDS", 31_536_000 if HTTPS else 0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = environment.flag("HSTS_SUBDOMAINS", default=HTTPS)
+SECURE_HSTS_PRELOAD = SECURE_HSTS_INCLUDE_SUBDOMAINS
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_SAMESITE = "Strict"
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = environment.number("MAX_UPLOAD_BYTES", 32 * 2**20)
+
+# ----------------------------------------------------------------- the API
+
+REST_FRAMEWORK: dict[str, Any] = {
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS: dict[str, Any] = {
+    "TITLE": "Quotalab",
+    "DESCRIPTION": "A live what-if sandbox for batch-scheduling policy.",
+    "VERSION": "v1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
+# ---------------------------------------------------------------- the logs
+
+LOG_LEVEL = os.environ.get("LOG_LEVEL", "INFO" if SERVER else "WARNING").upper()
+LOG_FORMAT = os.environ.get("LOG_FORMAT", "line")
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "line": {"()": "sandbox.logs.OneLine"},
+        "json": {"()": "sandbox.logs.JsonLine"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    "loggers": {
+        "django": {"handlers": [], "propagate": True},
+        "django.server": {"handlers": [], "propagate": True},
+        # One line per connection and request is noise next to one line per tick.
+        "uvicorn.access": {"level": "WARNING"},
+        "uvicorn.error": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
+    },
+}
