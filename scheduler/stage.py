@@ -17,12 +17,15 @@ class Journal:
     """What was decided and which objects changed, since the last time it was read.
 
     Stages append in the order in which they decide. `touched` keeps first-touch
-    order; a removed object is in `removed` and not in `touched`.
+    order; a removed object is in `removed` and not in `touched`. `problems` are
+    sentences for people: something the engine gave up on.
     """
 
     decisions: list[Decision] = field(default_factory=list)
     touched: dict[Key, None] = field(default_factory=dict)
+    stale: dict[Key, None] = field(default_factory=dict)  # touched, not written yet
     removed: dict[Key, None] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
 
     def emit(self, decision: Decision) -> None:
         """Append one decision."""
@@ -31,10 +34,17 @@ class Journal:
     def touch(self, key: Key) -> None:
         """Note that the object's status, memory or manifest changed."""
         self.touched[key] = None
+        self.stale[key] = None
+
+    def complain(self, problem: str) -> None:
+        """Note something that people should know; said once."""
+        if problem not in self.problems:
+            self.problems.append(problem)
 
     def remove(self, key: Key) -> None:
         """Note that the object is gone."""
         self.touched.pop(key, None)
+        self.stale.pop(key, None)
         self.removed[key] = None
 
 

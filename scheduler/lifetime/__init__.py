@@ -1,0 +1,3 @@
+"""What happens to things in time: arrivals, starts, run time, endings, lost nodes."""
+
+from __future__ import annotations

@@ -1,0 +1,352 @@
+"""What a Job, Workload or Pod becomes when it arrives, and when it is admitted."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from scheduler import registry
+from scheduler.decisions import PodSetAdmission
+from scheduler.lifetime.pods import owner_key
+from scheduler.lifetime.runs import Run
+from scheduler.manifests.jobs import GroupedKind, JobKind, Surroundings
+from scheduler.records.annotations import ARRIVAL, PREFIX
+from scheduler.records.objects import Key, Object
+
+if TYPE_CHECKING:
+    from scheduler.lifetime.stage import Lifetime
+
+JOB_KINDS = ("Job", "JobSet")
+ADMISSION_GATE = "kueue.x-k8s.io/admission"
+_GROUP_KIND = "Pod"
+_OWNERS = frozenset({*JOB_KINDS, "Workload"})
+
+PodSets = list[dict[str, Any]]
+
+
+class Jobs:
+    """Job kinds to Workloads and runs; the priority classes they look up."""
+
+    def __init__(self, lifetime: Lifetime) -> None:
+        self.lifetime = lifetime
+        self.host = lifetime.host
+        self.classes: dict[str, dict[str, Any]] = {}
+        self.workload_classes: dict[str, int] = {}
+        self.groups: dict[tuple[str, str], dict[Key, None]] = {}
+
+    # -- what is known ---------------------------------------------------
+
+    def note(self, obj: Object) -> None:
+        """Keep what other objects look up by name."""
+        if obj.key.kind == "PriorityClass":
+            self.classes[obj.key.name] = obj.manifest
+        elif obj.key.kind == "WorkloadPriorityClass":
+            self.workload_classes[obj.key.name] = int(obj.manifest.get("value", 0))
+        elif obj.key.kind == "Pod" and (name := self._group(obj)[0]):
+            group = self.groups.setdefault((obj.key.namespace, name), {})
+            group[obj.key] = None
+
+    def forget(self, key: Key) -> None:
+        """Forget a deleted object; the Workload of a deleted job goes with it."""
+        self.classes.pop(key.name, None) if key.kind == "PriorityClass" else None
+        if key.kind == "WorkloadPriorityClass":
+            self.workload_classes.pop(key.name, None)
+        for group in self.groups.values():
+            group.pop(key, None)
+        if key.kind in JOB_KINDS:
+            for workload in self._workloads_of(key):
+                self.host.delete(workload)
+
+    def _workloads_of(self, job: Key) -> list[Key]:
+        obj = self.host.objects.get(job)
+        if obj is None:
+            return []
+        name = obj.memory.get("job", {}).get("workload", "")
+        key = Key("Workload", job.namespace, name)
+        return [key] if key in self.host.objects else []
+
+    def kind_of(self, obj: Object) -> JobKind:
+        """Return the job kind that enrolled for this object's kind."""
+        kind: JobKind = registry.lookup("job-kind", obj.key.kind)
+        return kind
+
+    def surroundings(self) -> Surroundings:
+        """Return what a job kind may look up."""
+        integrations = self.host.policy.spec.kueue.get("integrations") or {}
+        default = next(
+            (name for name, m in sorted(self.classes.items()) if m.get("globalDefault")),
+            "",
+        )
+        return Surroundings(
+            workload_priorities=self.workload_classes,
+            priorities={n: int(m.get("value", 0)) for n, m in self.classes.items()},
+            default_priority=default,
+            labels_to_copy=tuple(integrations.get("labelKeysToCopy") or ()),
+        )
+
+    # -- arriving --------------------------------------------------------
+
+    def prepare_pod(self, pod: Object) -> None:
+        """Give a new pod its priority and, under Kueue, its gate.
+
+        Source: Kubernetes, priority admission; Kueue, plain pods.
+        """
+        spec = pod.manifest.setdefault("spec", {})
+        name = spec.get("priorityClassName") or self.surroundings().default_priority
+        found = self.classes.get(name)
+        if found is not None and "priority" not in spec:
+            spec["priority"] = int(found.get("value", 0))
+            spec.setdefault(
+                "preemptionPolicy", found.get("preemptionPolicy", "PreemptLowerPriority")
+            )
+        if self._managed(pod) and not spec.get("nodeName"):
+            gates = spec.setdefault("schedulingGates", [])
+            if {"name": ADMISSION_GATE} not in gates:
+                gates.append({"name": ADMISSION_GATE})
+
+    def _managed(self, obj: Object) -> bool:
+        """Tell whether Kueue decides when this job or pod may run."""
+        if self.host.kueue is None or owner_key(obj, _OWNERS) is not None:
+            return False
+        return bool(self.kind_of(obj).queue_name(obj.manifest))
+
+    def take_up(self, obj: Object, *, first: bool) -> None:
+        """Begin what this object is there for."""
+        if obj.key.kind in JOB_KINDS:
+            self._take_up_job(obj)
+        elif obj.key.kind == "Workload":
+            self._take_up_workload(obj)
+        elif obj.key.kind == "Pod" and first:
+            self._take_up_pod(obj)
+
+    def _take_up_job(self, job: Object) -> None:
+        kind = self.kind_of(job)
+        if self._managed(job):
+            self._give_workload(job, kind.workload(job.manifest, self.surroundings()))
+        elif not kind.suspended_by_user(job.manifest) and self.lifetime.placement():
+            self.lifetime.start(job, kind.pod_sets(job.manifest))
+
+    def _give_workload(self, job: Object, manifest: dict[str, Any]) -> None:
+        """Put the Workload of a job (or pod group); again when the job was edited."""
+        metadata = manifest["metadata"]
+        ours = {
+            name: value
+            for name, value in job.annotations.items()
+            if name.startswith(PREFIX) and name != ARRIVAL
+        }
+        if ours:
+            metadata["annotations"] = {**(metadata.get("annotations") or {}), **ours}
+        key = Key("Workload", job.key.namespace, metadata["name"])
+        job.memory["job"] = {"workload": key.name}
+        known = self.host.objects.get(key)
+        if known is None or known.spec != (manifest.get("spec") or {}):
+            self.host.put(Object(key=key, manifest=manifest))
+
+    def _take_up_workload(self, workload: Object) -> None:
+        kueue = self.host.kueue
+        if kueue is None:
+            if owner_key(workload, frozenset(JOB_KINDS)) not in self.host.objects:
+                self.lifetime.start(workload, _pod_sets(workload))
+        elif kueue.is_admitted(workload.key):
+            self.lifetime.start(workload, self._assigned(workload))
+
+    def _take_up_pod(self, pod: Object) -> None:
+        if pod.key in self.lifetime.owners:
+            return
+        owner = owner_key(pod, _OWNERS)
+        if owner in self.host.objects:
+            run = self.lifetime.run_of(self._runner(owner))
+            self.lifetime.attach(run, pod.key)
+            self._adopt(run, pod)
+        elif self._managed(pod):
+            self._take_up_group(pod)
+        else:
+            run = self.lifetime.run_of(pod.key)
+            run.active = True
+            run.attempt += 1
+            run.started_ms = self.lifetime.context.now_ms
+            self.lifetime.attach(run, pod.key)
+            self._adopt(run, pod)
+
+    def _runner(self, owner: Key) -> Key:
+        """Return who runs for this owner: a managed job's Workload, else itself."""
+        workloads = self._workloads_of(owner)
+        return workloads[0] if workloads else owner
+
+    def _adopt(self, run: Run, pod: Object) -> None:
+        """Take a pod that came with a node as bound there."""
+        node = pod.spec.get("nodeName")
+        if node and run.active and pod.status.get("phase") not in _ENDED:
+            self.lifetime.bound_on(run, pod.key, node)
+
+    def _take_up_group(self, pod: Object) -> None:
+        name, total = self._group(pod)
+        if not name:
+            around = self.surroundings()
+            self._give_workload(pod, self.kind_of(pod).workload(pod.manifest, around))
+            return
+        members = self.groups.get((pod.key.namespace, name), {})
+        if len(members) < total:
+            return
+        pods = [self.host.objects[key] for key in sorted(members)]
+        manifests = [p.manifest for p in pods]
+        workload = self._grouped().group_workload(manifests, self.surroundings())
+        for member in pods:
+            member.memory["job"] = {"workload": workload["metadata"]["name"]}
+        self._give_workload(pod, workload)
+
+    def _grouped(self) -> GroupedKind:
+        kind: GroupedKind = registry.lookup("job-kind", _GROUP_KIND)
+        return kind
+
+    def _group(self, pod: Object) -> tuple[str, int]:
+        return self._grouped().group(pod.manifest)
+
+    # -- admitted --------------------------------------------------------
+
+    def admitted(
+        self, workload: Object, admissions: Iterable[PodSetAdmission]
+    ) -> None:
+        """Start the run of a Workload that got its quota."""
+        if not self.lifetime.placement():
+            self.lifetime.start(workload, [])
+            return
+        counts = {a.name: (a.count, sorted(set(a.flavors.values()))) for a in admissions}
+        self._start(workload, self._with_flavors(workload, counts))
+
+    def _assigned(self, workload: Object) -> PodSets:
+        """Return the pod sets as the Workload's status says they were admitted."""
+        admission = self.host.get(workload.key).status.get("admission") or {}
+        counts = {
+            a["name"]: (int(a.get("count", 0)), sorted(set(a.get("flavors", {}).values())))
+            for a in admission.get("podSetAssignments") or []
+        }
+        return self._with_flavors(workload, counts)
+
+    def _with_flavors(
+        self, workload: Object, counts: dict[str, tuple[int, list[str]]]
+    ) -> PodSets:
+        found = []
+        for pod_set in _pod_sets(workload):
+            count, flavors = counts.get(pod_set["name"], (pod_set["count"], []))
+            selector: dict[str, str] = {}
+            tolerations: list[dict[str, Any]] = []
+            for name in flavors:
+                flavor = self.host.objects.get(Key("ResourceFlavor", "", name))
+                if flavor is not None:
+                    selector.update(flavor.spec.get("nodeLabels") or {})
+                    tolerations += flavor.spec.get("tolerations") or []
+            extra = {"nodeSelector": selector, "tolerations": tolerations}
+            found.append({**pod_set, "count": count, **extra})
+        return found
+
+    def _start(self, workload: Object, pod_sets: PodSets) -> None:
+        given = self._given_pods(workload.key)
+        if not given:
+            self.lifetime.start(workload, pod_sets)
+            return
+        run = self.lifetime.run_of(workload.key)
+        for pod in given:
+            self.lifetime.attach(run, pod.key)
+        self.lifetime.start(workload, [])
+        for pod in given:
+            self._ungate(pod, pod_sets)
+
+    def _given_pods(self, workload: Key) -> list[Object]:
+        """Return the pods that make up this Workload, when people gave them."""
+        owner = owner_key(self.host.objects[workload], frozenset({"Pod"}))
+        if owner is None or owner not in self.host.objects:
+            return []
+        name, _ = self._group(self.host.objects[owner])
+        members = self.groups.get((workload.namespace, name), {}) if name else {owner: 0}
+        return [self.host.objects[key] for key in sorted(members)]
+
+    def _ungate(self, pod: Object, pod_sets: PodSets) -> None:
+        spec = pod.manifest["spec"]
+        gates = [g for g in spec.get("schedulingGates") or [] if g != _GATE]
+        spec["schedulingGates"] = gates
+        for pod_set in pod_sets[:1]:
+            spec["nodeSelector"] = {
+                **(spec.get("nodeSelector") or {}),
+                **pod_set["nodeSelector"],
+            }
+            spec["tolerations"] = [
+                *(spec.get("tolerations") or []),
+                *pod_set["tolerations"],
+            ]
+        self.lifetime.context.journal.touch(pod.key)
+        for stage in self.host.placers():
+            stage.put(pod)
+
+    # -- afterwards ------------------------------------------------------
+
+    def waves(self, owner: Object) -> int:
+        """Return how many times the pods of this owner run one after another."""
+        job = owner
+        if owner.key.kind == "Workload":
+            found = owner_key(owner, frozenset(JOB_KINDS))
+            if found is None or found not in self.host.objects:
+                return 1
+            job = self.host.objects[found]
+        if job.key.kind not in JOB_KINDS:
+            return 1
+        return max(1, self.kind_of(job).waves(job.manifest))
+
+    def ended(self, owner: Object, run: Run) -> None:
+        """Tell whoever cares that an owner's work is done."""
+        if owner.key.kind == "Workload" and self.host.kueue is not None:
+            self.host.kueue.finish(owner.key, failed=run.failed)
+        else:
+            self.lifetime.emit_finish(run)
+        job = owner_key(owner, frozenset(JOB_KINDS))
+        if job is not None and job in self.host.objects:
+            self.lifetime.context.journal.touch(job)
+
+    def is_given(self, pod: Object) -> bool:
+        """Tell whether a person gave this pod, rather than a run made it."""
+        return "job" in pod.memory
+
+    def give_again(self, pod: Object) -> None:
+        """Put an evicted given pod back, gated, as its controller would."""
+        self.host.put(_afresh(pod, pod.key.name))
+
+    def recreate(self, pod: Object) -> None:
+        """Put a replica in the place of a lost one, under a new name."""
+        base = pod.labels.get(PREFIX + "replica-of", pod.key.name)
+        ordinal = self.lifetime.next_ordinal(pod.key._replace(name=base))
+        again = _afresh(pod, f"{base}-r{ordinal}")
+        again.metadata["labels"] = {**again.labels, PREFIX + "replica-of": base}
+        self.host.put(again)
+
+    def replace_pods(self, owner: Object, run: Run) -> None:
+        """Make up for the pods that a running owner lost."""
+        if owner.key.kind == "Workload":
+            pod_sets = self._assigned(owner) if self.host.kueue else _pod_sets(owner)
+        else:
+            pod_sets = self.kind_of(owner).pod_sets(owner.manifest)
+        self.lifetime.fill_up(run, owner, pod_sets)
+
+
+_ENDED = ("Succeeded", "Failed")
+_GATE = {"name": ADMISSION_GATE}
+
+
+def _pod_sets(workload: Object) -> PodSets:
+    return [
+        {**pod_set, "count": int(pod_set.get("count", 1))}
+        for pod_set in workload.spec.get("podSets") or []
+    ]
+
+
+def _afresh(pod: Object, name: str) -> Object:
+    """Return the pod as its maker would make it again: no node, no identity."""
+    manifest = copy.deepcopy(pod.manifest)
+    metadata = manifest["metadata"]
+    metadata["name"] = name
+    for field in ("uid", "creationTimestamp", "generation"):
+        metadata.pop(field, None)
+    annotations = metadata.get("annotations") or {}
+    annotations.pop(ARRIVAL, None)
+    manifest.get("spec", {}).pop("nodeName", None)
+    return Object(key=pod.key._replace(name=name), manifest=manifest)

@@ -1,0 +1,108 @@
+"""A run: one attempt after another of a Workload, Job or Pod to do its work."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+from scheduler.records.objects import Key
+
+
+class Due(IntEnum):
+    """What a timer is for, in the order in which one instant handles them.
+
+    Source: KUEUE.md 12.3: a finish precedes an arrival of the same instant.
+    """
+
+    FINISH = 0
+    ARRIVAL = 1
+    READY = 2
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """Where one owner stands. Virtual milliseconds; None means not yet."""
+
+    owner: Key
+    attempt: int = 0  # how often it was started
+    active: bool = False  # quota or place given, not stopped
+    pods: list[Key] = field(default_factory=list)
+    made: int = 0  # pods ever made for it: their names never repeat
+    waiting: dict[Key, int] = field(default_factory=dict)  # bound pod -> ready at
+    ready: dict[Key, None] = field(default_factory=dict)
+    started_ms: int | None = None  # of this attempt
+    ready_ms: int | None = None  # all pods ready: work goes on from here
+    ends_ms: int | None = None
+    done: bool = False
+    failed: bool = False  # it ends, or ended, by failing
+    lost_ms: int = 0  # work thrown away by stops, all attempts
+
+    def all_ready(self) -> bool:
+        """Tell whether every pod of the run is ready."""
+        return len(self.ready) == len(self.pods)
+
+    def memory(self) -> list[Any]:
+        """Return plain values from which `from_memory` makes this run again."""
+        return [
+            self.attempt,
+            self.active,
+            [list(key) for key in self.pods],
+            self.made,
+            [[*key, at] for key, at in self.waiting.items()],
+            [list(key) for key in self.ready],
+            self.started_ms,
+            self.ready_ms,
+            self.ends_ms,
+            self.done,
+            self.failed,
+            self.lost_ms,
+        ]
+
+    @classmethod
+    def from_memory(cls, owner: Key, values: list[Any]) -> Run:
+        """Return the run that wrote these values."""
+        attempt, active, pods, made, waiting, ready, *rest = values
+        started, ready_ms, ends, done, failed, lost = rest
+        return cls(
+            owner=owner,
+            attempt=attempt,
+            active=active,
+            pods=[Key(*key) for key in pods],
+            made=made,
+            waiting={Key(*entry[:3]): entry[3] for entry in waiting},
+            ready={Key(*key): None for key in ready},
+            started_ms=started,
+            ready_ms=ready_ms,
+            ends_ms=ends,
+            done=done,
+            failed=failed,
+            lost_ms=lost,
+        )
+
+
+@dataclass(slots=True)
+class Timers:
+    """What is due when: a heap whose entries may have become void.
+
+    Order at one instant: kind, then key. A void entry is one whose owner no
+    longer waits for it; the reader checks.
+    """
+
+    heap: list[tuple[int, int, Key, int]] = field(default_factory=list)
+
+    def add(self, at_ms: int, due: Due, key: Key, attempt: int = 0) -> None:
+        """Set a timer for this key."""
+        heapq.heappush(self.heap, (at_ms, int(due), key, attempt))
+
+    def next_at(self) -> int | None:
+        """Return the earliest instant, void entries included; None when empty."""
+        return self.heap[0][0] if self.heap else None
+
+    def take(self, now_ms: int) -> tuple[int, Due, Key, int] | None:
+        """Remove and return the first entry that is due, or None."""
+        if not self.heap or self.heap[0][0] > now_ms:
+            return None
+        at, due, key, attempt = heapq.heappop(self.heap)
+        return at, Due(due), key, attempt

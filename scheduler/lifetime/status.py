@@ -1,0 +1,63 @@
+"""What time writes into statuses: phases of pods, progress of jobs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scheduler.durations import stamp_text
+from scheduler.lifetime.runs import Run
+from scheduler.records.objects import Key, Object
+
+if TYPE_CHECKING:
+    from scheduler.lifetime.stage import Lifetime
+
+_ENDED = ("Succeeded", "Failed")
+
+
+def write(lifetime: Lifetime, obj: Object) -> None:
+    """Write the lifetime's part of the object's status."""
+    if obj.key.kind == "Pod":
+        _write_pod(lifetime, obj)
+    elif obj.key.kind in ("Job", "JobSet"):
+        _write_job(lifetime, obj)
+
+
+def _write_pod(lifetime: Lifetime, pod: Object) -> None:
+    """Source: Kubernetes, pod lifecycle: phase and the Ready condition."""
+    if pod.status.get("phase") in _ENDED:
+        return
+    owner = lifetime.owners.get(pod.key)
+    run = lifetime.runs.get(owner) if owner is not None else None
+    ready = run is not None and pod.key in run.ready
+    pod.status["phase"] = "Running" if ready else "Pending"
+    conditions = [c for c in pod.status.get("conditions") or [] if c["type"] != "Ready"]
+    if ready:
+        conditions.append({"type": "Ready", "status": "True"})
+    if conditions:
+        pod.status["conditions"] = conditions
+
+
+def _write_job(lifetime: Lifetime, job: Object) -> None:
+    """Source: Kubernetes, Job status."""
+    run = _run_of(lifetime, job)
+    if run is None:
+        return
+    status: dict[str, Any] = {
+        "active": len(run.pods) if run.active else 0,
+        "ready": len(run.ready),
+    }
+    if run.started_ms is not None:
+        status["startTime"] = stamp_text(lifetime.context.us(run.started_ms))
+    if run.done:
+        status["conditions"] = [
+            {"type": "Failed" if run.failed else "Complete", "status": "True"}
+        ]
+        if run.ends_ms is not None:
+            status["completionTime"] = stamp_text(lifetime.context.us(run.ends_ms))
+    job.status = status
+
+
+def _run_of(lifetime: Lifetime, job: Object) -> Run | None:
+    name = job.memory.get("job", {}).get("workload")
+    key = Key("Workload", job.key.namespace, name) if name else job.key
+    return lifetime.runs.get(key)

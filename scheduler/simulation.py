@@ -1,0 +1,55 @@
+"""Many ticks with no database: from instant to instant, deciding the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from scheduler.decisions import Decision
+from scheduler.tick import advance, next_instant
+from scheduler.world import World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A finished simulation: what was decided, and why it ended."""
+
+    decisions: list[Decision]
+    end_ms: int
+    settled: bool  # nothing more would happen by itself
+
+
+def simulate(
+    world: World,
+    *,
+    until_ms: int,
+    stop: Callable[[Decision], bool] | None = None,
+) -> Outcome:
+    """Advance `world` to `until_ms`, to quiet, or to the first decision `stop` takes.
+
+    Jumps over empty time; the decisions are those that ticks would make. With
+    `stop`, time ends at the instant of that decision.
+    """
+    decisions: list[Decision] = []
+    settled = False
+    while world.context.now_ms <= until_ms:
+        at = next_instant(world)
+        if at is None or at > until_ms:
+            settled = at is None
+            break
+        advance(world, max(at, world.context.now_ms))
+        fresh = world.context.journal.decisions
+        world.context.journal.decisions = []
+        decisions += fresh
+        if stop is not None and any(stop(decision) for decision in fresh):
+            break
+    _count_ticks(world)
+    return Outcome(
+        decisions=decisions, end_ms=world.context.now_ms, settled=settled
+    )
+
+
+def _count_ticks(world: World) -> None:
+    """Count the ticks that were begun, as `run_tick` would have."""
+    tick_ms = world.policy.spec.simulation.tick_ms
+    world.tick = -(-world.context.now_ms // tick_ms)

@@ -1,0 +1,298 @@
+"""One simulated cluster at one instant: its objects, its clock, its schedulers.
+
+A world is its header and its objects. The stages' fast state is derived from
+them, so encoding, loading and copying a world change no decision.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from scheduler import durations, streams
+from scheduler.decisions import Decision
+from scheduler.errors import SchedulerError
+from scheduler.lifetime.stage import Lifetime
+from scheduler.records.objects import Key, Object
+from scheduler.records.policy import Policy, read_policy
+from scheduler.stack import build_stages
+from scheduler.stage import Context, Stage
+
+_encoder = msgspec.msgpack.Encoder(order="sorted")
+FORMAT = 1
+
+
+class Header(msgspec.Struct, kw_only=True):
+    """What a world is beside its objects; plain values only."""
+
+    now_ms: int
+    tick: int
+    seed: int
+    policy: dict[str, Any]
+    memory: dict[str, dict[str, Any]] = {}  # stage -> what it remembers
+
+
+@dataclass(slots=True, kw_only=True)
+class Changes:
+    """What happened since the last `take`: fresh objects, gone keys, decisions."""
+
+    touched: list[Object]
+    removed: list[Key]
+    decisions: list[Decision]
+
+
+class World:
+    """A cluster that can be advanced, edited, copied, encoded and hashed."""
+
+    def __init__(self, header: Header) -> None:
+        self.policy: Policy = read_policy(header.policy)
+        simulation = self.policy.spec.simulation
+        self.context = Context(
+            seed=header.seed,
+            epoch_us=durations.stamp_us(simulation.start_time),
+            now_ms=header.now_ms,
+        )
+        self.tick = header.tick
+        self.objects: dict[Key, Object] = {}
+        self._undigested: dict[Key, None] = {}
+        self._digests: dict[Key, bytes] = {}
+        self._build(header.memory)
+
+    def _build(self, memory: dict[str, dict[str, Any]]) -> None:
+        """Make the stages of the policy's stack and give them their memory."""
+        self.lifetime = Lifetime(self.context, self.policy, self)
+        self.kueue, self.kube, self.yunikorn = build_stages(self.context, self.policy)
+        for stage in self.stages():
+            stage.recall(memory.get(stage.name, {}))
+
+    @classmethod
+    def create(cls, policy: Policy, seed: int) -> World:
+        """Return an empty world at virtual time 0."""
+        header = Header(now_ms=0, tick=0, seed=seed, policy=policy.document())
+        return cls(header)
+
+    @classmethod
+    def load(cls, header: Header, objects: Iterable[Object]) -> World:
+        """Return the world that wrote this header and these objects."""
+        world = cls(header)
+        for obj in sorted(objects, key=lambda o: o.key):
+            world.objects[obj.key] = obj
+            world._undigested[obj.key] = None
+        world._restore()
+        return world
+
+    def _restore(self) -> None:
+        """Show the stored objects to the stages; the lifetime knows who waits."""
+        for obj in self.objects.values():
+            self.lifetime.put(obj, restore=True)
+        for stage in (self.kueue, *self.placers()):
+            if stage is not None:
+                for key, obj in self.objects.items():
+                    if not self.lifetime.waits(key):
+                        stage.put(obj, restore=True)
+        journal = self.context.journal
+        journal.decisions.clear()
+        journal.touched.clear()
+        journal.stale.clear()
+        journal.removed.clear()
+
+    def stages(self) -> Iterator[Stage]:
+        """Yield the stages in the order in which they restore and write."""
+        for stage in (self.kueue, self.kube, self.yunikorn, self.lifetime):
+            if stage is not None:
+                yield stage
+
+    def placers(self) -> list[Stage]:
+        """Return the stages that place pods."""
+        return [stage for stage in (self.kube, self.yunikorn) if stage is not None]
+
+    # -- objects ---------------------------------------------------------
+
+    def put(self, obj: Object) -> Object:
+        """Take a new or edited object at the present instant; return it as kept.
+
+        Fills in UID and creation time. An edited object keeps what the stages
+        wrote. Objects with an arrival time in the future wait for it.
+        """
+        known = self.objects.get(obj.key)
+        if known is None:
+            self._fill_in(obj)
+            self.lifetime.prepare(obj)
+            self.objects[obj.key] = known = obj
+        else:
+            self._replace(known, obj)
+        self.touch(obj.key)
+        self.context.journal.removed.pop(obj.key, None)
+        if self.lifetime.holds_back(known):
+            return known
+        self.introduce(known)
+        return known
+
+    def introduce(self, obj: Object) -> None:
+        """Show an object to every stage; arrivals call it when their time comes."""
+        for stage in self.stages():
+            stage.put(obj)
+
+    def _fill_in(self, obj: Object) -> None:
+        metadata = obj.metadata
+        metadata.setdefault(
+            "uid", streams.uid(self.context.seed, *obj.key, self._ordinal(obj.key))
+        )
+        metadata.setdefault(
+            "creationTimestamp",
+            durations.stamp_text(self.context.us(self.lifetime.arrival_of(obj))),
+        )
+        metadata.setdefault("generation", 1)
+
+    def _ordinal(self, key: Key) -> int:
+        """Return how often this name was used before: a new object, a new UID."""
+        return self.lifetime.uses(key)
+
+    def _replace(self, known: Object, obj: Object) -> None:
+        """Put an edited manifest in place; identity stays, generation counts."""
+        metadata, before = obj.metadata, known.metadata
+        for name in ("uid", "creationTimestamp"):
+            metadata[name] = before[name]
+        changed = obj.spec != known.spec
+        metadata["generation"] = int(before.get("generation", 1)) + changed
+        known.manifest = obj.manifest
+
+    def delete(self, key: Key) -> None:
+        """Remove an object; unknown keys are an error."""
+        if key not in self.objects:
+            raise SchedulerError(f"{key} is not in this world")
+        for stage in self.stages():
+            stage.remove(key)
+        self._forget(key)
+
+    def _forget(self, key: Key) -> None:
+        self.objects.pop(key, None)
+        self._undigested.pop(key, None)
+        self._digests.pop(key, None)
+        self.context.journal.remove(key)
+
+    def touch(self, key: Key) -> None:
+        """Note a change of the object's manifest."""
+        self.context.journal.touch(key)
+
+    def get(self, key: Key) -> Object:
+        """Return the object with status and memory up to date; KeyError if absent."""
+        self._freshen()
+        return self.objects[key]
+
+    def keys(self, kind: str) -> list[Key]:
+        """Return the keys of one kind, sorted."""
+        return sorted(key for key in self.objects if key.kind == kind)
+
+    def take(self) -> Changes:
+        """Return what happened since the last call, and start anew."""
+        self._freshen()
+        journal = self.context.journal
+        touched = [self.objects[k] for k in journal.touched if k in self.objects]
+        changes = Changes(
+            touched=touched,
+            removed=list(journal.removed),
+            decisions=list(journal.decisions),
+        )
+        journal.touched.clear()
+        journal.removed.clear()
+        journal.decisions.clear()
+        return changes
+
+    def problems(self) -> list[str]:
+        """Return what the engine gave up on, and forget it."""
+        problems = self.context.journal.problems
+        self.context.journal.problems = []
+        return problems
+
+    def _freshen(self) -> None:
+        """Write the stages' state into every object touched since last time."""
+        stale = self.context.journal.stale
+        for key in stale:
+            if (obj := self.objects.get(key)) is not None:
+                for stage in self.stages():
+                    stage.write(obj)
+                self._undigested[key] = None
+        stale.clear()
+
+    # -- policy, copies, bytes -------------------------------------------
+
+    def set_policy(self, policy: Policy) -> None:
+        """Run on under another policy; the stages are built anew from the objects."""
+        self._freshen()
+        memory = self._memory()
+        self.policy = policy
+        journal = self.context.journal
+        kept = list(journal.decisions), dict(journal.touched), dict(journal.removed)
+        self._build(memory)
+        self._restore()
+        journal.decisions, journal.touched, journal.removed = kept
+        self.lifetime.wake()
+        for key in self.objects:
+            journal.touch(key)
+
+    def _memory(self) -> dict[str, dict[str, Any]]:
+        return {stage.name: stage.remember() for stage in self.stages()}
+
+    def header(self) -> Header:
+        """Return the header as it stands now."""
+        return Header(
+            now_ms=self.context.now_ms,
+            tick=self.tick,
+            seed=self.context.seed,
+            policy=self.policy.document(),
+            memory=self._memory(),
+        )
+
+    def encode(self) -> bytes:
+        """Return the whole world as msgpack; `decode` gives it back."""
+        self._freshen()
+        objects = [
+            [*obj.key, obj.manifest, obj.status, obj.memory]
+            for _, obj in sorted(self.objects.items())
+        ]
+        return _encoder.encode([FORMAT, self.header(), objects])
+
+    @classmethod
+    def decode(cls, data: bytes) -> World:
+        """Return the world that `encode` wrote."""
+        found, header, objects = msgspec.msgpack.decode(data)
+        if found != FORMAT:
+            raise SchedulerError(f"expected a world of format {FORMAT}, got {found}")
+        return cls.load(
+            msgspec.convert(header, Header),
+            (
+                Object(
+                    key=Key(kind, namespace, name),
+                    manifest=manifest,
+                    status=status,
+                    memory=memory,
+                )
+                for kind, namespace, name, manifest, status, memory in objects
+            ),
+        )
+
+    def copy(self) -> World:
+        """Return an independent world in the same state."""
+        return World.decode(self.encode())
+
+    def hash(self) -> str:
+        """Return the SHA-256 of the world, hexadecimal; equal worlds, equal hash.
+
+        The digest of the header's canonical msgpack and of each object's, in
+        key order. Only objects that changed are digested again.
+        """
+        self._freshen()
+        for key in self._undigested:
+            if (obj := self.objects.get(key)) is not None:
+                body = _encoder.encode([*key, obj.manifest, obj.status, obj.memory])
+                self._digests[key] = hashlib.sha256(body).digest()
+        self._undigested.clear()
+        total = hashlib.sha256(_encoder.encode(self.header()))
+        for key in sorted(self._digests):
+            total.update(self._digests[key])
+        return total.hexdigest()
