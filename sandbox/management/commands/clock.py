@@ -1,0 +1,23 @@
+"""`manage.py clock`: the clock as a process of its own, for the server run."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+from django.core.management.base import BaseCommand
+
+from sandbox.clock import Clock
+
+
+class Command(BaseCommand):
+    """Ask the workers to advance what is due, until told to stop."""
+
+    help = "Send pulses to the workers; run one or more, a lease lets one speak."
+
+    def handle(self, *_: object, **__: object) -> None:
+        """Run until SIGINT or SIGTERM, then give the lease up."""
+        stop = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stop.set())
+        Clock().run(stop)

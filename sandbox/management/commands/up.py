@@ -1,0 +1,187 @@
+"""`manage.py up`: the default run, everything of it, from one terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import signal
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import uvicorn
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from sandbox.clock import Clock
+from sandbox.environment import make_private
+from sandbox.processes import Children
+from sandbox.services import ServiceError, await_bus, bus_command, clear_stale_bus
+
+HOST = "127.0.0.1"
+LARGEST_SOCKET_MESSAGE = 2**20  # bytes; pages send small requests only
+
+
+class Command(BaseCommand):
+    """Serve the page, with bus and worker as children, until Ctrl-C."""
+
+    help = "Start the default run on this machine: web server, bus, worker, clock."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the port, whether to open a browser, and the worker's width."""
+        parser.add_argument("--port", type=int, default=8000, help="0 picks a free one")
+        parser.add_argument("--no-open", action="store_true", help="open no browser")
+        parser.add_argument(
+            "--workers",
+            type=int,
+            default=max(2, min(4, os.cpu_count() or 2)),
+            help="worker processes",
+        )
+
+    def handle(self, *_: object, **options: Any) -> None:
+        """Start in order, serve, and end in the reverse order."""
+        if settings.SERVER:
+            raise CommandError(
+                "DATABASE_URL is set: start web, worker and clock on their own there, "
+                "as docker-compose.yml does."
+            )
+        signal.signal(signal.SIGTERM, _end)
+        with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as house:
+            note = house.enter_context(_only_one(settings.DATA_FOLDER))
+            door = house.enter_context(_listening(options["port"]))
+            url = f"http://{HOST}:{door.getsockname()[1]}"
+            _write(note, url)
+            house.enter_context(_children(options["workers"]))
+            house.enter_context(_ticking())
+            _Server(url, open_page=not options["no_open"]).run(sockets=[door])
+
+
+def _end(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def _only_one(folder: Path) -> Iterator[int]:
+    """Hold the data folder; a second run on it is told where the first one is."""
+    note = os.open(folder / "running", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(note, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        where = os.read(note, 200).decode() or "another address"
+        os.close(note)
+        raise CommandError(
+            f"{folder} is in use: Quotalab already runs at {where}. "
+            f"For a second one set QUOTALAB_DATA to another folder."
+        ) from None
+    try:
+        yield note
+    finally:
+        os.ftruncate(note, 0)
+        os.close(note)
+
+
+def _write(note: int, text: str) -> None:
+    os.ftruncate(note, 0)
+    os.pwrite(note, text.encode(), 0)
+
+
+@contextlib.contextmanager
+def _listening(port: int) -> Iterator[socket.socket]:
+    """Take the port before anything is started, so that a taken one costs nothing."""
+    try:
+        door = socket.create_server((HOST, port), backlog=2048)
+    except OSError as problem:
+        raise CommandError(
+            f"Port {port} on {HOST} cannot be had ({problem.strerror}). "
+            f"Try another one: ./dev run --port {port + 1}"
+        ) from None
+    with door:
+        yield door
+
+
+@contextlib.contextmanager
+def _children(width: int) -> Iterator[Children]:
+    """Start bus and worker, the database brought up to date in between."""
+    path = Path(settings.BUS_URL.removeprefix("unix://"))
+    make_private(path.parent)
+    clear_stale_bus(settings.BUS_URL, path)
+    try:
+        commands = {"bus": bus_command(path), "worker": _worker(width)}
+        children = Children(commands, remove=path.parent)
+        try:
+            children.start("bus")
+            call_command("migrate", verbosity=0, interactive=False)
+            await_bus(settings.BUS_URL)
+            children.start("worker")
+            threading.Thread(target=children.supervise, daemon=True).start()
+            yield children
+        finally:
+            children.stop()
+    except ServiceError as problem:
+        raise CommandError(str(problem)) from None
+
+
+def _worker(width: int) -> list[str]:
+    # Being root is no more of a risk here than for this very process.
+    hush = "ignore:You're running the worker with superuser privileges"
+    return [
+        *(sys.executable, "-W", hush, "-m", "celery"),
+        *("--quiet", "-A", "sandbox", "worker"),
+        *("--pool", "prefork", "--concurrency", str(width)),
+        *("--without-gossip", "--without-mingle", "--without-heartbeat"),
+    ]
+
+
+@contextlib.contextmanager
+def _ticking() -> Iterator[None]:
+    """Run the clock in a thread of this process."""
+    stop = threading.Event()
+    thread = threading.Thread(target=Clock().run, args=(stop,), name="clock")
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+class _Server(uvicorn.Server):
+    """The web server, which says when it listens."""
+
+    def __init__(self, url: str, *, open_page: bool) -> None:
+        super().__init__(
+            uvicorn.Config(
+                "sandbox.asgi:application",
+                log_config=None,
+                access_log=False,
+                # One compressor per client costs more than the bytes it saves here.
+                ws_per_message_deflate=False,
+                ws_max_size=LARGEST_SOCKET_MESSAGE,
+                timeout_graceful_shutdown=3,
+            )
+        )
+        self.url = url
+        self.open_page = open_page
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to serve, then print the address."""
+        await super().startup(sockets=sockets)
+        if not self.started:
+            return
+        print(f"READY {self.url} (Ctrl-C stops it)", flush=True)
+        if self.open_page and _has_screen():
+            threading.Thread(
+                target=webbrowser.open, args=(self.url,), daemon=True
+            ).start()
+
+
+def _has_screen() -> bool:
+    # Without one, a text browser could take the terminal over.
+    names = ("DISPLAY", "WAYLAND_DISPLAY")
+    return sys.platform == "darwin" or any(os.environ.get(name) for name in names)
