@@ -24,7 +24,7 @@ Command = Sequence[str]
 GUARD = """
 groups=
 while read -r line; do groups=$line; done
-[ -n "$groups" ] && kill -s KILL -- $groups
+[ -n "$groups" ] && kill -s KILL -- $groups 2>/dev/null
 rm -rf -- "$1"
 """
 LOOK_EVERY_S = 0.1
@@ -77,6 +77,8 @@ class Children:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.wait(patience_s)
             _kill_group(child)
+        self.running.clear()
+        self._tell_guard()
         os.close(self.pipe)
         self.guard.wait()
 
