@@ -13,7 +13,7 @@ from scheduler.errors import ManifestError, Place
 from scheduler.records.objects import Key
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+_INDEX = re.compile(r"\[(\d+)\]")
 _MERGE = "tag:yaml.org,2002:merge"
 
 
@@ -78,24 +78,40 @@ class Document:
 
 
 def _line_of(root: yaml.Node, path: str) -> int:
-    node, line = root, root.start_mark.line
-    for name, index in _STEP.findall(path):
-        child = _child(node, name, index)
-        if child is None:
+    node, line, rest = root, root.start_mark.line, path
+    while rest:
+        found = _item(node, rest) if rest.startswith("[") else _field(node, rest)
+        if found is None:
             break
-        node, line = child
+        node, line, rest = found
     return int(line) + 1
 
 
-def _child(node: yaml.Node, name: str, index: str) -> tuple[yaml.Node, int] | None:
-    if index and isinstance(node, yaml.SequenceNode) and int(index) < len(node.value):
-        item = node.value[int(index)]
-        return item, item.start_mark.line
-    if name and isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            if key.value == name:
-                return value, key.start_mark.line
-    return None
+def _item(node: yaml.Node, path: str) -> tuple[yaml.Node, int, str] | None:
+    match = _INDEX.match(path)
+    if match is None or not isinstance(node, yaml.SequenceNode):
+        return None
+    index = int(match[1])
+    if index >= len(node.value):
+        return None
+    item = node.value[index]
+    return item, item.start_mark.line, path[match.end() :].removeprefix(".")
+
+
+def _field(node: yaml.Node, path: str) -> tuple[yaml.Node, int, str] | None:
+    """Find the key that `path` begins with; keys may hold dots, the longest wins."""
+    if not isinstance(node, yaml.MappingNode):
+        return None
+    best: tuple[yaml.Node, int, str] | None = None
+    longest = 0
+    for key, value in node.value:
+        name = key.value
+        if not isinstance(name, str) or len(name) <= longest:
+            continue
+        rest = path.removeprefix(name)
+        if len(rest) < len(path) and (not rest or rest[0] in ".["):
+            longest, best = len(name), (value, key.start_mark.line, rest.lstrip("."))
+    return best
 
 
 def read_documents(
@@ -263,7 +279,7 @@ def _scalar(node: yaml.ScalarNode) -> Any:
     `on`, `yes` and dates stay texts; a quoted value is always a text.
     """
     text = node.value
-    if node.style is not None or node.tag == _STR:
+    if node.style or node.tag == _STR:  # the C loader gives "" for a plain one
         return text
     if text in _WORDS:
         return _WORDS[text]
@@ -300,8 +316,6 @@ def _with_list_kind(document: Document, item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _item_node(root: yaml.Node | None, index: int) -> yaml.Node | None:
-    if root is None:
-        return None
-    items = _child(root, "items", "")
-    found = _child(items[0], "", str(index)) if items else None
+    items = _field(root, "items") if root is not None else None
+    found = _item(items[0], f"[{index}]") if items else None
     return found[0] if found else None
