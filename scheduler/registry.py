@@ -29,6 +29,7 @@ ROOMS = (
     "scheduler.manifests.jobs",
     "scheduler.kube.plugins",
     "scheduler.yunikorn.sorts",
+    "scheduler.yunikorn.laws",
     "scheduler.arrivals",
 )
 
@@ -56,7 +57,7 @@ def register(
     name: str,
     *,
     label: str,
-    help: str,  # noqa: A002 - the word of the contract
+    help: str,
     parameters: type | None = None,
 ) -> Callable[[T], T]:
     """Enrol the decorated class or function under (family, name).

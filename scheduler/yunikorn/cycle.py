@@ -1,0 +1,320 @@
+"""One scheduling cycle: reservations, else placeholders, else the next request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum, auto
+
+from scheduler.yunikorn import gang, messages, required_node
+from scheduler.yunikorn.applications import Application, Ask, State
+from scheduler.yunikorn.nodes import Node
+from scheduler.yunikorn.partition import (
+    RESERVATION_DELAY_MS,
+    RESERVATION_EXPIRY_MS,
+    Partition,
+)
+from scheduler.yunikorn.queues import Queue
+from scheduler.yunikorn.resources import Amounts, fits_undefined
+from scheduler.yunikorn.sorting import children_in_order
+
+CYCLE_MS = 100
+MAX_ATTEMPTS = 10  # preemption attempts per visit of a leaf
+RETRY_MS = 15_000  # between two preemption attempts of one ask
+
+
+class Outcome(Enum):
+    """How a visit of a queue ended."""
+
+    PLACED = auto()  # activity: the next cycle follows at once
+    HELD = auto()  # a reservation was made or given up; ends the visit
+
+
+Visit = Callable[[Partition, Queue], Outcome | None]
+
+
+def run(partition: Partition) -> bool:
+    """Run one cycle at the partition's time; tell whether anything was placed.
+
+    Does nothing when nothing changed since an idle cycle and no timer is due.
+    Source: YUNIKORN.md 9.
+    """
+    wake = partition.wake_ms
+    if not partition.dirty and (wake is None or partition.now_ms < wake):
+        return False
+    partition.dirty = False
+    partition.wake_ms = None
+    partition.unfit.clear()
+    partition.attempts_skipped = False
+    partition.refresh()
+    if partition.root.max is None:
+        return False
+    placed = (
+        _reserved(partition)
+        or (partition.ganged > 0 and gang.replace(partition))
+        or _normal(partition)
+    )
+    if partition.attempts_skipped:
+        partition.wake_at(partition.now_ms + CYCLE_MS)
+    return placed
+
+
+def _normal(partition: Partition) -> bool:
+    if not partition.root.wants:
+        return False
+    return _visit(partition, partition.root, _try_leaf) is Outcome.PLACED
+
+
+def _reserved(partition: Partition) -> bool:
+    if not partition.reservations:
+        return False
+    return _visit(partition, partition.root, _try_reserved_leaf) is Outcome.PLACED
+
+
+def _visit(partition: Partition, queue: Queue, visit: Visit) -> Outcome | None:
+    """Go depth first through the queues that wait, until one has an outcome."""
+    if queue.leaf:
+        return visit(partition, queue)
+    positional = partition.laws.positional
+    for child in children_in_order(queue, positional=positional):
+        outcome = _visit(partition, child, visit)
+        if outcome is not None:
+            return outcome
+    return None
+
+
+# -- normal allocation
+
+
+def _try_leaf(partition: Partition, leaf: Queue) -> Outcome | None:
+    assert leaf.sort is not None
+    room = leaf.headroom()
+    partition.attempts = MAX_ATTEMPTS
+    for app in leaf.sort.candidates(leaf):
+        if not may_run(partition, app):
+            continue
+        outcome = _try_application(partition, app, room)
+        if outcome is not None:
+            return outcome
+    return None
+
+
+def may_run(partition: Partition, app: Application) -> bool:
+    """Tell whether an accepted application may start to run now."""
+    if app.state is not State.ACCEPTED:
+        return app.state not in (State.FAILING, State.FAILED, State.REJECTED)
+    return app.queue.can_run(app) and partition.limits.can_run(app)
+
+
+def _try_application(
+    partition: Partition, app: Application, room: Amounts | None
+) -> Outcome | None:
+    limits = partition.limits
+    user_room = limits.headroom(app) if limits.active else None
+    for ask in app.requests:  # nothing is taken out before the loop is left
+        if app.gang is not None and gang.waits(app, ask):
+            continue
+        if user_room is not None and not fits_undefined(user_room, ask.needs):
+            partition.refuse(ask, messages.NOT_ENOUGH_USER_QUOTA)
+            continue
+        outcome = _try_request(partition, ask, room)
+        if outcome is not None:
+            return outcome
+    return None
+
+
+def _try_request(
+    partition: Partition, ask: Ask, room: Amounts | None
+) -> Outcome | None:
+    if not fits_undefined(room, ask.needs):
+        if _try_preemption(partition, ask, nodes_tried=False):
+            return Outcome.HELD
+        partition.refuse(ask, messages.NOT_ENOUGH_QUEUE_QUOTA)
+        return None
+    if ask.required_node is not None:
+        return _try_required(partition, ask)
+    outcome = _try_nodes(partition, ask)
+    if outcome is None and _try_preemption(partition, ask, nodes_tried=True):
+        return Outcome.HELD
+    return outcome
+
+
+def _try_nodes(partition: Partition, ask: Ask) -> Outcome | None:
+    node = _first_fit(partition, ask)
+    if node is not None:
+        partition.place(ask, node)
+        return Outcome.PLACED
+    if ask.reserved_on is not None:
+        return None
+    old_enough = ask.create_ms + RESERVATION_DELAY_MS
+    if partition.now_ms <= old_enough:
+        partition.wake_at(old_enough + 1)
+        return None
+    best = _tightest(partition, ask)
+    if best is None or (ask.refusal is not None and ask.refusal(best)):
+        return None
+    return Outcome.HELD if partition.reserve(ask, best) else None
+
+
+def _first_fit(partition: Partition, ask: Ask) -> Node | None:
+    """Return the first unreserved node in order that takes the ask."""
+    if ask.refusal is not None:
+        return _first_willing(partition, ask)
+    needs = ask.needs
+    if needs in partition.unfit:
+        return None
+    node = partition.nodes.first_with_room(needs)
+    if node is None:
+        partition.unfit[needs] = None
+    return node
+
+
+def _first_willing(partition: Partition, ask: Ask) -> Node | None:
+    assert ask.refusal is not None
+    for node in partition.nodes:
+        if node.reservations or not node.schedulable or not node.has_room(ask.needs):
+            continue
+        problem = ask.refusal(node)
+        if problem is None:
+            return node
+        ask.log.setdefault(problem, partition.now_ms)
+    return None
+
+
+def _tightest(partition: Partition, ask: Ask) -> Node | None:
+    """Return the node to reserve: lowest fit score, the first one on ties."""
+    key = ("tightest", ask.needs)
+    if key not in partition.unfit:
+        best, lowest = None, float("inf")
+        for node in partition.nodes:
+            if node.reservations or not node.schedulable:
+                continue
+            if node.could_hold(ask.needs):
+                score = node.fit_score(ask.resource)
+                if score < lowest:
+                    best, lowest = node, score
+        partition.unfit[key] = best
+    return partition.unfit[key]
+
+
+def _try_preemption(partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool:
+    """Try to make room by preemption; at most ten attempts per visit of a leaf."""
+    if not partition.spec.preemption:
+        return False
+    if not _may_preempt(partition, ask):
+        partition.refuse(ask, messages.PRECONDITIONS_FAILED)
+    elif partition.attempts <= 0:
+        partition.attempts_skipped = True
+        partition.refuse(ask, messages.ATTEMPTS_EXHAUSTED)
+    else:
+        partition.attempts -= 1
+        ask.checked_ms = partition.now_ms
+        partition.wake_at(partition.now_ms + RETRY_MS)
+        if partition.laws.preempt(partition, ask, nodes_tried=nodes_tried):
+            return True
+    partition.refuse(ask, messages.DOES_NOT_HELP)
+    return False
+
+
+def _may_preempt(partition: Partition, ask: Ask) -> bool:
+    """Tell whether an ask may try now. Source: YUNIKORN.md 10.1."""
+    if not ask.allow_other or ask.triggered or ask.required_node is not None:
+        return False
+    ready = ask.create_ms + partition.laws.delay_ms(ask.app.queue)
+    if ask.checked_ms is not None:
+        ready = max(ready, ask.checked_ms + RETRY_MS)
+    if partition.now_ms < ready:
+        partition.wake_at(ready)
+        return False
+    return True
+
+
+def _try_required(partition: Partition, ask: Ask) -> Outcome | None:
+    """Place a required-node ask, or reserve its node. Source: YUNIKORN.md 11."""
+    node = partition.nodes.by_name.get(ask.required_node or "")
+    if node is None:
+        return None
+    for other in list(node.reservations.values()):
+        if other.required_node is None:
+            partition.unreserve(other)
+    if _takes(node, ask):
+        partition.place(ask, node)
+        return Outcome.PLACED
+    return Outcome.HELD if partition.reserve(ask, node) else None
+
+
+def _takes(node: Node, ask: Ask) -> bool:
+    """Tell whether a node takes an ask: room, no one else's, no refusal."""
+    if node.reservations and ask.key not in node.reservations:
+        return False
+    if not node.schedulable and ask.required_node is None:
+        return False
+    if not node.has_room(ask.needs):
+        return False
+    return ask.refusal is None or ask.refusal(node) is None
+
+
+# -- reservations
+
+
+def _try_reserved_leaf(partition: Partition, leaf: Queue) -> Outcome | None:
+    if not leaf.reserved:
+        return None
+    room = leaf.headroom()
+    for _, app in sorted(leaf.reserved.items()):
+        if not may_run(partition, app):
+            continue
+        outcome = _try_reserved(partition, app, room)
+        if outcome is not None:
+            return outcome
+    return None
+
+
+def _try_reserved(
+    partition: Partition, app: Application, room: Amounts | None
+) -> Outcome | None:
+    """Try the reserved nodes, then all others. Source: YUNIKORN.md 9."""
+    limits = partition.limits
+    user_room = limits.headroom(app) if limits.active else None
+    held = sorted(app.reserved.values(), key=lambda a: (a.create_ms, a.key))
+    fitting: list[Ask] = []
+    for ask in held:
+        if not (
+            fits_undefined(user_room, ask.needs) and fits_undefined(room, ask.needs)
+        ):
+            if _give_up(partition, ask):
+                return Outcome.HELD
+            continue
+        fitting.append(ask)
+        if _try_held_node(partition, ask):
+            return Outcome.PLACED
+    for ask in fitting:
+        if ask.required_node is not None:
+            continue
+        node = _first_fit(partition, ask)
+        if node is not None:
+            partition.place(ask, node)
+            return Outcome.PLACED
+    return None
+
+
+def _give_up(partition: Partition, ask: Ask) -> bool:
+    """Give a reservation back that has not fitted its queue for two hours."""
+    expires = ask.reserved_ms + RESERVATION_EXPIRY_MS
+    if partition.now_ms <= expires:
+        partition.wake_at(expires + 1)
+        return False
+    partition.unreserve(ask)
+    return True
+
+
+def _try_held_node(partition: Partition, ask: Ask) -> bool:
+    node = ask.reserved_on
+    assert node is not None
+    if ask.required_node is not None and not node.has_room(ask.needs):
+        if not ask.triggered:
+            required_node.preempt(partition, node, ask)
+        return False
+    if _takes(node, ask):
+        partition.place(ask, node)
+        return True
+    return False

@@ -1,0 +1,33 @@
+"""The two sets of preemption laws, one file each; every file enrols itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from scheduler.yunikorn.applications import Ask
+    from scheduler.yunikorn.nodes import Node
+    from scheduler.yunikorn.partition import Partition
+    from scheduler.yunikorn.queues import Queue
+
+
+class Laws(Protocol):
+    """What the two sets decide differently."""
+
+    name: str
+    positional: bool  # queue order looks fair-max up by position
+    starting: bool  # applications pass through Starting
+
+    def sort_name(self, given: str) -> str:
+        """Return the application sort that a configured name stands for."""
+
+    def delay_ms(self, leaf: Queue) -> int:
+        """Return how long an ask of this leaf waits before it may preempt."""
+
+    def preempt(self, partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool:
+        """Choose victims for an ask, tell them to go and reserve their node."""
+
+    def required_victims(
+        self, partition: Partition, node: Node, ask: Ask
+    ) -> list[Ask]:
+        """Return who has to leave a required node for the ask; [] when no use."""

@@ -1,0 +1,34 @@
+"""The sentences that a user of YuniKorn sees. Source: YUNIKORN.md 19."""
+
+from __future__ import annotations
+
+from typing import Final
+
+NOT_ENOUGH_USER_QUOTA: Final = "Not enough user quota"
+NOT_ENOUGH_QUEUE_QUOTA: Final = "Not enough queue quota"
+PRECONDITIONS_FAILED: Final = "Preemption preconditions failed"
+GUARANTEES_FAILED: Final = "Preemption queue guarantees check failed"
+SHORT_OF_RESOURCES: Final = "Preemption helped but short of resources"
+DOES_NOT_HELP: Final = "Preemption does not help"
+ATTEMPTS_EXHAUSTED: Final = "Preemption max attempts exhausted"
+VICTIMS_RELEASED: Final = "Victims picked earlier were released at the final stage"
+NO_FIT_ON_REQUIRED_NODE: Final = "No fit on required node, preemption does not help"
+
+PLACEHOLDER_TIMEOUT: Final = "releasing allocated placeholders on placeholder timeout"
+PLACEHOLDER_INCOMPATIBLE: Final = "cancel placeholder: resource incompatible"
+NO_PLACEMENT: Final = "application rejected: no placement rule matched"
+
+
+def preempted_by(key: str, app: str, queue: str) -> str:
+    """Return what a victim's event says."""
+    return f"Preempted by {key} from application {app} in {queue}"
+
+
+def preempted_by_quota(queue: str) -> str:
+    """Return what the event of a victim of a smaller quota says."""
+    return f"Preempted by Quota change enforcement process in {queue}"
+
+
+def replacing(key: str) -> str:
+    """Return what is said when a pod takes over a placeholder."""
+    return f"replacing allocationKey: {key}"

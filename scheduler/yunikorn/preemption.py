@@ -1,0 +1,121 @@
+"""Preemption for guarantees as yunikorn-core does it. Source: YUNIKORN.md 10."""
+
+from __future__ import annotations
+
+from scheduler.yunikorn import messages, resources
+from scheduler.yunikorn.applications import Ask
+from scheduler.yunikorn.candidates import Found, by_worth, candidates
+from scheduler.yunikorn.partition import Partition
+from scheduler.yunikorn.snapshot import Snapshot, remaining
+from scheduler.yunikorn.victims import Plan, Search, open_nodes
+
+STRATEGY = "QueueGuarantee"
+
+
+def preempt(partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool:
+    """Choose victims for an ask, tell them to go and reserve their node."""
+    snapshot = Snapshot(partition.root, ask.app.queue)
+    found = candidates(snapshot, ask)
+    if not _guarantee_allows(snapshot, found, ask):
+        partition.refuse(ask, messages.GUARANTEES_FAILED)
+        return False
+    ordered = sorted((pod for pods in found.values() for pod in pods), key=by_worth)
+    search = Search(snapshot, ask, ordered)
+    plan = search.choose(open_nodes(partition, ask), nodes_tried=nodes_tried)
+    if plan is None:
+        return False
+    extra = _additional(snapshot, ask, plan, ordered)
+    if extra is None or not (plan.victims or extra):
+        return False
+    victims = _trimmed(ask, plan, extra)
+    if victims is None:
+        partition.refuse(ask, messages.SHORT_OF_RESOURCES)
+        return False
+    carry_out(partition, ask, victims, plan, STRATEGY)
+    return True
+
+
+def carry_out(
+    partition: Partition, ask: Ask, victims: list[Ask], plan: Plan, strategy: str
+) -> None:
+    """Tell the victims to go and hold the node for the ask. Source: 10.11."""
+    partition.mark_preempted(victims)
+    ask.triggered = True
+    partition.listener.preempting(ask, victims, strategy)
+    partition.reserve(ask, plan.node)
+
+
+def _guarantee_allows(snapshot: Snapshot, found: Found, ask: Ask) -> bool:
+    """Tell whether the ask stays within the guarantee that its queue sees.
+
+    Without a guarantee of its own, removing candidates below the same
+    ancestor may make it so. Source: YUNIKORN.md 10.5.
+    """
+    left = remaining(snapshot.home)
+    if left is not None and resources.fits_existing(left, ask.resource):
+        return True
+    snapshot.add(snapshot.home, ask.resource)
+    try:
+        for path in sorted(found):
+            for pod in sorted(found[path], key=by_worth):
+                snapshot.remove(snapshot.cells[path], pod.resource)
+                if _not_negative(remaining(snapshot.home), ask):
+                    return True
+        return False
+    finally:
+        snapshot.restore()
+
+
+def _not_negative(left: dict[str, int] | None, ask: Ask) -> bool:
+    if left is None:
+        return False
+    return all(left.get(name, 0) >= 0 for name in ask.resource)
+
+
+def _additional(
+    snapshot: Snapshot, ask: Ask, plan: Plan, ordered: list[Ask]
+) -> list[Ask] | None:
+    """Return more victims on any node while the ask's guarantee lasts.
+
+    None when the ask's queue would be over afterwards. Source: YUNIKORN.md 10.9.
+    """
+    chosen = {pod.key for pod in plan.victims}
+    for pod in plan.victims:
+        snapshot.remove(snapshot.cells[pod.app.queue.path], pod.resource)
+    taken: list[Ask] = []
+    for pod in ordered:
+        if pod.key in chosen:
+            continue
+        cell = snapshot.cells[pod.app.queue.path]
+        if not snapshot.eligible(cell, ask):
+            continue
+        snapshot.remove(cell, pod.resource)
+        before = remaining(snapshot.home)
+        if before is None or not resources.fits_existing(before, pod.resource):
+            snapshot.add(cell, pod.resource)
+            break
+        snapshot.add(snapshot.home, pod.resource)
+        if remaining(snapshot.home) == before:
+            snapshot.remove(snapshot.home, pod.resource)
+            snapshot.add(cell, pod.resource)
+        else:
+            taken.append(pod)
+    enough = not taken or _not_negative(remaining(snapshot.home), ask)
+    snapshot.restore()
+    return taken if enough else None
+
+
+def _trimmed(ask: Ask, plan: Plan, extra: list[Ask]) -> list[Ask] | None:
+    """Return the victims that are really needed, None when they fall short.
+
+    The node's free room is not counted. Source: YUNIKORN.md 10.10.
+    """
+    total: dict[str, int] = {}
+    kept: list[Ask] = []
+    for pod in (*plan.victims, *extra):
+        if plan.victims and pod.node is not plan.node:
+            continue
+        if resources.exceeds_existing(ask.resource, total):
+            kept.append(pod)
+        resources.add_to(total, pod.resource)
+    return None if resources.exceeds_existing(ask.resource, total) else kept

@@ -1,0 +1,3 @@
+"""Sorting policies, one file each; every file enrols itself."""
+
+from __future__ import annotations
