@@ -1,0 +1,25 @@
+"""What every test shares: the services, and how properties are searched."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+pytest_plugins = [
+    "tests.services.bus",
+    "tests.services.postgres",
+    "tests.services.house",
+    "tests.services.browser",
+]
+
+# The same examples at every run, so that a red run can be had again.
+settings.register_profile(
+    "ci",
+    derandomize=True,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("search", max_examples=2000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

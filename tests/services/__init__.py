@@ -1,0 +1,3 @@
+"""Real services for tests: PostgreSQL, a bus, the whole house, a browser."""
+
+from __future__ import annotations

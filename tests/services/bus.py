@@ -1,0 +1,91 @@
+"""A bus of the tests' own, on a socket that no running sandbox uses."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+from django.conf import settings
+
+from sandbox import environment
+from sandbox.celery import app
+from sandbox.services import await_bus, bus_command
+
+FOLDER = pytest.StashKey[Path]()
+
+
+@dataclasses.dataclass
+class Bus:
+    """A running Valkey."""
+
+    socket: Path
+    process: subprocess.Popen[bytes]
+
+    @property
+    def url(self) -> str:
+        return f"unix://{self.socket}"
+
+    def client(self) -> redis.Redis:
+        return redis.Redis.from_url(self.url, retry=None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Point the settings at a socket of this session before anybody reads them.
+
+    Without the `valkey` fixture nothing listens there: a test that forgets to ask
+    for it fails, and never talks to a sandbox that runs in the same checkout.
+    """
+    if settings.SERVER:
+        return
+    folder = Path(tempfile.mkdtemp(prefix="quotalab-bus-"))
+    config.stash[FOLDER] = folder
+    settings.BUS_URL = f"unix://{folder / 'bus.sock'}"
+    settings.CHANNEL_LAYERS["default"]["CONFIG"]["hosts"] = [settings.BUS_URL]
+    settings.CELERY_BROKER_URL = environment.broker(settings.BUS_URL)
+    app.conf.broker_url = settings.CELERY_BROKER_URL
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if folder := config.stash.get(FOLDER, None):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def bus_process(request: pytest.FixtureRequest) -> Iterator[Bus]:
+    """One Valkey for the session; on the settings' own address where that is ours."""
+    folder = request.config.stash.get(FOLDER, None)
+    with (
+        tempfile.TemporaryDirectory(prefix="quotalab-bus-") as spare,
+        running_bus((folder or Path(spare)) / "bus.sock") as bus,
+    ):
+        yield bus
+
+
+@pytest.fixture
+def valkey(bus_process: Bus) -> Bus:
+    """A bus with nothing on it."""
+    bus_process.client().flushall()
+    return bus_process
+
+
+class running_bus:  # noqa: N801 - used as a `with` verb
+    """Start a Valkey on `socket`, and end it when the block ends."""
+
+    def __init__(self, socket: Path) -> None:
+        self.socket = socket
+
+    def __enter__(self) -> Bus:
+        process = subprocess.Popen(bus_command(self.socket), stdin=subprocess.DEVNULL)
+        self.bus = Bus(self.socket, process)
+        await_bus(self.bus.url)
+        return self.bus
+
+    def __exit__(self, *_: object) -> None:
+        self.bus.process.terminate()
+        self.bus.process.wait(5)
