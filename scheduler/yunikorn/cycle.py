@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum, auto
 
-from scheduler.yunikorn import gang, messages, required_node
+from scheduler.yunikorn import gang, lifecycle, messages, required_node
 from scheduler.yunikorn.applications import Application, Ask, State
 from scheduler.yunikorn.nodes import Node
 from scheduler.yunikorn.partition import (
@@ -38,6 +38,7 @@ def run(partition: Partition) -> bool:
     Does nothing when nothing changed since an idle cycle and no timer is due.
     Source: YUNIKORN.md 9.
     """
+    lifecycle.advance(partition)
     wake = partition.wake_ms
     if not partition.dirty and (wake is None or partition.now_ms < wake):
         return False
@@ -125,7 +126,7 @@ def _try_application(
 def _try_request(
     partition: Partition, ask: Ask, room: Amounts | None
 ) -> Outcome | None:
-    if not fits_undefined(room, ask.needs):
+    if not _fits_quota(partition, ask, room):
         if _try_preemption(partition, ask, nodes_tried=False):
             return Outcome.HELD
         partition.refuse(ask, messages.NOT_ENOUGH_QUEUE_QUOTA)
@@ -136,6 +137,15 @@ def _try_request(
     if outcome is None and _try_preemption(partition, ask, nodes_tried=True):
         return Outcome.HELD
     return outcome
+
+
+def _fits_quota(partition: Partition, ask: Ask, room: Amounts | None) -> bool:
+    """Tell whether an ask fits its queue's headroom."""
+    if fits_undefined(room, ask.needs):
+        return True
+    if ask.required_node is None or not partition.laws.daemons_beyond_cluster:
+        return False
+    return fits_undefined(ask.app.queue.headroom(cluster=False), ask.needs)
 
 
 def _try_nodes(partition: Partition, ask: Ask) -> Outcome | None:
@@ -278,9 +288,8 @@ def _try_reserved(
     held = sorted(app.reserved.values(), key=lambda a: (a.create_ms, a.key))
     fitting: list[Ask] = []
     for ask in held:
-        if not (
-            fits_undefined(user_room, ask.needs) and fits_undefined(room, ask.needs)
-        ):
+        fits = fits_undefined(user_room, ask.needs)
+        if not (fits and _fits_quota(partition, ask, room)):
             if _give_up(partition, ask):
                 return Outcome.HELD
             continue

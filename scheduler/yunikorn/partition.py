@@ -20,10 +20,10 @@ from scheduler.yunikorn.resources import Amounts
 RESERVATION_DELAY_MS = 2_000
 #: How long a reservation may miss its queue's headroom.
 RESERVATION_EXPIRY_MS = 120 * 60_000
-STARTING_MS = 5 * 60_000
-COMPLETING_MS = 30_000
 
 _STARTED = (State.STARTING, State.RUNNING, State.RESUMING, State.COMPLETING)
+#: States that end by themselves after a while.
+_TIMED = (State.STARTING, State.COMPLETING, State.COMPLETED, State.FAILED)
 
 
 class Listener(Protocol):
@@ -63,6 +63,7 @@ class Partition:
         self.now_ms = 0
         self.trace: Any = None
         self.apps: dict[str, Application] = {}
+        self.timed: dict[str, Application] = {}  # in a state that runs out
         self.asks: dict[str, Ask] = {}  # pending and placed, by key
         self.counter = 0
         self.pending = 0  # asks without a node
@@ -214,6 +215,7 @@ class Partition:
     def remove_application(self, app: Application) -> None:
         """Forget an application that holds and wants nothing."""
         del self.apps[app.id]
+        self.timed.pop(app.id, None)
         leaf = app.queue
         leaf.apps.pop(app.id, None)
         for queue in leaf.route:
@@ -229,6 +231,8 @@ class Partition:
         app.state = state
         app.state_ms = self.now_ms
         self.count_running(app)
+        if state in _TIMED:
+            self.timed[app.id] = app
         self.listener.entered(app)
         self.changed()
 

@@ -51,6 +51,7 @@ class Queue:
         "name",
         "order",
         "order_key",
+        "own_texts",
         "parent",
         "path",
         "pending",
@@ -108,7 +109,8 @@ class Queue:
         self.limits: tuple[Limit, ...] = spec.limits
         self.template: Template | None = spec.template
         above = self.parent.texts if self.parent else {}
-        self.texts = props.inherit(above, dict(spec.properties))
+        self.own_texts = dict(spec.properties)
+        self.texts = props.inherit(above, self.own_texts)
         self.properties: Properties = props.read(self.texts)
         self.sort: ApplicationSort | None = None
         self.order_key = None
@@ -125,14 +127,15 @@ class Queue:
             found = resources.least(found, queue.max)
         return found
 
-    def headroom(self) -> Amounts | None:
+    def headroom(self, *, cluster: bool = True) -> Amounts | None:
         """Return what may still be placed: minimum over the path of max - used.
 
-        A type named in no max is unlimited. Source: YUNIKORN.md 3.
+        A type named in no max is unlimited; without `cluster` the size of the
+        cluster does not count. Source: YUNIKORN.md 3.
         """
         room: Amounts | None = None
         for queue in self.route:
-            if queue.max is None:
+            if queue.max is None or not (cluster or queue.parent):
                 continue
             if room is None:
                 room = {}

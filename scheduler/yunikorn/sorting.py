@@ -12,7 +12,7 @@ def children_in_order(parent: Queue, *, positional: bool) -> list[Queue]:
     """Return the children that wait for something, first to serve first.
 
     With `positional` a child's fair-max is looked up by its present position
-    while sorting, as released code does. Ties fall back to names.
+    while sorting, as released code does. Ties keep the order of the configuration.
     Source: YUNIKORN.md 5.
     """
     waiting = [
@@ -27,7 +27,6 @@ def children_in_order(parent: Queue, *, positional: bool) -> list[Queue]:
         waiting.sort(key=lambda child: _key(child, by_priority))
         if not _has_ties(waiting):
             return waiting
-    waiting.sort(key=lambda child: child.name)
     _insertion_sort(waiting, by_priority=by_priority, positional=positional)
     return waiting
 

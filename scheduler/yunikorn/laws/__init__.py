@@ -17,6 +17,7 @@ class Laws(Protocol):
     name: str
     positional: bool  # queue order looks fair-max up by position
     starting: bool  # applications pass through Starting
+    daemons_beyond_cluster: bool  # a full cluster does not stop required nodes
 
     def sort_name(self, given: str) -> str:
         """Return the application sort that a configured name stands for."""

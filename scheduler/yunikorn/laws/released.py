@@ -24,6 +24,7 @@ class Released:
     name = "released"
     positional = True
     starting = False
+    daemons_beyond_cluster = False
 
     def sort_name(self, given: str) -> str:
         """Return fair or fifo; anything else, stateaware too, is fifo."""
