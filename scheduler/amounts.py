@@ -108,7 +108,7 @@ def quota(resource: str, text: str | int | float) -> int:
 
 def clamp(value: int) -> int:
     """Return `value` held inside the signed 64 bit range."""
-    return MAX if value > MAX else MIN if value < MIN else value
+    return MAX if value > MAX else max(value, MIN)
 
 
 def add(left: int, right: int) -> int:

@@ -28,7 +28,7 @@ def nanoseconds(text: str) -> int:
 
     Raises QuantityError naming the text.
     """
-    rest = text.removeprefix("-") if isinstance(text, str) else ""
+    rest = text.removeprefix("-")
     if rest == "0":
         return 0
     total, at = 0, 0
@@ -36,7 +36,9 @@ def nanoseconds(text: str) -> int:
         total += round(float(part[1]) * _NS[part[2]])
         at = part.end()
     if at == 0 or at != len(rest):
-        raise QuantityError(f'expected a duration such as "90s" or "1m30s", got {text!r}')
+        raise QuantityError(
+            f'expected a duration such as "90s" or "1m30s", got {text!r}'
+        )
     return -total if text.startswith("-") else total
 
 
@@ -62,7 +64,7 @@ def stamp_us(text: str) -> int:
 
     Raises QuantityError naming the text.
     """
-    match = _STAMP.fullmatch(text) if isinstance(text, str) else None
+    match = _STAMP.fullmatch(text)
     if match is None:
         raise QuantityError(
             f'expected a time such as "2026-01-31T12:00:00Z", got {text!r}'

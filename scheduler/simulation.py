@@ -44,9 +44,7 @@ def simulate(
         if stop is not None and any(stop(decision) for decision in fresh):
             break
     _count_ticks(world)
-    return Outcome(
-        decisions=decisions, end_ms=world.context.now_ms, settled=settled
-    )
+    return Outcome(decisions=decisions, end_ms=world.context.now_ms, settled=settled)
 
 
 def _count_ticks(world: World) -> None:

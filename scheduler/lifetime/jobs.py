@@ -75,7 +75,11 @@ class Jobs:
         """Return what a job kind may look up."""
         integrations = self.host.policy.spec.kueue.get("integrations") or {}
         default = next(
-            (name for name, m in sorted(self.classes.items()) if m.get("globalDefault")),
+            (
+                name
+                for name, m in sorted(self.classes.items())
+                if m.get("globalDefault")
+            ),
             "",
         )
         return Surroundings(
@@ -98,7 +102,8 @@ class Jobs:
         if found is not None and "priority" not in spec:
             spec["priority"] = int(found.get("value", 0))
             spec.setdefault(
-                "preemptionPolicy", found.get("preemptionPolicy", "PreemptLowerPriority")
+                "preemptionPolicy",
+                found.get("preemptionPolicy", "PreemptLowerPriority"),
             )
         if self._managed(pod) and not spec.get("nodeName"):
             gates = spec.setdefault("schedulingGates", [])
@@ -205,21 +210,24 @@ class Jobs:
 
     # -- admitted --------------------------------------------------------
 
-    def admitted(
-        self, workload: Object, admissions: Iterable[PodSetAdmission]
-    ) -> None:
+    def admitted(self, workload: Object, admissions: Iterable[PodSetAdmission]) -> None:
         """Start the run of a Workload that got its quota."""
         if not self.lifetime.placement():
             self.lifetime.start(workload, [])
             return
-        counts = {a.name: (a.count, sorted(set(a.flavors.values()))) for a in admissions}
+        counts = {
+            a.name: (a.count, sorted(set(a.flavors.values()))) for a in admissions
+        }
         self._start(workload, self._with_flavors(workload, counts))
 
     def _assigned(self, workload: Object) -> PodSets:
         """Return the pod sets as the Workload's status says they were admitted."""
         admission = self.host.get(workload.key).status.get("admission") or {}
         counts = {
-            a["name"]: (int(a.get("count", 0)), sorted(set(a.get("flavors", {}).values())))
+            a["name"]: (
+                int(a.get("count", 0)),
+                sorted(set(a.get("flavors", {}).values())),
+            )
             for a in admission.get("podSetAssignments") or []
         }
         return self._with_flavors(workload, counts)
@@ -259,7 +267,9 @@ class Jobs:
         if owner is None or owner not in self.host.objects:
             return []
         name, _ = self._group(self.host.objects[owner])
-        members = self.groups.get((workload.namespace, name), {}) if name else {owner: 0}
+        members = (
+            self.groups.get((workload.namespace, name), {}) if name else {owner: 0}
+        )
         return [self.host.objects[key] for key in sorted(members)]
 
     def _ungate(self, pod: Object, pod_sets: PodSets) -> None:

@@ -322,9 +322,7 @@ class Lifetime:
         if not run.pods:
             self._all_ready(run)
 
-    def fill_up(
-        self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]
-    ) -> None:
+    def fill_up(self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
         """Make the pods that the run lacks."""
         for pod_set in pod_sets:
             have = self._count(run, pod_set["name"])
@@ -539,7 +537,7 @@ class Lifetime:
     def lose_pod(self, pod: Key) -> None:
         """Delete a pod that lost its place; its owner's kind says what follows."""
         obj = self.host.objects.get(pod)
-        if obj is None or pod not in self.arrived and pod not in self.owners:
+        if obj is None or (pod not in self.arrived and pod not in self.owners):
             return
         again = self.owners.get(pod) == pod and self.timing(obj).recreate
         self.host.delete(pod)

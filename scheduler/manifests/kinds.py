@@ -146,9 +146,7 @@ TABLE: tuple[Kind, ...] = (
     _simulated("Job", "batch", ("v1",), "jobs"),
     _simulated("JobSet", "jobset.x-k8s.io", ("v1alpha2",), "jobsets"),
     _simulated("PodGroup", "scheduling.x-k8s.io", ("v1alpha1",), "podgroups"),
-    _simulated(
-        "PodDisruptionBudget", "policy", ("v1",), "poddisruptionbudgets"
-    ),
+    _simulated("PodDisruptionBudget", "policy", ("v1",), "poddisruptionbudgets"),
     Kind(
         kind="ConfigMap",
         group="",
@@ -157,9 +155,7 @@ TABLE: tuple[Kind, ...] = (
         level="kept",
         note="read as policy when it holds a Kueue Configuration or a queues.yaml",
     ),
-    _configuration(
-        "Configuration", "config.kueue.x-k8s.io", ("v1beta2", "v1beta1")
-    ),
+    _configuration("Configuration", "config.kueue.x-k8s.io", ("v1beta2", "v1beta1")),
     _configuration(
         "KubeSchedulerConfiguration",
         "kubescheduler.config.k8s.io",
@@ -199,9 +195,7 @@ TABLE: tuple[Kind, ...] = (
     _kept("RayJob", "ray.io", "v1", "rayjobs", _NO_JOB),
     _kept("RayCluster", "ray.io", "v1", "rayclusters", _NO_JOB),
     _kept("RayService", "ray.io", "v1", "rayservices", _NO_JOB),
-    _kept(
-        "AppWrapper", "workload.codeflare.dev", "v1beta2", "appwrappers", _NO_JOB
-    ),
+    _kept("AppWrapper", "workload.codeflare.dev", "v1beta2", "appwrappers", _NO_JOB),
     _kept(
         "LeaderWorkerSet",
         "leaderworkerset.x-k8s.io",
@@ -210,7 +204,11 @@ TABLE: tuple[Kind, ...] = (
         _NO_JOB,
     ),
     _kept(
-        "SparkApplication", "sparkoperator.k8s.io", "v1beta2", "sparkapplications", _NO_JOB
+        "SparkApplication",
+        "sparkoperator.k8s.io",
+        "v1beta2",
+        "sparkapplications",
+        _NO_JOB,
     ),
     _kept("Service", "", "v1", "services", _NOT_SCHEDULED),
     _kept("ServiceAccount", "", "v1", "serviceaccounts", _NOT_SCHEDULED),

@@ -53,6 +53,12 @@ class Loaded:
         """Return the findings that forbid loading."""
         return [f for f in self.findings if f.level == "error"]
 
+    def complain(self, error: ManifestError) -> None:
+        """Add an error as a finding."""
+        place = error.place or Place(file="input", line=1)
+        finding = Finding(level="error", place=place, problem=error.problem)
+        self.findings.append(finding)
+
 
 def load(
     sources: Iterable[tuple[str, str]], *, limits: Limits = DEFAULT_LIMITS
@@ -66,19 +72,38 @@ def load(
         try:
             documents = read_documents(text, file=file, limits=limits)
         except ManifestError as error:
-            _complain(loaded, error)
+            loaded.complain(error)
             continue
         for document in documents:
-            _take(loaded, document)
+            take_document(loaded, document)
+    loaded.objects.sort(key=_rank)
     return loaded
 
 
-def _complain(loaded: Loaded, error: ManifestError) -> None:
-    place = error.place or Place(file="input", line=1)
-    loaded.findings.append(Finding(level="error", place=place, problem=error.problem))
+#: What others look up by name comes first, whatever the order in the files.
+_FIRST = (
+    "Namespace",
+    "PriorityClass",
+    "WorkloadPriorityClass",
+    "RuntimeClass",
+    "LimitRange",
+    "ResourceFlavor",
+    "Cohort",
+    "ClusterQueue",
+    "LocalQueue",
+    "Node",
+    "PodDisruptionBudget",
+    "PodGroup",
+)
 
 
-def _take(loaded: Loaded, document: Document) -> None:
+def _rank(obj: Object) -> int:
+    kind = obj.key.kind
+    return _FIRST.index(kind) if kind in _FIRST else len(_FIRST)
+
+
+def take_document(loaded: Loaded, document: Document) -> None:
+    """Add one document to what was loaded; what is wrong becomes a finding."""
     try:
         kind = _kind(document)
         if kind is None:
@@ -88,9 +113,9 @@ def _take(loaded: Loaded, document: Document) -> None:
         else:
             _take_object(loaded, document, kind)
     except ManifestError as error:
-        _complain(loaded, error)
+        loaded.complain(error)
     except SchedulerError as error:
-        _complain(loaded, document.error("", str(error)))
+        loaded.complain(document.error("", str(error)))
 
 
 def _kind(document: Document) -> kinds.Kind | None:
@@ -157,17 +182,15 @@ def _merge_policy(loaded: Loaded, document: Document, patch: dict[str, Any]) -> 
 
 def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
     key = _key(document, kind)
-    if key in loaded.places:
-        first = loaded.places[key].place()
-        raise document.error("metadata.name", f"{key} is given twice; first at {first}")
     _check_annotations(document)
     check = CHECKS.get(document.kind)
     manifest = check(document) if check else dict(document.data)
     status = manifest.pop("status", None) or document.data.get("status") or {}
+    obj = Object(key=key, manifest=_served(manifest, key, kind), status=dict(status))
+    if key in loaded.places:
+        _replace_earlier(loaded, document, obj)
     loaded.places[key] = document
-    loaded.objects.append(
-        Object(key=key, manifest=_served(manifest, key, kind), status=dict(status))
-    )
+    loaded.objects.append(obj)
     if document.kind == "ConfigMap":
         _read_config_map(loaded, document)
     if kind.level == "kept" and kind.kind != "ConfigMap":
@@ -177,6 +200,21 @@ def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
                 place=document.place("kind"),
                 problem=f"{kind.kind} {key.path}: not simulated, kept as it is: "
                 + kind.note,
+            )
+        )
+
+
+def _replace_earlier(loaded: Loaded, document: Document, obj: Object) -> None:
+    """Let the later of two count, as applying the files one by one would."""
+    earlier = next(o for o in loaded.objects if o.key == obj.key)
+    loaded.objects.remove(earlier)
+    if earlier.manifest != obj.manifest:
+        first = loaded.places[obj.key].place()
+        loaded.findings.append(
+            Finding(
+                level="warning",
+                place=document.place("metadata.name"),
+                problem=f"{obj.key} replaces the one at {first}",
             )
         )
 

@@ -31,9 +31,7 @@ class Span:
     def draw(self, seed: int, purpose: str, subject: str, n: int = 0) -> int:
         """Return the length for this subject; equal draws for equal arguments."""
         if self.shape == "exp":
-            return round(
-                streams.exponential(seed, purpose, subject, n, mean=self.low)
-            )
+            return round(streams.exponential(seed, purpose, subject, n, mean=self.low))
         if self.shape == "uniform":
             share = streams.uniform(seed, purpose, subject, n)
             return round(self.low + share * (self.high - self.low))
@@ -59,7 +57,7 @@ def read_span(text: str) -> Span:
 
     Raises QuantityError that says what was expected.
     """
-    match = _DRAWN.fullmatch(text.replace(" ", "")) if isinstance(text, str) else None
+    match = _DRAWN.fullmatch(text.replace(" ", ""))
     if match is None:
         return Span(shape="fixed", low=_length(text))
     if (match[1] == "uniform") != (match[3] is not None):

@@ -1,0 +1,54 @@
+"""What a scenario says will happen, held against what did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from scheduler import durations
+from scheduler.decisions import Decision
+from scheduler.records.scenario import Expectation, Match, Scenario
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether one expectation held, and how it reads."""
+
+    holds: bool
+    text: str
+
+
+def judge(scenario: Scenario | None, decisions: Sequence[Decision]) -> list[Verdict]:
+    """Return a verdict per expectation of the scenario, in its order."""
+    if scenario is None:
+        return []
+    return [_verdict(expected, decisions) for expected in scenario.spec.expect]
+
+
+def _verdict(expected: Expectation, decisions: Sequence[Decision]) -> Verdict:
+    at = durations.milliseconds(expected.at) if expected.at else None
+    found = any(
+        (at is None or decision.at_ms == at) and matches(expected.event, decision)
+        for decision in decisions
+    )
+    return Verdict(holds=found is not expected.never, text=_text(expected))
+
+
+def matches(wanted: Match, decision: Decision) -> bool:
+    """Tell whether the decision says all that is wanted."""
+    by = str(decision.by) if decision.by is not None else ""
+    return (
+        type(decision).__name__ == wanted.type
+        and wanted.subject in ("", str(decision.subject))
+        and wanted.by in ("", by)
+        and wanted.reason in ("", decision.reason)
+    )
+
+
+def _text(expected: Expectation) -> str:
+    event = expected.event
+    when = f"at {expected.at} " if expected.at else ""
+    never = "never " if expected.never else ""
+    by = f" by {event.by}" if event.by else ""
+    why = f" ({event.reason})" if event.reason else ""
+    return f"{when}{never}{event.type} {event.subject}{by}{why}"

@@ -1,0 +1,121 @@
+"""What objects say of one another: names that nothing has, trees that loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scheduler.errors import Place
+from scheduler.manifests.documents import Document
+from scheduler.manifests.load import Finding
+from scheduler.records.objects import Key
+
+Manifests = Mapping[Key, Mapping[str, Any]]
+Places = Mapping[Key, Document]
+
+
+def check_references(manifests: Manifests, places: Places) -> list[Finding]:
+    """Return what is wrong between the objects that `places` brings in.
+
+    `manifests` are all objects, those already there included. A name that
+    nothing has is a warning, as the real systems take it and leave the queue
+    inactive; a loop of cohorts is an error. Cost: O(objects).
+    """
+    findings: list[Finding] = []
+    for key, document in places.items():
+        manifest = manifests.get(key)
+        if manifest is not None:
+            findings += _dangling(key, manifest, document, manifests)
+    findings += _loops(manifests, places)
+    return findings
+
+
+def _dangling(
+    key: Key, manifest: Mapping[str, Any], document: Document, manifests: Manifests
+) -> Iterator[Finding]:
+    for path, target in _names(key, manifest):
+        if target not in manifests:
+            effect = _EFFECTS.get(target.kind, "it has no effect until it exists")
+            yield Finding(
+                level="warning",
+                place=document.place(path),
+                problem=f"{target.kind} {target.path!r} does not exist; {effect}",
+            )
+
+
+_EFFECTS = {
+    "ResourceFlavor": "the ClusterQueue stays inactive until it does",
+    "ClusterQueue": "its workloads wait until it does",
+    "LocalQueue": "the workload waits until it does",
+    "PriorityClass": "the priority is 0",
+    "WorkloadPriorityClass": "the priority is 0",
+}
+
+
+def _names(key: Key, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
+    """Yield (field, key) of every object this one names."""
+    spec = manifest.get("spec") or {}
+    match key.kind:
+        case "ClusterQueue":
+            yield from _flavors(spec)
+        case "Cohort":
+            yield from _flavors(spec)
+        case "LocalQueue":
+            if name := spec.get("clusterQueue"):
+                yield "spec.clusterQueue", Key("ClusterQueue", "", str(name))
+        case "Workload":
+            if name := spec.get("queueName"):
+                yield "spec.queueName", Key("LocalQueue", key.namespace, str(name))
+        case "Job" | "JobSet" | "Pod":
+            yield from _labels(key, manifest)
+
+
+def _flavors(spec: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
+    for i, group in enumerate(spec.get("resourceGroups") or []):
+        for j, flavor in enumerate(group.get("flavors") or []):
+            path = f"spec.resourceGroups[{i}].flavors[{j}].name"
+            yield path, Key("ResourceFlavor", "", str(flavor.get("name")))
+
+
+_QUEUE = "kueue.x-k8s.io/queue-name"
+_CLASS = "kueue.x-k8s.io/priority-class"
+
+
+def _labels(key: Key, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
+    labels = manifest["metadata"].get("labels") or {}
+    if name := labels.get(_QUEUE):
+        yield f"metadata.labels.{_QUEUE}", Key("LocalQueue", key.namespace, name)
+    if name := labels.get(_CLASS):
+        path = f"metadata.labels.{_CLASS}"
+        yield path, Key("WorkloadPriorityClass", "", name)
+
+
+def _loops(manifests: Manifests, places: Places) -> Iterator[Finding]:
+    parents = {
+        key.name: str((m.get("spec") or {}).get("parentName") or "")
+        for key, m in manifests.items()
+        if key.kind == "Cohort"
+    }
+    told: set[str] = set()
+    for key, document in places.items():
+        loop = _loop(key.name, parents) if key.kind == "Cohort" else []
+        if loop and not told.intersection(loop):
+            told.update(loop)
+            path = " -> ".join([*loop, loop[0]])
+            yield Finding(
+                level="error",
+                place=_place(document),
+                problem=f"the cohorts form a loop: {path}; give one another parent",
+            )
+
+
+def _place(document: Document) -> Place:
+    return document.place("spec.parentName")
+
+
+def _loop(name: str, parents: Mapping[str, str]) -> list[str]:
+    """Return the loop that `name` is part of, or nothing."""
+    path = [name]
+    while (parent := parents.get(path[-1], "")) and parent not in path:
+        path.append(parent)
+    return path if parent == name else []

@@ -1,0 +1,137 @@
+"""A scenario: objects, policy and arrivals, told in steps, with expected outcomes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from scheduler import durations
+from scheduler.errors import PolicyError, QuantityError
+
+#: Texts by language tag; "en" is always there, "zh-Hans" and "zh-Hant" beside it.
+Texts = dict[str, str]
+
+FALLBACK = "en"
+
+
+class Arrival(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """Many objects made from one manifest, at the times a process gives.
+
+    `process` is a name of the registry's family "arrival", `parameters` its
+    arguments; `object` is a manifest whose name gets a number behind it.
+    """
+
+    process: str
+    parameters: dict[str, Any] = {}
+    object: dict[str, Any] = {}
+
+
+class Match(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """What a decision must say; a field that is left out matches anything."""
+
+    type: str
+    subject: str = ""  # "Workload/default/name"
+    by: str = ""
+    reason: str = ""
+
+
+class Expectation(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """A decision that must be taken at `at`, or (`never`) at no time at all."""
+
+    event: Match
+    at: str = ""  # Go duration from the start; "" = at any time
+    never: bool = False
+
+
+class Checkpoint(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """A stop of a lesson: what to say, what to ask, what the answer is."""
+
+    at: str
+    say: Texts
+    ask: Texts = {}
+    answer: Texts = {}
+    choices: list[Texts] = []
+    right: int | None = None  # index of the right choice
+
+
+class ScenarioSpec(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """What the file says."""
+
+    title: Texts
+    summary: Texts
+    seed: int = 1
+    policy: dict[str, Any] = {}
+    arrivals: list[Arrival] = []
+    checkpoints: list[Checkpoint] = []
+    expect: list[Expectation] = []
+    horizon: str = "10m"  # how far an experiment or a test of it runs
+    lesson: bool = False  # made from a design text, for teaching
+    order: int = 100  # place in the library
+
+
+class Scenario(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """The whole document."""
+
+    api_version: str = "quotalab.dev/v1"
+    kind: str = "Scenario"
+    metadata: dict[str, Any] = {}
+    spec: ScenarioSpec
+
+
+def read_scenario(document: dict[str, Any]) -> Scenario:
+    """Return the scenario; PolicyError names the path of what is wrong."""
+    try:
+        scenario = msgspec.convert(document, Scenario)
+        _check(scenario.spec)
+    except (msgspec.ValidationError, QuantityError) as error:
+        raise PolicyError(f"scenario: {error}") from error
+    return scenario
+
+
+def _check(spec: ScenarioSpec) -> None:
+    durations.milliseconds(spec.horizon)
+    for checkpoint in spec.checkpoints:
+        durations.milliseconds(checkpoint.at)
+    for expectation in spec.expect:
+        if expectation.at:
+            durations.milliseconds(expectation.at)
+    for field in ("title", "summary"):
+        if not getattr(spec, field).get(FALLBACK):
+            raise QuantityError(f'spec.{field}: expected a text under "{FALLBACK}"')

@@ -1,0 +1,146 @@
+"""`python -m scheduler run`: a scenario or manifests from files, to the screen."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+
+import msgspec
+
+from scheduler import durations
+from scheduler.decisions import Decision, Edit
+from scheduler.errors import SchedulerError
+from scheduler.expectations import Verdict, judge
+from scheduler.measures import Measures, Summary
+from scheduler.records.scenario import Scenario
+from scheduler.scenarios import Assembled, assemble
+from scheduler.simulation import Outcome, simulate
+
+_DEFAULT_HORIZON = "24h"
+_READ = (".yaml", ".yml", ".json", ".swf", ".txt")
+
+
+def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
+    """Run files and print what was decided; 1 when an expectation failed, 2 on
+    bad input.
+    """
+    out = out or sys.stdout
+    options = _parser().parse_args(arguments)
+    try:
+        assembled = assemble(read_sources(options.paths), seed=options.seed)
+        measures = Measures(assembled.world)
+        outcome = simulate(assembled.world, until_ms=_until(options, assembled))
+    except (SchedulerError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    measures.observe(outcome.decisions)
+    verdicts = judge(assembled.scenario, outcome.decisions)
+    report = _json if options.json else _table
+    report(out, assembled, outcome, measures.summary(), verdicts)
+    return 0 if all(verdict.holds for verdict in verdicts) else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m scheduler run",
+        description="Run a scenario folder or plain manifests in virtual time.",
+    )
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
+    parser.add_argument("--until", default="", help="how far, e.g. 10m")
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser
+
+
+def read_sources(paths: Sequence[Path]) -> list[tuple[str, str]]:
+    """Return (name, text) of the files, folders opened one level deep.
+
+    Raises SchedulerError for a path that is not there or not text.
+    """
+    files: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            files += sorted(p for p in path.iterdir() if p.suffix in _READ)
+        elif path.is_file():
+            files.append(path)
+        else:
+            raise SchedulerError(f"{path}: expected a file or a folder, found neither")
+    return [(path.name, _text(path)) for path in files]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise SchedulerError(f"{path}: expected UTF-8 text: {error}") from error
+
+
+def _until(options: argparse.Namespace, assembled: Assembled) -> int:
+    if options.until:
+        return durations.milliseconds(options.until)
+    scenario: Scenario | None = assembled.scenario
+    horizon = scenario.spec.horizon if scenario is not None else _DEFAULT_HORIZON
+    return durations.milliseconds(horizon)
+
+
+def _json(
+    out: TextIO,
+    assembled: Assembled,
+    outcome: Outcome,
+    summary: Summary,
+    verdicts: list[Verdict],
+) -> None:
+    body = {
+        "endMs": outcome.end_ms,
+        "settled": outcome.settled,
+        "hash": assembled.world.hash(),
+        "summary": summary,
+        "findings": [str(finding) for finding in assembled.loaded.findings],
+        "expectations": verdicts,
+        "decisions": [_plain(decision) for decision in outcome.decisions],
+    }
+    out.write(msgspec.json.format(msgspec.json.encode(body)).decode() + "\n")
+
+
+def _plain(decision: Decision) -> dict[str, object]:
+    plain: dict[str, object] = msgspec.to_builtins(decision)
+    plain["type"] = type(decision).__name__
+    plain["subject"] = str(decision.subject)
+    plain["by"] = str(decision.by) if decision.by is not None else None
+    return plain
+
+
+def _table(
+    out: TextIO,
+    assembled: Assembled,
+    outcome: Outcome,
+    summary: Summary,
+    verdicts: list[Verdict],
+) -> None:
+    out.writelines(f"{finding.level}: {finding}\n" for finding in assembled.loaded.findings)
+    for decision in outcome.decisions:
+        if not isinstance(decision, Edit):
+            out.write(_line(decision) + "\n")
+    out.write(_closing(outcome, summary))
+    out.writelines(f"{'ok  ' if verdict.holds else 'FAIL'} {verdict.text}\n" for verdict in verdicts)
+
+
+def _line(decision: Decision) -> str:
+    time = f"{decision.at_ms / 1000:10.3f}s"
+    by = f" by {decision.by.path}" if decision.by is not None else ""
+    why = f"  {decision.reason}" if decision.reason else ""
+    what = type(decision).__name__
+    return f"{time}  {what:<10} {decision.subject}{by}{why}"
+
+
+def _closing(outcome: Outcome, summary: Summary) -> str:
+    wait = "-" if summary.wait_p50_ms is None else f"{summary.wait_p50_ms / 1000:.1f}s"
+    return (
+        f"\n{summary.arrived} arrived, {summary.admitted} admitted, "
+        f"{summary.finished} finished, {summary.preemptions} preempted, "
+        f"median wait {wait}, end {outcome.end_ms / 1000:.1f}s"
+        f"{'' if outcome.settled else ' (more would happen)'}\n"
+    )

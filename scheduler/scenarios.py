@@ -1,0 +1,131 @@
+"""Texts to a world that is ready to run: manifests, policy, scenario, arrivals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler.arrivals import expand
+from scheduler.errors import ManifestError, SchedulerError
+from scheduler.manifests.documents import DEFAULT_LIMITS, Document, Limits
+from scheduler.manifests.load import Loaded, load, take_document
+from scheduler.manifests.references import check_references
+from scheduler.records.policy import Policy, PolicySpec, read_policy
+from scheduler.records.scenario import Scenario, read_scenario
+from scheduler.world import World
+
+Sources = Sequence[tuple[str, str]]  # (file name, text)
+_YAML = (".yaml", ".yml", ".json")
+
+
+@dataclass(slots=True, kw_only=True)
+class Assembled:
+    """A world at virtual time 0, the scenario it came from, what was found."""
+
+    world: World
+    scenario: Scenario | None
+    loaded: Loaded
+
+
+class InputError(SchedulerError):
+    """The input cannot be taken; `loaded.errors` has every reason with its place."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        super().__init__("\n".join(str(finding) for finding in loaded.errors))
+        self.loaded = loaded
+
+
+def assemble(
+    sources: Sources,
+    *,
+    seed: int | None = None,
+    policy: Mapping[str, Any] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Assembled:
+    """Build a world from files. `policy` is a patch of the policy's spec.
+
+    The policy is that of the scenario, then of the configuration files among
+    the sources, then the patch. Raises InputError with every finding, or
+    PolicyError; nothing is half taken.
+    """
+    loaded = load(
+        [source for source in sources if source[0].endswith(_YAML)], limits=limits
+    )
+    scenario = _scenario(loaded)
+    if scenario is not None:
+        _expand_arrivals(loaded, scenario, seed, dict(sources))
+    manifests = {obj.key: obj.manifest for obj in loaded.objects}
+    loaded.findings += check_references(manifests, loaded.places)
+    if loaded.errors:
+        raise InputError(loaded)
+    world = World.create(_policy(loaded, scenario, policy or {}), _seed(scenario, seed))
+    for obj in loaded.objects:
+        world.put(obj)
+    return Assembled(world=world, scenario=scenario, loaded=loaded)
+
+
+def _scenario(loaded: Loaded) -> Scenario | None:
+    if not loaded.scenarios:
+        return None
+    if len(loaded.scenarios) > 1:
+        raise loaded.scenarios[1].error("kind", "expected one Scenario, got a second")
+    document = loaded.scenarios[0]
+    try:
+        return read_scenario(document.data)
+    except SchedulerError as error:
+        raise document.error("spec", str(error)) from error
+
+
+def _seed(scenario: Scenario | None, seed: int | None) -> int:
+    if seed is not None:
+        return seed
+    return scenario.spec.seed if scenario is not None else 1
+
+
+def _expand_arrivals(
+    loaded: Loaded, scenario: Scenario, seed: int | None, files: dict[str, str]
+) -> None:
+    source = loaded.scenarios[0]
+    for ordinal, arrival in enumerate(scenario.spec.arrivals):
+        place = source.place(f"spec.arrivals[{ordinal}].object")
+        try:
+            for manifest in expand(
+                arrival, seed=_seed(scenario, seed), ordinal=ordinal, files=files
+            ):
+                take_document(
+                    loaded,
+                    Document(file=place.file, data=manifest, line=place.line),
+                )
+        except ManifestError as error:
+            loaded.complain(error)
+        except SchedulerError as error:
+            loaded.complain(source.error(f"spec.arrivals[{ordinal}]", str(error)))
+
+
+def _policy(
+    loaded: Loaded, scenario: Scenario | None, patch: Mapping[str, Any]
+) -> Policy:
+    spec: dict[str, Any] = {}
+    if scenario is not None:
+        spec = merge(spec, scenario.spec.policy)
+    spec = merge(merge(spec, loaded.policy), patch)
+    return read_policy({"spec": spec})
+
+
+def merge(base: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `base` with `patch` laid over it, as a JSON merge patch (RFC 7386)."""
+    merged = dict(base)
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        elif isinstance(value, Mapping) and isinstance(merged.get(name), Mapping):
+            merged[name] = merge(merged[name], value)
+        else:
+            merged[name] = value
+    return merged
+
+
+def default_policy() -> Policy:
+    """Return the policy of a sandbox that was given none."""
+    return Policy(spec=PolicySpec())
