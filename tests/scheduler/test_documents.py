@@ -1,0 +1,105 @@
+"""YAML becomes documents that know their lines; hostile input ends early."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler.errors import ManifestError
+from scheduler.manifests.documents import Limits, read_documents
+
+TWO = """\
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: a
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata:
+  name: b
+  labels:
+    example.com/some.name: x
+spec:
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors:
+    - name: one
+    - name: two
+"""
+
+
+def test_a_field_is_found_on_its_line():
+    _, queue = read_documents(TWO, file="two.yaml")
+    place = queue.place("spec.resourceGroups[0].flavors[1].name")
+    assert str(place) == "two.yaml:17: spec.resourceGroups[0].flavors[1].name"
+
+
+def test_a_missing_field_has_the_line_of_what_holds_it():
+    _, queue = read_documents(TWO, file="two.yaml")
+    assert queue.place("spec.cohortName").line == 12
+
+
+def test_a_key_with_dots_is_found():
+    _, queue = read_documents(TWO, file="two.yaml")
+    assert queue.place("metadata.labels.example.com/some.name").line == 11
+
+
+def test_a_list_is_taken_apart_and_keeps_its_lines():
+    text = "kind: PodList\napiVersion: v1\nitems:\n- metadata:\n    name: p\n"
+    (pod,) = read_documents(text)
+    assert (pod.kind, pod.api_version) == ("Pod", "v1")
+    assert pod.place("metadata.name").line == 5
+
+
+def test_words_that_kubernetes_reads_as_text_stay_text():
+    (document,) = read_documents("kind: X\na: on\nb: 2026-01-01\nc: '1'\nd: 012\n")
+    assert document.data == {
+        "kind": "X",
+        "a": "on",
+        "b": "2026-01-01",
+        "c": "1",
+        "d": "012",
+    }
+
+
+def test_merge_keys_are_followed():
+    (document,) = read_documents("base: &b {x: 1, y: 2}\nmore: {<<: *b, y: 3}\n")
+    assert document.data["more"] == {"x": 1, "y": 3}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        pytest.param("a: [1,\n b: 2", ":3: not YAML", id="broken"),
+        pytest.param("a: 1\na: 2\n", ":2: the key 'a' is given twice", id="twice"),
+        pytest.param("[" * 5000, "nested over 64 deep", id="deep"),
+        pytest.param("- 1\n", "expected an object", id="a list"),
+        pytest.param("a: &x [*x]\n", "contains itself", id="endless"),
+        pytest.param("a: \x00\n", "not YAML", id="a control character"),
+        pytest.param("? [1]\n: 2\n", "expected a text as key", id="a list as key"),
+        pytest.param("!!python/object:os.system {}\n", "", id="a foreign tag is data"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(text, problem):
+    if not problem:
+        assert read_documents(text)[0].data == {}
+        return
+    with pytest.raises(ManifestError) as error:
+        read_documents(text, file="bad.yaml")
+    assert problem in str(error.value)
+    assert str(error.value).startswith("bad.yaml:")
+
+
+def test_ten_megabytes_of_aliases_are_refused():
+    rows = ["a: &a [" + ",".join("123456789") + "]"]
+    for number in range(1, 12):
+        before = "a" if number == 1 else f"a{number - 1}"
+        rows.append(f"a{number}: &a{number} [" + ",".join([f"*{before}"] * 9) + "]")
+    text = "\n".join(rows) + "\n# " + "x" * 10_000_000
+    with pytest.raises(ManifestError, match="aliases repeat too many values"):
+        read_documents(text)
+
+
+def test_a_text_over_the_limit_is_refused():
+    with pytest.raises(ManifestError, match="more than 10 bytes"):
+        read_documents("a: 1234567890", limits=Limits(bytes=10))
