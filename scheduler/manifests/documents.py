@@ -166,7 +166,7 @@ def _refuse_deep(text: str, file: str, limits: Limits) -> int:
     try:
         for event in yaml.parse(text, Loader=_Loader):
             events += 1
-            line = event.start_mark.line + 1
+            line = event.start_mark.line + 1  # type: ignore[union-attr]
             if isinstance(event, yaml.CollectionStartEvent):
                 depth += 1
                 if depth > limits.depth:

@@ -121,7 +121,7 @@ def take_document(loaded: Loaded, document: Document) -> None:
 def _kind(document: Document) -> kinds.Kind | None:
     """Return the table's entry; None for a bare queues.yaml."""
     if not document.kind and not document.api_version:
-        if yunikorn.is_queues(document.data):
+        if yunikorn.holds_queues(document):
             return None
         raise document.error("", "expected apiVersion and kind, found neither")
     for name in ("apiVersion", "kind"):
@@ -153,6 +153,7 @@ def _unknown_kind(kind: str, group: str) -> str:
 
 
 def _take_bare(loaded: Loaded, document: Document) -> None:
+    yunikorn.read(document)  # says what is wrong with it, by line
     _merge_policy(loaded, document, {"yunikorn": {"queues": document.data}})
 
 
@@ -292,7 +293,7 @@ def _read_config_map(loaded: Loaded, document: Document) -> None:
         for inner in _inner(document, name, text):
             if inner.kind == "Configuration" or inner.kind.startswith("KubeScheduler"):
                 _take_configuration(loaded, inner)
-            elif not inner.kind and yunikorn.is_queues(inner.data):
+            elif not inner.kind and yunikorn.holds_queues(inner):
                 _take_bare(loaded, inner)
 
 

@@ -56,9 +56,7 @@ def _names(key: Key, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
     """Yield (field, key) of every object this one names."""
     spec = manifest.get("spec") or {}
     match key.kind:
-        case "ClusterQueue":
-            yield from _flavors(spec)
-        case "Cohort":
+        case "ClusterQueue" | "Cohort":
             yield from _flavors(spec)
         case "LocalQueue":
             if name := spec.get("clusterQueue"):
@@ -68,6 +66,8 @@ def _names(key: Key, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
                 yield "spec.queueName", Key("LocalQueue", key.namespace, str(name))
         case "Job" | "JobSet" | "Pod":
             yield from _labels(key, manifest)
+        case _:
+            pass
 
 
 def _flavors(spec: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:

@@ -7,7 +7,7 @@ the stacks that know no Workload.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -50,7 +50,7 @@ class GroupedKind(JobKind, Protocol):
         """Return the group's name and its total count; ("", 1) for a lone pod."""
 
     def group_workload(
-        self, manifests: list[Manifest], around: Surroundings
+        self, manifests: Sequence[Manifest], around: Surroundings
     ) -> dict[str, Any]:
         """Return the manifest of the Workload of a complete group.
 
