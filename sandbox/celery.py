@@ -6,7 +6,9 @@ import logging.config
 import os
 
 from celery import Celery
-from celery.signals import setup_logging
+from celery.signals import heartbeat_sent, setup_logging
+
+from sandbox.probe import show_life
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
 
@@ -21,3 +23,9 @@ def log_like_the_service(**_: object) -> None:
     from django.conf import settings
 
     logging.config.dictConfig(settings.LOGGING)
+
+
+@heartbeat_sent.connect
+def show_that_the_worker_lives(**_: object) -> None:
+    """Let the health check see that the worker's own loop turns."""
+    show_life()

@@ -16,6 +16,7 @@ from django.conf import settings
 from kombu.exceptions import OperationalError
 
 from sandbox.celery import app
+from sandbox.probe import show_life
 from sandbox.services import bus_client
 
 logger = logging.getLogger(__name__)
@@ -34,6 +35,7 @@ class Clock:
         self.token = secrets.token_hex(8).encode()
         self.bus = bus_client(settings.BUS_URL)
         self.troubled = False
+        self.shown_at = 0.0  # monotonic seconds
 
     def run(self, stop: threading.Event) -> None:
         """Beat every PULSE_EVERY_S until `stop`; a lost bus is waited out."""
@@ -60,6 +62,7 @@ class Clock:
         if self.troubled:
             logger.warning("clock reaches the bus again")
         self.troubled = False
+        self._show_life()
         return True
 
     def resign(self) -> None:
@@ -71,6 +74,12 @@ class Clock:
             logger.debug("lease not given up", extra={"problem": problem})
         finally:
             self.bus.close()
+
+    def _show_life(self) -> None:
+        """Once a second is often enough for a health check."""
+        if time.monotonic() - self.shown_at > 1.0:
+            self.shown_at = time.monotonic()
+            show_life()
 
     def _speaks(self) -> bool:
         queue = app.conf.task_default_queue
