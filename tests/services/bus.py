@@ -41,8 +41,6 @@ def pytest_configure(config: pytest.Config) -> None:
     Without the `valkey` fixture nothing listens there: a test that forgets to ask
     for it fails, and never talks to a sandbox that runs in the same checkout.
     """
-    if settings.SERVER:
-        return
     folder = Path(tempfile.mkdtemp(prefix="quotalab-bus-"))
     config.stash[FOLDER] = folder
     settings.BUS_URL = f"unix://{folder / 'bus.sock'}"
@@ -52,18 +50,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if folder := config.stash.get(FOLDER, None):
-        shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(config.stash[FOLDER], ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
 def bus_process(request: pytest.FixtureRequest) -> Iterator[Bus]:
-    """One Valkey for the session; on the settings' own address where that is ours."""
-    folder = request.config.stash.get(FOLDER, None)
-    with (
-        tempfile.TemporaryDirectory(prefix="quotalab-bus-") as spare,
-        running_bus((folder or Path(spare)) / "bus.sock") as bus,
-    ):
+    """One Valkey for the session, where the settings say that the bus is."""
+    with running_bus(request.config.stash[FOLDER] / "bus.sock") as bus:
         yield bus
 
 

@@ -1,0 +1,24 @@
+"""Tests marked `both_databases` pass on PostgreSQL as they do on SQLite."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.services.postgres import server_environment
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_what_is_marked_passes_on_postgresql(postgres):
+    command = [sys.executable, "-m", "pytest", "-m", "both_databases", "-p"]
+    done = subprocess.run(
+        [*command, "no:cacheprovider", "-q", "--create-db"],
+        cwd=ROOT,
+        env=server_environment(postgres.database("marked"), "redis://unused"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

@@ -1,0 +1,102 @@
+"""The clock: one of many speaks, and a lost bus is waited out."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import pytest
+
+from sandbox import clock as clocks
+from sandbox.clock import LEASE, LONGEST_QUEUE, Clock
+from tests.services.bus import running_bus
+from tests.services.house import wait_for
+
+QUEUE = "celery"
+
+
+@pytest.fixture
+def clock(valkey):
+    one = Clock()
+    yield one
+    one.resign()
+
+
+def test_a_beat_puts_one_pulse_on_the_queue(valkey, clock):
+    assert clock.beat()
+    assert valkey.client().llen(QUEUE) == 1
+
+
+def test_of_two_clocks_one_speaks(valkey, clock):
+    clock.beat()
+    other = Clock()
+    assert other.beat()
+    other.resign()
+    assert valkey.client().llen(QUEUE) == 1
+
+
+def test_when_a_clock_resigns_another_one_speaks(valkey, clock):
+    clock.beat()
+    other = Clock()
+    clock.resign()
+    other.beat()
+    other.resign()
+    assert valkey.client().llen(QUEUE) == 2
+
+
+def test_a_clock_gives_up_only_its_own_lease(valkey, clock):
+    clock.beat()
+    other = Clock()
+    other.resign()
+    assert valkey.client().get(LEASE) == clock.token
+
+
+def test_the_lease_is_renewed_before_it_ends(valkey, clock):
+    clock.beat()
+    valkey.client().pexpire(LEASE, clocks.LEASE_MS // 2 - 100)
+    clock.beat()
+    assert valkey.client().pttl(LEASE) > clocks.LEASE_MS // 2
+
+
+def test_a_queue_that_nobody_reads_does_not_grow_for_ever(valkey, clock):
+    valkey.client().rpush(QUEUE, *["waiting"] * LONGEST_QUEUE)
+    clock.beat()
+    assert valkey.client().llen(QUEUE) == LONGEST_QUEUE
+
+
+def test_a_lost_bus_is_waited_out(tmp_path, settings):
+    socket = tmp_path / "bus.sock"
+    settings.BUS_URL = f"unix://{socket}"
+    one = Clock()
+    assert not one.beat()
+    with running_bus(socket):
+        assert one._speaks()
+        one.resign()
+
+
+def test_a_running_clock_shows_that_it_lives(valkey, tmp_path, monkeypatch):
+    alive, stop = tmp_path / "alive", threading.Event()
+    monkeypatch.setenv("ALIVE_FILE", str(alive))
+    thread = threading.Thread(target=Clock().run, args=(stop,))
+    thread.start()
+    try:
+        wait_for(alive.exists, "a sign of life")
+        wait_for(lambda: valkey.client().llen(QUEUE) > 2, "pulses")
+    finally:
+        stop.set()
+        thread.join()
+    assert valkey.client().get(LEASE) is None
+
+
+def test_the_probe_tells_old_signs_of_life_from_fresh_ones(tmp_path, monkeypatch):
+    from sandbox import probe
+
+    alive = tmp_path / "alive"
+    monkeypatch.setenv("ALIVE_FILE", str(alive))
+    assert "No such file" in probe.alive()
+    probe.show_life()
+    assert probe.alive() == ""
+    long_ago = time.time() - 60
+    os.utime(alive, (long_ago, long_ago))
+    assert "last sign of life 60 s ago" in probe.alive()
