@@ -43,7 +43,13 @@ class Clock:
         while not stop.wait(max(0.0, due - time.monotonic())):
             # After a halt the missed beats are skipped, not made up for.
             due = max(due + settings.PULSE_EVERY_S, time.monotonic())
-            if not self.beat():
+            try:
+                well = self.beat()
+            except Exception:
+                # Whatever it was: without a clock every sandbox would stand still.
+                logger.exception("beat failed")
+                well = False
+            if not well:
                 stop.wait(PAUSE_AFTER_TROUBLE_S)
         self.resign()
 

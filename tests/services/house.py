@@ -25,6 +25,9 @@ T = TypeVar("T")
 class House:
     """A `manage.py up` in a clean environment; `with` starts and ends it."""
 
+    root = ROOT
+    command = (sys.executable, "manage.py", "up")
+
     def __init__(self, folder: Path, **variables: str) -> None:
         self.folder = folder
         self.log = folder / "house.log"
@@ -39,11 +42,10 @@ class House:
 
     def __enter__(self) -> House:
         self.folder.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, "manage.py", "up", "--port", "0", "--no-open"]
         with self.log.open("wb") as log:
             self.process = psutil.Popen(
-                command,
-                cwd=ROOT,
+                [*self.command, "--port", "0", "--no-open"],
+                cwd=self.root,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
