@@ -23,15 +23,16 @@ Family = Literal[
 ]
 FAMILIES: tuple[str, ...] = get_args(Family)
 
-#: Packages whose modules enrol something when imported.
-ROOMS = (
-    "scheduler.kueue.strategies",
-    "scheduler.manifests.jobs",
-    "scheduler.kube.plugins",
-    "scheduler.yunikorn.sorts",
-    "scheduler.yunikorn.laws",
-    "scheduler.arrivals",
-)
+#: Packages whose modules enrol something when imported, and the families they
+#: enrol in: who looks a family up imports its rooms only.
+ROOMS: dict[str, tuple[Family, ...]] = {
+    "scheduler.kueue.strategies": ("queueing", "preemption", "fair-strategy"),
+    "scheduler.manifests.jobs": ("job-kind",),
+    "scheduler.kube.plugins": ("plugin", "preemption"),
+    "scheduler.yunikorn.sorts": ("application-sort", "node-sort"),
+    "scheduler.yunikorn.laws": ("laws",),
+    "scheduler.arrivals": ("arrival",),
+}
 
 T = TypeVar("T")
 
@@ -49,7 +50,7 @@ class Entry:
 
 
 _entries: dict[tuple[str, str], Entry] = {}
-_loaded = False
+_loaded: set[str] = set()
 
 
 def register(
@@ -83,7 +84,7 @@ def register(
 
 def lookup(family: Family, name: str) -> Any:
     """Return what enrolled as (family, name); UnknownNameError lists the known."""
-    load()
+    load(family)
     entry = _entries.get((family, name))
     if entry is None:
         known = ", ".join(sorted(e.name for e in entries(family)))
@@ -93,19 +94,17 @@ def lookup(family: Family, name: str) -> Any:
 
 def entries(family: Family | None = None) -> list[Entry]:
     """Return every entry, or those of one family, sorted by family and name."""
-    load()
+    load(family)
     found = (e for e in _entries.values() if family in (None, e.family))
     return sorted(found, key=lambda e: (e.family, e.name))
 
 
-def load() -> None:
-    """Import every room once, in name order, so that its modules enrol."""
-    global _loaded
-    if _loaded:
-        return
-    _loaded = True
-    for room in ROOMS:
-        _walk(room)
+def load(family: Family | None = None) -> None:
+    """Import every room of the family (of all), once, so that its modules enrol."""
+    for room, families in ROOMS.items():
+        if room not in _loaded and (family is None or family in families):
+            _loaded.add(room)
+            _walk(room)
 
 
 def _walk(room: str) -> None:
