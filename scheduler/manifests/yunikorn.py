@@ -57,7 +57,12 @@ def holds_queues(document: Document) -> bool:
     if document.kind == "ConfigMap":
         data = document.data.get("data")
         return isinstance(data, dict) and FILE in data
-    return not document.kind and "partitions" in document.data
+    return not document.kind and is_queues(document.data)
+
+
+def is_queues(data: Mapping[str, Any]) -> bool:
+    """Tell whether this mapping is a bare queues.yaml."""
+    return "partitions" in data
 
 
 def read_text(text: str, *, file: str = FILE) -> PartitionSpec:
@@ -137,8 +142,8 @@ class _Reader:
             root = queues[0]
             if root.limits:
                 raise self.error(
-                    f"{path}.queues[0].limits", "root takes no limits; "
-                    "give them on the partition"
+                    f"{path}.queues[0].limits",
+                    "root takes no limits; give them on the partition",
                 )
         else:
             root = QueueSpec(name="root", parent=True, queues=queues)
@@ -273,9 +278,7 @@ class _Reader:
             found[name] = float(value)
         return found
 
-    def amounts(
-        self, data: Mapping[str, Any], key: str, path: str
-    ) -> Amounts | None:
+    def amounts(self, data: Mapping[str, Any], key: str, path: str) -> Amounts | None:
         """Return the resource, or None when nothing in it is above zero."""
         given = self.mapping(data, key, path)
         found: Amounts = {}
@@ -310,9 +313,7 @@ class _Reader:
             raise self.error(at, f"expected a list, got {value!r}")
         return value
 
-    def flag(
-        self, data: Mapping[str, Any], key: str, path: str, default: bool
-    ) -> bool:
+    def flag(self, data: Mapping[str, Any], key: str, path: str, default: bool) -> bool:
         value = data.get(key, default)
         if not isinstance(value, bool):
             raise self.error(f"{path}.{key}", f"expected true or false, got {value!r}")
@@ -338,9 +339,7 @@ class _Checker:
 
     reader: _Reader
 
-    def check(
-        self, queue: QueueSpec, path: str, ceiling: Amounts | None
-    ) -> Amounts:
+    def check(self, queue: QueueSpec, path: str, ceiling: Amounts | None) -> Amounts:
         """Return what the queue guarantees, its own or the sum of its children."""
         limit = dict(queue.max) if queue.max is not None else None
         if limit is not None and ceiling is not None:
@@ -359,9 +358,7 @@ class _Checker:
             self.within(total, effective, at, "the max")
         return total
 
-    def within(
-        self, amounts: Amounts, limit: Amounts, path: str, whose: str
-    ) -> None:
+    def within(self, amounts: Amounts, limit: Amounts, path: str, whose: str) -> None:
         for name, value in amounts.items():
             if name in limit and value > limit[name]:
                 given = resources.text_of(name, value)

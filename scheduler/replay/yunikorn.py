@@ -38,8 +38,7 @@ def run(vector: Vector) -> list[str]:
         differences += _compare_scores(expected["scores"], actual["scores"])
     if "candidates" in expected and expected["candidates"] != actual["candidates"]:
         differences.append(
-            f"candidates: expected {expected['candidates']}, "
-            f"got {actual['candidates']}"
+            f"candidates: expected {expected['candidates']}, got {actual['candidates']}"
         )
     outcomes = [_plain(outcome) for outcome in expected["outcomes"]]
     got = _plain(actual["outcome"])
@@ -220,7 +219,9 @@ def _ordered_nodes(partition: Partition) -> Vector:
     nodes = partition.nodes
     return {
         "outcome": [node.name for node in nodes],
-        "scores": {node.name: nodes.sort.score(nodes.used_share(node)) for node in nodes},
+        "scores": {
+            node.name: nodes.sort.score(nodes.used_share(node)) for node in nodes
+        },
     }
 
 

@@ -149,7 +149,7 @@ class Application:
     def __init__(
         self,
         *,
-        id: str,  # noqa: A002 - the word of the API
+        id: str,
         queue: Queue,
         user: str = "nobody",
         groups: tuple[str, ...] = (),

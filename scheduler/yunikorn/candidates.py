@@ -80,9 +80,7 @@ def _leaves(
         yield from _leaves(child, limit, priorities, ask)
 
 
-def _of_leaf(
-    snapshot: Snapshot, leaf: Queue, limit: int | None, ask: Ask
-) -> list[Ask]:
+def _of_leaf(snapshot: Snapshot, leaf: Queue, limit: int | None, ask: Ask) -> list[Ask]:
     if leaf.properties.preemption == "disabled":
         return []
     left = remaining(snapshot.cells[leaf.path])

@@ -39,6 +39,7 @@ def run(partition: Partition) -> bool:
     Source: YUNIKORN.md 9.
     """
     lifecycle.advance(partition)
+    gang.advance(partition)
     wake = partition.wake_ms
     if not partition.dirty and (wake is None or partition.now_ms < wake):
         return False

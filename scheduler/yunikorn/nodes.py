@@ -59,10 +59,7 @@ class Node:
     def has_room(self, needs: Needs) -> bool:
         """Tell whether the needs fit in what is available now."""
         available = self.available
-        for name, value in needs:
-            if value > available.get(name, 0):
-                return False
-        return True
+        return all(value <= available.get(name, 0) for name, value in needs)
 
     def could_hold(self, needs: Needs) -> bool:
         """Tell whether the needs fit the empty node."""

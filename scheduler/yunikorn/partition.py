@@ -323,10 +323,12 @@ class Partition:
 
     def _holds_more(self, app: Application, ask: Ask) -> None:
         """Move the application on after it got one more pod."""
-        if app.state is State.RUNNING:
+        if app.state is State.RUNNING and not ask.placeholder:
             return
         if ask.placeholder:
             self.count_running(app)
+            if app.gang is not None and app.gang.first_ms is None:
+                app.gang.first_ms = self.now_ms
             if app.gang is not None and app.gang.complete(app):
                 self.enter(app, State.RUNNING)
         elif app.state in (State.ACCEPTED, State.NEW):
@@ -378,11 +380,16 @@ class Partition:
     def _holds_less(self, app: Application) -> None:
         if app.state is State.ACCEPTED:
             self.count_running(app)
-        if not app.requests and not app.allocations and app.state in (
-            State.ACCEPTED,
-            State.STARTING,
-            State.RUNNING,
-            State.RESUMING,
+        if (
+            not app.requests
+            and not app.allocations
+            and app.state
+            in (
+                State.ACCEPTED,
+                State.STARTING,
+                State.RUNNING,
+                State.RESUMING,
+            )
         ):
             self.enter(app, State.COMPLETING)
 

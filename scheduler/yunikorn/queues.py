@@ -56,8 +56,8 @@ class Queue:
         "path",
         "pending",
         "preempting",
-        "priority",
         "priorities",
+        "priority",
         "properties",
         "published",
         "quota_due_ms",
@@ -75,7 +75,7 @@ class Queue:
     def __init__(self, spec: QueueSpec, parent: Queue | None = None) -> None:
         self.name = spec.name
         self.parent = parent
-        self.path = f"{parent.path}.{spec.name}" if parent else spec.name
+        self.path: str = f"{parent.path}.{spec.name}" if parent else spec.name
         self.route: tuple[Queue, ...] = (self, *(parent.route if parent else ()))
         self.children: dict[str, Queue] = {}
         self.leaf = not spec.parent and parent is not None
@@ -110,7 +110,7 @@ class Queue:
         self.template: Template | None = spec.template
         above = self.parent.texts if self.parent else {}
         self.own_texts = dict(spec.properties)
-        self.texts = props.inherit(above, self.own_texts)
+        self.texts: dict[str, str] = props.inherit(above, self.own_texts)
         self.properties: Properties = props.read(self.texts)
         self.sort: ApplicationSort | None = None
         self.order_key = None

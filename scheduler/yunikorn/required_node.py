@@ -31,25 +31,33 @@ def candidates(node: Node, ask: Ask, *, daemons: bool = False) -> list[Ask]:
     """Return who may go, in order: plain, opted out, originators.
 
     Within each: lower priority, newer, smaller, then by key. With `daemons`
-    required-node pods may go too, last of all.
+    opted-out pods come after originators and required-node pods last of all,
+    but none of the ask's own application.
     """
     found = [
         pod
         for pod in node.allocations.values()
         if (daemons or pod.required_node is None)
+        and not (daemons and pod.app is ask.app)
         and pod.priority <= ask.priority
         and not pod.preempted
         and not pod.released
         and resources.share_any(pod.resource, ask.resource)
     ]
-    return sorted(found, key=_worth)
+    return sorted(found, key=_last_resort if daemons else _worth)
 
 
 def _worth(pod: Ask) -> tuple[Any, ...]:
+    return (pod.originator, not pod.allow_self, *_among_equals(pod))
+
+
+def _last_resort(pod: Ask) -> tuple[Any, ...]:
+    daemon = pod.required_node is not None
+    return (daemon, not pod.allow_self, pod.originator, *_among_equals(pod))
+
+
+def _among_equals(pod: Ask) -> tuple[Any, ...]:
     return (
-        pod.required_node is not None,
-        pod.originator,
-        not pod.allow_self,
         pod.priority,
         -pod.create_ms,
         sorted(pod.resource.items()),

@@ -11,7 +11,15 @@ from scheduler.yunikorn.resources import Amounts
 class Cell:
     """One queue in the snapshot; `used` leaves out what is told to go."""
 
-    __slots__ = ("asks_below", "guaranteed", "is_home", "parent", "path", "saved", "used")
+    __slots__ = (
+        "asks_below",
+        "guaranteed",
+        "is_home",
+        "parent",
+        "path",
+        "saved",
+        "used",
+    )
 
     def __init__(self, queue: Queue, parent: Cell | None) -> None:
         self.path = queue.path

@@ -28,7 +28,5 @@ class Laws(Protocol):
     def preempt(self, partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool:
         """Choose victims for an ask, tell them to go and reserve their node."""
 
-    def required_victims(
-        self, partition: Partition, node: Node, ask: Ask
-    ) -> list[Ask]:
+    def required_victims(self, partition: Partition, node: Node, ask: Ask) -> list[Ask]:
         """Return who has to leave a required node for the ask; [] when no use."""

@@ -39,9 +39,7 @@ class Documented:
         """Choose victims for an ask, tell them to go and reserve their node."""
         return guarantees.preempt(partition, ask)
 
-    def required_victims(
-        self, partition: Partition, node: Node, ask: Ask
-    ) -> list[Ask]:
+    def required_victims(self, partition: Partition, node: Node, ask: Ask) -> list[Ask]:
         """Return the first candidates that, with the free room, cover the ask.
 
         Opted-out pods come after the plain ones; DaemonSet pods last of all,

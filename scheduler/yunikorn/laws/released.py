@@ -38,9 +38,7 @@ class Released:
         """Choose victims for an ask, tell them to go and reserve their node."""
         return preemption.preempt(partition, ask, nodes_tried=nodes_tried)
 
-    def required_victims(
-        self, partition: Partition, node: Node, ask: Ask
-    ) -> list[Ask]:
+    def required_victims(self, partition: Partition, node: Node, ask: Ask) -> list[Ask]:
         """Return the first candidates whose own sum covers the ask.
 
         The node's free room is not counted then, only at the end.
