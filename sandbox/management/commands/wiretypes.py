@@ -16,7 +16,7 @@ class Command(BaseCommand):
     """Write `frontend/src/protocol/wire.ts` from `sandbox/wire.py`."""
 
     help = "Writes the TypeScript types of the live protocol."
-    requires_system_checks: list[str] = []
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take `--check`."""

@@ -1,0 +1,50 @@
+"""What a person or the clock can do to a sandbox: one function and one transaction each.
+
+This and `commits` are the only doors through which anything is written. Who
+acts comes first; they must be allowed to change the sandbox. Every action is
+an event with who, what, before and after.
+"""
+
+from __future__ import annotations
+
+from sandbox.actions.forks import do_fork
+from sandbox.actions.living import (
+    do_create,
+    do_delete_sandbox,
+    do_first_run,
+    do_rename,
+)
+from sandbox.actions.nodes import do_node
+from sandbox.actions.objects import (
+    Imported,
+    do_delete,
+    do_import,
+    do_move,
+    do_policy,
+)
+from sandbox.actions.past import do_redo, do_rewind, do_undo
+from sandbox.actions.ticks import do_fail, do_tick
+from sandbox.actions.transport import do_pause, do_play, do_speed, do_step
+
+__all__ = [
+    "Imported",
+    "do_create",
+    "do_delete",
+    "do_delete_sandbox",
+    "do_fail",
+    "do_first_run",
+    "do_fork",
+    "do_import",
+    "do_move",
+    "do_node",
+    "do_pause",
+    "do_play",
+    "do_policy",
+    "do_redo",
+    "do_rename",
+    "do_rewind",
+    "do_speed",
+    "do_step",
+    "do_tick",
+    "do_undo",
+]

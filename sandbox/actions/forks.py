@@ -1,0 +1,62 @@
+"""Forks: another sandbox that goes on from any tick of this one."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+
+from sandbox import history, worlds
+from sandbox.actions.living import begin
+from sandbox.errors import NotFoundError
+from sandbox.models import Sandbox
+from scheduler.world import World
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def do_fork(
+    user: User, sandbox_id: str, *, tick: int | None = None, title: str = ""
+) -> Sandbox:
+    """Make a sandbox that was this one up to `tick` (now when None); paused.
+
+    Whoever may see a sandbox may fork it; the fork is theirs.
+    """
+    parent = Sandbox.objects.visible_to(user).filter(pk=sandbox_id).first()
+    if parent is None:
+        raise NotFoundError(f"sandbox {sandbox_id} is not there")
+    world, revision = _world(parent, tick)
+    return begin(
+        user,
+        world,
+        title=title or parent.title,
+        scenario=parent.scenario,
+        parent=parent,
+        parent_revision=revision,
+        revision=revision,
+        branch=branch_for(parent),
+        speed=parent.speed,
+    )
+
+
+def _world(parent: Sandbox, tick: int | None) -> tuple[World, int]:
+    if tick is None or tick == parent.tick:
+        world, row = worlds.copy_of(parent.pk)
+        return world, row.revision
+    revision = history.revision_at(parent, tick)
+    return history.world_at(parent, revision), revision
+
+
+def branch_for(parent: Sandbox) -> str:
+    """Return the first letter that no branch of the family has."""
+    root = parent
+    while root.parent is not None:
+        root = root.parent
+    taken, rank = {root.branch}, [root.pk]
+    while rank:
+        children = list(Sandbox.objects.filter(parent_id__in=rank))
+        taken.update(child.branch for child in children)
+        rank = [child.pk for child in children]
+    for n in range(1, 1000):
+        letter = _LETTERS[n % 26] + (str(n // 26) if n >= 26 else "")
+        if letter not in taken:
+            return letter
+    return "?"

@@ -1,0 +1,150 @@
+"""How sandboxes come, are named, and go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from sandbox import broadcast, leases, library, worlds
+from sandbox.actions.transport import KEY
+from sandbox.actions.turns import allowed, turn
+from sandbox.commits import Work, commit
+from sandbox.errors import Cause, ForbiddenError, InvalidError
+from sandbox.events import Line
+from sandbox.findings import causes_of
+from sandbox.models import Sandbox
+from sandbox.operations import Begin, Transport
+from sandbox.worlds import Held
+from scheduler.errors import SchedulerError
+from scheduler.manifests.documents import DEFAULT_LIMITS, Limits
+from scheduler.scenarios import Assembled, InputError, assemble
+from scheduler.world import World
+
+Files = Sequence[tuple[str, str]]  # (name, text)
+FIRST_SCENARIO = "first-look"
+
+
+def do_create(
+    user: User,
+    *,
+    title: str = "",
+    files: Files = (),
+    scenario: str = "",
+    seed: int | None = None,
+    policy: Mapping[str, Any] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Sandbox:
+    """Make a sandbox of a scenario of the library, of files, or empty; paused.
+
+    `policy` is a patch of the policy's spec. Raises InvalidError with every
+    finding of the files; then nothing is made.
+    """
+    if scenario:
+        files = [*library.files_of(scenario), *files]
+    made = _assemble(files, seed, policy, limits)
+    return begin(
+        user,
+        made.world,
+        title=title or _title(made) or "New sandbox",
+        scenario=scenario,
+    )
+
+
+def _assemble(
+    files: Files,
+    seed: int | None,
+    policy: Mapping[str, Any] | None,
+    limits: Limits,
+) -> Assembled:
+    try:
+        return assemble(files, seed=seed, policy=policy or {}, limits=limits)
+    except InputError as error:
+        raise InvalidError(
+            "the files cannot be taken", causes=causes_of(error.loaded.findings)
+        ) from error
+    except SchedulerError as error:
+        raise InvalidError(str(error), causes=[Cause(problem=str(error))]) from error
+
+
+def _title(made: Assembled) -> str:
+    return made.scenario.spec.title.get("en", "") if made.scenario else ""
+
+
+def begin(user: User, world: World, **columns: Any) -> Sandbox:
+    """Write a world as a new sandbox; its first revision is its first checkpoint."""
+    sandbox = Sandbox(
+        owner=user,
+        stack=world.policy.spec.stack,
+        seed=world.context.seed,
+        header=worlds.header_bytes(world),
+        start_policy=world.policy.document(),
+        **columns,
+    )
+    held = Held(sandbox.pk, sandbox.revision, world, {})
+    line = Line(
+        t_ms=world.context.now_ms,
+        type="Edit",
+        subject=KEY,
+        by=f"User//{user.get_username()}",
+        reason="Create",
+        message=f"{user.get_username()} makes {sandbox.title}",
+    )
+    with worlds.door(sandbox.pk), transaction.atomic():
+        sandbox.save(force_insert=True)
+        claim = leases.take(sandbox.pk)
+        assert claim is not None, "nobody else knows a sandbox before it is committed"
+        work = Work(
+            operation=Begin(),
+            who=user.pk,
+            summary=line.message,
+            edits=[line],
+            whole=True,
+        )
+        commit(held, sandbox, claim, work)
+        leases.release(claim)
+    worlds.keep(held)
+    return sandbox
+
+
+def do_rename(user: User, sandbox_id: str, title: str) -> None:
+    """Give the sandbox another title."""
+    title = title.strip()
+    if not 0 < len(title) <= 200:
+        problem = f"expected 1 to 200 characters, got {len(title)}"
+        raise InvalidError(problem, causes=[Cause(problem=problem, field="title")])
+    with turn(user, sandbox_id) as mine:
+        summary = f"{user.get_username()} names it {title}"
+        before = mine.sandbox.title
+        line = mine.line(user, "Rename", KEY, summary, before=before, after=title)
+        mine.commit(
+            Work(
+                operation=Transport(),
+                who=user.pk,
+                summary=summary,
+                edits=[line],
+                columns={"title": title},
+            )
+        )
+
+
+def do_delete_sandbox(user: User, sandbox_id: str) -> None:
+    """Delete the sandbox with its history; forks keep what is their own."""
+    allowed(user, sandbox_id)
+    if not Sandbox.objects.filter(pk=sandbox_id, owner_id=user.pk).exists():
+        raise ForbiddenError("only its owner deletes a sandbox")
+    with leases.claimed(sandbox_id), transaction.atomic():
+        Sandbox.objects.filter(pk=sandbox_id).delete()
+        broadcast.gone(sandbox_id)
+    worlds.drop(sandbox_id)
+
+
+def do_first_run(user: User) -> Sandbox | None:
+    """Give a user who has no sandbox the first one, ready to play."""
+    if Sandbox.objects.filter(owner_id=user.pk).exists():
+        return None
+    if FIRST_SCENARIO not in library.names():
+        return None
+    return do_create(user, scenario=FIRST_SCENARIO)

@@ -1,0 +1,358 @@
+"""Objects and policy: import, apply, delete, move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from sandbox import operations
+from sandbox.actions.turns import Turn, refuse_stale, turn
+from sandbox.commits import Work
+from sandbox.diffs import Step
+from sandbox.errors import Cause, ConflictError, InvalidError, NotFoundError
+from sandbox.events import Line
+from sandbox.findings import causes_of
+from sandbox.operations import Delete, Edit, Put, SetPolicy, Several
+from sandbox.rows.transport import POLICY_KEY
+from scheduler.errors import PolicyError, SchedulerError
+from scheduler.manifests.documents import DEFAULT_LIMITS, Limits
+from scheduler.manifests.load import Finding, Loaded, load
+from scheduler.manifests.references import check_references
+from scheduler.records.objects import Key, Object
+from scheduler.records.policy import read_policy
+from scheduler.scenarios import merge
+from scheduler.world import World
+
+#: An edit of more objects than this is one event with their number.
+MOST_LINES = 50
+QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+
+
+@dataclass(slots=True, kw_only=True)
+class Imported:
+    """What an import did, or would do."""
+
+    created: list[str] = field(default_factory=list)  # keys
+    changed: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    policy: bool = False  # the policy was changed too
+    findings: list[Cause] = field(default_factory=list)
+    revision: int = 0
+
+
+def do_import(
+    user: User,
+    sandbox_id: str,
+    files: Sequence[tuple[str, str]],
+    *,
+    skip_errors: bool = False,
+    dry_run: bool = False,
+    seen: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Imported:
+    """Create and change objects from texts: all of them or, on any error, none.
+
+    With `skip_errors` what cannot be taken is left out and the rest is taken.
+    Raises InvalidError with every finding.
+    """
+    loaded = load(files, limits=limits)
+    with turn(user, sandbox_id) as mine:
+        refuse_stale(mine.sandbox, seen, [str(obj.key) for obj in loaded.objects])
+        operation, answer = _plan(mine.held.world, loaded, skip_errors=skip_errors)
+        if operation is None or dry_run:
+            _try(mine.held.world, operation)
+            answer.revision = mine.sandbox.revision
+            return answer
+        lines = _lines(user, mine, operation, answer)
+        mine.do(operation)
+        summary = _summary(user, answer)
+        work = Work(operation=operation, who=user.pk, summary=summary, edits=lines)
+        answer.revision = mine.commit(work).revision
+        return answer
+
+
+def _try(world: World, operation: Edit | None) -> None:
+    """Do it to a copy, so that what the world refuses is told."""
+    if operation is None:
+        return
+    try:
+        operations.perform(world.copy(), operation)
+    except SchedulerError as error:
+        raise InvalidError(str(error), causes=[Cause(problem=str(error))]) from error
+
+
+def _plan(
+    world: World, loaded: Loaded, *, skip_errors: bool
+) -> tuple[Edit | None, Imported]:
+    """Return what to do to the world, and what it comes to."""
+    findings = [*loaded.findings, *_scenarios(loaded)]
+    present = {key: obj.manifest for key, obj in world.objects.items()}
+    coming = {obj.key: obj.manifest for obj in loaded.objects}
+    findings += check_references({**present, **coming}, loaded.places)
+    errors = [finding for finding in findings if finding.level == "error"]
+    if errors and not skip_errors:
+        raise InvalidError("nothing was taken", causes=causes_of(findings))
+    answer = Imported(findings=causes_of(findings))
+    put = _put(world, _without(loaded, errors), answer)
+    policy = _policy(world, loaded, answer)
+    parts: list[Put | Delete | SetPolicy] = [p for p in (policy, put) if p is not None]
+    if not parts:
+        return None, answer
+    return (parts[0] if len(parts) == 1 else Several(parts)), answer
+
+
+def _scenarios(loaded: Loaded) -> list[Finding]:
+    return [
+        Finding(
+            level="error",
+            place=document.place("kind"),
+            problem="a Scenario begins a sandbox of its own; create one with it",
+        )
+        for document in loaded.scenarios
+    ]
+
+
+def _without(loaded: Loaded, errors: list[Finding]) -> list[Object]:
+    """Return the objects that no error is about."""
+    wrong = {(error.place.file, error.place.line) for error in errors}
+    kept = []
+    for obj in loaded.objects:
+        place = loaded.places[obj.key].place("spec.parentName")
+        if (place.file, place.line) not in wrong:
+            kept.append(obj)
+    return kept
+
+
+def _put(world: World, objects: list[Object], answer: Imported) -> Put | None:
+    taken: list[Object] = []
+    for obj in objects:
+        known = world.objects.get(obj.key)
+        if known is None:
+            answer.created.append(str(obj.key))
+        elif _same(known, obj):
+            answer.unchanged.append(str(obj.key))
+            continue
+        else:
+            answer.changed.append(str(obj.key))
+        taken.append(obj)
+    if not taken:
+        return None
+    return Put(
+        manifests=[obj.manifest for obj in taken],
+        statuses={str(obj.key): obj.status for obj in taken if obj.status},
+    )
+
+
+_OURS = ("uid", "creationTimestamp", "generation")
+
+
+def _same(known: Object, given: Object) -> bool:
+    return _bare(known.manifest) == _bare(given.manifest)
+
+
+def _bare(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the manifest without what the world fills in."""
+    metadata = {n: v for n, v in manifest["metadata"].items() if n not in _OURS}
+    return {**manifest, "metadata": metadata}
+
+
+def _policy(world: World, loaded: Loaded, answer: Imported) -> SetPolicy | None:
+    if not loaded.policy:
+        return None
+    before = world.policy.document()
+    after = {**before, "spec": merge(before["spec"], loaded.policy)}
+    return _changed_policy(before, after, answer)
+
+
+def _changed_policy(
+    before: dict[str, Any], after: dict[str, Any], answer: Imported
+) -> SetPolicy | None:
+    try:
+        document = read_policy(after).document()
+    except PolicyError as error:
+        cause = Cause(problem=str(error), field="policy")
+        raise InvalidError(str(error), causes=[cause]) from error
+    if document == before:
+        return None
+    answer.policy = True
+    return SetPolicy(document)
+
+
+def _summary(user: User, answer: Imported) -> str:
+    parts = [
+        f"{word} {len(keys)}" if len(keys) > 1 else f"{word} {keys[0]}"
+        for word, keys in (("creates", answer.created), ("changes", answer.changed))
+        if keys
+    ]
+    if answer.policy:
+        parts.append("changes the policy")
+    return f"{user.get_username()} {' and '.join(parts)}"
+
+
+def _lines(user: User, mine: Turn, operation: Edit, answer: Imported) -> list[Line]:
+    """Return an event per object, or one for all when they are many."""
+    lines = []
+    world = mine.held.world
+    for part in operation.parts if isinstance(operation, Several) else [operation]:
+        if isinstance(part, SetPolicy):
+            lines.append(_policy_line(user, mine, part))
+        elif isinstance(part, Put) and len(part.manifests) > MOST_LINES:
+            count = len(part.manifests)
+            message = f"{user.get_username()} puts {count} objects"
+            after = {"created": len(answer.created), "changed": len(answer.changed)}
+            lines.append(mine.line(user, "Import", "", message, after=after))
+        elif isinstance(part, Put):
+            lines += [_put_line(user, mine, world, m) for m in part.manifests]
+    return lines
+
+
+def _put_line(user: User, mine: Turn, world: World, manifest: dict[str, Any]) -> Line:
+    metadata = manifest["metadata"]
+    key = Key(manifest["kind"], metadata.get("namespace", ""), metadata["name"])
+    known = world.objects.get(key)
+    action = "Update" if known else "Create"
+    word = "changes" if known else "creates"
+    return mine.line(
+        user,
+        action,
+        str(key),
+        f"{user.get_username()} {word} {key.kind} {key.path}",
+        before=known.manifest if known else None,
+        after=manifest,
+    )
+
+
+def _policy_line(user: User, mine: Turn, part: SetPolicy) -> Line:
+    return mine.line(
+        user,
+        "Policy",
+        POLICY_KEY,
+        f"{user.get_username()} changes the policy",
+        before=mine.held.world.policy.document(),
+        after=part.document,
+    )
+
+
+def do_policy(
+    user: User,
+    sandbox_id: str,
+    document: dict[str, Any],
+    *,
+    patch: bool = False,
+    dry_run: bool = False,
+    seen: int | None = None,
+) -> Imported:
+    """Replace the policy, or lay a merge patch of the whole document over it."""
+    with turn(user, sandbox_id) as mine:
+        refuse_stale(mine.sandbox, seen, [POLICY_KEY])
+        before = mine.held.world.policy.document()
+        after = merge(before, document) if patch else document
+        answer = Imported(revision=mine.sandbox.revision)
+        operation = _changed_policy(before, after, answer)
+        if operation is None or dry_run:
+            _try(mine.held.world, operation)
+            return answer
+        lines = [_policy_line(user, mine, operation)]
+        mine.do(operation)
+        work = Work(
+            operation=operation,
+            who=user.pk,
+            summary=f"{user.get_username()} changes the policy",
+            edits=lines,
+        )
+        answer.revision = mine.commit(work).revision
+        return answer
+
+
+def do_delete(
+    user: User, sandbox_id: str, keys: Sequence[Key], *, seen: int | None = None
+) -> Step:
+    """Delete objects; what runs for them stops."""
+    with turn(user, sandbox_id) as mine:
+        refuse_stale(mine.sandbox, seen, [str(key) for key in keys])
+        world = mine.held.world
+        for key in keys:
+            if key not in world.objects:
+                raise NotFoundError(f"{key.kind} {key.path} is not in this sandbox")
+        name = user.get_username()
+        lines = [
+            mine.line(
+                user,
+                "Delete",
+                str(key),
+                f"{name} deletes {key.kind} {key.path}",
+                before=world.objects[key].manifest,
+            )
+            for key in keys
+        ]
+        operation = Delete([tuple(key) for key in keys])
+        mine.do(operation)
+        summary = lines[0].message if len(lines) == 1 else f"{name} deletes {len(keys)}"
+        return mine.commit(
+            Work(operation=operation, who=user.pk, summary=summary, edits=lines)
+        )
+
+
+def move_of(world: World, workload: Key, queue: str) -> Put:
+    """Return the edit that moves a Workload to a LocalQueue or ClusterQueue.
+
+    `queue` is a LocalQueue of its namespace, or "ClusterQueue/name" for the
+    first LocalQueue that leads there. A Workload that a job owns moves with
+    the job's label. Raises NotFoundError, ConflictError, InvalidError.
+    """
+    obj = world.objects.get(workload)
+    if obj is None or workload.kind != "Workload":
+        raise NotFoundError(f"{workload} is not a Workload of this sandbox")
+    name = _local_queue(world, workload.namespace, queue)
+    if obj.spec.get("queueName") == name:
+        raise ConflictError(f"{workload.path} is in LocalQueue {name} already")
+    edited = {**obj.manifest, "spec": {**obj.spec, "queueName": name}}
+    manifests = [edited]
+    for owner in obj.metadata.get("ownerReferences") or ():
+        job = world.objects.get(Key(owner["kind"], workload.namespace, owner["name"]))
+        if job is not None:
+            labels = {**job.labels, QUEUE_LABEL: name}
+            manifests.insert(
+                0, {**job.manifest, "metadata": {**job.metadata, "labels": labels}}
+            )
+    return Put(manifests=manifests)
+
+
+def _local_queue(world: World, namespace: str, queue: str) -> str:
+    kind, slash, name = queue.partition("/")
+    if not slash:
+        if Key("LocalQueue", namespace, queue) not in world.objects:
+            raise NotFoundError(f"LocalQueue {namespace}/{queue} is not there")
+        return queue
+    if kind != "ClusterQueue":
+        raise InvalidError(f"expected a LocalQueue or ClusterQueue/NAME, got {queue!r}")
+    for key in world.keys("LocalQueue"):
+        leads_to = world.objects[key].spec.get("clusterQueue")
+        if key.namespace == namespace and leads_to == name:
+            return key.name
+    raise NotFoundError(
+        f"namespace {namespace} has no LocalQueue that leads to ClusterQueue {name}"
+    )
+
+
+def do_move(
+    user: User, sandbox_id: str, workload: Key, queue: str, *, seen: int | None = None
+) -> Step:
+    """Move a Workload to another queue; one that holds quota is evicted first."""
+    with turn(user, sandbox_id) as mine:
+        refuse_stale(mine.sandbox, seen, [str(workload)])
+        world = mine.held.world
+        operation = move_of(world, workload, queue)
+        before = world.objects[workload].spec.get("queueName") or ""
+        after = operation.manifests[-1]["spec"]["queueName"]
+        summary = f"{user.get_username()} moves {workload.path} to {after}"
+        line = mine.line(
+            user, "Move", str(workload), summary, before=before, after=after
+        )
+        mine.do(operation)
+        return mine.commit(
+            Work(operation=operation, who=user.pk, summary=summary, edits=[line])
+        )

@@ -1,0 +1,86 @@
+"""What the clock does: one tick, committed once, whatever is delivered twice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from sandbox import operations
+from sandbox.actions.turns import holding
+from sandbox.commits import Work
+from sandbox.diffs import Step
+from sandbox.events import Line
+from sandbox.leases import Claim
+from sandbox.models import Sandbox
+from sandbox.operations import Tick, Transport
+from sandbox.rows.transport import KEY
+from scheduler.decisions import Decision
+from scheduler.tick import next_instant
+from scheduler.world import World
+
+#: A clock that fell behind makes up for no more than this.
+MOST_BEHIND_S = 1.0
+
+
+def do_tick(claim: Claim) -> Step | None:
+    """Make one tick of a sandbox that plays; None when it does not.
+
+    The claim's fence and the revision decide: of two deliveries one commits.
+    """
+    with holding(claim) as mine:
+        sandbox, world = mine.sandbox, mine.held.world
+        if not sandbox.playing:
+            return None
+        operations.perform(world, Tick())
+        columns, lines = _go_on(sandbox, world)
+        return mine.commit(Work(operation=Tick(), columns=columns, edits=lines))
+
+
+def do_fail(claim: Claim, problem: str) -> Step:
+    """Stop a sandbox whose tick failed, and say why on the page."""
+    with holding(claim) as mine:
+        line = mine.line(None, "Pause", KEY, problem)
+        columns: dict[str, Any] = {"playing": False, "until": {}, "problem": problem}
+        return mine.commit(
+            Work(operation=Transport(), summary=problem, edits=[line], columns=columns)
+        )
+
+
+def _go_on(sandbox: Sandbox, world: World) -> tuple[dict[str, Any], list[Line]]:
+    """Return what becomes of the transport after this tick, and why it stops."""
+    why = _why_stop(sandbox, world)
+    if not why:
+        return {"due_at": _next_due(sandbox)}, []
+    line = Line(
+        t_ms=world.context.now_ms, type="Edit", subject=KEY, reason="Pause", message=why
+    )
+    return {"playing": False, "until": {}}, [line]
+
+
+def _why_stop(sandbox: Sandbox, world: World) -> str:
+    until = sandbox.until
+    if "tick" in until and world.tick >= until["tick"]:
+        return f"tick {until['tick']} is reached"
+    if "type" in until and _seen(until, world.context.journal.decisions):
+        return f"{until['type']} {until.get('subject', '')}".strip() + " is seen"
+    racing = sandbox.speed == 0 or "type" in until
+    if racing and next_instant(world) is None:
+        return "nothing more happens by itself"
+    return ""
+
+
+def _seen(until: dict[str, Any], decisions: Iterable[Decision]) -> bool:
+    return any(
+        type(decision).__name__ == until["type"]
+        and until.get("subject", "") in ("", str(decision.subject))
+        and until.get("reason", "") in ("", decision.reason)
+        for decision in decisions
+    )
+
+
+def _next_due(sandbox: Sandbox) -> float:
+    now = time.time()
+    if sandbox.speed == 0 or sandbox.until:
+        return now
+    return max(sandbox.due_at + 1 / sandbox.speed, now - MOST_BEHIND_S)

@@ -1,0 +1,117 @@
+"""Play, pause, step and speed: when the clock ticks a sandbox."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from sandbox.actions.turns import Turn, turn
+from sandbox.commits import Work
+from sandbox.diffs import Step
+from sandbox.errors import Cause, InvalidError
+from sandbox.operations import Transport
+from sandbox.rows.transport import KEY, until_text
+
+SLOWEST, FASTEST = 0.1, 1000.0
+
+
+def do_play(user: User, sandbox_id: str, *, speed: float | None = None) -> Step:
+    """Let the clock tick the sandbox; at `speed` when given (ticks a second)."""
+    columns: dict[str, Any] = {"playing": True, "until": {}, "problem": ""}
+    if speed is not None:
+        columns["speed"] = check_speed(speed)
+    return _turn_to(user, sandbox_id, "Play", "plays", columns)
+
+
+def do_pause(user: User, sandbox_id: str) -> Step:
+    """Stop the clock for this sandbox; a tick that is being made is finished."""
+    columns: dict[str, Any] = {"playing": False, "until": {}}
+    return _turn_to(user, sandbox_id, "Pause", "pauses", columns)
+
+
+def do_speed(user: User, sandbox_id: str, speed: float) -> Step:
+    """Set the speed: ticks per second of wall time, 0 = as fast as it goes."""
+    columns: dict[str, Any] = {"speed": check_speed(speed)}
+    word = f"{speed:g} ticks/s" if speed else "as fast as it goes"
+    return _turn_to(user, sandbox_id, "Speed", f"sets the speed to {word}", columns)
+
+
+def do_step(
+    user: User,
+    sandbox_id: str,
+    *,
+    ticks: int = 1,
+    until_tick: int | None = None,
+    until_event: dict[str, str] | None = None,
+) -> Step:
+    """Run `ticks` ticks, or to a tick, or to an event, then pause.
+
+    An event is {type, subject?, reason?}: the first one that matches ends the
+    run. The workers do the ticks; this returns at once.
+    """
+    if until_event is not None:
+        until = _event(until_event)
+    elif until_tick is not None:
+        until = {"tick": until_tick}
+    else:
+        until = {"ticks": ticks}
+    with turn(user, sandbox_id) as mine:
+        until = _absolute(until, mine.sandbox.tick)
+        columns = {"playing": True, "until": until, "problem": ""}
+        return _commit(user, mine, "Step", f"runs until {until_text(until)}", columns)
+
+
+def _absolute(until: dict[str, Any], tick: int) -> dict[str, Any]:
+    if "ticks" in until:
+        until = {"tick": tick + until["ticks"]}
+    if "tick" in until and until["tick"] <= tick:
+        raise _wrong("untilTick", f"expected a tick after {tick}, got {until['tick']}")
+    return until
+
+
+def _event(given: dict[str, str]) -> dict[str, Any]:
+    unknown = sorted(set(given) - {"type", "subject", "reason"})
+    if unknown or not given.get("type"):
+        problem = "expected type, and perhaps subject and reason"
+        raise _wrong("untilEvent", f"{problem}, got {sorted(given)}")
+    return dict(given)
+
+
+def check_speed(speed: float) -> float:
+    """Return the speed; InvalidError when it is out of range."""
+    if speed != 0 and not SLOWEST <= speed <= FASTEST:
+        problem = f"expected 0 (as fast as it goes) or {SLOWEST:g} to {FASTEST:g}"
+        raise _wrong("speed", f"{problem}, got {speed:g}")
+    return speed
+
+
+def _wrong(field: str, problem: str) -> InvalidError:
+    return InvalidError(
+        f"{field}: {problem}", causes=[Cause(problem=problem, field=field)]
+    )
+
+
+def _turn_to(
+    user: User, sandbox_id: str, action: str, words: str, columns: dict[str, Any]
+) -> Step:
+    with turn(user, sandbox_id) as mine:
+        return _commit(user, mine, action, words, columns)
+
+
+def _commit(
+    user: User, mine: Turn, action: str, words: str, columns: dict[str, Any]
+) -> Step:
+    before = {name: getattr(mine.sandbox, name) for name in columns}
+    summary = f"{user.get_username()} {words}"
+    line = mine.line(user, action, KEY, summary, before=before, after=columns)
+    return mine.commit(
+        Work(
+            operation=Transport(),
+            who=user.pk,
+            summary=summary,
+            edits=[line],
+            columns={**columns, "due_at": time.time()},
+        )
+    )

@@ -1,0 +1,72 @@
+"""Many rows in one statement, in the way that each database is quickest at.
+
+Measured: an ORM `bulk_update` of 5,000 rows takes seconds, one statement
+tens of milliseconds. SQLite is quickest with a prepared statement run over
+all rows; PostgreSQL with arrays that the server takes apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import connection
+from django.db.models import Model
+
+Values = Sequence[tuple[Any, ...]]
+
+
+def insert(model: type[Model], columns: Sequence[str], rows: Values) -> None:
+    """Add rows; one statement. Columns are database columns, in `rows`' order."""
+    _write(model, columns, rows, "")
+
+
+def upsert(
+    model: type[Model], columns: Sequence[str], rows: Values, *, identity: Sequence[str]
+) -> None:
+    """Add rows, or overwrite those of the same identity; one statement."""
+    sets = ", ".join(
+        f"{_quoted(name)} = excluded.{_quoted(name)}"
+        for name in columns
+        if name not in identity
+    )
+    names = ", ".join(map(_quoted, identity))
+    clause = f" ON CONFLICT ({names}) DO UPDATE SET {sets}"
+    _write(model, columns, rows, clause)
+
+
+def _write(
+    model: type[Model], columns: Sequence[str], rows: Values, clause: str
+) -> None:
+    if not rows:
+        return
+    names = ", ".join(map(_quoted, columns))
+    head = f"INSERT INTO {_quoted(model._meta.db_table)} ({names})"
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            arrays = ", ".join(f"%s::{kind}[]" for kind in _types(model, columns))
+            lists = [list(column) for column in zip(*rows, strict=True)]
+            cursor.execute(f"{head} SELECT * FROM unnest({arrays}){clause}", lists)
+        else:
+            places = ", ".join(["%s"] * len(columns))
+            cursor.executemany(f"{head} VALUES ({places}){clause}", rows)
+
+
+def _quoted(name: str) -> str:
+    return connection.ops.quote_name(name)
+
+
+def _types(model: type[Model], columns: Sequence[str]) -> list[str]:
+    """Return the columns' types, with which PostgreSQL reads the arrays."""
+    by_column = {field.column: field for field in model._meta.concrete_fields}
+    return [str(by_column[name].rel_db_type(connection)) for name in columns]
+
+
+def select(model: type[Model], columns: Sequence[str], sandbox_id: str) -> list[Any]:
+    """Return the named columns of a sandbox's rows, as tuples in no order."""
+    names = ", ".join(map(_quoted, columns))
+    table = _quoted(model._meta.db_table)
+    query = f"SELECT {names} FROM {table} WHERE sandbox_id = %s"
+    with connection.cursor() as cursor:
+        cursor.execute(query, [sandbox_id])
+        return list(cursor.fetchall())

@@ -1,0 +1,81 @@
+"""The WebSocket of a sandbox: hello, then a page or diffs, then every diff."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any
+
+import msgspec
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+
+from sandbox.hub import CLOSE_GONE, Client, hub
+from sandbox.models import Sandbox
+from sandbox.people import person_of
+from sandbox.wire import Hello, Status
+
+CLOSE_BAD_MESSAGE = 4400
+#: Hellos are small; a larger frame is not one of ours.
+LARGEST_FRAME = 4096
+
+_read_hello = msgspec.json.Decoder(Hello).decode
+_encode = msgspec.json.Encoder().encode
+
+
+class SandboxConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
+    """One browser on one sandbox. Clients say hello and nothing else."""
+
+    client: Client | None = None
+
+    async def connect(self) -> None:
+        """Let in who may see the sandbox; to others it is not there."""
+        self.sandbox_id: str = self.scope["url_route"]["kwargs"]["sandbox_id"]
+        if not await database_sync_to_async(_may_see)(self.scope, self.sandbox_id):
+            await self.close(CLOSE_GONE)
+            return
+        await self.accept()
+
+    async def receive(
+        self, text_data: str | None = None, bytes_data: bytes | None = None
+    ) -> None:
+        """Take a hello; anything else closes the socket with 4400."""
+        hello = _hello(text_data)
+        if hello is None:
+            await self.close(CLOSE_BAD_MESSAGE)
+            return
+        if self.client is None:
+            self.client = Client(send=self._send, close=self._close)
+            await hub.enter(self.sandbox_id, self.client)
+        self.client.revision = hello.since
+        self.client.page_wanted = True
+        self.client.wake.set()
+
+    async def disconnect(self, code: int) -> None:
+        """Leave the hub."""
+        if self.client is not None:
+            await hub.leave(self.sandbox_id, self.client)
+
+    async def _send(self, text: str) -> None:
+        await self.send(text_data=text)
+
+    async def _close(self, code: int) -> None:
+        with contextlib.suppress(RuntimeError, asyncio.CancelledError):
+            if code == CLOSE_GONE:
+                status = Status(level="error", message="the sandbox was deleted")
+                await self.send(text_data=_encode(status).decode())
+            await self.close(code)
+
+
+def _hello(text: str | None) -> Hello | None:
+    if text is None or len(text) > LARGEST_FRAME:
+        return None
+    try:
+        return _read_hello(text)
+    except (msgspec.MsgspecError, UnicodeError):
+        return None
+
+
+def _may_see(scope: dict[str, Any], sandbox_id: str) -> bool:
+    user = person_of(scope)
+    return Sandbox.objects.visible_to(user).filter(pk=sandbox_id).exists()

@@ -1,0 +1,58 @@
+"""What can go wrong in a sandbox, one class per thing a caller can do something about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """One thing that is wrong with what was given, and where."""
+
+    problem: str
+    field: str = ""
+    file: str = ""
+    line: int = 0
+    level: str = "error"  # "error", "warning" or "unsupported"
+
+
+class SandboxError(Exception):
+    """The root of every error that sandboxes raise on purpose."""
+
+    def __init__(self, message: str, *, causes: Sequence[Cause] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.causes = tuple(causes)
+
+
+class NotFoundError(SandboxError):
+    """No such sandbox, object, tick or scenario, or none that you may see."""
+
+
+class InvalidError(SandboxError):
+    """What was given cannot be taken; the causes say why and where."""
+
+
+class ForbiddenError(SandboxError):
+    """You may look but not touch."""
+
+
+class ConflictError(SandboxError):
+    """Somebody else changed it first, or it exists already."""
+
+
+class StaleError(ConflictError):
+    """The edit names a revision that has passed; the message says what came since."""
+
+
+class BusyError(SandboxError):
+    """The sandbox was held by something else for too long; try again."""
+
+
+class OvertakenError(SandboxError):
+    """A commit found a newer revision or fence: its work is thrown away."""
+
+
+class GoneError(SandboxError):
+    """That part of history is no longer kept."""

@@ -1,0 +1,238 @@
+"""One subscription per process and sandbox, fanned out to the clients in it.
+
+A client has a bounded queue and a pump. Who reads slowly gets diffs merged
+into one; who does not read at all is closed. Missed messages show as a gap
+between revisions and are taken from history.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from channels.db import database_sync_to_async
+from channels.layers import get_channel_layer
+
+from sandbox import diffs, pages
+from sandbox.broadcast import group_of
+from sandbox.diffs import decode_step, encode_step
+
+logger = logging.getLogger(__name__)
+
+#: Diffs that may wait for one client; beyond it gets a whole page instead.
+MOST_WAITING = 256
+#: More than these at once are merged before they are sent.
+MERGE_FROM = 3
+#: A client that takes nothing for this long is closed.
+SEND_PATIENCE_S = 10.0
+#: How often the newest revision is looked up, in case the bus lost a message.
+LOOK_EVERY_S = 2.0
+CLOSE_SLOW, CLOSE_GONE = 4408, 4404
+
+Send = Callable[[str], Awaitable[None]]
+Close = Callable[[int], Awaitable[None]]
+
+
+class Message(NamedTuple):
+    """A diff as it came from the bus: where it leads, and its JSON."""
+
+    begin: int
+    revision: int
+    body: bytes
+
+
+@dataclass(eq=False, slots=True)
+class Client:
+    """One open socket. `revision` is what it has; None = it waits for a page."""
+
+    send: Send
+    close: Close
+    revision: int | None = None
+    waiting: deque[Message] = field(default_factory=deque)
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    page_wanted: bool = False
+    pump: asyncio.Task[None] | None = None
+
+    def offer(self, message: Message) -> None:
+        """Queue a diff; when too many wait, forget them and want a page."""
+        if len(self.waiting) >= MOST_WAITING:
+            self.waiting.clear()
+            self.page_wanted = True
+        else:
+            self.waiting.append(message)
+        self.wake.set()
+
+
+class Room:
+    """The clients of one sandbox in this process, and their one subscription."""
+
+    def __init__(self, sandbox_id: str) -> None:
+        self.sandbox_id = sandbox_id
+        self.clients: set[Client] = set()
+        self.newest = 0
+        self.reader: asyncio.Task[None] | None = None
+        self.watcher: asyncio.Task[None] | None = None
+        self.listening = asyncio.Event()
+
+    def open(self) -> None:
+        """Begin to listen."""
+        self.reader = asyncio.create_task(self._listen())
+        self.watcher = asyncio.create_task(self._watch())
+
+    async def close(self) -> None:
+        """Stop listening."""
+        for task in (self.reader, self.watcher):
+            if task is not None:
+                task.cancel()
+
+    async def _listen(self) -> None:
+        """Hand on what the bus brings; a bus that is away is waited for."""
+        while True:
+            try:
+                await self._subscribe()
+            except asyncio.CancelledError:
+                raise
+            except Exception as error:
+                logger.warning("the bus is away: %s", error)
+                self.listening.set()  # the watcher keeps clients going meanwhile
+                await asyncio.sleep(0.5)
+
+    async def _subscribe(self) -> None:
+        layer: Any = get_channel_layer()
+        channel = await layer.new_channel("hub")
+        await layer.group_add(group_of(self.sandbox_id), channel)
+        self.listening.set()
+        try:
+            while True:
+                self.take(await layer.receive(channel))
+        finally:
+            await asyncio.shield(
+                layer.group_discard(group_of(self.sandbox_id), channel)
+            )
+
+    def take(self, message: dict[str, Any]) -> None:
+        """Offer one message of the bus to every client."""
+        if message["type"] == "gone":
+            self._end()
+            return
+        diff = Message(message["from"], message["revision"], message["body"])
+        self.newest = max(self.newest, diff.revision)
+        for client in self.clients:
+            client.offer(diff)
+
+    def _end(self) -> None:
+        for client in list(self.clients):
+            asyncio.create_task(client.close(CLOSE_GONE))  # noqa: RUF006 - ends by itself
+
+    async def _watch(self) -> None:
+        """Find revisions that the bus did not tell of."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            try:
+                newest = await database_sync_to_async(pages.newest_revision)(
+                    self.sandbox_id
+                )
+            except Exception as error:
+                logger.warning("the database is away: %s", error)
+                continue
+            if newest is None:
+                self._end()
+            elif newest > self.newest:
+                self.newest = newest
+                for client in self.clients:
+                    if (client.revision or newest) < newest and not client.waiting:
+                        client.page_wanted = True
+                        client.wake.set()
+
+
+class Hub:
+    """The rooms of this process. Everything here runs in one event loop."""
+
+    def __init__(self) -> None:
+        self.rooms: dict[str, Room] = {}
+
+    async def enter(self, sandbox_id: str, client: Client) -> None:
+        """Join first, so that what is sent meanwhile is seen twice, never missed."""
+        room = self.rooms.get(sandbox_id)
+        if room is None:
+            room = self.rooms[sandbox_id] = Room(sandbox_id)
+            room.open()
+        room.clients.add(client)
+        await asyncio.wait_for(room.listening.wait(), SEND_PATIENCE_S)
+        client.pump = asyncio.create_task(pump(sandbox_id, client))
+
+    async def leave(self, sandbox_id: str, client: Client) -> None:
+        """Leave; the last one out ends the subscription."""
+        if client.pump is not None:
+            client.pump.cancel()
+        room = self.rooms.get(sandbox_id)
+        if room is None:
+            return
+        room.clients.discard(client)
+        if not room.clients:
+            del self.rooms[sandbox_id]
+            await room.close()
+
+
+async def pump(sandbox_id: str, client: Client) -> None:
+    """Send a client what it has not got, in order and without a gap."""
+    while True:
+        await client.wake.wait()
+        client.wake.clear()
+        try:
+            for text in await _next(sandbox_id, client):
+                await asyncio.wait_for(client.send(text), SEND_PATIENCE_S)
+        except TimeoutError:
+            await client.close(CLOSE_SLOW)
+            return
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            logger.exception("a client was not served", extra={"sandbox": sandbox_id})
+            await client.close(1011)
+            return
+
+
+async def _next(sandbox_id: str, client: Client) -> list[str]:
+    """Return the frames that bring the client to what is known now."""
+    messages = list(client.waiting)
+    client.waiting.clear()
+    if client.revision is not None and not client.page_wanted:
+        fresh = [m for m in messages if m.revision > client.revision]
+        if _join(fresh, client.revision):
+            if fresh:
+                client.revision = fresh[-1].revision
+            return _frames(fresh)
+    client.page_wanted = False
+    texts, revision = await database_sync_to_async(pages.frames_for)(
+        sandbox_id, client.revision
+    )
+    client.revision = revision
+    # What came while the page was made is above it, or in it.
+    if client.waiting:
+        client.wake.set()
+    return texts
+
+
+def _join(messages: list[Message], revision: int) -> bool:
+    """Tell whether the diffs follow one another from `revision` on."""
+    at = revision
+    for message in messages:
+        if message.begin != at:
+            return False
+        at = message.revision
+    return True
+
+
+def _frames(messages: list[Message]) -> list[str]:
+    if len(messages) < MERGE_FROM:
+        return [message.body.decode() for message in messages]
+    merged = diffs.merge([decode_step(message.body) for message in messages])
+    return [encode_step(merged).decode()]
+
+
+hub = Hub()

@@ -1,0 +1,66 @@
+"""Rows: what a sandbox is made of, and what happened to it."""
+
+from __future__ import annotations
+
+from sandbox.models.cluster import (
+    ClusterQueue,
+    Cohort,
+    LocalQueue,
+    Node,
+    OtherObject,
+    PriorityClass,
+    ResourceFlavor,
+    StoredObject,
+    WorkloadPriorityClass,
+)
+from sandbox.models.history import Checkpoint, Diff, Event, Revision, Sample
+from sandbox.models.sandbox import Answer, Member, Sandbox
+from sandbox.models.workload import Job, Pod, Workload
+
+#: Kind -> its table; every other kind is in OtherObject.
+TABLES: dict[str, type[StoredObject]] = {
+    table.__name__: table
+    for table in (
+        ResourceFlavor,
+        Cohort,
+        ClusterQueue,
+        LocalQueue,
+        WorkloadPriorityClass,
+        PriorityClass,
+        Node,
+        Workload,
+        Pod,
+        Job,
+    )
+}
+
+
+def table_of(kind: str) -> type[StoredObject]:
+    """Return the table that holds objects of this kind."""
+    return TABLES.get(kind, OtherObject)
+
+
+__all__ = [
+    "TABLES",
+    "Answer",
+    "Checkpoint",
+    "ClusterQueue",
+    "Cohort",
+    "Diff",
+    "Event",
+    "Job",
+    "LocalQueue",
+    "Member",
+    "Node",
+    "OtherObject",
+    "Pod",
+    "PriorityClass",
+    "ResourceFlavor",
+    "Revision",
+    "Sample",
+    "Sandbox",
+    "StoredObject",
+    "Workload",
+    "WorkloadPriorityClass",
+    "table_of",
+]

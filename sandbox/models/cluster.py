@@ -1,0 +1,83 @@
+"""Objects of the cluster: queues, cohorts, flavors, nodes, classes, and the rest.
+
+One table per kind. The manifest, the status and the engine's memory are whole
+documents; the other columns repeat what is searched, sorted or counted by.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from sandbox.models.fields import JsonText
+from sandbox.models.sandbox import Sandbox
+
+
+class StoredObject(models.Model):
+    """What every object has. (sandbox, kind, namespace, name) is its identity."""
+
+    id = models.BigAutoField(primary_key=True)
+    sandbox = models.ForeignKey(
+        Sandbox, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    kind = models.CharField(max_length=63)
+    namespace = models.CharField(max_length=63, blank=True)
+    name = models.CharField(max_length=253)
+    uid = models.CharField(max_length=64)
+    revision = models.BigIntegerField()  # the last one that changed it
+    manifest = JsonText()
+    status = JsonText()
+    memory = models.BinaryField()  # msgpack, by stage
+
+    class Meta:
+        """The identity is also the order in which a world is loaded."""
+
+        abstract = True
+        constraints = (
+            models.UniqueConstraint(
+                fields=["sandbox", "kind", "namespace", "name"],
+                name="%(class)s_identity",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.namespace}/{self.name}"
+
+
+class ResourceFlavor(StoredObject):
+    """A ResourceFlavor."""
+
+
+class Cohort(StoredObject):
+    """A Cohort."""
+
+    parent = models.CharField(max_length=253, blank=True)
+
+
+class ClusterQueue(StoredObject):
+    """A ClusterQueue."""
+
+    cohort = models.CharField(max_length=253, blank=True)
+
+
+class LocalQueue(StoredObject):
+    """A LocalQueue."""
+
+    cluster_queue = models.CharField(max_length=253, blank=True)
+
+
+class WorkloadPriorityClass(StoredObject):
+    """A WorkloadPriorityClass."""
+
+
+class PriorityClass(StoredObject):
+    """A PriorityClass."""
+
+
+class Node(StoredObject):
+    """A Node."""
+
+    unschedulable = models.BooleanField(default=False)
+
+
+class OtherObject(StoredObject):
+    """An object of any kind without a table of its own."""

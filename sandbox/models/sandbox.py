@@ -1,0 +1,176 @@
+"""The sandbox: one simulated cluster that lives and ticks, and who may see it."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Literal
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db import models
+
+from sandbox.models.fields import JsonText
+
+_BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
+Role = Literal["owner", "editor", "viewer"]
+Person = AbstractBaseUser | AnonymousUser
+
+
+def new_id() -> str:
+    """Return 12 random base32 characters: 60 bits, not to be guessed."""
+    return "".join(secrets.choice(_BASE32) for _ in range(12))
+
+
+class SandboxQuerySet(models.QuerySet["Sandbox"]):
+    """Every way to a sandbox begins with who is asking."""
+
+    def visible_to(self, user: Person) -> SandboxQuerySet:
+        """Return what `user` may read: own, shared with them, or public."""
+        public = models.Q(visibility=Sandbox.PUBLIC)
+        if not user.is_authenticated:
+            return self.filter(public)
+        mine = models.Q(owner_id=user.pk)
+        shared = models.Q(
+            pk__in=Member.objects.filter(user_id=user.pk).values("sandbox_id")
+        )
+        return self.filter(public | mine | shared)
+
+    def editable_by(self, user: Person) -> SandboxQuerySet:
+        """Return what `user` may change: own, or shared with them as editor."""
+        if not user.is_authenticated:
+            return self.none()
+        editor = Member.objects.filter(user_id=user.pk, role=Member.EDITOR)
+        return self.filter(
+            models.Q(owner_id=user.pk) | models.Q(pk__in=editor.values("sandbox_id"))
+        )
+
+
+class Sandbox(models.Model):
+    """One simulated cluster: its clock, its transport and its place in a tree of forks.
+
+    `revision` counts commits and never goes back; `tick` may (rewind).
+    """
+
+    PRIVATE, PUBLIC = "private", "public"
+
+    id = models.CharField(primary_key=True, max_length=12, default=new_id)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    visibility = models.CharField(
+        max_length=8,
+        choices=[(PRIVATE, "private"), (PUBLIC, "public")],
+        default=PRIVATE,
+    )
+    title = models.CharField(max_length=200)
+    scenario = models.CharField(max_length=100, blank=True)  # name in the library
+    created_at = models.DateTimeField(auto_now_add=True)
+    changed_at = models.DateTimeField(auto_now=True)
+
+    # Forks: history up to `parent_revision` is the parent's.
+    parent = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, related_name="forks"
+    )
+    parent_revision = models.BigIntegerField(default=0)
+    branch = models.CharField(max_length=40, default="A")
+
+    # The world beside its objects.
+    stack = models.CharField(max_length=8)
+    seed = models.BigIntegerField()
+    revision = models.BigIntegerField(default=0)
+    tick = models.BigIntegerField(default=0)
+    now_ms = models.BigIntegerField(default=0)
+    tick_ms = models.IntegerField(default=1000)
+    header = models.BinaryField()  # scheduler.world.Header as msgpack
+    start_policy = JsonText(default=dict)  # what `changed` is told against
+    hash = models.CharField(max_length=64, blank=True)  # of the world at `revision`
+
+    # Transport. Times are Unix seconds of the wall clock.
+    playing = models.BooleanField(default=False)
+    speed = models.FloatField(default=1.0)  # ticks per second; 0 = as fast as it goes
+    until = JsonText(default=dict)  # what a running step waits for; {} when nothing
+    problem = models.TextField(blank=True)  # why ticking stopped by itself
+    due_at = models.FloatField(default=0)  # when the next tick is due
+
+    # Who may write: one holder at a time; an older fence never commits.
+    fence = models.BigIntegerField(default=0)
+    lease_until = models.FloatField(default=0)
+    waiting_until = models.FloatField(default=0)  # an edit waits: ticks step aside
+    queued_until = models.FloatField(default=0)  # a tick is on its way to a worker
+    warm = models.CharField(
+        max_length=64, blank=True
+    )  # worker with the world in memory
+
+    objects = SandboxQuerySet.as_manager()
+
+    class Meta:
+        """Indexes: the list of a person, and what the clock asks every 50 ms."""
+
+        ordering = ("-changed_at",)
+        indexes = (
+            models.Index(fields=["owner", "-changed_at"]),
+            models.Index(
+                fields=["due_at"], condition=models.Q(playing=True), name="sandbox_due"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.title} ({self.id})"
+
+    def role_of(self, user: Person) -> Role | None:
+        """Return what `user` is here; None when they may not even look."""
+        if user.is_authenticated and user.pk == self.owner_id:
+            return "owner"
+        member = (
+            Member.objects.filter(sandbox=self, user_id=user.pk).first()
+            if user.is_authenticated
+            else None
+        )
+        if member is not None:
+            return "editor" if member.role == Member.EDITOR else "viewer"
+        return "viewer" if self.visibility == self.PUBLIC else None
+
+
+class Member(models.Model):
+    """Somebody the owner let in."""
+
+    EDITOR, VIEWER = "editor", "viewer"
+
+    sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    role = models.CharField(
+        max_length=6, choices=[(EDITOR, "editor"), (VIEWER, "viewer")]
+    )
+
+    class Meta:
+        """One role per person and sandbox."""
+
+        constraints = (
+            models.UniqueConstraint(fields=["sandbox", "user"], name="member_once"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user_id} is {self.role} of {self.sandbox_id}"
+
+
+class Answer(models.Model):
+    """What a request with an Idempotency-Key was answered, to answer it again."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    key = models.CharField(max_length=200)
+    request = models.CharField(max_length=64)  # SHA-256 of method, path and body
+    status = models.IntegerField()
+    body = JsonText()
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """A key is one person's and used once."""
+
+        constraints = (
+            models.UniqueConstraint(fields=["user", "key"], name="answer_once"),
+        )
+
+    def __str__(self) -> str:
+        return self.key
+
+    def fits(self, request: str) -> bool:
+        """Tell whether this was the same request; a key is not for two."""
+        return self.request == request

@@ -1,0 +1,130 @@
+"""What can be done to a world: one class each, enough to do it again.
+
+A run is (initial state, policy, seed, operations): the same operations on
+the same world give the same world, in any process and at any time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from scheduler.records.objects import Key, Object
+from scheduler.records.policy import read_policy
+from scheduler.tick import run_tick
+from scheduler.world import World
+
+
+class Operation(msgspec.Struct, frozen=True, tag_field="do", omit_defaults=True):
+    """The base of all."""
+
+
+class Begin(Operation, frozen=True, tag="begin"):
+    """The first state of a sandbox or a fork; its checkpoint holds it."""
+
+
+class Tick(Operation, frozen=True, tag="tick"):
+    """One step of virtual time."""
+
+
+class Put(Operation, frozen=True, tag="put"):
+    """Create or change objects; given statuses are believed (imports)."""
+
+    manifests: list[dict[str, Any]]
+    statuses: dict[str, dict[str, Any]] = {}  # key text -> status
+
+
+class Delete(Operation, frozen=True, tag="delete"):
+    """Remove objects."""
+
+    keys: list[tuple[str, str, str]]
+
+
+class SetPolicy(Operation, frozen=True, tag="policy"):
+    """Go on under another policy."""
+
+    document: dict[str, Any]
+
+
+class Several(Operation, frozen=True, tag="several"):
+    """Some of the above, in order, as one edit."""
+
+    parts: list[Put | Delete | SetPolicy]
+
+
+class Transport(Operation, frozen=True, tag="transport"):
+    """Play, pause, speed: nothing in the world changes."""
+
+
+class Rewind(Operation, frozen=True, tag="rewind"):
+    """Go on from an earlier revision; what came after lives in a fork."""
+
+    revision: int
+
+
+class Undo(Operation, frozen=True, tag="undo"):
+    """Run again without the edit of this revision."""
+
+    revision: int
+
+
+class Redo(Operation, frozen=True, tag="redo"):
+    """Run again with the edit of this revision, in its place."""
+
+    revision: int
+
+
+AnyOperation = (
+    Begin | Tick | Put | Delete | SetPolicy | Several | Transport | Rewind | Undo | Redo
+)
+Edit = Put | Delete | SetPolicy | Several
+
+
+def to_document(operation: AnyOperation) -> dict[str, Any]:
+    """Return the operation as a plain document, for storing."""
+    document: dict[str, Any] = msgspec.to_builtins(operation)
+    return document
+
+
+def from_document(document: dict[str, Any]) -> AnyOperation:
+    """Return the operation that `to_document` wrote."""
+    operation: AnyOperation = msgspec.convert(document, AnyOperation)  # type: ignore[arg-type]  # a union is a type to msgspec
+    return operation
+
+
+def perform(world: World, operation: AnyOperation) -> None:
+    """Do it to the world. Rewind, Undo and Redo are whole worlds: see history.py.
+
+    Raises SchedulerError when the world refuses; it may then be half changed,
+    and whoever holds it throws it away.
+    """
+    match operation:
+        case Tick():
+            run_tick(world)
+        case Put(manifests=manifests, statuses=statuses):
+            for manifest in manifests:
+                _put(world, manifest, statuses)
+        case Delete(keys=keys):
+            for key in keys:
+                world.delete(Key(*key))
+        case SetPolicy(document=document):
+            world.set_policy(read_policy(document))
+        case Several(parts=parts):
+            for part in parts:
+                perform(world, part)
+        case Transport():
+            pass
+        case Begin() | Rewind() | Undo() | Redo():
+            raise TypeError(f"{type(operation).__name__} is not done to one world")
+
+
+def _put(
+    world: World, manifest: dict[str, Any], statuses: dict[str, dict[str, Any]]
+) -> None:
+    metadata = manifest["metadata"]
+    key = Key(manifest["kind"], metadata.get("namespace", ""), metadata["name"])
+    # The world fills in and keeps what it is given, so it gets its own copy.
+    own = msgspec.to_builtins(manifest)
+    status = msgspec.to_builtins(statuses.get(str(key), {}))
+    world.put(Object(key=key, manifest=own, status=status))

@@ -1,0 +1,14 @@
+"""World to wire rows: the page of a world, and what a tick changed of it.
+
+Rows are read from the stages' own state where it is, and from manifests and
+statuses where that is the state. A page depends on the world and on the
+sandbox's row only, never on how the world came to be.
+"""
+
+from __future__ import annotations
+
+from sandbox.rows.page import delta_of, page_of
+from sandbox.rows.samples import sample_of
+from sandbox.rows.transport import sandbox_row
+
+__all__ = ["delta_of", "page_of", "sample_of", "sandbox_row"]

@@ -1,0 +1,121 @@
+"""A whole page, and the part of it that a tick may have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from sandbox.diffs import Delta, Page, Row, note
+from sandbox.models import Sandbox
+from sandbox.rows import nodes, pods, quota, transport, workloads, yunikorn
+from sandbox.rows.tally import Tally
+from sandbox.wire import AnyRow
+from sandbox.wire import Row as WireRow
+from scheduler.records.objects import Key, Object
+from scheduler.world import Changes, World
+
+Make = Callable[[World, Object], WireRow]
+
+#: Kinds with one row per object, made from that object (and the stages).
+MAKERS: dict[str, Make] = {
+    "Workload": workloads.row,
+    "Pod": pods.row,
+    "Node": nodes.row,
+    "ResourceFlavor": quota.flavor_row,
+}
+#: Kinds whose rows are made anew each time: few rows that many things change.
+_ALWAYS = ("Cohort", "ClusterQueue", "LocalQueue", "Queue", "Application")
+_ALWAYS_PREFIXES = tuple(f"{kind}/" for kind in _ALWAYS)
+
+
+def page_of(world: World, sandbox: Sandbox) -> Page:
+    """Return every row of the world. O(objects)."""
+    page: Page = {}
+    for obj in world.objects.values():
+        make = MAKERS.get(obj.key.kind)
+        if make is not None and world_shows(world, obj.key):
+            page[str(obj.key)] = plain(make(world, obj))
+    for row in _always(world, page):
+        page[row.key] = plain(row)
+    page[transport.KEY] = transport.sandbox_row(world, sandbox, None)
+    page[transport.POLICY_KEY] = transport.policy_row(world, sandbox)
+    return page
+
+
+def delta_of(world: World, sandbox: Sandbox, page: Page, changes: Changes) -> Delta:
+    """Return what changed since `page` by a tick with these changes.
+
+    Cost: the touched objects, their nodes, all queues, and one look at every
+    workload row to count.
+    """
+    delta = Delta()
+    after = dict(page)
+    _forget(delta, after, changes.removed)
+    for obj in _touched(world, page, changes.touched):
+        row = plain(MAKERS[obj.key.kind](world, obj))
+        note(delta, page.get(row["key"]), row)
+        after[row["key"]] = row
+    for row in list(workloads.reparked(world, after)):
+        note(delta, page.get(row["key"]), row)
+        after[row["key"]] = row
+    rest = {key for key in page if key.startswith(_ALWAYS_PREFIXES)}
+    for fresh in _always(world, after):
+        row = plain(fresh)
+        rest.discard(row["key"])
+        note(delta, page.get(row["key"]), row)
+    delta.removed += sorted(rest)
+    note(delta, page.get(transport.KEY), transport.sandbox_row(world, sandbox, page))
+    return delta
+
+
+def world_shows(world: World, key: Key) -> bool:
+    """Tell whether an object is on the page: those to come are not yet."""
+    return not world.lifetime.waits(key)
+
+
+def plain(row: AnyRow | WireRow) -> Row:
+    """Return the row as plain values under their names on the wire."""
+    values: Row = msgspec.to_builtins(row)
+    return values
+
+
+def _always(world: World, page: Page) -> Iterator[WireRow]:
+    tally = Tally.of(page)
+    yield from quota.rows(world, tally)
+    yield from yunikorn.rows(world)
+
+
+def _forget(delta: Delta, after: dict[str, Row], removed: Iterable[Key]) -> None:
+    for key in removed:
+        if key.kind in MAKERS and after.pop(str(key), None) is not None:
+            delta.removed.append(str(key))
+
+
+def _touched(world: World, page: Page, touched: Iterable[Object]) -> Iterator[Object]:
+    """Yield the objects to show anew: the touched, and nodes whose pods moved."""
+    seen: dict[Key, Object] = {}
+    for obj in touched:
+        if obj.key.kind in MAKERS and world_shows(world, obj.key):
+            seen[obj.key] = obj
+    for name in _nodes_of(world, page, seen):
+        node = world.objects.get(Key("Node", "", name))
+        if node is not None:
+            seen[node.key] = node
+    yield from seen.values()
+
+
+def _nodes_of(world: World, page: Page, seen: dict[Key, Object]) -> set[str]:
+    """Return the nodes that pods left or came to; removed pods are touched by their node."""
+    names: set[str] = set()
+    for key in seen:
+        if key.kind == "Pod":
+            names.add(pods.node_of(world, key))
+            names.add(_node_before(page, str(key)))
+    return names - {""}
+
+
+def _node_before(page: Page, key: str) -> str:
+    row: dict[str, Any] | None = page.get(key)
+    return row["node"] if row else ""
