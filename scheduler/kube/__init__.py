@@ -1,0 +1,3 @@
+"""Placement: Pods to Nodes as kube-scheduler does it, by enrolled plug-ins."""
+
+from __future__ import annotations

@@ -1,0 +1,47 @@
+"""What happens in the cluster that may make a waiting pod schedulable."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from scheduler.records.node import Node
+from scheduler.records.pod import Pod
+
+POD_ADDED = "AssignedPodAdd"
+POD_CHANGED = "AssignedPodUpdate"
+POD_DELETED = "AssignedPodDelete"
+PENDING_ADDED = "UnscheduledPodAdd"
+PENDING_CHANGED = "UnscheduledPodUpdate"
+PENDING_DELETED = "UnscheduledPodDelete"
+NODE_ADDED = "NodeAdd"
+NODE_CHANGED = "NodeUpdate"
+NODE_DELETED = "NodeDelete"
+GROUP_ADDED = "PodGroupAdd"
+GROUP_CHANGED = "PodGroupUpdate"
+NAMESPACE_CHANGED = "NamespaceUpdate"
+
+
+class Event(NamedTuple):
+    """One event: its name, and the object as it was and as it is."""
+
+    name: str
+    old: Any = None
+    new: Any = None
+
+    @property
+    def node(self) -> Node:
+        """Return the node as it is now."""
+        node: Node = self.new
+        return node
+
+    @property
+    def old_node(self) -> Node | None:
+        """Return the node as it was; None when it was added."""
+        node: Node | None = self.old
+        return node
+
+    @property
+    def pod(self) -> Pod:
+        """Return the pod the event is about."""
+        pod: Pod = self.new if self.new is not None else self.old
+        return pod

@@ -1,0 +1,133 @@
+"""One pod's search: from PreFilter to the node, or to why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from scheduler import streams
+from scheduler.kube.columns import Mask, Rows
+from scheduler.kube.evaluation import Evaluator, ScoreError
+from scheduler.kube.framework import PreFiltered
+from scheduler.kube.sampling import enough, sample
+from scheduler.kube.status import OK, Code, CycleState, Status, error
+from scheduler.kube.verdicts import Verdicts
+from scheduler.records.pod import Pod
+
+if TYPE_CHECKING:
+    from scheduler.kube.extender import Extenders
+    from scheduler.stage import Context
+
+
+@dataclass(slots=True)
+class Found:
+    """The node, or the status and verdicts of a search without one."""
+
+    node: str = ""
+    status: Status = OK
+    verdicts: Verdicts | None = None
+    tied: int = 0  # how many nodes shared the highest score
+
+
+class Search:
+    """Finds nodes for the pods of one profile; remembers where the scan stopped."""
+
+    def __init__(
+        self, evaluator: Evaluator, extenders: Extenders, context: Context
+    ) -> None:
+        self.evaluator = evaluator
+        self.framework = evaluator.framework
+        self.cluster = evaluator.cluster
+        self.extenders = extenders
+        self.context = context
+        self.looked = 0  # rows the last search looked at
+
+    def find(self, state: CycleState, pod: Pod, attempt: int, start: int) -> Found:
+        """Return the node for the pod; `start` is where the node scan begins."""
+        self.looked = 0
+        if not self.cluster.hosts:
+            return self._nowhere()
+        before = self.framework.pre_filter(state, pod)
+        if before.status.code is Code.ERROR:
+            return Found(status=before.status)
+        if not before.status.ok:
+            return self._failed(state, pod, before, {})
+        try:
+            return self._among(state, pod, before, attempt, start)
+        except ScoreError as problem:
+            return Found(status=error(str(problem)))
+
+    def _nowhere(self) -> Found:
+        return Found(status=error("no nodes available to schedule pods"))
+
+    def _among(
+        self, state: CycleState, pod: Pod, before: PreFiltered, attempt: int, start: int
+    ) -> Found:
+        mask = self.evaluator.mask(state, pod, before.names)
+        promised = self._promised(pod, mask)
+        if promised and not self.extenders.filtering(pod):
+            return Found(node=promised, tied=1)
+        mask, rows = self._sampled(mask, start)
+        refused: dict[int, Status] = {}
+        if self.extenders.filtering(pod):
+            mask, refused, status = self.extenders.filter(pod, mask, self.cluster)
+            if not status.ok:
+                return Found(status=status)
+            rows = None
+        count = int(mask.sum()) if rows is None else len(rows)
+        if count == 0:
+            return self._failed(state, pod, before, refused)
+        if count == 1:
+            row = int(np.argmax(mask))
+            return Found(node=self.cluster.columns.names[row], tied=1)
+        return self._best(state, pod, mask, attempt)
+
+    def _promised(self, pod: Pod, mask: Mask) -> str:
+        """Return the nominated node when the pod fits there."""
+        node = self.evaluator.nominations.node(pod.key)
+        host = self.cluster.hosts.get(node)
+        return node if host is not None and mask[host.row] else ""
+
+    def _sampled(self, mask: Mask, start: int) -> tuple[Mask, Rows | None]:
+        nodes = self.cluster.columns.size
+        wanted = enough(nodes, self.framework.percentage)
+        if not self.framework.scorers and not self.extenders.any_filter:
+            wanted = 1
+        if wanted >= nodes:
+            self.looked = nodes
+            return mask, None
+        rows, self.looked = sample(mask, self.cluster.scan, start % nodes, wanted)
+        only: Mask = np.zeros(nodes, dtype=np.bool_)
+        only[rows] = True
+        return only, rows
+
+    def _best(self, state: CycleState, pod: Pod, mask: Mask, attempt: int) -> Found:
+        extra = self.extenders.prioritize(pod, mask, self.cluster)
+        rows, status = self.evaluator.best(state, pod, mask, extra)
+        if not status.ok:
+            return Found(status=status)
+        pick = 0
+        if len(rows) > 1:
+            pick = streams.choose(
+                self.context.seed,
+                "kube/tie",
+                pod.uid or str(pod.key),
+                attempt,
+                among=len(rows),
+            )
+        name = self.cluster.columns.names[int(rows[pick])]
+        return Found(node=name, tied=len(rows))
+
+    def _failed(
+        self,
+        state: CycleState,
+        pod: Pod,
+        before: PreFiltered,
+        refused: dict[int, Status],
+    ) -> Found:
+        verdicts = self.evaluator.verdicts(state, pod, before)
+        for row, status in refused.items():
+            verdicts.override(row, status)
+        return Found(status=Status(Code.UNSCHEDULABLE), verdicts=verdicts)

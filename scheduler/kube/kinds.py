@@ -1,0 +1,72 @@
+"""PodGroup and PodDisruptionBudget as placement reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from scheduler import amounts
+from scheduler.durations import stamp_us
+from scheduler.records.objects import Key
+from scheduler.records.matching import Selector, read_selector
+
+GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
+OLD_GROUP_LABEL = "pod-group.scheduling.sigs.k8s.io/name"
+OLD_MINIMUM_LABEL = "pod-group.scheduling.sigs.k8s.io/min-available"
+
+
+class PodGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A group of pods that is to run together."""
+
+    key: Key
+    min_member: int = 1
+    min_resources: dict[str, int] = {}
+    timeout_ms: int | None = None  # how long a member waits at Permit
+    created_us: int = 0
+
+
+class PodDisruptionBudget(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """How many pods of a selection may be disrupted now."""
+
+    key: Key
+    selector: Selector
+    allowed: int = 0
+    disrupted: frozenset[str] = frozenset()
+
+
+def read_group(manifest: Mapping[str, Any], namespace: str) -> PodGroup:
+    """Return the PodGroup of a scheduling.x-k8s.io document."""
+    metadata, spec = manifest["metadata"], manifest.get("spec") or {}
+    seconds = spec.get("scheduleTimeoutSeconds")
+    created = metadata.get("creationTimestamp")
+    return PodGroup(
+        key=Key("PodGroup", namespace, str(metadata["name"])),
+        min_member=int(spec.get("minMember") or 0),
+        min_resources={
+            name: amounts.canonical(name, value)
+            for name, value in (spec.get("minResources") or {}).items()
+        },
+        timeout_ms=None if seconds is None else int(seconds) * 1000,
+        created_us=stamp_us(created) if created else 0,
+    )
+
+
+def read_budget(
+    manifest: Mapping[str, Any], status: Mapping[str, Any], namespace: str
+) -> PodDisruptionBudget:
+    """Return the budget; an empty selector matches no pod in preemption.
+
+    Source: KUBE_SCHEDULER.md 8.4.
+    """
+    metadata, spec = manifest["metadata"], manifest.get("spec") or {}
+    selector = read_selector(spec.get("selector"))
+    if not selector.requirements:
+        selector = Selector(nothing=True)
+    return PodDisruptionBudget(
+        key=Key("PodDisruptionBudget", namespace, str(metadata["name"])),
+        selector=selector,
+        allowed=int(status.get("disruptionsAllowed") or 0),
+        disrupted=frozenset(status.get("disruptedPods") or ()),
+    )

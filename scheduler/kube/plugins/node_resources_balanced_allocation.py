@@ -1,0 +1,150 @@
+"""NodeResourcesBalancedAllocation: prefers nodes whose use the pod evens out."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from scheduler.kube.columns import Ints, View
+from scheduler.kube.hosts import Host
+from scheduler.kube.plugin import MAX_SCORE, Handle, Plugin
+from scheduler.kube.resources import ResourceSpec, skips
+from scheduler.kube.status import OK, SKIP, CycleState, Status
+from scheduler.records.pod import Pod
+from scheduler.registry import register
+
+Floats = npt.NDArray[np.float64]
+
+
+class BalancedArgs(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """The resources to balance; their weights do not matter."""
+
+    api_version: str = ""
+    kind: str = ""
+    resources: list[ResourceSpec] = []
+
+
+@register(
+    "plugin",
+    "NodeResourcesBalancedAllocation",
+    label="Balanced allocation",
+    help="Prefers nodes where the pod brings the shares of cpu and memory in use "
+    "closer together; 75 is neutral.",
+    parameters=BalancedArgs,
+)
+class NodeResourcesBalancedAllocation(Plugin):
+    """Source: KUBE_SCHEDULER.md 6."""
+
+    name = "NodeResourcesBalancedAllocation"
+    args_type = BalancedArgs
+    scope = "row"
+
+    def __init__(self, args: BalancedArgs, handle: Handle) -> None:
+        super().__init__(args, handle)
+        for resource in args.resources:
+            resource.check(self.name)
+        names = [resource.name for resource in args.resources]
+        self.resources = tuple(names) or ("cpu", "memory")
+
+    def pre_score(self, state: CycleState, pod: Pod, view: View) -> Status:
+        """Skip a pod that asks for none of the resources."""
+        asked = pod.shape.requests.exact
+        return OK if any(asked.get(name) for name in self.resources) else SKIP
+
+    def score(self, state: CycleState, pod: Pod, host: Host) -> int:
+        """Return 50 plus half of what the pod changes the balance by."""
+        asked = pod.shape.requests.exact
+        before, after = [], []
+        for name in self.resources:
+            capacity = host.capacity(name)
+            if capacity and not skips(name, pod):
+                used = host.requested.get(name, 0)
+                before.append(min(1.0, used / capacity))
+                after.append(min(1.0, (used + asked.get(name, 0)) / capacity))
+        change = _balance(after) - _balance(before)
+        return 50 + math.trunc((50 + change) / 2)
+
+    def score_rows(self, state: CycleState, pod: Pod, view: View) -> Ints:
+        """Return the same for every row."""
+        asked = pod.shape.requests.exact
+        before, after, has = [], [], []
+        for name in self.resources:
+            if skips(name, pod):
+                continue
+            capacity = view.allocatable(name)
+            has.append(capacity != 0)
+            divisor = np.where(has[-1], capacity, 1)
+            used = view.requested(name)
+            before.append(np.minimum(1.0, used / divisor))
+            after.append(np.minimum(1.0, (used + asked.get(name, 0)) / divisor))
+        change = _balance_rows(after, has, view.size) - _balance_rows(
+            before, has, view.size
+        )
+        # (50 + change) is never negative: truncation is the floor.
+        return 50 + (50 + change) // 2
+
+
+def _balance(shares: list[float]) -> int:
+    return math.trunc((1 - _deviation(shares)) * float(MAX_SCORE))
+
+
+def _deviation(shares: list[float]) -> float:
+    if len(shares) < 2:
+        return 0.0
+    if len(shares) == 2:
+        return abs((shares[0] - shares[1]) / 2)
+    total = 0.0
+    for share in shares:
+        total += share
+    mean, squares = total / len(shares), 0.0
+    for share in shares:
+        squares += (share - mean) * (share - mean)
+    return math.sqrt(squares / len(shares))
+
+
+def _balance_rows(
+    shares: list[Floats], has: list[npt.NDArray[np.bool_]], size: int
+) -> Ints:
+    if len(shares) == 2 and all(column.all() for column in has):
+        deviation = np.abs((shares[0] - shares[1]) / 2)
+    else:
+        deviation = _deviation_rows(shares, has, size)
+    return ((1 - deviation) * float(MAX_SCORE)).astype(np.int64)
+
+
+def _deviation_rows(
+    shares: list[Floats], has: list[npt.NDArray[np.bool_]], size: int
+) -> Floats:
+    """Return the deviation over the resources that each row has.
+
+    Sums run in the order of the resources, so that doubles come out the same.
+    """
+    total: Floats = np.zeros(size)
+    count = np.zeros(size, dtype=np.int64)
+    for share, there in zip(shares, has, strict=True):
+        total = np.where(there, total + share, total)
+        count += there
+    divisor = np.maximum(count, 1)
+    mean = total / divisor
+    squares: Floats = np.zeros(size)
+    for share, there in zip(shares, has, strict=True):
+        squares = np.where(there, squares + (share - mean) * (share - mean), squares)
+    spread = np.sqrt(squares / divisor)
+    return np.where(count == 2, _halved(shares, has, size), np.where(count < 2, 0.0, spread))
+
+
+def _halved(
+    shares: list[Floats], has: list[npt.NDArray[np.bool_]], size: int
+) -> Floats:
+    """Return half the distance of the first two shares that each row has."""
+    first: Floats = np.zeros(size)
+    second: Floats = np.zeros(size)
+    seen = np.zeros(size, dtype=np.int64)
+    for share, there in zip(shares, has, strict=True):
+        first = np.where(there & (seen == 0), share, first)
+        second = np.where(there & (seen == 1), share, second)
+        seen += there
+    return np.abs((first - second) / 2)

@@ -1,0 +1,343 @@
+"""PodTopologySpread: equal pods spread evenly over zones, hosts, anything."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+
+from scheduler.kube import events
+from scheduler.kube.columns import Codes, Ints, Mask, View
+from scheduler.kube.events import Event
+from scheduler.kube.hosts import Host
+from scheduler.kube.plugin import MAX_SCORE, Hint, Plugin
+from scheduler.kube.plugins.node_affinity import selected
+from scheduler.kube.plugins.taint_toleration import refuses
+from scheduler.kube.status import (
+    OK,
+    SKIP,
+    Code,
+    CycleState,
+    Status,
+    unresolvable,
+    unschedulable,
+)
+from scheduler.records.node import HOSTNAME
+from scheduler.records.pod import Pod, Spread
+from scheduler.records.matching import Selector
+from scheduler.registry import register
+
+SKEW = "node(s) didn't match pod topology spread constraints"
+NO_LABEL = f"{SKEW} (missing required label)"
+
+
+class PodTopologySpreadArgs(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """Constraints for pods that have none; they need Services, which are not here."""
+
+    api_version: str = ""
+    kind: str = ""
+    default_constraints: list[dict[str, Any]] = []
+    defaulting_type: Literal["System", "List"] = "System"
+
+
+@dataclass(slots=True)
+class _Domains:
+    """One hard constraint: pods counted per domain; `own` counts the pod itself."""
+
+    spread: Spread
+    own: int
+    counts: dict[str, int]
+    selector: Selector
+
+    def room(self, value: str) -> bool:
+        """Tell whether one more in this domain keeps the skew allowed."""
+        return self.counts.get(value, 0) + self.own - self.least <= self.spread.max_skew
+
+    @property
+    def least(self) -> int:
+        """Return the smallest count; 0 while there are too few domains."""
+        if len(self.counts) < self.spread.min_domains or not self.counts:
+            return 0
+        return min(self.counts.values())
+
+
+@dataclass(slots=True)
+class _Hard:
+    domains: list[_Domains]
+    eligible: _Eligible  # node name -> counts for constraint i
+
+    def copy(self) -> _Hard:
+        copies = [
+            _Domains(d.spread, d.own, dict(d.counts), d.selector) for d in self.domains
+        ]
+        return _Hard(copies, self.eligible)
+
+
+@dataclass(slots=True)
+class _Soft:
+    """Soft constraints with the count and weight of each domain."""
+
+    spreads: list[Spread]
+    counts: list[dict[str, int]]  # by domain value; by node name for hostnames
+    weights: list[float] = field(default_factory=list)
+
+    def copy(self) -> _Soft:
+        return self
+
+
+@register(
+    "plugin",
+    "PodTopologySpread",
+    label="Topology spread",
+    help="Filters out nodes where a spread constraint would be broken; prefers "
+    "domains with fewer matching pods.",
+    parameters=PodTopologySpreadArgs,
+)
+class PodTopologySpread(Plugin):
+    """Default constraints are not applied: they count Services, which are not kept.
+
+    Source: KUBE_SCHEDULER.md 4, 7.
+    """
+
+    name = "PodTopologySpread"
+    args_type = PodTopologySpreadArgs
+    scope = "cluster"
+
+    # --- filter
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod
+    ) -> tuple[Status, frozenset[str] | None]:
+        """Count the matching pods per domain of the hard constraints."""
+        spreads = [spread for spread in pod.shape.spread if spread.hard]
+        if not spreads:
+            return SKIP, None
+        view = self.handle.cluster.columns.all()
+        keyed = _having(spreads, view)
+        domains, masks = [], []
+        for spread in spreads:
+            selector = _narrowed(spread, pod)
+            counting = keyed & self._counting(spread, pod, view)
+            counts = self._by_domain(spread, selector, pod, view, counting)
+            own = int(selector.matches(pod.labels))
+            domains.append(_Domains(spread, own, counts, selector))
+            masks.append(counting)
+        eligible = _Eligible(self.handle.cluster.columns.names, masks)
+        state.data[self.name] = _Hard(domains, eligible)
+        return OK, None
+
+    def _counting(self, spread: Spread, pod: Pod, view: View) -> Mask:
+        """Return which nodes a constraint looks at."""
+        good: Mask = view.full(1, np.bool_)
+        if spread.honour_affinity:
+            good &= selected(pod, view)
+        if spread.honour_taints:
+            held = pod.shape.tolerations
+            good &= view.by_taints(lambda taints: not refuses(taints, held), np.bool_)
+        return good
+
+    def _by_domain(
+        self,
+        spread: Spread,
+        selector: Selector,
+        pod: Pod,
+        view: View,
+        counting: Mask,
+    ) -> dict[str, int]:
+        """Return the matching pods per label value of the nodes that count."""
+        groups = view.columns.labels(spread.topology_key)
+        codes = groups.codes[counting]
+        counts = {groups.values[code]: 0 for code in np.unique(codes)}
+        cluster = self.handle.cluster
+        for node, number in cluster.matching(pod.namespace, selector).items():
+            host = cluster.hosts.get(node)
+            if host is not None and counting[host.row]:
+                counts[host.node.labels[spread.topology_key]] += number
+        return counts
+
+    def add_pod(self, state: CycleState, pod: Pod, other: Pod, host: Host) -> None:
+        """Count the pod in."""
+        self._change(state, pod, other, host, 1)
+
+    def remove_pod(self, state: CycleState, pod: Pod, other: Pod, host: Host) -> None:
+        """Count the pod out."""
+        self._change(state, pod, other, host, -1)
+
+    def _change(
+        self, state: CycleState, pod: Pod, other: Pod, host: Host, by: int
+    ) -> None:
+        hard = state.data.get(self.name)
+        if not isinstance(hard, _Hard):
+            return
+        if other.namespace != pod.namespace or other.terminating:
+            return
+        counting = hard.eligible[host.node.name]
+        for domain, counts in zip(hard.domains, counting, strict=True):
+            if counts and domain.selector.matches(other.labels):
+                domain.counts[host.node.labels[domain.spread.topology_key]] += by
+
+    def filter(self, state: CycleState, pod: Pod, host: Host) -> Status:
+        """Reject a node without the label, or where the skew would be too large."""
+        hard = state.data[self.name]
+        assert isinstance(hard, _Hard)  # noqa: S101 - ours, put there above
+        for domain in hard.domains:
+            value = host.node.labels.get(domain.spread.topology_key)
+            if value is None:
+                return unresolvable(NO_LABEL)
+            if not domain.room(value):
+                return unschedulable(SKEW)
+        return OK
+
+    def filter_rows(self, state: CycleState, pod: Pod, view: View) -> Codes:
+        """Do the same for rows; the first broken constraint says how."""
+        hard = state.data[self.name]
+        assert isinstance(hard, _Hard)  # noqa: S101
+        codes: Codes = view.full(0, np.int8)
+        for domain in hard.domains:
+            given = _domain_codes(domain, view)
+            codes = np.where(codes == 0, given, codes)
+        return codes
+
+    # --- score
+
+    def pre_score(self, state: CycleState, pod: Pod, view: View) -> Status:
+        """Count pods per domain of the feasible nodes; skip without soft ones."""
+        spreads = [spread for spread in pod.shape.spread if not spread.hard]
+        if not spreads:
+            return SKIP
+        whole = self.handle.cluster.columns.all()
+        keyed = _having(spreads, whole)
+        scored = keyed if view.rows is None else keyed[view.rows]
+        soft = _Soft(spreads, [])
+        for spread in spreads:
+            selector = _narrowed(spread, pod)
+            if spread.topology_key == HOSTNAME:
+                counts = self.handle.cluster.matching(pod.namespace, selector)
+                size = int(scored.sum())
+            else:
+                values = view.by_label(spread.topology_key, lambda v: v or "", object)
+                wanted = set(values[scored])
+                counting = keyed & self._counting(spread, pod, whole)
+                found = self._by_domain(spread, selector, pod, whole, counting)
+                counts = {value: found.get(value, 0) for value in wanted}
+                size = len(wanted)
+            soft.counts.append(counts)
+            soft.weights.append(math.log(size + 2))
+        state.data[f"{self.name}/score"] = soft
+        return OK
+
+    def score(self, state: CycleState, pod: Pod, host: Host) -> int:
+        """Return the weighted count; a node without the labels has none."""
+        soft = state.data[f"{self.name}/score"]
+        assert isinstance(soft, _Soft)  # noqa: S101
+        node, total = host.node, 0.0
+        if any(s.topology_key not in node.labels for s in soft.spreads):
+            return 0
+        for spread, counts, weight in zip(
+            soft.spreads, soft.counts, soft.weights, strict=True
+        ):
+            at = node.labels[spread.topology_key]
+            count = counts.get(node.name if spread.topology_key == HOSTNAME else at, 0)
+            total += count * weight + float(spread.max_skew - 1)
+        return math.floor(total + 0.5)
+
+    def score_rows(self, state: CycleState, pod: Pod, view: View) -> Ints:
+        """Return the same for rows."""
+        soft = state.data[f"{self.name}/score"]
+        assert isinstance(soft, _Soft)  # noqa: S101
+        total = np.zeros(view.size)
+        for spread, counts, weight in zip(
+            soft.spreads, soft.counts, soft.weights, strict=True
+        ):
+            total += _counted(spread, counts, view) * weight + (spread.max_skew - 1)
+        scores = np.floor(total + 0.5).astype(np.int64)
+        return np.where(_having(soft.spreads, view), scores, 0)
+
+    def normalize(self, state: CycleState, pod: Pod, view: View, raw: Ints) -> Ints:
+        """Turn round: the fewest pods score highest."""
+        soft = state.data[f"{self.name}/score"]
+        assert isinstance(soft, _Soft)  # noqa: S101
+        counted = _having(soft.spreads, view)
+        if not counted.any():
+            return np.zeros(len(raw), dtype=np.int64)
+        low, high = int(raw[counted].min()), int(raw[counted].max())
+        if high == 0:
+            return np.where(counted, MAX_SCORE, 0)
+        return np.where(counted, MAX_SCORE * (high + low - raw) // high, 0)
+
+    # --- queue
+
+    def hints(self) -> dict[str, Hint | None]:
+        """Try again when a counted pod came or went, or a node."""
+        return {
+            events.POD_ADDED: _counts,
+            events.POD_CHANGED: _counts,
+            events.POD_DELETED: _counts,
+            events.NODE_ADDED: _has_keys,
+            events.NODE_DELETED: None,
+            events.NODE_CHANGED: _has_keys,
+        }
+
+
+class _Eligible(dict[str, list[bool]]):
+    """Which constraints count a node, worked out when a dry run asks."""
+
+    def __init__(self, names: list[str], masks: list[Mask]) -> None:
+        super().__init__()
+        self._names, self._masks = names, masks
+
+    def __missing__(self, name: str) -> list[bool]:
+        # Rows are in name order.
+        row = bisect.bisect_left(self._names, name)
+        found = self[name] = [bool(mask[row]) for mask in self._masks]
+        return found
+
+
+def _narrowed(spread: Spread, pod: Pod) -> Selector:
+    return spread.selector.also(pod.labels, spread.match_keys, "In")
+
+
+def _having(spreads: list[Spread], view: View) -> Mask:
+    """Return which rows have the label of every constraint."""
+    good: Mask = view.full(1, np.bool_)
+    for spread in spreads:
+        good &= view.by_label(spread.topology_key, lambda v: v is not None, np.bool_)
+    return good
+
+
+def _domain_codes(domain: _Domains, view: View) -> Codes:
+    highest = domain.spread.max_skew - domain.own + domain.least
+
+    def code(value: str | None) -> int:
+        if value is None:
+            return int(Code.UNRESOLVABLE)
+        full = domain.counts.get(value, 0) > highest
+        return int(Code.UNSCHEDULABLE) if full else 0
+
+    return view.by_label(domain.spread.topology_key, code, np.int8)
+
+
+def _counted(spread: Spread, counts: dict[str, int], view: View) -> Ints:
+    if spread.topology_key == HOSTNAME:
+        return view.each(lambda host: counts.get(host.node.name, 0), np.int64)
+    return view.by_label(
+        spread.topology_key, lambda v: counts.get(v or "", 0), np.int64
+    )
+
+
+def _counts(pod: Pod, event: Event) -> bool:
+    other = event.pod
+    return other.namespace == pod.namespace and any(
+        _narrowed(spread, pod).matches(other.labels)
+        for spread in pod.shape.spread
+        if spread.hard
+    )
+
+
+def _has_keys(pod: Pod, event: Event) -> bool:
+    labels = event.node.labels
+    return all(s.topology_key in labels for s in pod.shape.spread if s.hard)

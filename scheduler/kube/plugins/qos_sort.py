@@ -1,0 +1,30 @@
+"""QOSSort: priority, then Guaranteed, Burstable, BestEffort, then time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler.kube.plugin import Plugin
+from scheduler.kube.queue import Queued
+from scheduler.records.pod import BEST_EFFORT, BURSTABLE, GUARANTEED
+from scheduler.registry import register
+
+_RANK = {GUARANTEED: 0, BURSTABLE: 1, BEST_EFFORT: 2}
+
+
+@register(
+    "plugin",
+    "QOSSort",
+    label="By quality of service",
+    help="Orders the queue by priority, then Guaranteed before Burstable before "
+    "BestEffort, then by time.",
+)
+class QOSSort(Plugin):
+    """Source: KUBE_SCHEDULER.md 14."""
+
+    name = "QOSSort"
+
+    def sort_key(self, queued: Queued) -> tuple[Any, ...]:
+        """Return priority (high first), class and time."""
+        pod = queued.pod
+        return -pod.priority, _RANK[pod.qos], queued.timestamp_us

@@ -1,0 +1,27 @@
+"""SchedulingGates: a pod with gates is not tried until they are gone."""
+
+from __future__ import annotations
+
+from scheduler.kube.plugin import Plugin
+from scheduler.kube.status import OK, Status, unresolvable
+from scheduler.records.pod import Pod
+from scheduler.registry import register
+
+
+@register(
+    "plugin",
+    "SchedulingGates",
+    label="Scheduling gates",
+    help="Holds a pod out of the queue while spec.schedulingGates is not empty.",
+)
+class SchedulingGates(Plugin):
+    """Source: KUBE_SCHEDULER.md 2, PreEnqueue."""
+
+    name = "SchedulingGates"
+
+    def pre_enqueue(self, pod: Pod) -> Status:
+        """Refuse a pod with gates."""
+        if not pod.shape.gates:
+            return OK
+        names = " ".join(pod.shape.gates)
+        return unresolvable(f"waiting for scheduling gates: [{names}]")

@@ -1,0 +1,498 @@
+"""One scheduler process: its view, its queue, its profiles, the pods it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from scheduler.decisions import Fail, Nominate, PermitWait, Reserve, Unreserve
+from scheduler.durations import duration_text
+from scheduler.kube import events
+from scheduler.kube.cluster import Cluster
+from scheduler.kube.evaluation import Evaluator
+from scheduler.kube.events import Event
+from scheduler.kube.extender import PSEUDO_PLUGIN, Extenders
+from scheduler.kube.finding import Found, Search
+from scheduler.kube.framework import Framework
+from scheduler.kube.nominations import Nominations
+from scheduler.kube.plugin import MAX_PERMIT_MS, Handle, Plugin
+from scheduler.kube.preemption import Candidate
+from scheduler.kube.profiles import Profile, plugin_class
+from scheduler.kube.queue import ANY, Queued, SchedulingQueue, Timing
+from scheduler.kube.status import OK, Code, CycleState, Status, unschedulable
+from scheduler.kube.verdicts import no_node
+from scheduler.records.objects import Key
+from scheduler.records.pod import Pod
+from scheduler.stage import Context
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Held:
+    """A pod with a node that it is not bound to yet."""
+
+    queued: Queued
+    node: str
+    framework: Framework
+    state: CycleState = field(default_factory=CycleState)
+    waits: dict[str, int] = field(default_factory=dict)  # plug-in -> deadline (ms)
+    waited_ms: dict[str, int] = field(default_factory=dict)  # plug-in -> its timeout
+    bind_at: int | None = None  # when the binding is written
+    seen: int = 0  # version of the node when it was chosen
+    order: int = 0  # which of those held came first
+
+    @property
+    def pod(self) -> Pod:
+        """Return the pod."""
+        return self.queued.pod
+
+
+class House(Protocol):
+    """What a process asks of the stage that it runs in."""
+
+    bind_latency_ms: int
+
+    def commit(self, process: Process, held: Held) -> Status:
+        """Write a binding; an error when it was refused."""
+
+    def remove_victim(self, victim: Pod, node: str, preemptor: Pod) -> None:
+        """Ask that a bound pod be deleted to make room."""
+
+    def group_members(self, group: Key) -> Iterable[Pod]:
+        """Return the known pods of a PodGroup."""
+
+    def version(self, node: str) -> int:
+        """Return how often the node's pods changed."""
+
+
+class ProfileHandle:
+    """What the plug-ins of one profile see and do."""
+
+    framework: Framework
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self.context = process.context
+        self.cluster = process.cluster
+        self.nominations = process.nominations
+
+    def waiting(self) -> Iterator[Pod]:
+        """Yield the pods that wait at Permit, the longest waiting first."""
+        return (held.pod for held in self._process.held.values() if held.waits)
+
+    def allow(self, key: Key, plugin: str) -> None:
+        """Say that a waiting pod need not wait for this plug-in any more."""
+        self._process.allow(key, plugin)
+
+    def reject(self, key: Key, plugin: str, reason: str) -> None:
+        """Reject a waiting pod."""
+        self._process.signal(key, Status(Code.UNSCHEDULABLE, (reason,), plugin))
+
+    def activate(self, keys: Iterable[Key]) -> None:
+        """Move waiting-to-be-tried pods to the active queue once the cycle is over."""
+        self._process.to_activate += keys
+
+    def members(self, group: Key) -> Iterable[Pod]:
+        """Return the known pods with the label of a PodGroup, finished ones not."""
+        return self._process.house.group_members(group)
+
+    def ask_extenders(self, pod: Pod, candidates: list[Candidate]) -> list[Candidate]:
+        """Let the extenders that preempt drop candidates or change victims."""
+        extenders = self._process.extenders
+        return extenders.preempt(pod, candidates, self.cluster)[0]
+
+    def denominate(self, pod: Pod) -> None:
+        """Take a pod's nomination away."""
+        self._process.nominate(pod, "")
+
+    def evict(self, victim: Pod, node: str, preemptor: Pod) -> None:
+        """Remove a pod from its node; one not bound yet is just turned back."""
+        if victim.key in self._process.held:
+            status = Status(Code.ERROR, (f"preempted by {preemptor.key.path}",))
+            self._process.signal(victim.key, status)
+        else:
+            self._process.house.remove_victim(victim, node, preemptor)
+
+
+class Process:
+    """A kube-scheduler: one loop over one queue, for every profile it has.
+
+    Source: KUBE_SCHEDULER.md 2, 3, 10.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        house: House,
+        profiles: list[Profile],
+        *,
+        timing: Timing,
+        extenders: Callable[[Process], Extenders],
+        make: Callable[[str], type[Plugin]] = plugin_class,
+        name: str = "",
+        cluster: Cluster | None = None,
+    ) -> None:
+        self.context = context
+        self.house = house
+        self.name = name or profiles[0].scheduler_name
+        self.cluster = cluster or Cluster()
+        self.nominations = Nominations()
+        self.extenders = extenders(self)
+        self.held: dict[Key, Held] = {}
+        self.signals: list[tuple[Key, Status]] = []
+        self.to_activate: list[Key] = []
+        self.frameworks: dict[str, Framework] = {}
+        self.searches: dict[str, Search] = {}
+        for profile in profiles:
+            self._add_profile(profile, make)
+        self.scan_start = 0
+        self.next_order = 0
+        self._hints = self._gather_hints()
+        sort = next(iter(self.frameworks.values())).points["queue_sort"][0]
+        self.sort = sort
+        self.queue = SchedulingQueue(
+            context,
+            timing=timing,
+            sort_key=sort.sort_key,
+            order=lambda: sort.order_version,
+            pre_enqueue=self._pre_enqueue,
+            helped=self.helped,
+        )
+
+    def _add_profile(
+        self, profile: Profile, make: Callable[[str], type[Plugin]]
+    ) -> None:
+        handle = ProfileHandle(self)
+        typed: Handle = handle
+        framework = profile.build(typed, make)
+        handle.framework = framework
+        evaluator = Evaluator(framework, self.cluster, self.nominations)
+        self.frameworks[profile.scheduler_name] = framework
+        self.searches[profile.scheduler_name] = Search(
+            evaluator, self.extenders, self.context
+        )
+
+    def _gather_hints(self) -> dict[str, dict[str, list[tuple[str, Any]]]]:
+        """Return scheduler name -> event -> (plug-in, hint)."""
+        found: dict[str, dict[str, list[tuple[str, Any]]]] = {}
+        for name, framework in self.frameworks.items():
+            table = found.setdefault(name, {})
+            for plugin in framework.plugins.values():
+                for event, hint in plugin.hints().items():
+                    table.setdefault(event, []).append((plugin.name, hint))
+        return found
+
+    def responsible(self, pod: Pod) -> bool:
+        """Tell whether the pod names one of this process's profiles."""
+        return pod.scheduler_name in self.frameworks
+
+    def _pre_enqueue(self, pod: Pod) -> Status:
+        return self.frameworks[pod.scheduler_name].pre_enqueue(pod)
+
+    def helped(self, pod: Pod, event: Event) -> set[str]:
+        """Return the plug-ins whose rejection of the pod the event may turn."""
+        table = self._hints[pod.scheduler_name].get(event.name, ())
+        names = {name for name, hint in table if hint is None or hint(pod, event)}
+        names.add(PSEUDO_PLUGIN)
+        return names
+
+    # --- the scheduling cycle
+
+    def schedule_one(self) -> Queued | None:
+        """Try the next pod; return it, None when there is none to try now."""
+        queued = self.queue.pop()
+        if queued is None:
+            return None
+        self._cycle(queued)
+        self.settle()
+        return queued
+
+    def _cycle(self, queued: Queued) -> None:
+        pod, state = queued.pod, CycleState()
+        framework = self.frameworks[pod.scheduler_name]
+        search = self.searches[pod.scheduler_name]
+        found = search.find(state, pod, queued.attempts, self.scan_start)
+        self._advance_scan(search.looked)
+        if found.node:
+            self._take(queued, framework, state, found.node)
+        elif found.verdicts is not None:
+            self._no_node(queued, framework, state, found)
+        else:
+            self._give_up(queued, found.status, found.status.message)
+
+    def _advance_scan(self, looked: int) -> None:
+        size = self.cluster.columns.size
+        if size:
+            self.scan_start = (self.scan_start + looked) % size
+
+    def _take(
+        self, queued: Queued, framework: Framework, state: CycleState, node: str
+    ) -> None:
+        """Assume the pod on the node, reserve, ask Permit, start the binding."""
+        pod = queued.pod
+        held = Held(queued=queued, node=node, framework=framework, state=state)
+        held.seen = self.house.version(node)
+        held.order, self.next_order = self.next_order, self.next_order + 1
+        self.cluster.place(pod, node)
+        status = framework.reserve(state, pod, node)
+        waits: dict[str, int] = {}
+        if status.ok:
+            status, waits = framework.permit(state, pod, node)
+            if status.code not in (Code.SUCCESS, Code.WAIT):
+                framework.unreserve(state, pod, node)
+        if status.code not in (Code.SUCCESS, Code.WAIT):
+            self.cluster.unplace(pod.key)
+            self._give_up(queued, status, _one_node(status))
+            return
+        self.held[pod.key] = held
+        self.nominations.remove(pod.key)
+        self.context.journal.touch(pod.key)
+        self._say(Reserve(at_ms=self.context.now_ms, subject=pod.key, node=node))
+        if waits:
+            self._wait(held, waits)
+        else:
+            self._start_binding(held)
+
+    def _wait(self, held: Held, waits: dict[str, int]) -> None:
+        now = self.context.now_ms
+        for plugin, wait_ms in waits.items():
+            held.waited_ms[plugin] = min(wait_ms, MAX_PERMIT_MS)
+            held.waits[plugin] = now + held.waited_ms[plugin]
+        self._say(
+            PermitWait(
+                at_ms=now,
+                subject=held.pod.key,
+                node=held.node,
+                deadline_ms=min(held.waits.values()),
+                reason=", ".join(sorted(waits)),
+            )
+        )
+
+    def _no_node(
+        self,
+        queued: Queued,
+        framework: Framework,
+        state: CycleState,
+        found: Found,
+    ) -> None:
+        """Run PostFilter; put the pod back with all that was said."""
+        verdicts = found.verdicts
+        assert verdicts is not None  # noqa: S101 - the caller looked
+        reasons: list[str] = []
+        nominated: str | None = None
+        for plugin in framework.points["post_filter"]:
+            status, node = plugin.post_filter(state, queued.pod, verdicts)
+            nominated = node if node is not None else nominated
+            if status.ok and node:
+                reasons = []
+                break
+            reasons += status.reasons
+            if status.code in (Code.UNRESOLVABLE, Code.ERROR):
+                break
+        queued.rejectors.update(verdicts.plugins())
+        message = verdicts.message(", ".join(reasons))
+        if nominated is not None:
+            self.nominate(queued.pod, nominated)
+        self._give_up(queued, found.status, message)
+
+    def _give_up(self, queued: Queued, status: Status, message: str) -> None:
+        """Put a pod back after a rejection, or after an error."""
+        failed = status.code is Code.ERROR
+        if not failed and status.plugin:
+            pending = status.code is Code.PENDING
+            (queued.waiting_on if pending else queued.rejectors).add(status.plugin)
+        queued.reason = "SchedulerError" if failed else "Unschedulable"
+        queued.message = message
+        self.queue.failed(queued, error=failed)
+        self._say(
+            Fail(
+                at_ms=self.context.now_ms,
+                subject=queued.pod.key,
+                reason=queued.reason,
+                message=message,
+            )
+        )
+
+    def nominate(self, pod: Pod, node: str) -> None:
+        """Nominate the pod to a node; "" takes the nomination away."""
+        if self.nominations.node(pod.key) == node:
+            return
+        self.nominations.put(pod, node)
+        self.context.journal.touch(pod.key)
+        if node:
+            now = self.context.now_ms
+            self._say(Nominate(at_ms=now, subject=pod.key, node=node))
+        else:
+            self.queue.activate([pod.key] if pod.key in self.queue.entries else [])
+
+    # --- waiting, binding
+
+    def allow(self, key: Key, plugin: str) -> None:
+        """Drop a plug-in from those a pod waits for; the last lets it go."""
+        held = self.held.get(key)
+        if held is not None and held.waits.pop(plugin, None) is not None:
+            self.context.journal.touch(key)
+            if not held.waits:
+                self.signals.append((key, OK))
+
+    def signal(self, key: Key, status: Status) -> None:
+        """Note a rejection or error for a held pod; only the first counts."""
+        held = self.held.get(key)
+        if held is not None and not any(k == key for k, _ in self.signals):
+            if held.waits or status.code is Code.ERROR:
+                self.signals.append((key, status))
+
+    def settle(self) -> None:
+        """Carry out what plug-ins signalled, until nothing is left."""
+        while self.signals or self.to_activate:
+            keys, self.to_activate = self.to_activate, []
+            self.queue.activate(keys)
+            if self.signals:
+                key, status = self.signals.pop(0)
+                held = self.held.get(key)
+                if held is None:
+                    continue
+                if status.ok:
+                    self._start_binding(held)
+                else:
+                    self._turn_back(held, status)
+
+    def _start_binding(self, held: Held) -> None:
+        held.bind_at = self.context.now_ms + self.house.bind_latency_ms
+        if self.house.bind_latency_ms == 0:
+            self._bind(held)
+
+    def _bind(self, held: Held) -> None:
+        """End the binding cycle: PreBind, Bind, PostBind."""
+        pod, node = held.pod, held.node
+        extender = self.extenders.binder(pod)
+        status = Status(Code.SKIP)
+        if extender is not None:
+            status = self.extenders.bind(extender, pod, node)
+        if status.code is Code.SKIP:
+            status = held.framework.bind(held.state, pod, node)
+        if status.ok:
+            status = self.house.commit(self, held)
+        if status.ok:
+            held.framework.post_bind(held.state, pod, node)
+        else:
+            failed = Status(Code.ERROR, status.reasons, status.plugin)
+            self._turn_back(held, failed)
+
+    def bound(self, key: Key) -> None:
+        """Note that a held pod is bound: it leaves the queue for good."""
+        self.held.pop(key, None)
+        self.queue.remove(key)
+
+    def _turn_back(self, held: Held, status: Status) -> None:
+        """Give the node back and queue the pod again.
+
+        A rejected pod must not be woken by its own going; one that met an
+        error may be.
+        """
+        pod = held.pod
+        del self.held[pod.key]
+        held.framework.unreserve(held.state, pod, held.node)
+        self.cluster.unplace(pod.key)
+        self._say(
+            Unreserve(
+                at_ms=self.context.now_ms,
+                subject=pod.key,
+                node=held.node,
+                message=status.message,
+            )
+        )
+        gone = Event(events.POD_DELETED, old=pod)
+        if status.code is Code.ERROR:
+            self.queue.move(gone)
+            self._give_up(held.queued, status, status.message)
+        else:
+            self._give_up(held.queued, status, _one_node(status))
+            self.queue.move(gone, but=pod.key)
+
+    # --- timers
+
+    def timers(self) -> None:
+        """Do what is due now: timeouts at Permit, bindings, backoffs."""
+        now = self.context.now_ms
+        for held in sorted(self.held.values(), key=lambda held: held.order):
+            if self.held.get(held.pod.key) is not held:
+                continue
+            if held.waits:
+                self._time_out(held, now)
+            elif held.bind_at is not None and held.bind_at <= now:
+                self._bind(held)
+            self.settle()
+        self.queue.flush()
+        self.settle()
+
+    def _time_out(self, held: Held, now: int) -> None:
+        due = [(at, plugin) for plugin, at in held.waits.items() if at <= now]
+        if due:
+            plugin = min(due)[1]
+            waited = duration_text(held.waited_ms[plugin])
+            reason = f"rejected due to timeout after waiting {waited} at plugin {plugin}"
+            self.signal(held.pod.key, Status(Code.UNSCHEDULABLE, (reason,), plugin))
+
+    def due(self) -> int | None:
+        """Return the next instant with a timer."""
+        times = [t for held in self.held.values() for t in held.waits.values()]
+        times += [
+            held.bind_at
+            for held in self.held.values()
+            if held.bind_at is not None and not held.waits
+        ]
+        later = self.queue.due()
+        if later is not None:
+            times.append(later)
+        return min(times) if times else None
+
+    # --- what happens around it
+
+    def pod_added(self, pod: Pod) -> None:
+        """Take a pod that wants a node from this process."""
+        self.queue.add(pod)
+        if pod.nominated:
+            self.nominations.put(pod, pod.nominated)
+        self.queue.move(Event(events.PENDING_ADDED, new=pod), but=pod.key)
+
+    def pod_gone(self, pod: Pod) -> None:
+        """Forget a pod that was waiting, held or placed."""
+        held = self.held.pop(pod.key, None)
+        self.signals = [(key, s) for key, s in self.signals if key != pod.key]
+        if held is not None:
+            held.framework.unreserve(held.state, pod, held.node)
+        self.queue.remove(pod.key)
+        self.nominations.remove(pod.key)
+        found = self.cluster.unplace(pod.key)
+        for framework in self.frameworks.values():
+            for plugin in framework.plugins.values():
+                plugin.forget(pod)
+        name = events.POD_DELETED if found else events.PENDING_DELETED
+        self.queue.move(Event(name, old=pod))
+        self.settle()
+
+    def pod_placed(self, pod: Pod, node: str) -> None:
+        """See that a pod has a node (bound here, elsewhere, or given so)."""
+        before = self.cluster.placed.get(pod.key)
+        self.cluster.place(pod, node)
+        if before is not None and pod.key not in self.held and before[0] is not pod:
+            event = Event(events.POD_CHANGED, old=before[0], new=pod)
+        else:
+            event = Event(events.POD_ADDED, new=pod)
+        self.queue.move(event)
+
+    def event(self, event: Event) -> None:
+        """Let an event wake the pods it may help."""
+        self.queue.move(event)
+
+    def _say(self, decision: Any) -> None:
+        self.context.journal.emit(decision)
+
+
+def _one_node(status: Status) -> str:
+    """Return the sentence for a pod turned back from the one node it had."""
+    return no_node(1, f"1 {status.message}")
+
+
+__all__ = ["ANY", "Held", "House", "Process", "unschedulable"]
