@@ -1,0 +1,200 @@
+"""Kueue's Configuration document: the switches that decide anything here.
+
+Source: KUEUE.md 15.2 (config.kueue.x-k8s.io, v1beta1 and v1beta2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler import durations, registry
+from scheduler.errors import PolicyError, QuantityError
+
+Document = Mapping[str, Any]
+
+GROUP = "config.kueue.x-k8s.io"
+VERSIONS = ("v1beta1", "v1beta2")
+DEFAULT_STRATEGIES = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
+#: Top-level fields that set up the real controller and decide nothing here.
+KEPT = (
+    "admissionFairSharing",
+    "clientConnection",
+    "controller",
+    "fairSharing",
+    "featureGates",
+    "health",
+    "integrations",
+    "internalCertManagement",
+    "leaderElection",
+    "manageJobsWithoutQueueName",
+    "managedJobsNamespaceSelector",
+    "metrics",
+    "multiKueue",
+    "namespace",
+    "objectRetentionPolicies",
+    "pprofBindAddress",
+    "queueVisibility",
+    "resources",
+    "tls",
+    "visibilityServer",
+    "waitForPodsReady",
+    "webhook",
+)
+_SIMULATED = ("fairSharing", "waitForPodsReady")
+_SET_UP = ("apiVersion", "kind", "metadata")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """waitForPodsReady: how long pods may take, and what happens then."""
+
+    timeout_ms: int = 300_000
+    recovery_ms: int | None = None
+    block: bool = False
+    by_eviction: bool = True  # requeue by the time of eviction, else of creation
+    limit: int | None = None  # retries before deactivation
+    base_s: int = 60
+    most_s: int = 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the Configuration says, with Kueue's defaults."""
+
+    fair: bool = False
+    strategies: tuple[str, ...] = DEFAULT_STRATEGIES
+    waiting: Waiting | None = None
+    copied_labels: tuple[str, ...] = ()
+    unqueued_jobs: bool = False  # manageJobsWithoutQueueName
+    kept: tuple[str, ...] = ()  # fields given that are not simulated
+
+    @property
+    def preemption(self) -> str:
+        """Return the name of the preemption strategy that is in force."""
+        return "FairSharing" if self.fair else "Classical"
+
+
+def read_configuration(document: Document) -> Settings:
+    """Return the settings; an empty document gives the defaults.
+
+    Raises PolicyError with the path of what is wrong.
+    """
+    version = _version(document)
+    unknown = sorted(set(document) - set(KEPT) - set(_SET_UP))
+    if unknown:
+        raise PolicyError(f"kueue.{unknown[0]}: unknown field; known: {', '.join(KEPT)}")
+    fair = _enabled(document, "fairSharing", version)
+    waiting = _enabled(document, "waitForPodsReady", version)
+    integrations = _section(document, "integrations")
+    return Settings(
+        fair=fair is not None,
+        strategies=_strategies(fair or {}),
+        waiting=None if waiting is None else _waiting(waiting),
+        copied_labels=tuple(integrations.get("labelKeysToCopy") or ()),
+        unqueued_jobs=bool(document.get("manageJobsWithoutQueueName", False)),
+        kept=tuple(_kept(document)),
+    )
+
+
+def _version(document: Document) -> str:
+    given = document.get("apiVersion", f"{GROUP}/v1beta2")
+    known = [f"{GROUP}/{version}" for version in VERSIONS]
+    if given not in known:
+        raise PolicyError(
+            f"kueue.apiVersion: expected {' or '.join(known)}, got {given!r}"
+        )
+    return str(given).rpartition("/")[2]
+
+
+def _section(document: Document, name: str) -> Document:
+    section = document.get(name)
+    if section is None:
+        return {}
+    if not isinstance(section, Mapping):
+        raise PolicyError(f"kueue.{name}: expected an object, got {section!r}")
+    return section
+
+
+def _enabled(document: Document, name: str, version: str) -> Document | None:
+    """Return a section that is on: in v1beta1 by `enable`, later by being there."""
+    if document.get(name) is None:
+        return None
+    section = _section(document, name)
+    if version == "v1beta1" and not section.get("enable", False):
+        return None
+    return section
+
+
+def _strategies(section: Document) -> tuple[str, ...]:
+    given = section.get("preemptionStrategies")
+    if not given:
+        return DEFAULT_STRATEGIES
+    known = [entry.name for entry in registry.entries("fair-strategy")]
+    path = "kueue.fairSharing.preemptionStrategies"
+    for index, name in enumerate(given):
+        if name not in known:
+            expected = ", ".join(known)
+            raise PolicyError(f"{path}[{index}]: expected one of {expected}, got {name!r}")
+    if len(set(given)) != len(given) or tuple(given) == DEFAULT_STRATEGIES[::-1]:
+        raise PolicyError(f"{path}: expected {list(DEFAULT_STRATEGIES)} or one of them")
+    return tuple(given)
+
+
+def _waiting(section: Document) -> Waiting:
+    path = "kueue.waitForPodsReady"
+    strategy = section.get("requeuingStrategy") or {}
+    timestamp = strategy.get("timestamp") or "Eviction"
+    if timestamp not in ("Eviction", "Creation"):
+        raise PolicyError(
+            f"{path}.requeuingStrategy.timestamp: expected Eviction or Creation, "
+            f"got {timestamp!r}"
+        )
+    timeout = _milliseconds(section, "timeout", path)
+    return Waiting(
+        timeout_ms=300_000 if timeout is None else timeout,
+        recovery_ms=_milliseconds(section, "recoveryTimeout", path),
+        block=bool(section.get("blockAdmission", False)),
+        by_eviction=timestamp == "Eviction",
+        limit=_count(strategy, "backoffLimitCount", path),
+        base_s=_count(strategy, "backoffBaseSeconds", path, default=60) or 0,
+        most_s=_count(strategy, "backoffMaxSeconds", path, default=3600) or 0,
+    )
+
+
+def _milliseconds(section: Document, name: str, path: str) -> int | None:
+    text = section.get(name)
+    if text is None:
+        return None
+    try:
+        return durations.milliseconds(text)
+    except QuantityError as error:
+        raise PolicyError(f"{path}.{name}: {error}") from error
+
+
+def _count(
+    section: Document, name: str, path: str, default: int | None = None
+) -> int | None:
+    value = section.get(name, default)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise PolicyError(
+            f"{path}.requeuingStrategy.{name}: expected a count of 0 or more, "
+            f"got {value!r}"
+        )
+    return value
+
+
+def _kept(document: Document) -> Iterator[str]:
+    """Yield the paths of fields that are kept and not simulated."""
+    for name in sorted(document):
+        if name == "integrations":
+            yield from (
+                f"integrations.{part}"
+                for part in sorted(_section(document, name))
+                if part != "labelKeysToCopy"
+            )
+        elif name not in (*_SIMULATED, *_SET_UP, "manageJobsWithoutQueueName"):
+            yield name

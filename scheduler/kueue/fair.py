@@ -1,0 +1,204 @@
+"""Preemption under fair sharing: who borrowed the largest weighted share yields.
+
+Source: KUEUE.md 9 (Kueue, fair sharing; KEP-1714).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from scheduler.kueue.candidates import Rank, merged
+from scheduler.kueue.ordering import Pile, Tournament
+from scheduler.kueue.quota import charge_all, release_all
+from scheduler.kueue.shares import Share, share
+from scheduler.kueue.targets import Requests, Target, fill_back, fits, restore
+from scheduler.kueue.trace import Trace
+from scheduler.kueue.tree import Cohort, FlavorResource, Node, Queue
+from scheduler.kueue.work import Work
+from scheduler.reasons import (
+    IN_CLUSTER_QUEUE,
+    IN_COHORT_FAIR_SHARING,
+    IN_COHORT_RECLAMATION,
+)
+
+#: (preemptor's share with its request, target's share before, after) -> allowed.
+Rule = Callable[[Share, Share, Share], bool]
+
+
+class FairSearch:
+    """One search for victims under fair sharing."""
+
+    def __init__(
+        self,
+        work: Work,
+        queue: Queue,
+        requests: Requests,
+        needed: Collection[FlavorResource],
+        *,
+        rules: Sequence[Rule],
+        absent: Collection[Work] = (),
+        trace: Trace | None = None,
+    ) -> None:
+        self.work = work
+        self.queue = queue
+        self.requests = requests
+        self.held = tuple(requests.items())
+        self.needed = needed
+        self.rules = rules
+        self.absent = absent
+        self.trace = trace
+        self.targets: list[Target] = []
+        self.retry: list[tuple[Queue, Rank]] = []
+
+    def find(self) -> list[Target]:
+        """Return whom to preempt, nobody when that does not help."""
+        piles = self._piles()
+        if not piles:
+            return []
+        charge_all(self.held)
+        done = self._first(piles) or (len(self.rules) > 1 and self._second())
+        release_all(reversed(self.held))
+        if not done:
+            restore(self.targets)
+            return []
+        self.targets = fill_back(self.targets, self.requests, borrowing=True)
+        restore(self.targets)
+        if self.trace is not None:
+            self.trace.note("fill-back", kept=[t.work.name for t in self.targets])
+        return self.targets
+
+    def _piles(self) -> dict[Queue, Pile]:
+        """Gather candidates per queue, in victim order. Source: KUEUE.md 9.3."""
+        piles = {}
+        for queue, policy in self._sources():
+            ranks = self._candidates(queue, policy)
+            pile = Pile(ranks)
+            if pile.first is not None:
+                piles[queue] = pile
+        return piles
+
+    def _sources(self) -> Iterator[tuple[Queue, str]]:
+        spec = self.queue.spec
+        yield self.queue, spec.within_queue
+        root = self.queue.root
+        if spec.reclaim == "Never" or not isinstance(root, Cohort):
+            return
+        for queue in root.subtree():
+            if queue is not self.queue and self._borrows(queue):
+                yield queue, spec.reclaim
+
+    def _borrows(self, queue: Queue) -> bool:
+        cells = queue.cells
+        return any(
+            fr in cells and cells[fr].usage > cells[fr].nominal for fr in self.needed
+        )
+
+    def _candidates(self, queue: Queue, policy: str) -> Iterator[tuple[bool, Rank]]:
+        """Yield (not evicted, rank), best victim first."""
+        if not queue.active:
+            return
+        for evicted in (True, False):
+            runs = queue.shelf.runs(self.needed, policy, self.work, evicted=evicted)
+            for rank in merged(runs) if runs else ():
+                if rank[4] not in self.absent:
+                    yield not evicted, rank
+
+    def _fits(self) -> bool:
+        release_all(reversed(self.held))
+        fitting = fits(self.requests, borrowing=True)
+        charge_all(self.held)
+        return fitting
+
+    def _take(self, work: Work, reason: str) -> bool:
+        """Remove a victim; return whether the preemptor fits now."""
+        release_all(work.held)
+        self.targets.append(Target(work, reason))
+        return self._fits()
+
+    def _first(self, piles: dict[Queue, Pile]) -> bool:
+        """Apply the first rule, queue by queue. Source: KUEUE.md 9.5."""
+        order = Tournament(self.queue, piles)
+        while (queue := order.next()) is not None:
+            pile = piles[queue]
+            if queue is self.queue:
+                done = self._take(pile.pop()[4], IN_CLUSTER_QUEUE)
+            elif self._within_nominal():
+                done = self._take(pile.pop()[4], IN_COHORT_RECLAMATION)
+            else:
+                done = self._compare(queue, pile)
+            if done:
+                return True
+            order.changed(queue)
+        return False
+
+    def _within_nominal(self) -> bool:
+        cells = (self.queue.cells[fr] for fr in self.needed)
+        return all(cell.usage <= cell.nominal for cell in cells)
+
+    def _compare(self, queue: Queue, pile: Pile) -> bool:
+        """Take the queue's first candidate that the first rule lets go."""
+        ours, theirs = self._sides(queue)
+        new = share(ours)
+        old = share(theirs)
+        if new.value == float("inf") and old.value != float("inf"):
+            self.retry.extend((queue, rank) for rank in pile.drain())
+            return False
+        while pile.first is not None:
+            rank = pile.pop()
+            if self._allowed(rank[4], theirs, new, old, self.rules[0]):
+                return self._take(rank[4], IN_COHORT_FAIR_SHARING)
+            self.retry.append((queue, rank))
+        return False
+
+    def _allowed(
+        self, work: Work, theirs: Node, new: Share, old: Share, rule: Rule
+    ) -> bool:
+        release_all(work.held)
+        after = share(theirs)
+        charge_all(reversed(work.held))
+        allowed = rule(new, old, after)
+        if self.trace is not None:
+            self.trace.note(
+                "compare",
+                candidate=work.name,
+                preemptorShare=new.value,
+                targetShareBefore=old.value,
+                targetShareAfter=after.value,
+                allowed=allowed,
+            )
+        return allowed
+
+    def _sides(self, queue: Queue) -> tuple[Node, Node]:
+        """Return the children of the lowest common cohort, on our and on their side."""
+        ours: dict[Cohort, Node] = {}
+        below: Node = self.queue
+        for cohort in self.queue.path:
+            ours[cohort] = below
+            below = cohort
+        below = queue
+        for cohort in queue.path:
+            if cohort in ours:
+                return ours[cohort], below
+            below = cohort
+        raise AssertionError(f"{queue.name} is not in the tree of {self.queue.name}")
+
+    def _second(self) -> bool:
+        """Apply the second rule to those refused, once per queue.
+
+        Source: KUEUE.md 9.6.
+        """
+        piles: dict[Queue, list[tuple[bool, Rank]]] = {}
+        for queue, rank in self.retry:
+            piles.setdefault(queue, []).append((not rank[4].shelved_evicted, rank))
+        left = {queue: Pile(iter(ranks)) for queue, ranks in piles.items()}
+        order = Tournament(self.queue, left)
+        while (queue := order.next()) is not None:
+            ours, theirs = self._sides(queue)
+            rank = left[queue].pop()
+            rule = self.rules[1]
+            if self._allowed(rank[4], theirs, share(ours), share(theirs), rule) and (
+                self._take(rank[4], IN_COHORT_FAIR_SHARING)
+            ):
+                return True
+            order.drop(queue)
+        return False

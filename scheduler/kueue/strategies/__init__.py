@@ -1,0 +1,6 @@
+"""Strategies that enrol themselves: queueing, preemption, fair sharing.
+
+One file each; a new file here is a new choice, and nothing else changes.
+"""
+
+from __future__ import annotations

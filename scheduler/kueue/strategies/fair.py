@@ -1,0 +1,49 @@
+"""Fair sharing as a strategy, with its order of admission."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from scheduler.kueue.entries import Entry
+from scheduler.kueue.fair import FairSearch, Rule
+from scheduler.kueue.lots import by_share
+from scheduler.kueue.targets import Requests, Target
+from scheduler.kueue.trace import Trace
+from scheduler.kueue.tree import FlavorResource, Queue
+from scheduler.kueue.work import Work
+from scheduler.registry import register
+
+
+@register(
+    "preemption",
+    "FairSharing",
+    label="Fair sharing",
+    help="The ClusterQueue whose weighted share would stay lowest goes first; who "
+    "borrowed the largest share yields.",
+)
+class FairSharing:
+    """Source: KUEUE.md 7.2, 9."""
+
+    fair = True
+
+    @staticmethod
+    def search(
+        work: Work,
+        queue: Queue,
+        requests: Requests,
+        needed: Collection[FlavorResource],
+        *,
+        rules: Sequence[Rule] = (),
+        absent: Collection[Work] = (),
+        trace: Trace | None = None,
+    ) -> list[Target]:
+        """Return whom to preempt."""
+        search = FairSearch(
+            work, queue, requests, needed, rules=rules, absent=absent, trace=trace
+        )
+        return search.find()
+
+    @staticmethod
+    def order(entries: Sequence[Entry]) -> Iterator[Entry]:
+        """Yield entries, lowest resulting share first, looking again after each."""
+        return by_share(entries)

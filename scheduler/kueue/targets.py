@@ -1,0 +1,62 @@
+"""Whom a preemption is aimed at, and the port through which searches are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+from scheduler.kueue.quota import available, charge_all, release_all
+from scheduler.kueue.tree import Cell, FlavorResource, Queue
+from scheduler.kueue.work import Work
+
+
+class Target(NamedTuple):
+    """A victim and the reason that its Preempted condition gets."""
+
+    work: Work
+    reason: str
+
+
+Requests = dict[Cell, int]
+Search = Callable[[Work, Queue, Requests, Collection[FlavorResource]], list[Target]]
+
+
+def fits(requests: Requests, *, borrowing: bool) -> bool:
+    """Tell whether all requests fit now, within nominal quota unless `borrowing`.
+
+    Source: KUEUE.md 8.5.
+    """
+    for cell, amount in requests.items():
+        if not borrowing and cell.usage + amount > cell.nominal:
+            return False
+        if amount > available(cell):
+            return False
+    return True
+
+
+def fill_back(targets: list[Target], requests: Requests, *, borrowing: bool) -> list[Target]:
+    """Spare those who turn out not to be needed; usage is left without the rest.
+
+    A victim equal to one that could not be spared cannot be either, as usage
+    only grows here. The order of what remains is Kueue's.
+    Source: KUEUE.md 8.6.
+    """
+    needed: set[object] = set()
+    for index in range(len(targets) - 2, -1, -1):
+        held = targets[index].work.held
+        if held in needed:
+            continue
+        charge_all(held)
+        if fits(requests, borrowing=borrowing):
+            targets[index] = targets[-1]
+            targets.pop()
+        else:
+            release_all(held)
+            needed.add(held)
+    return targets
+
+
+def restore(targets: list[Target]) -> None:
+    """Give the usage of all targets back."""
+    for target in reversed(targets):
+        charge_all(target.work.held)

@@ -1,0 +1,139 @@
+"""Condition types, reasons and sentences of Kueue."""
+
+from __future__ import annotations
+
+QUOTA_RESERVED = "QuotaReserved"
+ADMITTED = "Admitted"
+EVICTED = "Evicted"
+PREEMPTED = "Preempted"
+REQUEUED = "Requeued"
+FINISHED = "Finished"
+PODS_READY = "PodsReady"
+DEACTIVATION_TARGET = "DeactivationTarget"
+
+IN_CLUSTER_QUEUE = "InClusterQueue"
+IN_COHORT_RECLAMATION = "InCohortReclamation"
+IN_COHORT_FAIR_SHARING = "InCohortFairSharing"
+IN_COHORT_RECLAIM_WHILE_BORROWING = "InCohortReclaimWhileBorrowing"
+
+#: Why a preemption happens, as the victim's message says it. Source: KUEUE.md 10.3.
+WHY = {
+    IN_CLUSTER_QUEUE: "prioritization in the ClusterQueue",
+    IN_COHORT_RECLAMATION: "reclamation within the cohort",
+    IN_COHORT_FAIR_SHARING: "Fair Sharing within the cohort",
+    IN_COHORT_RECLAIM_WHILE_BORROWING: "reclamation within the cohort while borrowing",
+}
+
+# Why a workload has no quota (QuotaReserved=False). Source: KUEUE.md 10.2, 10.4.
+WAITING_FOR_QUOTA = "WaitingForQuota"
+EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
+NO_MATCHING_FLAVOR = "NoMatchingFlavor"
+WAITING_FOR_PREEMPTED = "WaitingForPreemptedWorkloads"
+WAITING_FOR_PODS_READY = "WaitingForPodsReady"
+SUSPENDED = "Suspended"
+MISCONFIGURED = "Misconfigured"
+PENDING_EVALUATION = "PendingEvaluation"
+DEACTIVATED = "Deactivated"
+
+NO_LONGER_FITS = "Workload no longer fits after processing another workload"
+OVERLAPPING = "Workload has overlapping preemption targets with another workload"
+OVERLAPPING_FITS = (
+    OVERLAPPING + ", but will fit after these preemptions complete"
+)
+WRONG_NAMESPACE = "workload namespace doesn't match ClusterQueue selector"
+WAITING_FOR_ALL = "waiting for all admitted workloads to be in PodsReady condition"
+STILL_IN_QUEUE = "Workload is pending evaluation in the scheduling queue"
+BYPASSED = (
+    "Bypassed scheduling evaluation because an equivalent workload recently failed"
+)
+
+
+def pending_preemption(message: str, count: int) -> str:
+    """Return what a preemptor waits for."""
+    return f"{message}. Pending the preemption of {count} workload(s)"
+
+
+def reserved_in(queue: str) -> str:
+    """Return the sentence of QuotaReserved=True."""
+    return f"Quota reserved in ClusterQueue {queue}"
+
+
+def preempted_for(uid: str, job_uid: str, reason: str, ours: str, theirs: str) -> str:
+    """Return the sentence of a victim; paths lead from the root to the queues.
+
+    Source: KUEUE.md 10.3.
+    """
+    return (
+        f"Preempted to accommodate a workload (UID: {uid}, JobUID: "
+        f"{job_uid or 'UNKNOWN'}) due to {WHY[reason]}; "
+        f"preemptor path: {ours}; preemptee path: {theirs}"
+    )
+
+# Why a workload is evicted. Source: KUEUE.md 11.2.
+PODS_READY_TIMEOUT = "PodsReadyTimeout"
+ADMISSION_CHECK = "AdmissionCheck"
+CLUSTER_QUEUE_STOPPED = "ClusterQueueStopped"
+LOCAL_QUEUE_STOPPED = "LocalQueueStopped"
+NODE_FAILURES = "NodeFailures"
+DEACTIVATED_DUE_TO = "DeactivatedDueTo"
+
+#: Evicted for these, a workload goes straight back to its queue. Source: KUEUE.md 11.1.
+REQUEUED_AT_ONCE = (PREEMPTED, NODE_FAILURES)
+
+ADMITTED_SENTENCE = "The workload is admitted"
+NO_RESERVATION = "NoReservation"
+NO_RESERVATION_SENTENCE = "The workload has no reservation"
+DEACTIVATED_SENTENCE = "The workload is deactivated"
+QUEUE_STOPPED_SENTENCE = "The ClusterQueue is stopped"
+LOCAL_STOPPED_SENTENCE = "The LocalQueue is stopped"
+
+# Why a workload may be tried again (Requeued=True). Source: KUEUE.md 11.
+CLUSTER_QUEUE_RESTARTED = "ClusterQueueRestarted"
+LOCAL_QUEUE_RESTARTED = "LocalQueueRestarted"
+BACKOFF_FINISHED = "BackoffFinished"
+REACTIVATED = "Reactivated"
+RESUMED = {
+    CLUSTER_QUEUE_RESTARTED: "The ClusterQueue was restarted after being stopped",
+    LOCAL_QUEUE_RESTARTED: "The LocalQueue was restarted after being stopped",
+    BACKOFF_FINISHED: "The workload backoff was finished",
+    REACTIVATED: "The workload was reactivated",
+}
+
+# Why a workload is about to be deactivated. Source: KUEUE.md 11.4, 11.6.
+REQUEUING_LIMIT_EXCEEDED = "RequeuingLimitExceeded"
+MAXIMUM_EXECUTION_TIME_EXCEEDED = "MaximumExecutionTimeExceeded"
+DEACTIVATING = {
+    REQUEUING_LIMIT_EXCEEDED: "exceeding the maximum number of re-queuing retries",
+    MAXIMUM_EXECUTION_TIME_EXCEEDED: "exceeding the maximum execution time",
+}
+
+# PodsReady. Source: KUEUE.md 11.4.
+WAIT_FOR_START = "WaitForStart"
+WAIT_FOR_RECOVERY = "WaitForRecovery"
+STARTED = "Started"
+RECOVERED = "Recovered"
+PODS_RUN = "All pods reached readiness and the workload is running"
+PODS_DO_NOT_RUN = "Not all pods are ready or succeeded"
+
+JOB_FINISHED = "JobFinished"
+JOB_FINISHED_SENTENCE = "Job finished successfully"
+
+
+def pods_ready_timeout(name: str) -> str:
+    """Return the sentence of an eviction because pods took too long."""
+    return f"Exceeded the PodsReady timeout {name}"
+
+
+def missing(kind: str, name: str) -> str:
+    """Return the sentence for a queue that is not there."""
+    return f"{kind} {name} doesn't exist"
+
+
+def inactive(kind: str, name: str) -> str:
+    """Return the sentence for a queue that admits nothing."""
+    return f"{kind} {name} is inactive"
+
+
+def stopped(name: str) -> str:
+    """Return the sentence for a reservation lost to a stopped ClusterQueue."""
+    return f"ClusterQueue {name} is stopped"

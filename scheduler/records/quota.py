@@ -1,0 +1,215 @@
+"""Quota as the documents give it: flavors, resource groups, queues, cohorts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler import amounts
+from scheduler.records.selectors import Selector, Toleration, read_selector
+
+Manifest = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taint:
+    """A taint of a ResourceFlavor's nodes."""
+
+    key: str
+    value: str
+    effect: str
+
+    def __str__(self) -> str:
+        """Return the taint as Kueue's messages write it."""
+        return f"{{{self.key} {self.value} {self.effect} <nil>}}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flavor:
+    """A ResourceFlavor."""
+
+    name: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What one node of the tree may use of one resource in one flavor.
+
+    Canonical units (`amounts`); None = no such limit.
+    """
+
+    nominal: int
+    borrowing: int | None = None
+    lending: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceGroup:
+    """Resources that get the same flavor, and the flavors in order of trial."""
+
+    resources: tuple[str, ...]
+    flavors: tuple[str, ...]
+    quotas: Mapping[tuple[str, str], Quota]  # (flavor, resource) -> quota
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CohortSpec:
+    """A Cohort: a node of the tree with, perhaps, quota of its own."""
+
+    name: str
+    parent: str = ""
+    groups: tuple[ResourceGroup, ...] = ()
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueSpec:
+    """A ClusterQueue."""
+
+    name: str
+    cohort: str = ""
+    groups: tuple[ResourceGroup, ...] = ()
+    strategy: str = "BestEffortFIFO"
+    stop: str = "None"
+    selector: Selector | None = None  # None matches no namespace
+    within_queue: str = "Never"
+    reclaim: str = "Never"
+    borrow_policy: str = "Never"
+    borrow_threshold: int | None = None
+    when_borrow: str = "MayStopSearch"
+    when_preempt: str = "TryNextFlavor"
+    preference: str = "BorrowingOverPreemption"
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalQueueSpec:
+    """A LocalQueue: the door of a namespace to a ClusterQueue."""
+
+    namespace: str
+    name: str
+    queue: str  # ClusterQueue
+    stop: str = "None"
+
+
+def read_flavor(manifest: Manifest) -> Flavor:
+    """Return the ResourceFlavor of a served manifest."""
+    spec = manifest.get("spec") or {}
+    return Flavor(
+        name=manifest["metadata"]["name"],
+        labels=spec.get("nodeLabels") or {},
+        taints=tuple(
+            Taint(
+                key=taint.get("key", ""),
+                value=taint.get("value", ""),
+                effect=taint.get("effect", ""),
+            )
+            for taint in spec.get("nodeTaints") or ()
+        ),
+        tolerations=read_tolerations(spec.get("tolerations")),
+    )
+
+
+def read_tolerations(given: Iterable[Manifest] | None) -> tuple[Toleration, ...]:
+    """Return the tolerations of a pod or flavor."""
+    return tuple(
+        Toleration(
+            key=toleration.get("key") or "",
+            operator=toleration.get("operator") or "Equal",
+            value=toleration.get("value") or "",
+            effect=toleration.get("effect") or "",
+        )
+        for toleration in given or ()
+    )
+
+
+def read_groups(given: Iterable[Manifest] | None) -> tuple[ResourceGroup, ...]:
+    """Return the resource groups of a ClusterQueue or Cohort spec."""
+    return tuple(_group(group) for group in given or ())
+
+
+def _group(group: Manifest) -> ResourceGroup:
+    return ResourceGroup(
+        resources=tuple(group.get("coveredResources") or ()),
+        flavors=tuple(flavor["name"] for flavor in group.get("flavors") or ()),
+        quotas={
+            (flavor["name"], resource["name"]): _quota(resource)
+            for flavor in group.get("flavors") or ()
+            for resource in flavor.get("resources") or ()
+        },
+    )
+
+
+def _quota(resource: Manifest) -> Quota:
+    return Quota(
+        nominal=amounts.quota(resource["name"], resource.get("nominalQuota", 0)),
+        borrowing=_limit(resource, "borrowingLimit"),
+        lending=_limit(resource, "lendingLimit"),
+    )
+
+
+def _limit(resource: Manifest, field_name: str) -> int | None:
+    text = resource.get(field_name)
+    return None if text is None else amounts.quota(resource["name"], text)
+
+
+def read_weight(spec: Manifest) -> float:
+    """Return fairSharing.weight; 1 when there is none.
+
+    Source: KUEUE.md 3.
+    """
+    weight = (spec.get("fairSharing") or {}).get("weight")
+    return 1.0 if weight is None else float(amounts.parse(weight))
+
+
+def read_cohort(manifest: Manifest) -> CohortSpec:
+    """Return the Cohort of a served manifest."""
+    spec = manifest.get("spec") or {}
+    return CohortSpec(
+        name=manifest["metadata"]["name"],
+        parent=spec.get("parentName") or "",
+        groups=read_groups(spec.get("resourceGroups")),
+        weight=read_weight(spec),
+    )
+
+
+def read_queue(manifest: Manifest) -> QueueSpec:
+    """Return the ClusterQueue of a served manifest, defaults filled in.
+
+    Source: KUEUE.md 3.
+    """
+    spec = manifest.get("spec") or {}
+    preemption = spec.get("preemption") or {}
+    borrow = preemption.get("borrowWithinCohort") or {}
+    fungibility = spec.get("flavorFungibility") or {}
+    return QueueSpec(
+        name=manifest["metadata"]["name"],
+        cohort=spec.get("cohortName") or "",
+        groups=read_groups(spec.get("resourceGroups")),
+        strategy=spec.get("queueingStrategy") or "BestEffortFIFO",
+        stop=spec.get("stopPolicy") or "None",
+        selector=read_selector(spec.get("namespaceSelector")),
+        within_queue=preemption.get("withinClusterQueue") or "Never",
+        reclaim=preemption.get("reclaimWithinCohort") or "Never",
+        borrow_policy=borrow.get("policy") or "Never",
+        borrow_threshold=borrow.get("maxPriorityThreshold"),
+        when_borrow=fungibility.get("whenCanBorrow") or "MayStopSearch",
+        when_preempt=fungibility.get("whenCanPreempt") or "TryNextFlavor",
+        preference=fungibility.get("preference") or "BorrowingOverPreemption",
+        weight=read_weight(spec),
+    )
+
+
+def read_local_queue(manifest: Manifest) -> LocalQueueSpec:
+    """Return the LocalQueue of a served manifest."""
+    spec = manifest.get("spec") or {}
+    return LocalQueueSpec(
+        namespace=manifest["metadata"].get("namespace") or "default",
+        name=manifest["metadata"]["name"],
+        queue=spec.get("clusterQueue") or "",
+        stop=spec.get("stopPolicy") or "None",
+    )

@@ -1,0 +1,205 @@
+"""Workloads as the documents give them: podsets, priority, what was admitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from scheduler import amounts
+from scheduler.records.pods import Limits, Manifest, PodShape, read_pod
+
+Amounts = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodSet:
+    """Pods of one shape that are admitted together."""
+
+    name: str
+    count: int
+    min_count: int | None
+    shape: PodShape
+
+    def total(self, count: int) -> Amounts:
+        """Return the requests of `count` pods, canonical units, saturating.
+
+        Source: KUEUE.md 2.3.
+        """
+        return {
+            name: amounts.clamp(each * count)
+            for name, each in self.shape.requests.items()
+        }
+
+
+@dataclass(slots=True, kw_only=True)
+class Catalogue:
+    """Reads podsets, each distinct text once; knows what namespaces add to pods."""
+
+    overheads: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    ranges: dict[str, dict[str, Manifest]] = field(default_factory=dict)
+    _known: dict[bytes, tuple[PodSet, ...]] = field(default_factory=dict)
+
+    def pod_sets(self, given: Iterable[Manifest], namespace: str) -> tuple[PodSet, ...]:
+        """Return the podsets of a Workload; raises QuantityError."""
+        text = msgspec.json.encode(given)
+        if self.ranges.get(namespace):
+            text += namespace.encode()
+        known = self._known.get(text)
+        if known is None:
+            limits = self._limits(namespace)
+            known = tuple(self._pod_set(item, limits) for item in given)
+            self._known[text] = known
+        return known
+
+    def _pod_set(self, item: Manifest, limits: Limits | None) -> PodSet:
+        spec = (item.get("template") or {}).get("spec") or {}
+        overhead = self.overheads.get(spec.get("runtimeClassName") or "")
+        return PodSet(
+            name=item.get("name") or "main",
+            count=int(item.get("count", 1)),
+            min_count=item.get("minCount"),
+            shape=read_pod(spec, overhead=overhead, limits=limits),
+        )
+
+    def put_runtime_class(self, manifest: Manifest) -> None:
+        """Take a RuntimeClass: what it adds to its pods."""
+        overhead = (manifest.get("overhead") or {}).get("podFixed") or {}
+        self.overheads[manifest["metadata"]["name"]] = overhead
+        self._known.clear()
+
+    def put_limit_range(self, manifest: Manifest) -> None:
+        """Take a LimitRange of its namespace."""
+        metadata = manifest["metadata"]
+        namespace = metadata.get("namespace") or "default"
+        self.ranges.setdefault(namespace, {})[metadata["name"]] = manifest
+        self._known.clear()
+
+    def remove_runtime_class(self, name: str) -> None:
+        """Forget a RuntimeClass."""
+        self.overheads.pop(name, None)
+        self._known.clear()
+
+    def remove_limit_range(self, namespace: str, name: str) -> None:
+        """Forget a LimitRange."""
+        self.ranges.get(namespace, {}).pop(name, None)
+        self._known.clear()
+
+    def _limits(self, namespace: str) -> Limits | None:
+        ranges = self.ranges.get(namespace)
+        return summarize(ranges.values()) if ranges else None
+
+
+def summarize(ranges: Iterable[Manifest]) -> Limits:
+    """Return several LimitRanges as one: the strictest value of each counts.
+
+    Source: KUEUE.md 2.1.
+    """
+    parts: dict[tuple[str, str], dict[str, str]] = {}
+    for manifest in ranges:
+        for item in (manifest.get("spec") or {}).get("limits") or ():
+            for name in ("default", "defaultRequest", "min", "max"):
+                part = parts.setdefault((item.get("type", ""), name), {})
+                _merge(part, item.get(name) or {}, largest=name == "min")
+    return Limits(
+        default=parts.get(("Container", "default"), {}),
+        default_request=parts.get(("Container", "defaultRequest"), {}),
+        container_min=parts.get(("Container", "min"), {}),
+        container_max=parts.get(("Container", "max"), {}),
+        pod_min=parts.get(("Pod", "min"), {}),
+        pod_max=parts.get(("Pod", "max"), {}),
+    )
+
+
+def _merge(into: dict[str, str], given: Mapping[str, str], *, largest: bool) -> None:
+    for name, text in given.items():
+        if name in into:
+            pair = (into[name], text)
+            text = (max if largest else min)(pair, key=amounts.parse)
+        into[name] = text
+
+
+class PodSetAssignment(msgspec.Struct, gc=False):
+    """What one podset was admitted with; `usage` is a total for `count` pods."""
+
+    name: str
+    count: int
+    flavors: dict[str, str]
+    usage: Amounts
+
+
+class Admission(msgspec.Struct):
+    """What a Workload was admitted with, podset by podset."""
+
+    queue: str
+    pod_sets: tuple[PodSetAssignment, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Return it as status.admission."""
+        return {
+            "clusterQueue": self.queue,
+            "podSetAssignments": [_document(part) for part in self.pod_sets],
+        }
+
+
+def _document(part: PodSetAssignment) -> dict[str, Any]:
+    return {
+        "name": part.name,
+        "flavors": dict(part.flavors),
+        "resourceUsage": {
+            name: amounts.text_of(name, amount) for name, amount in part.usage.items()
+        },
+        "count": part.count,
+    }
+
+
+def read_admission(
+    given: Manifest | None, counts: Mapping[str, int]
+) -> Admission | None:
+    """Return status.admission; `counts` are the podsets' own, used where it is silent.
+
+    Source: KUEUE.md 2.5.
+    """
+    if not given:
+        return None
+    return Admission(
+        queue=given.get("clusterQueue") or "",
+        pod_sets=tuple(
+            _read_part(part, counts) for part in given.get("podSetAssignments") or ()
+        ),
+    )
+
+
+def _read_part(part: Manifest, counts: Mapping[str, int]) -> PodSetAssignment:
+    count = part.get("count")
+    return PodSetAssignment(
+        name=part["name"],
+        count=counts.get(part["name"], 1) if count is None else int(count),
+        flavors=dict(part.get("flavors") or {}),
+        usage={
+            name: amounts.canonical(name, text)
+            for name, text in (part.get("resourceUsage") or {}).items()
+        },
+    )
+
+
+def remaining_usage(part: PodSetAssignment, count: int) -> Amounts:
+    """Return the usage left when only `count` pods of the podset still run.
+
+    Divides before it multiplies, as Kueue does. Source: KUEUE.md 2.5.
+    """
+    return scale(part.usage, part.count, count) if count < part.count else part.usage
+
+
+def scale(totals: Mapping[str, int], count: int, new: int) -> Amounts:
+    """Return totals of `count` pods for `new` pods; integer division first.
+
+    Source: KUEUE.md 2.6.
+    """
+    if count in (0, new):
+        return dict(totals)
+    return {
+        name: amounts.clamp(amount // count * new) for name, amount in totals.items()
+    }

@@ -1,0 +1,350 @@
+"""Kueue's vectors: one cycle, cycles until quiet, or a timeline.
+
+Source: KUEUE.md 12, 14.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from scheduler import durations
+from scheduler.amounts import text_of
+from scheduler.decisions import Admit, Evict, Finish, PodSetAdmission, Preempt
+from scheduler.kueue.configuration import Settings, read_configuration
+from scheduler.kueue.shares import weighted_share
+from scheduler.kueue.stage import KueueStage
+from scheduler.kueue.work import Work
+from scheduler.reasons import QUOTA_RESERVED
+from scheduler.records.objects import Key, Object
+from scheduler.replay.compare import differences
+from scheduler.stage import Context
+
+Vector = dict[str, Any]
+Outcome = dict[str, Any]
+
+ARRIVAL, RUNTIME = "sim/arrivalMs", "sim/runtimeMs"
+_MOST_CYCLES = 200
+_COMPARED = {
+    "cycle": ("admitted", "preempted", "pending", "shares"),
+    "settle": ("events", "finalAdmitted", "finalPending"),
+    "timed": ("events", "unfinished", "endMs"),
+}
+
+
+def handles(vector: Vector) -> bool:
+    """Tell whether this is a vector of Kueue."""
+    return vector.get("mode") in _COMPARED and "objects" in vector
+
+
+def run(vector: Vector) -> list[str]:
+    """Return the differences between what Kueue decided and what we decide."""
+    expected, actual = show(vector)
+    return differences(expected, actual)
+
+
+def show(vector: Vector) -> tuple[Outcome, Outcome]:
+    """Return what is compared: expected and actual."""
+    expect = vector["expect"]
+    names = _COMPARED[vector["mode"]]
+    outcome = decide(vector)
+    return (
+        {name: expect.get(name) for name in names},
+        {name: outcome.get(name) for name in names},
+    )
+
+
+def decide(vector: Vector) -> Outcome:
+    """Return what our engine does with the input of a vector."""
+    drive = {"cycle": _one_cycle, "settle": _until_quiet, "timed": _timeline}
+    return drive[vector["mode"]](vector)
+
+
+def settings_of(vector: Vector) -> Settings:
+    """Return the settings of a vector's config."""
+    config = vector.get("config") or {}
+    document = {name: value for name, value in config.items() if value is not None}
+    return read_configuration(document)
+
+
+def objects_of(vector: Vector) -> Iterator[Object]:
+    """Yield the objects of a vector."""
+    for manifest in vector["objects"]:
+        metadata = manifest["metadata"]
+        key = Key(manifest["kind"], metadata.get("namespace", ""), metadata["name"])
+        status = manifest.get("status") or {}
+        yield Object(key=key, manifest=manifest, status=status)
+
+
+def stage_of(vector: Vector) -> KueueStage:
+    """Return a stage at the vector's time with nothing in it."""
+    context = Context(seed=0, epoch_us=durations.stamp_us(vector["now"]))
+    return KueueStage(context, settings_of(vector))
+
+
+def _loaded(vector: Vector) -> KueueStage:
+    stage = stage_of(vector)
+    for obj in objects_of(vector):
+        stage.put(obj)
+    stage.settle()
+    stage.reactivate()
+    return stage
+
+
+# ---- one cycle ----
+
+
+def _one_cycle(vector: Vector) -> Outcome:
+    stage = _loaded(vector)
+    shares = _shares(stage)
+    stage.cycle()
+    return {
+        "admitted": _admitted(stage),
+        "preempted": _preempted(stage),
+        "pending": _pending(stage),
+        "shares": shares,
+    }
+
+
+def _shares(stage: KueueStage) -> dict[str, int]:
+    nodes = stage.cluster.forest.nodes()
+    return {f"{node.kind}/{node.name}": weighted_share(node) for node in nodes}
+
+
+def _admitted(stage: KueueStage) -> dict[str, Any]:
+    return {
+        d.subject.path: _admission(d.queue, d.pod_sets)
+        for d in stage.context.journal.decisions
+        if isinstance(d, Admit)
+    }
+
+
+def _preempted(stage: KueueStage) -> dict[str, Any]:
+    return {
+        d.subject.path: {"reason": d.reason, "by": d.by.path if d.by else ""}
+        for d in stage.context.journal.decisions
+        if isinstance(d, Preempt)
+    }
+
+
+def _admission(queue: str, pod_sets: tuple[PodSetAdmission, ...]) -> dict[str, Any]:
+    return {"clusterQueue": queue, "podSets": [_part(part) for part in pod_sets]}
+
+
+def _part(part: PodSetAdmission) -> dict[str, Any]:
+    return {
+        "name": part.name,
+        "count": part.count,
+        "flavors": part.flavors,
+        "usage": {name: text_of(name, amount) for name, amount in part.usage.items()},
+    }
+
+
+def _pending(stage: KueueStage) -> dict[str, Any]:
+    works = stage.cluster.works.values()
+    return {w.name: _place(w) for w in works if not w.reserved and not w.finished}
+
+
+def _place(work: Work) -> dict[str, Any]:
+    condition = work.conditions.get(QUOTA_RESERVED)
+    line = work.line
+    return {
+        "queued": line is not None,
+        "inadmissible": line is not None and line.parked(work),
+        "reason": condition.reason if condition else "",
+        "message": condition.message if condition else "",
+    }
+
+
+# ---- cycles until quiet ----
+
+
+def _until_quiet(vector: Vector) -> Outcome:
+    stage = _loaded(vector)
+    events: list[dict[str, Any]] = []
+    _controllers(stage)
+    _report(stage, events, 0)
+    quiet = 0
+    for number in range(1, _MOST_CYCLES + 1):
+        before = _places(stage)
+        stage.context.now_ms = number * 1000
+        if not stage.cycle():
+            break
+        _controllers(stage)
+        decided = _report(stage, events, number)
+        quiet = 0 if decided or _places(stage) != before else quiet + 1
+        if quiet == 2:
+            break
+    return {
+        "events": events,
+        "finalAdmitted": _holding(stage),
+        "finalPending": _pending(stage),
+    }
+
+
+def _controllers(stage: KueueStage) -> None:
+    """Let evictions finish at once, then run the controllers, until all is told."""
+    stage.reconcile()
+    while stage.stopping():
+        for key in stage.stopping():
+            stage.stopped(key)
+        stage.reconcile()
+
+
+def _places(stage: KueueStage) -> dict[str, bool]:
+    works = stage.cluster.works.values()
+    return {w.name: w.line.parked(w) for w in works if w.line is not None}
+
+
+def _report(stage: KueueStage, events: list[dict[str, Any]], cycle: int) -> bool:
+    """Append what was decided since the last report; tell whether it was anything."""
+    journal = stage.context.journal
+    decisions, journal.decisions = journal.decisions, []
+    event: dict[str, list[dict[str, Any]]] = {}
+    for d in sorted(decisions, key=lambda d: d.subject.path):
+        if isinstance(d, Admit):
+            admission = _admission(d.queue, d.pod_sets)
+            event.setdefault("admitted", []).append({"wl": d.subject.path, **admission})
+        elif isinstance(d, Preempt):
+            by = d.by.path if d.by else ""
+            row = {"wl": d.subject.path, "reason": d.reason, "by": by}
+            event.setdefault("preempted", []).append(row)
+        elif isinstance(d, Evict):
+            row = {"wl": d.subject.path, "reason": d.reason}
+            event.setdefault("evicted", []).append(row)
+    if event:
+        events.append({"cycle": cycle, **event})
+    return bool(event)
+
+
+def _holding(stage: KueueStage) -> dict[str, Any]:
+    return {
+        w.name: _current(w) for w in stage.cluster.works.values() if w.queue is not None
+    }
+
+
+def _current(work: Work) -> dict[str, Any]:
+    assert work.admission is not None
+    parts = tuple(
+        PodSetAdmission(part.name, part.count, part.flavors, part.usage)
+        for part in work.admission.pod_sets
+    )
+    return _admission(work.admission.queue, parts)
+
+
+# ---- a timeline ----
+
+
+def _timeline(vector: Vector) -> Outcome:
+    return Timeline(vector).run()
+
+
+class Timeline:
+    """Arrivals, run times and cycles on a virtual clock."""
+
+    def __init__(self, vector: Vector) -> None:
+        self.stage = stage_of(vector)
+        self.arrivals: dict[int, list[Object]] = {}
+        self.runtimes: dict[Key, int] = {}
+        self.finishes: dict[int, dict[Key, None]] = {}
+        self.ends: dict[Key, int] = {}
+        self.events: list[dict[str, Any]] = []
+        self.now = 0
+        for obj in objects_of(vector):
+            self._take(obj)
+
+    def _take(self, obj: Object) -> None:
+        if obj.key.kind != "Workload":
+            self.stage.put(obj)
+            return
+        at = int(obj.annotations.get(ARRIVAL, 0))
+        self.arrivals.setdefault(at, []).append(obj)
+        self.runtimes[obj.key] = int(obj.annotations.get(RUNTIME, 0))
+
+    def run(self) -> Outcome:
+        """Return the events, who never finished, and when the last one did."""
+        while self.arrivals or self.finishes:
+            self.now = min([*self.arrivals, *self.finishes])
+            self.stage.context.now_ms = self.now
+            self._finish()
+            self._arrive()
+            self._cycles()
+        works = self.stage.cluster.works.values()
+        unfinished = sorted(work.name for work in works if not work.finished)
+        return {"events": self.events, "unfinished": unfinished, "endMs": self.now}
+
+    def _finish(self) -> None:
+        due = self.finishes.pop(self.now, {})
+        for key in sorted(due):
+            del self.ends[key]
+            self.stage.finish(key)
+        if due:
+            self._controllers()
+
+    def _arrive(self) -> None:
+        due = self.arrivals.pop(self.now, [])
+        for obj in due:
+            self.stage.put(obj)
+        if due:
+            self._controllers()
+
+    def _controllers(self) -> None:
+        _controllers(self.stage)
+        self._record()
+
+    def _cycles(self) -> None:
+        quiet = 0
+        for _ in range(1000):
+            before = self._numbers()
+            if not self.stage.cycle():
+                return
+            self._controllers()
+            quiet = 0 if self.decided or self._numbers() != before else quiet + 1
+            if quiet == 2:
+                return
+
+    def _numbers(self) -> tuple[int, int]:
+        lines = [queue.line for queue in self.stage.cluster.forest.queues.values()]
+        return sum(line.queued for line in lines), sum(line.waiting for line in lines)
+
+    def _record(self) -> None:
+        """Take the decisions since the last time into events and finishes."""
+        journal = self.stage.context.journal
+        decisions, journal.decisions = journal.decisions, []
+        rows = [row for row in map(self._row, decisions) if row is not None]
+        self.decided = bool(rows)
+        self.events.extend(sorted(rows, key=lambda row: (_RANK[row["ev"]], row["wl"])))
+
+    def _row(self, decision: Any) -> dict[str, Any] | None:
+        key = decision.subject
+        row: dict[str, Any] = {"tMs": self.now, "wl": key.path}
+        match decision:
+            case Admit():
+                self._start(key)
+                admission = _admission(decision.queue, decision.pod_sets)
+                return {**row, "ev": "admit", "admission": admission}
+            case Preempt():
+                self._cancel(key)
+                by = decision.by.path if decision.by else ""
+                return {**row, "ev": "preempt", "by": by, "reason": decision.reason}
+            case Evict():
+                self._cancel(key)
+                return {**row, "ev": "evict", "reason": decision.reason}
+            case Finish():
+                return {**row, "ev": "finish"}
+        return None
+
+    def _start(self, key: Key) -> None:
+        end = self.now + self.runtimes[key]
+        self.ends[key] = end
+        self.finishes.setdefault(end, {})[key] = None
+
+    def _cancel(self, key: Key) -> None:
+        end = self.ends.pop(key, None)
+        if end is not None:
+            del self.finishes[end][key]
+            if not self.finishes[end]:
+                del self.finishes[end]
+
+
+_RANK = {"finish": 0, "admit": 1, "preempt": 2, "evict": 3}
