@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
-from collections.abc import Callable
 
-from scheduler import replay, run
-
-VERBS: dict[str, Callable[[list[str]], int]] = {
-    "run": run.main,
-    "replay": replay.main,
-}
+#: Each verb is a module with `main(arguments) -> exit code`, loaded when called.
+VERBS = {"run": "scheduler.run", "replay": "scheduler.replay"}
 USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m] [--json]
        python -m scheduler replay VECTORS... [--show ID]
 """
@@ -22,7 +18,8 @@ def main(arguments: list[str]) -> int:
     if verb is None:
         sys.stderr.write(USAGE)
         return 2
-    return verb(arguments[1:])
+    code: int = importlib.import_module(verb).main(arguments[1:])
+    return code
 
 
 if __name__ == "__main__":
