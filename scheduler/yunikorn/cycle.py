@@ -18,6 +18,7 @@ from scheduler.yunikorn.resources import Amounts, fits_undefined
 from scheduler.yunikorn.sorting import children_in_order
 
 CYCLE_MS = 100
+STRATEGY = "QueueGuarantee"
 MAX_ATTEMPTS = 10  # preemption attempts per visit of a leaf
 RETRY_MS = 15_000  # between two preemption attempts of one ask
 
@@ -180,14 +181,19 @@ def _first_fit(partition: Partition, ask: Ask) -> Node | None:
 
 
 def _first_willing(partition: Partition, ask: Ask) -> Node | None:
-    assert ask.refusal is not None
+    refusal = ask.refusal
+    assert refusal is not None
+    key = (ask.needs, refusal)
+    if key in partition.unfit:
+        return None
     for node in partition.nodes:
         if node.reservations or not node.schedulable or not node.has_room(ask.needs):
             continue
-        problem = ask.refusal(node)
+        problem = refusal(node)
         if problem is None:
             return node
         ask.log.setdefault(problem, partition.now_ms)
+    partition.unfit[key] = None
     return None
 
 
@@ -220,10 +226,27 @@ def _try_preemption(partition: Partition, ask: Ask, *, nodes_tried: bool) -> boo
         partition.attempts -= 1
         ask.checked_ms = partition.now_ms
         partition.wake_at(partition.now_ms + RETRY_MS)
-        if partition.laws.preempt(partition, ask, nodes_tried=nodes_tried):
+        if _preempt(partition, ask, nodes_tried=nodes_tried):
             return True
     partition.refuse(ask, messages.DOES_NOT_HELP)
     return False
+
+
+def _preempt(partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool:
+    """Tell victims to go, and hold their node, where the laws allow it."""
+    plan = partition.laws.choose(partition, ask, nodes_tried=nodes_tried)
+    if isinstance(plan, str):
+        if plan:
+            partition.refuse(ask, plan)
+        return False
+    partition.mark_preempted(plan.victims)
+    ask.triggered = True
+    partition.listener.preempting(ask, plan.victims, STRATEGY)
+    for other in list(plan.node.reservations.values()):
+        if other is not ask:  # long overdue: the search has looked
+            partition.unreserve(other)
+    partition.reserve(ask, plan.node)
+    return True
 
 
 def _may_preempt(partition: Partition, ask: Ask) -> bool:

@@ -9,20 +9,18 @@ from scheduler.yunikorn import messages, resources
 from scheduler.yunikorn.applications import Ask
 from scheduler.yunikorn.nodes import Node
 from scheduler.yunikorn.partition import Partition
-from scheduler.yunikorn.preemption import carry_out
 from scheduler.yunikorn.properties import PREEMPTION_POLICY
 from scheduler.yunikorn.queues import Queue
 from scheduler.yunikorn.resources import Amounts
 from scheduler.yunikorn.victims import Plan, open_nodes
 
-STRATEGY = "QueueGuarantee"
+def choose(partition: Partition, ask: Ask) -> Plan | str:
+    """Return whom to tell to go and where, or the reason why nobody is.
 
-
-def preempt(partition: Partition, ask: Ask) -> bool:
-    """Choose victims for an ask, tell them to go and reserve their node."""
+    "" is no reason in particular: preemption does not help. Changes nothing.
+    """
     if policy_of(ask.app.queue) == "disabled" or not below_guarantee(ask):
-        partition.refuse(ask, messages.GUARANTEES_FAILED)
-        return False
+        return messages.GUARANTEES_FAILED
     top = scope_of(ask)
     pods = sorted(_candidates(top, ask), key=by_worth)
     by_node: dict[str, list[Ask]] = {}
@@ -36,11 +34,7 @@ def preempt(partition: Partition, ask: Ask) -> bool:
         victims = _victims(top, node, by_node.get(node.name, []), ask)
         if victims:
             plans.append((_cost(victims), rank, Plan(node, victims)))
-    if not plans:
-        return False
-    _, _, plan = min(plans, key=lambda found: found[:2])
-    carry_out(partition, ask, plan.victims, plan, STRATEGY)
-    return True
+    return min(plans, key=lambda found: found[:2])[2] if plans else ""
 
 
 def policy_of(queue: Queue) -> str:

@@ -65,6 +65,7 @@ class Partition:
         self.apps: dict[str, Application] = {}
         self.timed: dict[str, Application] = {}  # in a state that runs out
         self.asks: dict[str, Ask] = {}  # pending and placed, by key
+        self.dynamic: list[tuple[str, bool]] = []  # made queues, in order, leaf?
         self.counter = 0
         self.pending = 0  # asks without a node
         self.reservations = 0
@@ -194,6 +195,7 @@ class Partition:
         if template is not None and not leaf:
             queue.template = template
         parent.children[name] = queue
+        self.dynamic.append((queue.path, leaf))
         self.adopt(queue)
         self.stale_max = True
         return queue

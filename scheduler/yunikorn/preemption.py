@@ -9,40 +9,27 @@ from scheduler.yunikorn.partition import Partition
 from scheduler.yunikorn.snapshot import Snapshot, remaining
 from scheduler.yunikorn.victims import Plan, Search, open_nodes
 
-STRATEGY = "QueueGuarantee"
+def choose(partition: Partition, ask: Ask, *, nodes_tried: bool) -> Plan | str:
+    """Return whom to tell to go and where, or the reason why nobody is.
 
-
-def preempt(partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool:
-    """Choose victims for an ask, tell them to go and reserve their node."""
+    "" is no reason in particular: preemption does not help. Changes nothing.
+    """
     snapshot = Snapshot(partition.root, ask.app.queue)
     found = candidates(snapshot, ask)
     if not _guarantee_allows(snapshot, found, ask):
-        partition.refuse(ask, messages.GUARANTEES_FAILED)
-        return False
+        return messages.GUARANTEES_FAILED
     ordered = sorted((pod for pods in found.values() for pod in pods), key=by_worth)
     search = Search(snapshot, ask, ordered)
     plan = search.choose(open_nodes(partition, ask), nodes_tried=nodes_tried)
     if plan is None:
-        return False
+        return ""
     extra = _additional(snapshot, ask, plan, ordered)
     if extra is None or not (plan.victims or extra):
-        return False
+        return ""
     victims = _trimmed(ask, plan, extra)
     if victims is None:
-        partition.refuse(ask, messages.SHORT_OF_RESOURCES)
-        return False
-    carry_out(partition, ask, victims, plan, STRATEGY)
-    return True
-
-
-def carry_out(
-    partition: Partition, ask: Ask, victims: list[Ask], plan: Plan, strategy: str
-) -> None:
-    """Tell the victims to go and hold the node for the ask. Source: 10.11."""
-    partition.mark_preempted(victims)
-    ask.triggered = True
-    partition.listener.preempting(ask, victims, strategy)
-    partition.reserve(ask, plan.node)
+        return messages.SHORT_OF_RESOURCES
+    return Plan(plan.node, victims)
 
 
 def _guarantee_allows(snapshot: Snapshot, found: Found, ask: Ask) -> bool:

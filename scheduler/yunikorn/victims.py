@@ -38,18 +38,18 @@ def open_nodes(partition: Partition, ask: Ask) -> list[Node]:
     """Return the nodes that may be emptied for an ask, in node order.
 
     A node held for another ask is out, unless that one is long overdue and
-    less important: its reservation is then given up.
+    less important.
     """
-    found = []
-    for node in partition.nodes:
-        if not node.schedulable or not node.could_hold(ask.needs):
-            continue
-        others = [o for o in node.reservations.values() if o is not ask]
-        if all(_overdue(partition, other, ask) for other in others):
-            for other in others:
-                partition.unreserve(other)
-            found.append(node)
-    return found
+    return [
+        node
+        for node in partition.nodes
+        if node.schedulable
+        and node.could_hold(ask.needs)
+        and all(
+            other is ask or _overdue(partition, other, ask)
+            for other in node.reservations.values()
+        )
+    ]
 
 
 def _overdue(partition: Partition, other: Ask, ask: Ask) -> bool:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from scheduler.yunikorn.nodes import Node
     from scheduler.yunikorn.partition import Partition
     from scheduler.yunikorn.queues import Queue
+    from scheduler.yunikorn.victims import Plan
 
 
 class Laws(Protocol):
@@ -25,8 +26,13 @@ class Laws(Protocol):
     def delay_ms(self, leaf: Queue) -> int:
         """Return how long an ask of this leaf waits before it may preempt."""
 
-    def preempt(self, partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool:
-        """Choose victims for an ask, tell them to go and reserve their node."""
+    def choose(
+        self, partition: Partition, ask: Ask, *, nodes_tried: bool
+    ) -> Plan | str:
+        """Return victims and their node for an ask, or why there are none.
+
+        "" is no reason in particular. Changes nothing.
+        """
 
     def required_victims(self, partition: Partition, node: Node, ask: Ask) -> list[Ask]:
         """Return who has to leave a required node for the ask; [] when no use."""

@@ -9,6 +9,7 @@ from scheduler.yunikorn.applications import Ask
 from scheduler.yunikorn.nodes import Node
 from scheduler.yunikorn.partition import Partition
 from scheduler.yunikorn.queues import Queue
+from scheduler.yunikorn.victims import Plan
 
 _SORTS = ("fifo", "fair", "stateaware")
 
@@ -35,9 +36,11 @@ class Documented:
         """Return the leaf's own delay; one on a parent has no effect."""
         return props.read(leaf.own_texts).delay_ms
 
-    def preempt(self, partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool:
-        """Choose victims for an ask, tell them to go and reserve their node."""
-        return guarantees.preempt(partition, ask)
+    def choose(
+        self, partition: Partition, ask: Ask, *, nodes_tried: bool
+    ) -> Plan | str:
+        """Return victims and their node for an ask, or why there are none."""
+        return guarantees.choose(partition, ask)
 
     def required_victims(self, partition: Partition, node: Node, ask: Ask) -> list[Ask]:
         """Return the first candidates that, with the free room, cover the ask.

@@ -8,6 +8,7 @@ from scheduler.yunikorn.applications import Ask
 from scheduler.yunikorn.nodes import Node
 from scheduler.yunikorn.partition import Partition
 from scheduler.yunikorn.queues import Queue
+from scheduler.yunikorn.victims import Plan
 
 _SORTS = ("fifo", "fair")
 
@@ -34,9 +35,11 @@ class Released:
         """Return the leaf's delay, inherited from above when not its own."""
         return leaf.properties.delay_ms
 
-    def preempt(self, partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool:
-        """Choose victims for an ask, tell them to go and reserve their node."""
-        return preemption.preempt(partition, ask, nodes_tried=nodes_tried)
+    def choose(
+        self, partition: Partition, ask: Ask, *, nodes_tried: bool
+    ) -> Plan | str:
+        """Return victims and their node for an ask, or why there are none."""
+        return preemption.choose(partition, ask, nodes_tried=nodes_tried)
 
     def required_victims(self, partition: Partition, node: Node, ask: Ask) -> list[Ask]:
         """Return the first candidates whose own sum covers the ask.
