@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scheduler import amounts
 from scheduler.errors import InvariantError
+from scheduler.kueue import glance
+from scheduler.records.objects import Key
+from scheduler.records.requests import read_requests
 from scheduler.world import World
 
 
@@ -20,11 +24,37 @@ def check(world: World) -> None:
 
 def broken_laws(world: World) -> Iterator[str]:
     """Yield a sentence per law that does not hold."""
-    for stage in (world.kueue, world.kube, world.yunikorn):
-        if stage is not None:
-            yield from stage.broken_laws()
+    if world.kueue is not None:
+        yield from glance.broken_laws(world.kueue)
+    yield from _crowded_nodes(world)
     yield from _lost_pods(world)
     yield from _void_runs(world)
+
+
+def _crowded_nodes(world: World) -> Iterator[str]:
+    """No node holds pods that ask for more than it has.
+
+    With the binding mode `kubernetes` the node itself refuses what is too much.
+    """
+    asked: dict[str, dict[str, int]] = {}
+    for pod, node in world.lifetime.placed.items():
+        obj = world.objects.get(pod)
+        if obj is None or obj.status.get("phase") in ("Succeeded", "Failed"):
+            continue
+        total = asked.setdefault(node, {})
+        requests, _ = read_requests(obj.spec, [])
+        for resource, amount in requests.exact.items():
+            total[resource] = total.get(resource, 0) + amount
+    for node, total in sorted(asked.items()):
+        yield from _crowded(world, node, total)
+
+
+def _crowded(world: World, node: str, total: dict[str, int]) -> Iterator[str]:
+    obj = world.objects.get(Key("Node", "", node))
+    room = (obj.status.get("allocatable") or {}) if obj is not None else {}
+    for resource, amount in sorted(total.items()):
+        if resource in room and amount > amounts.canonical(resource, room[resource]):
+            yield f"node {node} has {room[resource]} {resource}, its pods ask {amount}"
 
 
 def _lost_pods(world: World) -> Iterator[str]:

@@ -11,6 +11,7 @@ import msgspec
 from scheduler import amounts
 from scheduler.decisions import Admit, Arrive, Bind, Decision, Evict, Finish, Preempt
 from scheduler.records.objects import Key, Object
+from scheduler.records.requests import read_requests
 from scheduler.world import World
 
 _HOUR_MS = 3_600_000
@@ -187,12 +188,8 @@ def _of_pod(world: World, key: Key) -> tuple[str, dict[str, int]]:
     if obj is None:
         return "", {}
     queue = obj.labels.get("queue") or obj.key.namespace
-    usage: dict[str, int] = {}
-    for container in obj.spec.get("containers") or []:
-        requests = (container.get("resources") or {}).get("requests") or {}
-        for resource, text in requests.items():
-            usage[resource] = usage.get(resource, 0) + amounts.canonical(resource, text)
-    return queue, usage
+    requests, _ = read_requests(obj.spec, [])
+    return queue, dict(requests.exact)
 
 
 def _class_of(obj: Object) -> str:

@@ -38,8 +38,7 @@ def simulate(
             settled = at is None
             break
         advance(world, max(at, world.context.now_ms))
-        fresh = world.context.journal.decisions
-        world.context.journal.decisions = []
+        fresh = world.context.journal.take_decisions()
         decisions += fresh
         if stop is not None and any(stop(decision) for decision in fresh):
             break

@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
-from scheduler.kube.stage import KubeStage
-from scheduler.kueue.stage import KueueStage
+from typing import TYPE_CHECKING
+
 from scheduler.records.policy import Policy
 from scheduler.stage import Context
-from scheduler.yunikorn.stage import YunikornStage
 
-Stages = tuple[KueueStage | None, KubeStage | None, YunikornStage | None]
+if TYPE_CHECKING:
+    from scheduler.kube.stage import KubeStage
+    from scheduler.kueue.stage import KueueStage
+    from scheduler.yunikorn.stage import YunikornStage
+
+    Stages = tuple[KueueStage | None, KubeStage | None, YunikornStage | None]
 
 
 def build_stages(context: Context, policy: Policy) -> Stages:
     """Return the stages of the policy's stack: Kueue, kube-scheduler, YuniKorn."""
     match policy.spec.stack:
         case "kueue":
-            return KueueStage(context, policy), KubeStage(context, policy), None
+            return _kueue(context, policy), _kube(context, policy), None
         case "kube":
-            return None, KubeStage(context, policy), None
+            return None, _kube(context, policy), None
         case "yunikorn":
-            return None, None, YunikornStage(context, policy)
+            return None, None, _yunikorn(context, policy)
+
+
+# Each scheduler is imported when a world runs it: a world under Kueue alone
+# need not load arrays, nor a command line that replays one kind of vectors.
+
+
+def _kueue(context: Context, policy: Policy) -> KueueStage:
+    from scheduler.kueue.configuration import read_configuration
+    from scheduler.kueue.stage import KueueStage
+
+    return KueueStage(context, read_configuration(policy.spec.kueue))
+
+
+def _kube(context: Context, policy: Policy) -> KubeStage:
+    from scheduler.kube.stage import KubeStage
+
+    return KubeStage(context, policy)
+
+
+def _yunikorn(context: Context, policy: Policy) -> YunikornStage:
+    from scheduler.yunikorn.stage import YunikornStage
+
+    return YunikornStage(context, policy)

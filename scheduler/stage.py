@@ -26,6 +26,7 @@ class Journal:
     stale: dict[Key, None] = field(default_factory=dict)  # touched, not written yet
     removed: dict[Key, None] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    heard: int = 0  # how many of `decisions` were carried out
 
     def emit(self, decision: Decision) -> None:
         """Append one decision."""
@@ -35,6 +36,11 @@ class Journal:
         """Note that the object's status, memory or manifest changed."""
         self.touched[key] = None
         self.stale[key] = None
+
+    def take_decisions(self) -> list[Decision]:
+        """Return the decisions since the last call and start anew."""
+        taken, self.decisions, self.heard = self.decisions, [], 0
+        return taken
 
     def complain(self, problem: str) -> None:
         """Note something that people should know; said once."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from scheduler.decisions import Decision
+from scheduler.decisions import Decision, Wait
+from scheduler.kueue.glance import numbers
 from scheduler.world import World
 
 #: A loop that makes no progress at one instant ends after this many attempts.
 MOST_ATTEMPTS = 1_000
+QUIET_CYCLES = 2
 
 
 def run_tick(world: World) -> list[Decision]:
@@ -52,45 +54,73 @@ def settle(world: World) -> None:
 
 def give_time(world: World) -> None:
     """Finish what is done, bring what arrives, start what is ready."""
-    read = len(world.context.journal.decisions)
     world.lifetime.advance()
-    _react(world, read)
+    react(world)
 
 
 def decide_quota(world: World) -> None:
-    """Run Kueue's controllers and admission cycles until they are quiet."""
-    kueue = world.kueue
-    if kueue is None:
+    """Run Kueue's admission cycles and controllers until they are quiet.
+
+    Quiet: no head is left, or two cycles in a row decided and moved nothing.
+    Source: KUEUE.md 12.3.
+    """
+    if world.kueue is None:
         return
+    run_controllers(world)
+    quiet = 0
     for _ in range(MOST_ATTEMPTS):
-        read = len(world.context.journal.decisions)
-        kueue.reconcile()
-        _react(world, read)
-        read = len(world.context.journal.decisions)
-        going = kueue.cycle()
-        _react(world, read)
-        if not going:
+        before, read = numbers(world.kueue), len(world.context.journal.decisions)
+        if not world.kueue.cycle():
+            return
+        run_controllers(world)
+        moved = _decided(world, read) or numbers(world.kueue) != before
+        quiet = 0 if moved else quiet + 1
+        if quiet == QUIET_CYCLES:
             return
     world.context.journal.complain(
         f"Kueue was not quiet after {MOST_ATTEMPTS} cycles at one instant"
     )
 
 
+def run_controllers(world: World) -> None:
+    """Start what was admitted and stop what was evicted, until all is told.
+
+    A job that is stopped has no pods any more at the same instant.
+    Source: KUEUE.md 11.1, 12.2.
+    """
+    kueue = world.kueue
+    if kueue is None:
+        return
+    kueue.reconcile()
+    while evicted := kueue.stopping():
+        for key in evicted:
+            world.lifetime.stop(key)
+            kueue.stopped(key)
+        kueue.reconcile()
+    react(world)
+
+
+def _decided(world: World, read: int) -> bool:
+    """Tell whether anything but waiting was decided from number `read` on."""
+    fresh = world.context.journal.decisions[read:]
+    return any(not isinstance(decision, Wait) for decision in fresh)
+
+
 def place_pods(world: World) -> None:
     """Run the placing scheduler of the stack on the pods that wait for a node."""
-    read = len(world.context.journal.decisions)
     if world.kube is not None:
         world.kube.schedule()
     elif world.yunikorn is not None:
         due = world.yunikorn.due()
         if due is not None and due <= world.context.now_ms:
             world.yunikorn.cycle()
-    _react(world, read)
+    react(world)
 
 
-def _react(world: World, read: int) -> None:
-    """Carry out the decisions from number `read` on, and those that follow."""
-    decisions = world.context.journal.decisions
-    while read < len(decisions):
-        world.lifetime.react(decisions[read])
-        read += 1
+def react(world: World) -> None:
+    """Let the lifetime carry out every decision that it has not heard of yet."""
+    journal = world.context.journal
+    while journal.heard < len(journal.decisions):
+        decision = journal.decisions[journal.heard]
+        journal.heard += 1
+        world.lifetime.react(decision)

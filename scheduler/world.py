@@ -95,7 +95,7 @@ class World:
                     if not self.lifetime.waits(key):
                         stage.put(obj, restore=True)
         journal = self.context.journal
-        journal.decisions.clear()
+        journal.take_decisions()
         journal.touched.clear()
         journal.stale.clear()
         journal.removed.clear()
@@ -196,11 +196,10 @@ class World:
         changes = Changes(
             touched=touched,
             removed=list(journal.removed),
-            decisions=list(journal.decisions),
+            decisions=journal.take_decisions(),
         )
         journal.touched.clear()
         journal.removed.clear()
-        journal.decisions.clear()
         return changes
 
     def problems(self) -> list[str]:
@@ -227,10 +226,11 @@ class World:
         memory = self._memory()
         self.policy = policy
         journal = self.context.journal
-        kept = list(journal.decisions), dict(journal.touched), dict(journal.removed)
+        kept = journal.take_decisions(), dict(journal.touched), dict(journal.removed)
         self._build(memory)
         self._restore()
         journal.decisions, journal.touched, journal.removed = kept
+        journal.heard = len(journal.decisions)
         self.lifetime.wake()
         for key in self.objects:
             journal.touch(key)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scheduler import registry
 from scheduler.decisions import PodSetAdmission
+from scheduler.kueue.glance import runs
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Run
 from scheduler.manifests.jobs import GroupedKind, JobKind, Surroundings
@@ -153,7 +154,7 @@ class Jobs:
         if kueue is None:
             if owner_key(workload, frozenset(JOB_KINDS)) not in self.host.objects:
                 self.lifetime.start(workload, _pod_sets(workload))
-        elif kueue.is_admitted(workload.key):
+        elif runs(kueue, workload.key):
             self.lifetime.start(workload, self._assigned(workload))
 
     def _take_up_pod(self, pod: Object) -> None:
@@ -306,7 +307,10 @@ class Jobs:
     def ended(self, owner: Object, run: Run) -> None:
         """Tell whoever cares that an owner's work is done."""
         if owner.key.kind == "Workload" and self.host.kueue is not None:
-            self.host.kueue.finish(owner.key, failed=run.failed)
+            if run.failed:
+                self.host.kueue.finish(owner.key, "Job failed", "Failed")
+            else:
+                self.host.kueue.finish(owner.key)
         else:
             self.lifetime.emit_finish(run)
         job = owner_key(owner, frozenset(JOB_KINDS))

@@ -38,17 +38,11 @@ OWNERS = frozenset({*JOB_KINDS, WORKLOAD})
 class KueueDoor(Stage, Protocol):
     """What lifetime tells Kueue, and asks it."""
 
-    def stopped(self, key: Key) -> None:
-        """Tell that the pods of an evicted Workload are gone."""
-
     def pods_ready(self, key: Key, ready: bool) -> None:
         """Tell that all pods of an admitted Workload are ready, or no longer."""
 
-    def finish(self, key: Key, *, failed: bool = False) -> None:
+    def finish(self, key: Key, message: str = "", reason: str = "") -> None:
         """Tell that an admitted Workload ran to its end."""
-
-    def is_admitted(self, key: Key) -> bool:
-        """Tell whether the Workload holds quota and may run."""
 
 
 class Host(Protocol):
@@ -486,9 +480,6 @@ class Lifetime:
         key = decision.subject
         if key.kind == POD:
             self.lose_pod(key)
-        elif key.kind == WORKLOAD and self.host.kueue is not None:
-            self.stop(key)
-            self.host.kueue.stopped(key)
 
     def _bound(self, decision: Bind) -> None:
         pod = decision.subject
