@@ -88,9 +88,11 @@ class Assignment:
         )
 
     def severity(self) -> Severity:
-        """Return the reason for a NO_FIT. Source: KUEUE.md 6.9."""
-        found = [severity for part in self.parts for severity in part.severe]
-        return max(found, default=Severity.NO_MATCH)
+        """Return the reason for a NO_FIT: that of the podset that has no place.
+
+        Source: KUEUE.md 6.9.
+        """
+        return max(self.parts[-1].severe, default=Severity.NO_MATCH)
 
     def tried(self) -> tuple[dict[str, int], ...]:
         """Return where the search stopped, for the next attempt."""

@@ -6,6 +6,7 @@ Source: KUEUE.md 10.4, 11.
 from __future__ import annotations
 
 from scheduler.kueue.lifecycle import Lifecycle
+from scheduler.kueue.nominate import misfit
 from scheduler.kueue.work import Condition, Work
 from scheduler.reasons import (
     ADMITTED,
@@ -191,7 +192,11 @@ class Controller:
             self.life.pend(work, SUSPENDED, inactive("ClusterQueue", queue.name))
         else:
             self._end_stop(work)
-            self._refresh_reason(work)
+            problem = misfit(self.cluster, work, queue)
+            if problem:
+                self.life.pend(work, MISCONFIGURED, problem)
+            else:
+                self._refresh_reason(work)
 
     def _end_backoff(self, work: Work) -> None:
         at = work.requeue_at_us

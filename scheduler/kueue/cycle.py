@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from scheduler.kueue.cluster import Cluster
 from scheduler.kueue.entries import SEVERITY_REASONS, Entry, Fate
 from scheduler.kueue.modes import Mode
-from scheduler.kueue.nominate import nominate, search
+from scheduler.kueue.nominate import nominate, note_attempt, search
 from scheduler.kueue.preempting import Preempting
 from scheduler.kueue.quota import Amount, available, charge, charge_all, release, release_all
 from scheduler.kueue.requeue import Reason
@@ -112,7 +112,7 @@ class Cycle:
             trace=self._trace(entry),
         )
         charge_all(reversed(freed))
-        entry.work.attempt = None
+        note_attempt(self.cluster, entry)
         return entry.assignment.mode is Mode.FIT
 
     def _freed(self, entry: Entry) -> list[Amount]:

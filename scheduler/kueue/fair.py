@@ -118,11 +118,12 @@ class FairSearch:
     def _first(self, piles: dict[Queue, Pile]) -> bool:
         """Apply the first rule, queue by queue. Source: KUEUE.md 9.5."""
         order = Tournament(self.queue, piles)
+        within_nominal = self._within_nominal()
         while (queue := order.next()) is not None:
             pile = piles[queue]
             if queue is self.queue:
                 done = self._take(pile.pop()[4], IN_CLUSTER_QUEUE)
-            elif self._within_nominal():
+            elif within_nominal:
                 done = self._take(pile.pop()[4], IN_COHORT_RECLAMATION)
             else:
                 done = self._compare(queue, pile)

@@ -14,6 +14,7 @@ from scheduler.kueue.preempting import Preempting
 from scheduler.kueue.requeue import Reason
 from scheduler.kueue.targets import Target
 from scheduler.kueue.trace import Trace
+from scheduler.kueue.tree import Queue
 from scheduler.kueue.work import Attempt, Work
 from scheduler.reasons import MISCONFIGURED, WRONG_NAMESPACE
 
@@ -31,19 +32,38 @@ def nominate(
     if not cluster.matches(queue, work.namespace):
         entry.refuse(Reason.NAMESPACE_MISMATCH, MISCONFIGURED, WRONG_NAMESPACE)
         return
-    problem = next((p.shape.problem for p in work.pod_sets if p.shape.problem), "")
+    problem = misfit(cluster, work, queue)
     if problem:
         entry.refuse(Reason.GENERIC, MISCONFIGURED, problem)
         return
     resume = _resume(work, entry, cluster.cycle)
     found = search(cluster, preempting, entry, resume=resume, trace=trace)
     entry.assignment, entry.targets = found
-    work.attempt = Attempt(
+    note_attempt(cluster, entry)
+
+
+def note_attempt(cluster: Cluster, entry: Entry) -> None:
+    """Keep where the search stopped, for the workload's next attempt.
+
+    Source: KUEUE.md 6.6.
+    """
+    assert entry.assignment is not None
+    entry.work.attempt = Attempt(
         tried=entry.assignment.tried(),
         cycle=cluster.cycle,
-        generation=queue.generation,
-        identity=work.identity,
+        generation=entry.queue.generation,
+        identity=entry.work.identity,
     )
+
+
+def misfit(cluster: Cluster, work: Work, queue: Queue) -> str:
+    """Return why a workload may never be admitted in a ClusterQueue, or "".
+
+    Source: KUEUE.md 7.1.
+    """
+    if not cluster.matches(queue, work.namespace):
+        return WRONG_NAMESPACE
+    return next((p.shape.problem for p in work.pod_sets if p.shape.problem), "")
 
 
 def _resume(work: Work, entry: Entry, cycle: int) -> Sequence[Mapping[str, int]]:

@@ -269,7 +269,7 @@ class KueueStage:
         work.queued_us = work.created_us
         work.refresh()
         queue = self.cluster.forest.queues.get(work.admission.queue)
-        if queue is not None:
+        if queue is not None and work.active:
             take_quota(self.cluster, work, queue)
         if work.evicted:
             self.life.stopping[work] = None
@@ -294,7 +294,7 @@ class KueueStage:
         self._fire()
         dirty = self.life.dirty
         while dirty:
-            batch = sorted(dirty, key=lambda work: work.key)
+            batch = sorted(dirty, key=lambda work: (work.created_us, work.uid))
             dirty.clear()
             for work in batch:
                 self.controller.reconcile(work)

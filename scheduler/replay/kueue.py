@@ -201,7 +201,7 @@ def _report(stage: KueueStage, events: list[dict[str, Any]], cycle: int) -> bool
     journal = stage.context.journal
     decisions, journal.decisions = journal.decisions, []
     event: dict[str, list[dict[str, Any]]] = {}
-    for d in sorted(decisions, key=lambda d: d.subject.path):
+    for d in decisions:
         if isinstance(d, Admit):
             admission = _admission(d.queue, d.pod_sets)
             event.setdefault("admitted", []).append({"wl": d.subject.path, **admission})
@@ -212,6 +212,8 @@ def _report(stage: KueueStage, events: list[dict[str, Any]], cycle: int) -> bool
         elif isinstance(d, Evict):
             row = {"wl": d.subject.path, "reason": d.reason}
             event.setdefault("evicted", []).append(row)
+    for name in ("admitted", "preempted"):
+        event.get(name, []).sort(key=lambda row: row["wl"])
     if event:
         events.append({"cycle": cycle, **event})
     return bool(event)
