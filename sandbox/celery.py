@@ -6,7 +6,7 @@ import logging.config
 import os
 
 from celery import Celery
-from celery.signals import heartbeat_sent, setup_logging
+from celery.signals import celeryd_after_setup, heartbeat_sent, setup_logging
 
 from sandbox.probe import show_life
 
@@ -15,6 +15,18 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
 app = Celery("quotalab")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["sandbox"])
+
+
+def own_queue(worker: str) -> str:
+    """Return the name of the queue that only this worker reads."""
+    return f"{worker}.own"
+
+
+@celeryd_after_setup.connect
+def read_own_queue(sender: str, **_: object) -> None:
+    """Let a sandbox go back to the worker that still has its world in memory."""
+    queues = app.amqp.queues
+    queues.select_add(own_queue(sender))
 
 
 @setup_logging.connect
