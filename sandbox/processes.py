@@ -3,7 +3,8 @@
 A parent that is killed with -9 cannot end its children. So a guard, a few lines of
 shell, holds the reading end of a pipe whose writing end only the parent has, and is
 told on that pipe which process groups there are. When the pipe closes, for whatever
-reason, the guard ends them and removes the bus's folder.
+reason, the guard ends them and removes the bus's folder. It also holds the parent's
+lock open, so that nobody begins in the same place before it is done.
 """
 
 from __future__ import annotations
@@ -40,14 +41,22 @@ class Children:
     and the parent decides the order in which they end.
     """
 
-    def __init__(self, commands: Mapping[str, Command], *, remove: Path) -> None:
-        """Hold the commands; `remove` is deleted when all is over."""
+    def __init__(
+        self, commands: Mapping[str, Command], *, remove: Path, lock: int
+    ) -> None:
+        """Hold the commands.
+
+        When all is over, the folder `remove` is deleted, and after that the file
+        descriptor `lock` is let go.
+        """
         self.commands = dict(commands)
         self.remove = remove
+        self.lock = lock
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         self.started_at: dict[str, float] = {}  # monotonic seconds
         self.restart_s: dict[str, float] = {}  # how long the next restart waits
         self.stopping = threading.Event()
+        self.changing = threading.Lock()  # held while children start or end
         self.guard, self.pipe = self._guarded()
 
     def start(self, name: str) -> None:
@@ -61,26 +70,32 @@ class Children:
     def supervise(self) -> None:
         """Start again whatever ends, until `stop`; runs in a thread of its own."""
         while not self.stopping.wait(LOOK_EVERY_S):
-            for name, child in list(self.running.items()):
-                if child.poll() is not None and self._may_restart(name):
-                    self._restart(name, child)
-            if self.guard.poll() is not None and not self.stopping.is_set():
-                os.close(self.pipe)
-                self.guard, self.pipe = self._guarded()
-                self._tell_guard()
+            with self.changing:
+                if not self.stopping.is_set():
+                    self._look()
 
     def stop(self, *, patience_s: float = 5.0) -> None:
         """End the children, the last started first, then the guard."""
         self.stopping.set()
-        for child in reversed(self.running.values()):
-            child.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                child.wait(patience_s)
-            _kill_group(child)
-        self.running.clear()
-        self._tell_guard()
-        os.close(self.pipe)
-        self.guard.wait()
+        with self.changing:
+            for child in reversed(self.running.values()):
+                child.terminate()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    child.wait(patience_s)
+                _kill_group(child)
+            self.running.clear()
+            self._tell_guard()
+            os.close(self.pipe)
+            self.guard.wait()
+
+    def _look(self) -> None:
+        for name, child in list(self.running.items()):
+            if child.poll() is not None and self._may_restart(name):
+                self._restart(name, child)
+        if self.guard.poll() is not None:
+            os.close(self.pipe)
+            self.guard, self.pipe = self._guarded()
+            self._tell_guard()
 
     def _may_restart(self, name: str) -> bool:
         """Tell whether it is time; a child that keeps ending is given longer."""
@@ -97,8 +112,7 @@ class Children:
             extra={"child": name, "status": child.returncode, "lived_s": lived_s},
         )
         _kill_group(child)  # its own children, should any have stayed
-        if not self.stopping.is_set():
-            self.start(name)
+        self.start(name)
 
     def _guarded(self) -> tuple[subprocess.Popen[bytes], int]:
         reading, writing = os.pipe()
@@ -106,6 +120,7 @@ class Children:
             ["/bin/sh", "-c", GUARD, "guard", str(self.remove)],
             stdin=reading,
             start_new_session=True,
+            pass_fds=[self.lock],
         )
         os.close(reading)
         return guard, writing

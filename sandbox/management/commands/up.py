@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,7 @@ from sandbox.processes import Children
 from sandbox.services import ServiceError, await_bus, bus_command, clear_stale_bus
 
 HOST = "127.0.0.1"
+CLEAN_UP_S = 2.0
 LARGEST_SOCKET_MESSAGE = 2**20  # bytes; pages send small requests only
 
 
@@ -57,7 +59,7 @@ class Command(BaseCommand):
             door = house.enter_context(_listening(options["port"]))
             url = f"http://{HOST}:{door.getsockname()[1]}"
             _write(note, url)
-            house.enter_context(_children(options["workers"]))
+            house.enter_context(_children(options["workers"], lock=note))
             house.enter_context(_ticking())
             _Server(url, open_page=not options["no_open"]).run(sockets=[door])
 
@@ -70,20 +72,32 @@ def _end(*_: object) -> NoReturn:
 def _only_one(folder: Path) -> Iterator[int]:
     """Hold the data folder; a second run on it is told where the first one is."""
     note = os.open(folder / "running", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(note, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not _locked(note):
         where = os.read(note, 200).decode() or "another address"
         os.close(note)
         raise CommandError(
             f"{folder} is in use: Quotalab already runs at {where}. "
             f"For a second one set QUOTALAB_DATA to another folder."
-        ) from None
+        )
     try:
         yield note
     finally:
         os.ftruncate(note, 0)
         os.close(note)
+
+
+def _locked(note: int) -> bool:
+    """Lock the file; a run that was just killed is given time to be cleaned up."""
+    deadline = time.monotonic() + CLEAN_UP_S
+    while True:
+        try:
+            fcntl.flock(note, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.05)
+        else:
+            return True
 
 
 def _write(note: int, text: str) -> None:
@@ -106,14 +120,14 @@ def _listening(port: int) -> Iterator[socket.socket]:
 
 
 @contextlib.contextmanager
-def _children(width: int) -> Iterator[Children]:
+def _children(width: int, *, lock: int) -> Iterator[Children]:
     """Start bus and worker, the database brought up to date in between."""
     path = Path(settings.BUS_URL.removeprefix("unix://"))
     make_private(path.parent)
     clear_stale_bus(settings.BUS_URL, path)
     try:
         commands = {"bus": bus_command(path), "worker": _worker(width)}
-        children = Children(commands, remove=path.parent)
+        children = Children(commands, remove=path.parent, lock=lock)
         try:
             children.start("bus")
             call_command("migrate", verbosity=0, interactive=False)
