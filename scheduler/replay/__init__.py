@@ -14,7 +14,7 @@ from typing import IO, Any, Protocol
 import msgspec
 
 from scheduler.errors import SchedulerError
-from scheduler.replay import kueue
+from scheduler.replay import kube, kueue, yunikorn
 
 Vector = dict[str, Any]
 _SHOWN = 10
@@ -44,7 +44,7 @@ class Suite:
 
 def readers() -> list[Reader]:
     """Return a reader per kind of vector that this installation knows."""
-    known: list[Reader] = [kueue]
+    known: list[Reader] = [kueue, kube, yunikorn]
     return known
 
 
