@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from scheduler.yunikorn import messages, resources
 from scheduler.yunikorn.applications import Application, Ask, Refusal, State
@@ -25,6 +25,7 @@ class TaskGroup:
     members: int
     resource: Amounts
     refusal: Refusal | None = None
+    source: Mapping[str, Any] = field(default_factory=dict)  # as declared
 
 
 @dataclass(slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from scheduler.yunikorn.queues import Queue
 from scheduler.yunikorn.resources import Amounts
 from scheduler.yunikorn.victims import Plan, open_nodes
 
+
 def choose(partition: Partition, ask: Ask) -> Plan | str:
     """Return whom to tell to go and where, or the reason why nobody is.
 

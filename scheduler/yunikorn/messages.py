@@ -17,6 +17,7 @@ NO_FIT_ON_REQUIRED_NODE: Final = "No fit on required node, preemption does not h
 PLACEHOLDER_TIMEOUT: Final = "releasing allocated placeholders on placeholder timeout"
 PLACEHOLDER_INCOMPATIBLE: Final = "cancel placeholder: resource incompatible"
 NO_PLACEMENT: Final = "application rejected: no placement rule matched"
+GANG_REJECTED: Final = "application rejected: its gang can never fit its queue"
 
 
 def preempted_by(key: str, app: str, queue: str) -> str:

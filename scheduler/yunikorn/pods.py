@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduler.errors import QuantityError
-from scheduler.records.annotations import PREFIX
 from scheduler.records.matching import tolerated
 from scheduler.records.node import Node as NodeRecord
 from scheduler.records.node import read_node
@@ -17,7 +16,6 @@ from scheduler.records.pod import Pod, Shape, read_pod, shape_of
 from scheduler.yunikorn.applications import Refusal
 from scheduler.yunikorn.gang import DEFAULT_TIMEOUT_MS, Gang, Style, TaskGroup
 from scheduler.yunikorn.nodes import Node
-from scheduler.yunikorn.placement import DEFAULT
 from scheduler.yunikorn.resources import PODS, VCORE, Amounts
 
 DOMAIN = "yunikorn.apache.org/"
@@ -219,7 +217,7 @@ def read_gang(obj: Object) -> Gang | None:
     if not text:
         return None
     try:
-        groups = [_task_group(item) for item in json.loads(text)]
+        groups = [read_task_group(item) for item in json.loads(text)]
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise QuantityError(
             f"{obj.key}: {TASK_GROUPS}: expected a JSON list of task groups with "
@@ -233,11 +231,14 @@ def read_gang(obj: Object) -> Gang | None:
     )
 
 
-def _task_group(item: Mapping[str, Any]) -> TaskGroup:
+def read_task_group(item: Mapping[str, Any]) -> TaskGroup:
+    """Return one declared task group; raises KeyError, TypeError or ValueError."""
     requests = dict(item.get("minResource") or {})
     spec = {
         "containers": [{"name": "placeholder", "resources": {"requests": requests}}],
-        **{k: item[k] for k in ("nodeSelector", "tolerations", "affinity") if k in item},
+        **{
+            k: item[k] for k in ("nodeSelector", "tolerations", "affinity") if k in item
+        },
     }
     shape = shape_of(spec, {})
     return TaskGroup(
@@ -245,6 +246,7 @@ def _task_group(item: Mapping[str, Any]) -> TaskGroup:
         members=int(item["minMember"]),
         resource=resource_of(shape),
         refusal=refusal_of(shape, tainted=True),
+        source=item,
     )
 
 
@@ -259,25 +261,3 @@ def _parameters(text: str) -> tuple[Style, int]:
         elif name == "placeholderTimeoutInSeconds" and value.isdigit() and int(value):
             timeout = int(value) * 1000
     return style, timeout
-
-
-__all__ = [
-    "ALLOW_PREEMPTION",
-    "DEFAULT",
-    "PREFIX",
-    "Details",
-    "Selective",
-    "app_id",
-    "capacity_of",
-    "is_originator",
-    "is_ours",
-    "queue_name",
-    "read_details",
-    "read_gang",
-    "read_node_object",
-    "refusal_of",
-    "required_node",
-    "tags_of",
-    "unsimulated",
-    "user_of",
-]

@@ -9,6 +9,7 @@ from scheduler.yunikorn.partition import Partition
 from scheduler.yunikorn.snapshot import Snapshot, remaining
 from scheduler.yunikorn.victims import Plan, Search, open_nodes
 
+
 def choose(partition: Partition, ask: Ask, *, nodes_tried: bool) -> Plan | str:
     """Return whom to tell to go and where, or the reason why nobody is.
 

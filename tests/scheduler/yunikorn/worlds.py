@@ -26,7 +26,7 @@ def queue(
     name: str,
     *children: QueueSpec,
     guaranteed: float | Mapping[str, int] | None = None,
-    max: float | Mapping[str, int] | None = None,  # noqa: A002
+    max: float | Mapping[str, int] | None = None,
     template: Any = None,
     limits: Any = (),
     max_applications: int = 0,

@@ -1,0 +1,418 @@
+"""YuniKorn inside a world: Pods and Nodes in, placements and preemptions out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from scheduler.decisions import Fail
+from scheduler.manifests import yunikorn as manifests
+from scheduler.records.objects import Key, Object
+from scheduler.records.policy import Policy
+from scheduler.registry import lookup
+from scheduler.stage import Context
+from scheduler.yunikorn import (
+    audit,
+    cycle,
+    gang,
+    lifecycle,
+    memory,
+    messages,
+    placement,
+    pods,
+    quota_change,
+    status,
+)
+from scheduler.yunikorn.applications import Application, Ask, State
+from scheduler.yunikorn.nodes import Node
+from scheduler.yunikorn.partition import Partition
+from scheduler.yunikorn.pods import Details, Selective
+from scheduler.yunikorn.resources import Amounts
+from scheduler.yunikorn.voice import Origin, Voice
+
+POD = "Pod"
+NODE = "Node"
+PRIORITY_CLASS = "PriorityClass"
+
+
+class YunikornStage:
+    """yunikorn-core and the part of its Kubernetes shim that decides.
+
+    One partition; every pod that YuniKorn takes over is an ask of it. Cycles
+    run on multiples of 100 ms of virtual time.
+    """
+
+    name = "yunikorn"
+
+    def __init__(self, context: Context, policy: Policy) -> None:
+        self.context = context
+        section = policy.spec.yunikorn
+        spec = manifests.from_plain(section.queues)
+        self.voice = Voice(context)
+        laws = lookup("laws", section.laws)()
+        self.partition = Partition(spec, laws, self.voice)
+        self.partition.now_ms = context.now_ms
+        self.fingerprint = memory.fingerprint(section)
+        self.opted_out: dict[str, bool] = {}  # PriorityClass -> says "false"
+        self.foreign: dict[Key, tuple[str, Amounts]] = {}  # pod -> node, use
+        self.homeless: dict[str, dict[Key, Object]] = {}  # node name -> its pods
+        self.rejected: dict[Key, str] = {}  # pod -> why
+        self.gone: dict[str, None] = {}  # applications that pods left
+        self.kept: list[Any] = []  # gangs to take up once everything is restored
+        self.clock: tuple[bool, int | None] | None = None
+        self.last_ms: int | None = None  # of the last cycle
+        self.tainted = False
+        self._shapes: dict[int, Selective] = {}
+        for path in spec.unsimulated:
+            context.journal.complain(f"queues.yaml: {path} is not simulated")
+        self._warn_deprecated()
+
+    def _warn_deprecated(self) -> None:
+        for queue in self.partition.root.walk():
+            named = queue.own_texts.get("application.sort.policy", "").lower()
+            if named == "stateaware" and not self.partition.laws.starting:
+                self.context.journal.complain(
+                    f"{queue.path}: Sort policy 'stateaware' is deprecated; "
+                    "using 'fifo' instead"
+                )
+
+    # -- the stage's contract --------------------------------------------
+
+    def put(self, obj: Object, *, restore: bool = False) -> None:
+        """Take an object that is new or changed, or (restore) one from storage."""
+        self.partition.now_ms = self.context.now_ms
+        if not restore:
+            self._wake_up()
+        match obj.key.kind:
+            case "Pod":
+                self._put_pod(obj, restore=restore)
+            case "Node":
+                self._put_node(obj, restore=restore)
+            case "PriorityClass":
+                text = obj.annotations.get(pods.ALLOW_PREEMPTION)
+                self.opted_out[obj.key.name] = text == "false"
+
+    def remove(self, key: Key) -> None:
+        """Forget an object; a pod's room is free again at once."""
+        self._wake_up()
+        self.partition.now_ms = self.context.now_ms
+        if key.kind == POD:
+            self._drop(key)
+        elif key.kind == NODE and key.name in self.partition.nodes.by_name:
+            for ask in self.partition.remove_node(key.name):
+                self._left(ask)
+        elif key.kind == PRIORITY_CLASS:
+            self.opted_out.pop(key.name, None)
+
+    def write(self, obj: Object) -> None:
+        """Write conditions and memory into a Pod, the order score into a Node."""
+        if obj.key.kind == POD:
+            ask = self.partition.asks.get(obj.key.path)
+            status.write_pod(obj, ask, self.rejected.get(obj.key), self.name)
+        elif obj.key.kind == NODE:
+            node = self.partition.nodes.by_name.get(obj.key.name)
+            status.write_node(obj, node, self.partition.nodes, self.name)
+
+    def due(self) -> int | None:
+        """Return the instant of the next cycle that may decide something."""
+        self._wake_up()
+        partition, now = self.partition, self.context.now_ms
+        times = [lifecycle.due(partition), gang.due(partition)]
+        quota = quota_change.enabled(partition)
+        if quota:
+            times.append(quota_change.due(partition))
+        if partition.pending or quota:
+            times.append(now if partition.dirty else partition.wake_ms)
+        known = [at for at in times if at is not None]
+        return self._slot(max(now, min(known))) if known else None
+
+    def _slot(self, at_ms: int) -> int:
+        """Return the first time for a cycle from `at_ms` on."""
+        slot = -(-at_ms // cycle.CYCLE_MS) * cycle.CYCLE_MS
+        if self.last_ms is not None and slot <= self.last_ms:
+            return self.last_ms + cycle.CYCLE_MS
+        return slot
+
+    def cycle(self) -> bool:
+        """Run cycles until one places nothing; tell whether any pod was placed.
+
+        A placement makes the next cycle follow at once; a reservation or a
+        preemption waits for the next 100 ms. Source: YUNIKORN.md 9.
+        """
+        self._wake_up()
+        partition = self.partition
+        partition.now_ms = self.last_ms = self.context.now_ms
+        quota_change.advance(partition)
+        placed = False
+        while cycle.run(partition):
+            placed = True
+            self._give_up_placeholders()
+        self._give_up_placeholders()
+        return placed
+
+    def _give_up_placeholders(self) -> None:
+        """Let preempted placeholders go: no pod of the world stands behind them."""
+        leaving, self.voice.leaving = self.voice.leaving, []
+        for ask in leaving:
+            if ask.node is not None:
+                ask.app.gang.note_used(ask.group)
+                self.partition.release(ask)
+
+    def remember(self) -> dict[str, Any]:
+        """Return what is kept beside the objects: made queues, odd applications."""
+        self._wake_up()
+        return memory.remember(self)
+
+    def recall(self, kept: dict[str, Any]) -> None:
+        """Take back what `remember` returned, before any object is restored."""
+        memory.recall(self, kept)
+
+    def _wake_up(self) -> None:
+        """Finish restoring, once: gangs need the nodes to be there."""
+        if self.clock is not None:
+            memory.finish(self)
+
+    def owned(self) -> Iterable[Key]:
+        """Return the pods that it schedules or has refused."""
+        pods_of = (ask.memory.key for ask in self.partition.asks.values() if ask.memory)
+        return [*pods_of, *self.rejected]
+
+    def broken_laws(self) -> Iterator[str]:
+        """Yield a sentence per sum that is not what it sums."""
+        self._wake_up()
+        yield from audit.broken_laws(self.partition)
+
+    # -- nodes -----------------------------------------------------------
+
+    def _put_node(self, obj: Object, *, restore: bool) -> None:
+        record = pods.read_node_object(obj)
+        capacity = pods.capacity_of(record)
+        partition = self.partition
+        node = partition.nodes.by_name.get(record.name)
+        if node is None:
+            node = Node(record.name, capacity)
+            node.memory = record
+            score = obj.memory.get(self.name, {}).get("score") if restore else None
+            partition.add_node(node, score)
+        elif node.capacity != capacity:
+            partition.resize_node(node, capacity)
+        node.memory = record
+        if record.taints and not self.tainted:
+            self._notice_taints()
+        if node.schedulable is record.unschedulable:
+            partition.cordon(node, schedulable=not record.unschedulable)
+        for pod in self.homeless.pop(record.name, {}).values():
+            self._put_pod(pod, restore=False)
+        partition.changed()
+
+    def _notice_taints(self) -> None:
+        """From the first tainted node on every pod has to be held against taints."""
+        self.tainted = True
+        for ask in self.partition.asks.values():
+            if ask.memory is not None and ask.refusal is None:
+                ask.refusal = self._refusal(ask.memory.shape)
+
+    def _refusal(self, shape: Any) -> Selective | None:
+        if pods.refusal_of(shape, tainted=self.tainted) is None:
+            return None
+        return self._shapes.setdefault(shape.ordinal, Selective(shape))
+
+    # -- pods ------------------------------------------------------------
+
+    def _put_pod(self, obj: Object, *, restore: bool) -> None:
+        details = pods.read_details(obj)
+        pod = details.pod
+        if pod.finished or pod.shape.gates:
+            self._drop(obj.key)
+        elif not pods.is_ours(pod):
+            self._put_foreign(obj.key, pod.wanted_node, details.resource, restore)
+        elif (known := self.partition.asks.get(obj.key.path)) is not None:
+            self._edit_pod(obj, known, details)
+        else:
+            self._add_pod(obj, details, restore=restore)
+
+    def _put_foreign(
+        self, key: Key, node: str, resource: Amounts, restore: bool
+    ) -> None:
+        """Count what a pod of another scheduler uses of its node."""
+        if not node or node not in self.partition.nodes.by_name:
+            return
+        self.foreign[key] = (node, resource)
+        self._occupy(node, restore=restore)
+
+    def _occupy(self, name: str, *, restore: bool = False) -> None:
+        node = self.partition.nodes.by_name.get(name)
+        if node is None:
+            return
+        total: Amounts = {}
+        for at, resource in self.foreign.values():
+            if at == name:
+                for kind, value in resource.items():
+                    total[kind] = total.get(kind, 0) + value
+        self.partition.occupy(node, total)
+        if not restore:
+            self.context.journal.touch(Key(NODE, "", name))
+            self.voice.displaced.add(name)
+
+    def _edit_pod(self, obj: Object, ask: Ask, details: Details) -> None:
+        """Take an edit of a pod that waits; one that runs stays as it is."""
+        pod = details.pod
+        if ask.node is not None:
+            return
+        node = self.partition.nodes.by_name.get(pod.wanted_node)
+        if node is not None:
+            self.partition.place(ask, node)
+            return
+        same = ask.priority == pod.priority and ask.memory.shape is pod.shape
+        if same and ask.app.id == details.app and ask.memory.queue == details.queue:
+            return
+        self._drop(obj.key)
+        self._add_pod(obj, details, restore=False)
+
+    def _add_pod(self, obj: Object, details: Details, *, restore: bool) -> None:
+        pod = details.pod
+        node = self.partition.nodes.by_name.get(pod.wanted_node)
+        if pod.wanted_node and node is None:
+            self.homeless.setdefault(pod.wanted_node, {})[obj.key] = obj
+            return
+        kept = obj.memory.get(self.name, {}) if restore else {}
+        app = self._application(obj, details, kept, running=node is not None)
+        if app is None:
+            return
+        ask = self._ask(obj, details, app, kept)
+        fresh = not kept
+        if node is not None:
+            self.partition.add_allocation(ask, node, restore=not fresh)
+        else:
+            self.partition.add_ask(ask, restore=not fresh)
+        if fresh:
+            ask.memory.submit_ms = app.submit_ms
+            self.context.journal.touch(obj.key)
+            for what in pods.unsimulated(pod.shape):
+                self.context.journal.complain(f"{what}: not looked at under YuniKorn")
+        else:
+            memory.take_up(self, ask, kept)
+
+    def _ask(
+        self, obj: Object, details: Details, app: Application, kept: dict[str, Any]
+    ) -> Ask:
+        pod = details.pod
+        created = self.context.ms(pod.created_us // 1_000_000 * 1_000_000)
+        ask = Ask(
+            key=obj.key.path,
+            app=app,
+            resource=details.resource,
+            priority=pod.priority,
+            create_ms=kept.get("create", created),
+            allow_self=kept.get("allow", self._allows(obj)),
+            allow_other=not pod.shape.never_preempts,
+            originator=kept.get(
+                "origin",
+                pods.is_originator(obj, first=not (app.asks or app.allocations)),
+            ),
+            required_node=pods.required_node(pod),
+            refusal=self._refusal(pod.shape),
+            group=details.group,
+        )
+        ask.rank = kept.get("rank", 0)
+        ask.memory = Origin(
+            key=obj.key,
+            shape=pod.shape,
+            queue=details.queue,
+            submit_ms=kept.get("submit", app.submit_ms),
+            since_ms=kept.get("since"),
+        )
+        return ask
+
+    def _allows(self, obj: Object) -> bool:
+        """Tell whether the pod's class lets it be preempted; "false" alone does not."""
+        return not self.opted_out.get(str(obj.spec.get("priorityClassName")), False)
+
+    def _drop(self, key: Key) -> None:
+        self.rejected.pop(key, None)
+        for waiting in self.homeless.values():
+            waiting.pop(key, None)
+        ask = self.partition.asks.get(key.path)
+        if ask is not None:
+            self._left(ask)
+            if ask.node is None:
+                self.partition.drop_ask(ask)
+            else:
+                self.partition.release(ask)
+            self.context.journal.touch(key)
+        elif key in self.foreign:
+            node, _ = self.foreign.pop(key)
+            self._occupy(node)
+
+    def _left(self, ask: Ask) -> None:
+        self.gone[ask.app.id] = None
+
+    # -- applications ----------------------------------------------------
+
+    def _application(
+        self, obj: Object, details: Details, kept: dict[str, Any], *, running: bool
+    ) -> Application | None:
+        user, groups = pods.user_of(obj)
+        known = self.partition.apps.get(details.app)
+        if known is not None and known.state is State.COMPLETED:
+            lifecycle.advance(self.partition)
+        elif known is not None:
+            if (known.user, known.groups, known.tags) != (
+                user,
+                groups,
+                pods.tags_of(obj),
+            ):
+                self.gone[known.id] = None  # its pods no longer tell whose it is
+            return known
+        leaf = self.partition.queue(kept.get("queue", ""))
+        if leaf is None or not leaf.leaf:
+            incoming = placement.Incoming(
+                queue=details.queue or placement.DEFAULT,
+                user=user,
+                groups=groups,
+                tags=pods.tags_of(obj),
+            )
+            leaf = placement.place(self.partition, incoming)
+        if leaf is None and running:
+            leaf = placement.recovery(self.partition)
+        if leaf is None:
+            self._reject(obj.key, messages.NO_PLACEMENT, quiet=bool(kept))
+            return None
+        app = Application(
+            id=details.app,
+            queue=leaf,
+            user=user,
+            groups=groups,
+            submit_ms=kept.get("submit", self.context.now_ms),
+            tags=pods.tags_of(obj),
+        )
+        return self._begin(obj, app, details, restore=bool(kept))
+
+    def _begin(
+        self, obj: Object, app: Application, details: Details, *, restore: bool
+    ) -> Application | None:
+        """Take a new application in, with its gang when it declares one."""
+        self.partition.add_application(app)
+        found = None if restore else pods.read_gang(obj)
+        if found is None:
+            return app
+        self.gone[app.id] = None  # its gang is kept beside the objects
+        if gang.form(self.partition, app, found, details.pod.priority):
+            return app
+        self.partition.remove_application(app)
+        self._reject(obj.key, messages.GANG_REJECTED, quiet=False)
+        return None
+
+    def _reject(self, key: Key, message: str, *, quiet: bool) -> None:
+        self.rejected[key] = message
+        self.context.journal.touch(key)
+        if not quiet:
+            now = self.context.now_ms
+            self.context.journal.emit(
+                Fail(
+                    at_ms=now,
+                    subject=key,
+                    reason="ApplicationRejected",
+                    message=message,
+                )
+            )

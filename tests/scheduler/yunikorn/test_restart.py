@@ -1,0 +1,101 @@
+"""Taken down and up again at any instant, YuniKorn decides the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduler.invariants import check
+from scheduler.world import World
+from tests.scheduler.yunikorn.clusters import pod, run, world
+
+GROUPS = [
+    {
+        "name": "workers",
+        "minMember": 3,
+        "minResource": {"cpu": "1", "memory": "1Gi"},
+    }
+]
+_PODS = st.lists(
+    st.tuples(
+        st.sampled_from(["root.prod", "root.test", "root.default"]),
+        st.sampled_from(["1", "2", "3"]),
+        st.integers(0, 60),  # arrival, seconds
+        st.integers(5, 90),  # run time
+        st.booleans(),  # comes again when preempted
+        st.sampled_from([None, -10, 0, 10]),
+    ),
+    min_size=1,
+    max_size=18,
+)
+
+
+def _fill(made: World, pods: list[tuple[Any, ...]]) -> None:
+    for number, (queue, cpu, arrival, runtime, again, priority) in enumerate(pods):
+        spec = {} if priority is None else {"priority": priority}
+        made.put(
+            pod(
+                f"p{number}",
+                queue,
+                cpu,
+                runtime=f"{runtime}s",
+                arrival=f"{arrival}s",
+                recreate=again,
+                **spec,
+            )
+        )
+
+
+@settings(max_examples=25)
+@given(
+    pods=_PODS, at=st.integers(1, 80), laws=st.sampled_from(["documented", "released"])
+)
+def test_a_world_decoded_from_its_bytes_goes_on_the_same(
+    pods: list[tuple[Any, ...]], at: int, laws: str
+) -> None:
+    made = world(laws=laws, nodes={"n": "4", "m": "3"})
+    _fill(made, pods)
+    run(made, at)
+    again = made.copy()
+    assert again.hash() == made.hash()
+    assert _plain(run(again, 60)) == _plain(run(made, 60))
+    assert again.hash() == made.hash()
+    check(made)
+
+
+def _plain(decisions: Any) -> bytes:
+    return msgspec.json.encode([(type(d).__name__, d) for d in decisions])
+
+
+@pytest.mark.parametrize("at", [1, 5, 9, 12, 20, 40])
+def test_a_gang_goes_on_the_same(at: int) -> None:
+    made = world(nodes={"n": "3", "m": "1"})
+    notes = {
+        "yunikorn.apache.org/task-groups": msgspec.json.encode(GROUPS).decode(),
+        "yunikorn.apache.org/task-group-name": "workers",
+        "yunikorn.apache.org/schedulingPolicyParameters": (
+            "placeholderTimeoutInSeconds=30"
+        ),
+    }
+    made.put(pod("other", "root.test", "2", runtime="8s"))
+    for number in range(3):
+        arrival = f"{number * 7}s"
+        made.put(
+            pod(
+                f"w{number}",
+                "root.prod",
+                runtime="15s",
+                arrival=arrival,
+                annotations=notes,
+            )
+        )
+    run(made, at)
+    again = made.copy()
+    assert again.hash() == made.hash()
+    assert _plain(run(again, 60)) == _plain(run(made, 60))
+    assert again.hash() == made.hash()
+    check(made)
