@@ -137,3 +137,12 @@ def inactive(kind: str, name: str) -> str:
 def stopped(name: str) -> str:
     """Return the sentence for a reservation lost to a stopped ClusterQueue."""
     return f"ClusterQueue {name} is stopped"
+
+# Whether queues admit (their condition Active).
+ACTIVE = "Active"
+CAN_ADMIT = "Can admit new workloads"
+CANNOT_ADMIT = "Can't admit new workloads"
+CAN_SUBMIT = "Can submit new workloads to localQueue"
+CANNOT_SUBMIT = "Can't submit new workloads to clusterQueue"
+NO_SUCH_QUEUE = "Can't submit new workloads to clusterQueue"
+LOCAL_IS_STOPPED = "LocalQueue is stopped"

@@ -20,9 +20,11 @@ from scheduler.records.workload import Catalogue
 class Door:
     """A LocalQueue, and the workloads that name it."""
 
-    __slots__ = ("admitted", "pending", "reserving", "spec", "usage", "works")
+    __slots__ = ("active_since_us", "admitted", "key", "pending", "reserving", "spec", "usage", "works")
 
-    def __init__(self) -> None:
+    def __init__(self, key: Key) -> None:
+        self.key = key
+        self.active_since_us: int | None = None
         self.spec: LocalQueueSpec | None = None  # None: named, but not there
         self.works: dict[Work, None] = {}
         self.pending = 0
@@ -54,7 +56,11 @@ class Cluster:
 
     def door(self, namespace: str, name: str) -> Door:
         """Return the LocalQueue of this name, there or not."""
-        return self.doors.setdefault((namespace, name), Door())
+        door = self.doors.get((namespace, name))
+        if door is None:
+            key = Key("LocalQueue", namespace, name)
+            door = self.doors[namespace, name] = Door(key)
+        return door
 
     def door_of(self, work: Work) -> Door:
         """Return the LocalQueue that a workload names."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from scheduler.amounts import add, subtract
 from scheduler.kueue.tree import Cell, Cohort, Node, Queue
+from scheduler.records.objects import Key
 from scheduler.records.quota import CohortSpec
 
 
@@ -104,6 +105,7 @@ def _place(root: Node) -> list[Node]:
         node.path = (parent, *parent.path) if parent is not None else ()
         node.depth = len(node.path)
         node.root = root
+        node.trail = _trail(node)
         if isinstance(node, Cohort):
             order.extend(node.children())
     for node in reversed(order):
@@ -111,6 +113,11 @@ def _place(root: Node) -> list[Node]:
             below = [1 + cohort.height for cohort in node.cohorts]
             node.height = max([1 if any(node.children()) else 0, *below])
     return order
+
+
+def _trail(node: Node) -> tuple[Key, ...]:
+    declared = (n for n in (node, *node.path) if not getattr(n, "implicit", False))
+    return tuple(Key(n.kind, "", n.name) for n in declared)
 
 
 def _sum_up(cohort: Cohort) -> None:

@@ -69,10 +69,21 @@ class Lifecycle:
         self.wake: dict[Queue, None] = {}
         self.stopping: dict[Work, None] = {}
         self.dirty: dict[Work, None] = {}  # to be reconciled
-        self.touched: dict[Queue, None] = {}
         self.unready = 0
 
     # ---- words ----
+
+    def mark(self, work: Work, queue: Queue | None) -> None:
+        """Note that the status of a workload's queues changed."""
+        touch = self.context.journal.touch
+        touch(self.cluster.door_of(work).key)
+        if queue is not None:
+            self.mark_queue(queue)
+
+    def mark_queue(self, queue: Queue) -> None:
+        """Note that the status or memory of a ClusterQueue changed."""
+        for key in queue.trail:
+            self.context.journal.touch(key)
 
     def say(self, work: Work, kind: str, status: bool, reason: str, message: str) -> bool:
         """Set a condition; return whether it changed."""
@@ -121,7 +132,7 @@ class Lifecycle:
         else:
             queue.line.park(work)
         self.cluster.door_of(work).pending += 1
-        self.touched[queue] = None
+        self.mark(work, queue)
 
     def leave_line(self, work: Work) -> None:
         """Take a workload out of the line it waits in, if any."""
@@ -129,9 +140,7 @@ class Lifecycle:
         if line is not None:
             line.forget(work)
             self.cluster.door_of(work).pending -= 1
-            queue = self.cluster.queue_of(work)
-            if queue is not None:
-                self.touched[queue] = None
+            self.mark(work, self.cluster.queue_of(work))
 
     def wait(self, entry: Entry, *, parked: bool) -> None:
         """Tell why a head was not admitted."""
@@ -172,7 +181,7 @@ class Lifecycle:
         take_quota(self.cluster, work, queue, charged=True)
         work.attempt = None
         queue.generation += 1  # the admission comes back as an update of the cache
-        self.touched[queue] = None
+        self.mark(work, queue)
         self._emit_admit(work, sentence)
 
     def _emit_admit(self, work: Work, sentence: str) -> None:
@@ -245,7 +254,7 @@ class Lifecycle:
         if queue is not None:
             queue.shelf.put(work)
             queue.generation += 1
-            self.touched[queue] = None
+            self.mark(work, queue)
         known = (reason, cause)
         work.evictions[known] = work.evictions.get(known, 0) + 1
         if work.reserved:
@@ -304,7 +313,7 @@ class Lifecycle:
         if queue is not None:
             drop_quota(self.cluster, work)
             queue.generation += 1
-            self.touched[queue] = None
+            self.mark(work, queue)
         work.admission = None
         self.wake_for(work)
 

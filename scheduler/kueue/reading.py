@@ -15,6 +15,15 @@ Manifest = Mapping[str, Any]
 
 GATED_BY = "kueue.x-k8s.io/admission-gated-by"
 JOB_UID = "kueue.x-k8s.io/job-uid"
+#: What the engine writes into status; anything else there is left as it is.
+STATUS_FIELDS = (
+    "accumulatedPastExecutionTimeSeconds",
+    "admission",
+    "conditions",
+    "reclaimablePods",
+    "requeueState",
+    "schedulingStats",
+)
 MAX_EXECUTION = "kueue.x-k8s.io/max-exec-time-seconds"
 
 
@@ -146,8 +155,8 @@ def _evictions(work: Work) -> list[dict[str, Any]]:
 def memory_of(work: Work) -> dict[str, Any]:
     """Return what the status does not say: where it waits and where a search stopped."""
     memory: dict[str, Any] = {}
-    if work.line is not None:
-        memory["parked"] = work.line.parked(work)
+    if work.line is not None and work in work.line.alone:
+        memory["alone"] = True
     if work.attempt is not None:
         memory["tried"] = [dict(part) for part in work.attempt.tried]
         memory["cycle"] = work.attempt.cycle

@@ -19,8 +19,15 @@ from scheduler.kueue.entries import Entry, Fate
 from scheduler.kueue.lifecycle import Lifecycle
 from scheduler.kueue.preempting import Preempting
 from scheduler.kueue.holding import drop_quota, take_quota
-from scheduler.kueue.reading import adopt, adopt_status, recall_attempt
-from scheduler.kueue.requeue import put_back
+from scheduler.kueue.reading import (
+    STATUS_FIELDS,
+    adopt,
+    adopt_status,
+    memory_of,
+    recall_attempt,
+    status_of,
+)
+from scheduler.kueue.requeue import backoff_over, put_back
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree import Queue
 from scheduler.kueue.work import Work
@@ -65,6 +72,7 @@ class KueueStage:
         self.timers: list[tuple[int, str, Key]] = []
         self.armed: dict[Key, int] = {}
         self.restoring: dict[Work, Mapping[str, Any]] = {}
+        self.sticky: dict[str, Key] = {}  # restored: ClusterQueue -> its preemptor
 
     # ---- objects in ----
 
@@ -95,36 +103,44 @@ class KueueStage:
     def _put_queue(self, obj: Object, restore: bool) -> None:
         queue = self.cluster.put_queue(read_queue(obj.manifest))
         memory = obj.memory.get(self.name) or {}
-        if restore and memory:
-            queue.generation = memory.get("generation", 0)
-            queue.line.remembered = dict(memory.get("remembered") or {})
-        elif not restore:
+        queue.active_since_us = status.active_since(obj.status)
+        if restore:
+            self._restore_queue(queue, memory)
+        else:
             self._edit_everything()
-        self.edited[queue.name] = None
+            self.edited[queue.name] = None
+
+    def _restore_queue(self, queue: Queue, memory: Mapping[str, Any]) -> None:
+        queue.generation = memory.get("generation", 0)
+        queue.line.remembered = dict(memory.get("remembered") or {})
+        if memory.get("sticky"):
+            self.sticky[queue.name] = Key(*memory["sticky"])
+        if memory.get("edited"):
+            self.edited[queue.name] = None
 
     def _put_cohort(self, obj: Object, restore: bool) -> None:
         spec = read_cohort(obj.manifest)
         self.cluster.forest.specs[spec.name] = spec
-        self._edit_everything(structure=not restore)
+        self._edit_everything(restore=restore)
 
     def _put_flavor(self, obj: Object, restore: bool) -> None:
         flavor = read_flavor(obj.manifest)
         self.cluster.flavors[flavor.name] = flavor
         self.cluster.refusals.clear()
-        self._edit_everything(structure=not restore)
+        self._edit_everything(restore=restore)
 
     def _put_door(self, obj: Object, restore: bool) -> None:
         spec = read_local_queue(obj.manifest)
         door = self.cluster.door(spec.namespace, spec.name)
         before, door.spec = door.spec, spec
+        door.active_since_us = status.active_since(obj.status)
         if not restore and before != spec:
             self._replace(door.works)
             self.edited[spec.queue] = None
 
     def _put_namespace(self, obj: Object, restore: bool) -> None:
         self.cluster.namespaces[obj.key.name] = obj.labels
-        if not restore:
-            self._edit_everything(structure=False)
+        self._edit_everything(structure=False, restore=restore)
 
     def _put_pod_defaults(self, obj: Object, restore: bool) -> None:
         if obj.key.kind == "RuntimeClass":
@@ -132,10 +148,13 @@ class KueueStage:
         else:
             self.cluster.catalogue.put_limit_range(obj.manifest)
 
-    def _edit_everything(self, *, structure: bool = True) -> None:
+    def _edit_everything(self, *, structure: bool = True, restore: bool = False) -> None:
         self.cluster.stale = True
+        if restore:
+            return
         for name, queue in self.cluster.forest.queues.items():
             self.edited[name] = None
+            self.life.mark_queue(queue)
             if structure:
                 queue.generation += 1
 
@@ -178,7 +197,7 @@ class KueueStage:
         if queue is not None:
             take_quota(self.cluster, work, queue)
             queue.generation += 1
-            self.life.touched[queue] = None
+            self.life.mark(work, queue)
             if work.reclaimable != before:
                 self.life.wake_for(work)
         work.attempt = None
@@ -232,28 +251,37 @@ class KueueStage:
 
     def settle(self) -> None:
         """Link the tree and put every new workload where it belongs; decide nothing."""
+        if not (self.edited or self.unplaced or self.cluster.stale):
+            return
         edited, self.edited = self.edited, {}
         self.cluster.link()
         for work in sorted(self.unplaced, key=lambda w: (w.created_us, w.uid)):
             self._place(work)
         self.unplaced.clear()
+        self._restore_sticky()
         for name in edited:
             queue = self.cluster.forest.queues.get(name)
             if queue is not None:
                 self.life.wake[queue] = None
-                self.life.touched[queue] = None
+                self.life.mark_queue(queue)
                 self._touch_works(queue)
+
+    def _restore_sticky(self) -> None:
+        for name, key in self.sticky.items():
+            queue = self.cluster.forest.queues.get(name)
+            work = self.cluster.works.get(key)
+            if queue is not None and work is not None and work.line is queue.line:
+                queue.line.sticky = work
+        self.sticky.clear()
 
     def _touch_works(self, queue: Queue) -> None:
         """Let the controller look at all workloads of a queue that was edited."""
-        if self.restoring:
-            return
         for door in self.cluster.doors.values():
             if door.spec is not None and door.spec.queue == queue.name:
                 self.life.dirty.update(door.works)
 
     def _place(self, work: Work) -> None:
-        memory = self.restoring.pop(work, None)
+        memory = self.restoring.pop(work, {})
         if work.queue is not None or work.finished:
             work.refresh()
             return
@@ -261,8 +289,7 @@ class KueueStage:
             self._place_admitted(work)
         else:
             self.life.enqueue(work)
-        if memory:
-            self._recall(work, memory)
+        self._recall(work, memory)
 
     def _place_admitted(self, work: Work) -> None:
         assert work.admission is not None
@@ -277,13 +304,12 @@ class KueueStage:
     def _recall(self, work: Work, memory: Mapping[str, Any]) -> None:
         recall_attempt(work, memory)
         line = work.line
-        if line is None:
-            return
-        if memory.get("parked") and not line.parked(work):
+        if line is not None and memory.get("alone") and work not in line.alone:
             line.forget(work)
             line.park(work)
-        if memory.get("sticky"):
-            line.sticky = work
+        if memory.get("dirty"):
+            self.life.dirty[work] = None
+        self._arm(work)
 
     def reconcile(self) -> None:
         """Run the controllers on whatever changed or is due, then re-activate.
@@ -316,18 +342,14 @@ class KueueStage:
         line = queue.line
         if not (line.waiting or line.remembered):
             return
-        moved = line.revive(
-            lambda namespace: self.cluster.matches(queue, namespace),
-            lambda work: self.ready(work),
-        )
-        if moved:
-            self.life.touched[queue] = None
+        now, touch = self.context.now_us, self.context.journal.touch
 
-    def ready(self, work: Work) -> bool:
-        """Tell whether a parked workload's backoff is over."""
-        from scheduler.kueue.requeue import backoff_over
+        def ready(work: Work) -> bool:
+            touch(work.key)
+            return backoff_over(work, now)
 
-        return backoff_over(work, self.context.now_us)
+        line.revive(lambda namespace: self.cluster.matches(queue, namespace), ready)
+        self.life.mark_queue(queue)
 
     def cycle(self, *, trace: Trace | None = None, traced: Key | None = None) -> bool:
         """Run one admission cycle; False when there was no head to try.
@@ -380,7 +402,7 @@ class KueueStage:
             why=entry.reason,
             now_us=self.context.now_us,
         )
-        self.life.touched[queue] = None
+        self.life.mark(work, queue)
         self.life.wait(entry, parked=parked)
 
     def stopping(self) -> list[Key]:
@@ -467,7 +489,26 @@ class KueueStage:
 
     def write(self, obj: Object) -> None:
         """Write status and memory of one object."""
-        status.write(self.cluster, obj, self.name)
+        if obj.key.kind == "Workload":
+            self._write_workload(obj)
+        elif obj.key.kind in status.WRITERS:
+            self.cluster.link()
+            memory = status.WRITERS[obj.key.kind](self.cluster, obj, self.context.now_us)
+            if obj.key.kind == "ClusterQueue" and obj.key.name in self.edited:
+                memory["edited"] = True
+            obj.memory[self.name] = memory
+
+    def _write_workload(self, obj: Object) -> None:
+        work = self.cluster.works.get(obj.key)
+        if work is None:
+            return
+        kept = {k: v for k, v in obj.status.items() if k not in STATUS_FIELDS}
+        obj.status = {**kept, **status_of(work)}
+        if not work.active:
+            obj.manifest["spec"]["active"] = False
+        obj.memory[self.name] = memory_of(work)
+        if work in self.life.dirty:
+            obj.memory[self.name]["dirty"] = True
 
     def remember(self) -> dict[str, Any]:
         """Return what is kept beside the objects."""
@@ -479,4 +520,7 @@ class KueueStage:
 
     def owned(self) -> Iterable[Key]:
         """Return the keys of the objects whose status it writes."""
-        return status.owned(self.cluster)
+        yield from self.cluster.works
+        for queue in self.cluster.forest.queues.values():
+            yield from queue.trail
+        yield from (d.key for d in self.cluster.doors.values() if d.spec is not None)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from scheduler.amounts import add, subtract
+from scheduler.records.objects import Key
 from scheduler.records.quota import CohortSpec, Quota, QueueSpec, ResourceGroup
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ class Node:
         "parent",
         "path",
         "root",
+        "trail",
         "weight",
     )
 
@@ -103,6 +105,7 @@ class Node:
         self.path: tuple[Cohort, ...] = ()  # parent .. root
         self.depth = 0
         self.height = 0
+        self.trail: tuple[Key, ...] = ()  # the objects whose status its usage is in
         self.weight = 1.0
         # Per resource: what the parent could lend, and the quoted cells.
         self.measures: tuple[tuple[float, tuple[Cell, ...]], ...] = ()
@@ -144,6 +147,7 @@ class Queue(Node):
 
     __slots__ = (
         "active",
+        "active_since_us",
         "cover",
         "generation",
         "line",
@@ -154,8 +158,10 @@ class Queue(Node):
 
     def __init__(self, spec: QueueSpec, shelf: Shelf, line: Line) -> None:
         super().__init__(spec.name)
+        self.trail = (Key(self.kind, "", spec.name),)
         self.spec = spec
         self.active = True
+        self.active_since_us: int | None = None
         self.generation = 0
         self.shelf = shelf
         self.line = line
