@@ -20,7 +20,19 @@ from sandbox.events import Line, lines_of
 from sandbox.leases import LEASE_S, Claim
 from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
 from sandbox.models.fields import json_text
-from sandbox.operations import AnyOperation, Begin, Redo, Rewind, Tick, Transport, Undo
+from sandbox.operations import (
+    AnyOperation,
+    Begin,
+    Delete,
+    Put,
+    Redo,
+    Rewind,
+    SetPolicy,
+    Several,
+    Tick,
+    Transport,
+    Undo,
+)
 from sandbox.packing import pack_page, pack_step, pack_world
 from sandbox.worlds import Held
 from scheduler.world import Changes
@@ -51,7 +63,8 @@ class Work:
                 return Revision.TRANSPORT
             case Begin() | Rewind() | Undo() | Redo():
                 return Revision.RERUN
-        return Revision.EDIT
+            case Put() | Delete() | SetPolicy() | Several():
+                return Revision.EDIT
 
 
 def commit(held: Held, sandbox: Sandbox, claim: Claim, work: Work) -> Step:

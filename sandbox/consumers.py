@@ -23,7 +23,7 @@ _read_hello = msgspec.json.Decoder(Hello).decode
 _encode = msgspec.json.Encoder().encode
 
 
-class SandboxConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
+class SandboxConsumer(AsyncWebsocketConsumer):
     """One browser on one sandbox. Clients say hello and nothing else."""
 
     client: Client | None = None

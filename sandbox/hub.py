@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -34,7 +34,7 @@ LOOK_EVERY_S = 2.0
 CLOSE_SLOW, CLOSE_GONE = 4408, 4404
 
 Send = Callable[[str], Awaitable[None]]
-Close = Callable[[int], Awaitable[None]]
+Close = Callable[[int], Coroutine[Any, Any, None]]
 
 
 class Message(NamedTuple):
@@ -215,7 +215,8 @@ async def _next(sandbox_id: str, client: Client) -> list[str]:
     # What came while the page was made is above it, or in it.
     if client.waiting:
         client.wake.set()
-    return texts
+    frames: list[str] = texts
+    return frames
 
 
 def _join(messages: list[Message], revision: int) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from sandbox import bulk
-from sandbox.models import TABLES, OtherObject, StoredObject, table_of
+from sandbox.models import ALL_TABLES, StoredObject, table_of
 from sandbox.models.fields import decode_json, json_text
 from sandbox.transitions import conditions_of, is_true, phase_of
 from scheduler.records.objects import Key, Object
@@ -66,7 +66,7 @@ def remove(sandbox_id: str, keys: Iterable[Key]) -> None:
 
 def load(sandbox_id: str) -> Iterator[Object]:
     """Yield every object of a sandbox; one query per table, always the same number."""
-    for table in (*TABLES.values(), OtherObject):
+    for table in ALL_TABLES:
         for row in bulk.select(table, _LOADED, sandbox_id):
             kind, namespace, name, manifest, status, memory = row
             yield Object(
@@ -79,7 +79,7 @@ def load(sandbox_id: str) -> Iterator[Object]:
 
 def clear(sandbox_id: str) -> None:
     """Delete every object of a sandbox."""
-    for table in (*TABLES.values(), OtherObject):
+    for table in ALL_TABLES:
         table._default_manager.filter(sandbox_id=sandbox_id).delete()
 
 
@@ -118,7 +118,8 @@ def _extra(obj: Object) -> tuple[Any, ...]:
             )
         case "Job":
             return (obj.labels.get(QUEUE_LABEL, ""),)
-    return ()
+        case _:
+            return ()
 
 
 def _of_workload(obj: Object) -> tuple[Any, ...]:

@@ -89,7 +89,7 @@ def to_document(operation: AnyOperation) -> dict[str, Any]:
 
 def from_document(document: dict[str, Any]) -> AnyOperation:
     """Return the operation that `to_document` wrote."""
-    operation: AnyOperation = msgspec.convert(document, AnyOperation)  # type: ignore[arg-type]  # a union is a type to msgspec
+    operation: AnyOperation = msgspec.convert(document, AnyOperation)
     return operation
 
 

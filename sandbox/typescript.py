@@ -113,15 +113,16 @@ def _type_of(info: msgspec.inspect.Type) -> str:
         case msgspec.inspect.ListType(item_type=item) if _rows(item):
             return "readonly AnyRow[]"
         case msgspec.inspect.ListType(item_type=item):
-            inner = _type_of(item)
-            return f"readonly ({inner})[]" if " | " in inner else f"readonly {inner}[]"
+            name = _type_of(item)
+            return f"readonly ({name})[]" if " | " in name else f"readonly {name}[]"
         case msgspec.inspect.DictType(value_type=value):
             return f"Readonly<Record<string, {_type_of(value)}>>"
         case msgspec.inspect.UnionType(types=types):
             return " | ".join(_type_of(part) for part in types)
         case msgspec.inspect.StructType(cls=cls):
             return cls.__name__
-    return _PLAIN[type(info)][1]
+        case _:
+            return _PLAIN[type(info)][1]
 
 
 def _rows(info: msgspec.inspect.Type) -> bool:
@@ -194,7 +195,8 @@ def _shape(info: msgspec.inspect.Type) -> Any:
             return {"either": [_shape(part) for part in types]}
         case msgspec.inspect.StructType(cls=cls):
             return {"record": cls.__name__}
-    return _PLAIN[type(info)][0]
+        case _:
+            return _PLAIN[type(info)][0]
 
 
 _PARSER = """\

@@ -27,7 +27,7 @@ class Wire(
     """The base of everything that travels."""
 
 
-class Cell(Wire, kw_only=True):
+class Cell(Wire, frozen=True, kw_only=True):
     """Quota and usage of one (flavor, resource) at one node of the quota tree."""
 
     flavor: str
@@ -41,7 +41,7 @@ class Cell(Wire, kw_only=True):
     lending_limit: str | None = None
 
 
-class Counts(Wire, kw_only=True):
+class Counts(Wire, frozen=True, kw_only=True):
     """Workloads by state."""
 
     pending: int = 0
@@ -52,7 +52,7 @@ class Counts(Wire, kw_only=True):
     finished: int = 0
 
 
-class Row(Wire, kw_only=True):
+class Row(Wire, frozen=True, kw_only=True):
     """What every row carries."""
 
     key: str
@@ -60,7 +60,7 @@ class Row(Wire, kw_only=True):
     namespace: str = ""
 
 
-class SandboxRow(Row, tag="Sandbox", tag_field="kind", kw_only=True):
+class SandboxRow(Row, tag="Sandbox", tag_field="kind", frozen=True, kw_only=True):
     """The sandbox itself: clock, transport and what may be done with it."""
 
     id: str
@@ -83,7 +83,7 @@ class SandboxRow(Row, tag="Sandbox", tag_field="kind", kw_only=True):
     not_simulated: list[str]  # what this world holds that has no effect
 
 
-class CohortRow(Row, tag="Cohort", tag_field="kind", kw_only=True):
+class CohortRow(Row, tag="Cohort", tag_field="kind", frozen=True, kw_only=True):
     """A cohort: an inner node of the quota tree."""
 
     parent: str
@@ -94,7 +94,9 @@ class CohortRow(Row, tag="Cohort", tag_field="kind", kw_only=True):
     lendable: Amounts
 
 
-class ClusterQueueRow(Row, tag="ClusterQueue", tag_field="kind", kw_only=True):
+class ClusterQueueRow(
+    Row, tag="ClusterQueue", tag_field="kind", frozen=True, kw_only=True
+):
     """A ClusterQueue: a leaf of the quota tree."""
 
     cohort: str
@@ -111,7 +113,7 @@ class ClusterQueueRow(Row, tag="ClusterQueue", tag_field="kind", kw_only=True):
     borrow_within_cohort: str
 
 
-class LocalQueueRow(Row, tag="LocalQueue", tag_field="kind", kw_only=True):
+class LocalQueueRow(Row, tag="LocalQueue", tag_field="kind", frozen=True, kw_only=True):
     """A LocalQueue: the door of a namespace to a ClusterQueue."""
 
     cluster_queue: str
@@ -120,14 +122,16 @@ class LocalQueueRow(Row, tag="LocalQueue", tag_field="kind", kw_only=True):
     counts: Counts
 
 
-class ResourceFlavorRow(Row, tag="ResourceFlavor", tag_field="kind", kw_only=True):
+class ResourceFlavorRow(
+    Row, tag="ResourceFlavor", tag_field="kind", frozen=True, kw_only=True
+):
     """A ResourceFlavor."""
 
     node_labels: dict[str, str]
     taints: list[str]
 
 
-class PodSetCell(Wire, kw_only=True):
+class PodSetCell(Wire, frozen=True, kw_only=True):
     """One pod set of a Workload."""
 
     name: str
@@ -142,7 +146,7 @@ Phase = Literal[
 ]
 
 
-class WorkloadRow(Row, tag="Workload", tag_field="kind", kw_only=True):
+class WorkloadRow(Row, tag="Workload", tag_field="kind", frozen=True, kw_only=True):
     """A Workload as a card shows it."""
 
     uid: str
@@ -169,7 +173,7 @@ class WorkloadRow(Row, tag="Workload", tag_field="kind", kw_only=True):
     owner: str  # key of the Job it was made from, or ""
 
 
-class NodeRow(Row, tag="Node", tag_field="kind", kw_only=True):
+class NodeRow(Row, tag="Node", tag_field="kind", frozen=True, kw_only=True):
     """A node with what is taken on it."""
 
     state: Literal["ready", "cordoned", "failed"]
@@ -181,7 +185,7 @@ class NodeRow(Row, tag="Node", tag_field="kind", kw_only=True):
     labels: dict[str, str]
 
 
-class PodRow(Row, tag="Pod", tag_field="kind", kw_only=True):
+class PodRow(Row, tag="Pod", tag_field="kind", frozen=True, kw_only=True):
     """A pod."""
 
     uid: str
@@ -207,7 +211,7 @@ class PodRow(Row, tag="Pod", tag_field="kind", kw_only=True):
     message: str
 
 
-class QueueRow(Row, tag="Queue", tag_field="kind", kw_only=True):
+class QueueRow(Row, tag="Queue", tag_field="kind", frozen=True, kw_only=True):
     """A YuniKorn queue; `name` is its full path."""
 
     parent: str
@@ -225,7 +229,9 @@ class QueueRow(Row, tag="Queue", tag_field="kind", kw_only=True):
     applications: int
 
 
-class ApplicationRow(Row, tag="Application", tag_field="kind", kw_only=True):
+class ApplicationRow(
+    Row, tag="Application", tag_field="kind", frozen=True, kw_only=True
+):
     """A YuniKorn application."""
 
     queue: str
@@ -238,7 +244,7 @@ class ApplicationRow(Row, tag="Application", tag_field="kind", kw_only=True):
     allocations: int
 
 
-class PolicyRow(Row, tag="Policy", tag_field="kind", kw_only=True):
+class PolicyRow(Row, tag="Policy", tag_field="kind", frozen=True, kw_only=True):
     """The policy document in force; `changed` are paths that differ from the start."""
 
     document: dict[str, Any]
@@ -260,7 +266,7 @@ AnyRow = (
 )
 
 
-class QueueSample(Wire, kw_only=True):
+class QueueSample(Wire, frozen=True, kw_only=True):
     """One queue at one tick, for the curves."""
 
     queue: str
@@ -269,7 +275,7 @@ class QueueSample(Wire, kw_only=True):
     pending: int
 
 
-class Sample(Wire, kw_only=True):
+class Sample(Wire, frozen=True, kw_only=True):
     """The whole world at one tick, for the curves."""
 
     tick: int
@@ -284,7 +290,7 @@ class Sample(Wire, kw_only=True):
     queues: list[QueueSample]
 
 
-class EventLine(Wire, kw_only=True):
+class EventLine(Wire, frozen=True, kw_only=True):
     """One decision or edit, as the event list shows it."""
 
     revision: int
@@ -298,14 +304,14 @@ class EventLine(Wire, kw_only=True):
     message: str
 
 
-class Hello(Wire, tag="hello", tag_field="type", kw_only=True):
+class Hello(Wire, tag="hello", tag_field="type", frozen=True, kw_only=True):
     """Client: what it has and wants. `since` asks for diffs above a revision."""
 
     since: int | None = None
     views: list[str] = []
 
 
-class PageState(Wire, tag="page_state", tag_field="type", kw_only=True):
+class PageState(Wire, tag="page_state", tag_field="type", frozen=True, kw_only=True):
     """Server: everything at one revision. The newest 600 samples and 200 events."""
 
     revision: int
@@ -315,7 +321,7 @@ class PageState(Wire, tag="page_state", tag_field="type", kw_only=True):
     protocol: int = PROTOCOL
 
 
-class Diff(Wire, tag="diff", tag_field="type", kw_only=True):
+class Diff(Wire, tag="diff", tag_field="type", frozen=True, kw_only=True):
     """Server: from one revision to a later one; may span several.
 
     `updated` holds the changed fields only, whole values. A client whose
@@ -332,13 +338,13 @@ class Diff(Wire, tag="diff", tag_field="type", kw_only=True):
     events: list[EventLine]
 
 
-class Resync(Wire, tag="resync", tag_field="type", kw_only=True):
+class Resync(Wire, tag="resync", tag_field="type", frozen=True, kw_only=True):
     """Server: the diffs you need are gone; say hello without `since`."""
 
     revision: int
 
 
-class Status(Wire, tag="status", tag_field="type", kw_only=True):
+class Status(Wire, tag="status", tag_field="type", frozen=True, kw_only=True):
     """Server: how the service is. Errors stay until a status without one."""
 
     level: Literal["live", "waiting", "error"]

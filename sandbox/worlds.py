@@ -10,6 +10,7 @@ import logging
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
@@ -109,6 +110,11 @@ def fresh(sandbox: Sandbox) -> World:
     """Return the world of the sandbox's rows; always the same number of queries."""
     header = _headers.decode(bytes(sandbox.header))
     return World.load(header, manifests.load(sandbox.pk))
+
+
+def policy_of(sandbox: Sandbox) -> dict[str, Any]:
+    """Return the policy document in force."""
+    return _headers.decode(bytes(sandbox.header)).policy
 
 
 def copy_of(sandbox_id: str) -> tuple[World, Sandbox]:

@@ -13,6 +13,7 @@ from sandbox.actions.living import (
     do_delete_sandbox,
     do_first_run,
     do_rename,
+    do_show,
 )
 from sandbox.actions.nodes import do_node
 from sandbox.actions.objects import (
@@ -43,6 +44,7 @@ __all__ = [
     "do_redo",
     "do_rename",
     "do_rewind",
+    "do_show",
     "do_speed",
     "do_step",
     "do_tick",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from sandbox import broadcast, leases, library, worlds
-from sandbox.actions.transport import KEY
 from sandbox.actions.turns import allowed, turn
 from sandbox.commits import Work, commit
 from sandbox.errors import Cause, ForbiddenError, InvalidError
@@ -17,6 +16,7 @@ from sandbox.events import Line
 from sandbox.findings import causes_of
 from sandbox.models import Sandbox
 from sandbox.operations import Begin, Transport
+from sandbox.rows.transport import KEY
 from sandbox.worlds import Held
 from scheduler.errors import SchedulerError
 from scheduler.manifests.documents import DEFAULT_LIMITS, Limits
@@ -24,7 +24,13 @@ from scheduler.scenarios import Assembled, InputError, assemble
 from scheduler.world import World
 
 Files = Sequence[tuple[str, str]]  # (name, text)
-FIRST_SCENARIO = "first-look"
+
+
+class Created(NamedTuple):
+    """A sandbox just made, and what was found in its files."""
+
+    sandbox: Sandbox
+    findings: list[Cause]
 
 
 def do_create(
@@ -36,7 +42,7 @@ def do_create(
     seed: int | None = None,
     policy: Mapping[str, Any] | None = None,
     limits: Limits = DEFAULT_LIMITS,
-) -> Sandbox:
+) -> Created:
     """Make a sandbox of a scenario of the library, of files, or empty; paused.
 
     `policy` is a patch of the policy's spec. Raises InvalidError with every
@@ -45,12 +51,13 @@ def do_create(
     if scenario:
         files = [*library.files_of(scenario), *files]
     made = _assemble(files, seed, policy, limits)
-    return begin(
+    sandbox = begin(
         user,
         made.world,
         title=title or _title(made) or "New sandbox",
         scenario=scenario,
     )
+    return Created(sandbox, causes_of(made.loaded.findings))
 
 
 def _assemble(
@@ -130,6 +137,17 @@ def do_rename(user: User, sandbox_id: str, title: str) -> None:
         )
 
 
+def do_show(user: User, sandbox_id: str, visibility: str) -> None:
+    """Choose who may see the sandbox: its people only, or everybody."""
+    allowed(user, sandbox_id)
+    mine = Sandbox.objects.filter(pk=sandbox_id, owner_id=user.pk)
+    if visibility not in (Sandbox.PRIVATE, Sandbox.PUBLIC):
+        problem = f"expected private or public, got {visibility!r}"
+        raise InvalidError(problem, causes=[Cause(problem=problem, field="visibility")])
+    if not mine.update(visibility=visibility):
+        raise ForbiddenError("only its owner shows or hides a sandbox")
+
+
 def do_delete_sandbox(user: User, sandbox_id: str) -> None:
     """Delete the sandbox with its history; forks keep what is their own."""
     allowed(user, sandbox_id)
@@ -145,6 +163,5 @@ def do_first_run(user: User) -> Sandbox | None:
     """Give a user who has no sandbox the first one, ready to play."""
     if Sandbox.objects.filter(owner_id=user.pk).exists():
         return None
-    if FIRST_SCENARIO not in library.names():
-        return None
-    return do_create(user, scenario=FIRST_SCENARIO)
+    scenarios = library.names()
+    return do_create(user, scenario=scenarios[0]).sandbox if scenarios else None

@@ -55,8 +55,9 @@ def change_of(world: World, node: Object, change: str) -> Edit:
         case "fail":
             taints = [*(node.spec.get("taints") or ()), UNREACHABLE]
             return _with_pods_gone(world, node, _spec(node, taints=taints))
-    kept = [t for t in node.spec.get("taints") or () if t != UNREACHABLE]
-    return _spec(node, taints=kept, unschedulable=False)
+        case _:
+            kept = [t for t in node.spec.get("taints") or () if t != UNREACHABLE]
+            return _spec(node, taints=kept, unschedulable=False)
 
 
 def _spec(node: Object, **fields: Any) -> Put:

@@ -51,14 +51,17 @@ def do_import(
     skip_errors: bool = False,
     dry_run: bool = False,
     seen: int | None = None,
+    only: Key | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Imported:
     """Create and change objects from texts: all of them or, on any error, none.
 
     With `skip_errors` what cannot be taken is left out and the rest is taken.
-    Raises InvalidError with every finding.
+    With `only` the texts must hold that object and nothing else. Raises
+    InvalidError with every finding.
     """
     loaded = load(files, limits=limits)
+    _check_only(loaded, only)
     with turn(user, sandbox_id) as mine:
         refuse_stale(mine.sandbox, seen, [str(obj.key) for obj in loaded.objects])
         operation, answer = _plan(mine.held.world, loaded, skip_errors=skip_errors)
@@ -72,6 +75,14 @@ def do_import(
         work = Work(operation=operation, who=user.pk, summary=summary, edits=lines)
         answer.revision = mine.commit(work).revision
         return answer
+
+
+def _check_only(loaded: Loaded, only: Key | None) -> None:
+    keys = [obj.key for obj in loaded.objects]
+    if only is not None and keys != [only] and not loaded.errors:
+        given = ", ".join(map(str, keys)) or "nothing"
+        problem = f"expected {only} alone, got {given}"
+        raise InvalidError(problem, causes=[Cause(problem=problem, field="metadata")])
 
 
 def _try(world: World, operation: Edit | None) -> None:
@@ -288,7 +299,7 @@ def do_delete(
             )
             for key in keys
         ]
-        operation = Delete([tuple(key) for key in keys])
+        operation = Delete([(key.kind, key.namespace, key.name) for key in keys])
         mine.do(operation)
         summary = lines[0].message if len(lines) == 1 else f"{name} deletes {len(keys)}"
         return mine.commit(

@@ -13,11 +13,10 @@ from sandbox.commits import Work
 from sandbox.diffs import Step
 from sandbox.errors import ConflictError
 from sandbox.models import (
-    TABLES,
+    ALL_TABLES,
     Checkpoint,
     Diff,
     Event,
-    OtherObject,
     Revision,
     Sample,
     Sandbox,
@@ -98,7 +97,7 @@ def _keep_as_fork(sandbox: Sandbox, revision: int) -> Sandbox:
     for model, field in _PAST:
         after = {f"{field}__gt": revision}
         model._default_manager.filter(sandbox=sandbox, **after).update(sandbox=fork)
-    for table in (*TABLES.values(), OtherObject):
+    for table in ALL_TABLES:
         table._default_manager.filter(sandbox=sandbox).update(sandbox=fork)
     children = Sandbox.objects.filter(parent=sandbox, parent_revision__gt=revision)
     children.exclude(pk=fork.pk).update(parent=fork)

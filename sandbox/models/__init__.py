@@ -35,12 +35,16 @@ TABLES: dict[str, type[StoredObject]] = {
 }
 
 
+ALL_TABLES: tuple[type[StoredObject], ...] = (*TABLES.values(), OtherObject)
+
+
 def table_of(kind: str) -> type[StoredObject]:
     """Return the table that holds objects of this kind."""
     return TABLES.get(kind, OtherObject)
 
 
 __all__ = [
+    "ALL_TABLES",
     "TABLES",
     "Answer",
     "Checkpoint",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from django.db import models
@@ -16,12 +16,22 @@ def json_text(value: Any) -> str:
     return encode_json(value).decode()
 
 
-class JsonText(models.TextField):  # type: ignore[type-arg]  # set by its own conversions
+if TYPE_CHECKING:
+    _TextField = models.TextField[Any, Any]
+else:
+    _TextField = models.TextField
+
+
+class JsonText(_TextField):
     """JSON in a text column: key order and numbers survive on every database.
 
     The databases' own JSON types reorder keys, and the engine's answers must
     not depend on which database holds the rows.
     """
+
+    if TYPE_CHECKING:
+        _pyi_private_set_type: Any
+        _pyi_private_get_type: Any
 
     def from_db_value(self, value: str | None, *_: Any) -> Any:
         """Return the value that the text holds."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from sandbox.rows import yunikorn
 from sandbox.rows.quota import taint_texts
 from sandbox.transitions import conditions_of
 from sandbox.wire import NodeRow
@@ -54,7 +55,7 @@ def taken(world: World, name: str) -> tuple[dict[str, int], int]:
     if world.kube is not None:
         return world.kube.used_on(name)
     if world.yunikorn is not None:
-        return world.yunikorn.used_on(name)
+        return yunikorn.taken(world, name)
     return {}, 0
 
 

@@ -33,6 +33,8 @@ _ALWAYS_PREFIXES = tuple(f"{kind}/" for kind in _ALWAYS)
 def page_of(world: World, sandbox: Sandbox) -> Page:
     """Return every row of the world. O(objects)."""
     page: Page = {}
+    if world.kueue is not None:
+        world.kueue.settle()
     for obj in world.objects.values():
         make = MAKERS.get(obj.key.kind)
         if make is not None and world_shows(world, obj.key):

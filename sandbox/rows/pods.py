@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from sandbox.rows import yunikorn
 from sandbox.rows.workloads import work_of
 from sandbox.transitions import conditions_of
 from sandbox.wire import PodRow
@@ -73,7 +74,7 @@ def _before_node(spec: dict[str, Any], conditions: dict[str, Any]) -> Phase:
 def _queue(world: World, obj: Object, owner: Key | None) -> str:
     """Return the ClusterQueue that admitted it, or the YuniKorn queue it is in."""
     if world.yunikorn is not None:
-        return world.yunikorn.queue_of(obj.key)
+        return yunikorn.queue_of(world, obj.key)
     if owner is not None and (work := work_of(world, owner)) is not None:
         return work.admission.queue if work.admission else ""
     return ""

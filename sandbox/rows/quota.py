@@ -28,7 +28,8 @@ def rows(world: World, tally: Tally) -> Iterator[Row]:
     """Yield the rows of every cohort, ClusterQueue and LocalQueue."""
     if world.kueue is None:
         return
-    forest = world.kueue.forest
+    world.kueue.settle()
+    forest = world.kueue.cluster.forest
     for cohort in forest.cohorts.values():
         yield cohort_row(cohort)
     for queue in forest.queues.values():

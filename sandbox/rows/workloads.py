@@ -47,12 +47,20 @@ def row(world: World, obj: Object) -> WorkloadRow:
         admitted_ms=_since(world, work, "Admitted"),
         ready_ms=running.ready_ms if running else None,
         ends_ms=running.ends_ms if running else None,
-        runtime_ms=world.lifetime.expected_ms(obj.key),
+        runtime_ms=runtime_ms(world, obj),
         requeue_ms=_requeue(world, work),
         evictions=sum(work.evictions.values()) if work else 0,
         evicted=work.evicted if work else False,
         owner=_owner(obj),
     )
+
+
+def runtime_ms(world: World, obj: Object) -> int:
+    """Return how long its work takes once all pods are ready; 0 = until stopped."""
+    timing = world.lifetime.timing(obj)
+    if timing.runtime is not None:
+        return timing.runtime.draw(world.context.seed, "runtime", str(obj.key))
+    return 0 if timing.recreate else world.lifetime.default_runtime_ms
 
 
 def reparked(world: World, page: Mapping[str, Row]) -> Iterator[Row]:
@@ -75,7 +83,7 @@ def reparked(world: World, page: Mapping[str, Row]) -> Iterator[Row]:
 
 def work_of(world: World, key: Key) -> Work | None:
     """Return what the Kueue stage knows of a Workload."""
-    return None if world.kueue is None else world.kueue.works.get(key)
+    return None if world.kueue is None else world.kueue.cluster.works.get(key)
 
 
 def is_parked(work: Work | None) -> bool:

@@ -1,0 +1,140 @@
+"""Errors of the rooms below as Kubernetes-style Status bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.db import OperationalError
+from django.http import Http404
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from sandbox.errors import (
+    BusyError,
+    Cause,
+    ConflictError,
+    ForbiddenError,
+    GoneError,
+    InvalidError,
+    NotFoundError,
+    OvertakenError,
+    SandboxError,
+    StaleError,
+)
+from scheduler.errors import SchedulerError
+
+
+class PreconditionFailedError(SandboxError):
+    """If-Match names another version than the one that is there."""
+
+
+_CODES: tuple[tuple[type[Exception], int, str], ...] = (
+    (NotFoundError, 404, "NotFound"),
+    (ForbiddenError, 403, "Forbidden"),
+    (InvalidError, 422, "Invalid"),
+    (PreconditionFailedError, 412, "PreconditionFailed"),
+    (StaleError, 409, "Conflict"),
+    (ConflictError, 409, "Conflict"),
+    (OvertakenError, 409, "Conflict"),
+    (GoneError, 410, "Expired"),
+    (BusyError, 503, "ServiceUnavailable"),
+    (SchedulerError, 422, "Invalid"),
+    (OperationalError, 503, "ServiceUnavailable"),
+    (exceptions.NotAuthenticated, 401, "Unauthorized"),
+    (exceptions.AuthenticationFailed, 401, "Unauthorized"),
+    (exceptions.PermissionDenied, 403, "Forbidden"),
+    (PermissionDenied, 403, "Forbidden"),
+    (exceptions.NotFound, 404, "NotFound"),
+    (Http404, 404, "NotFound"),
+    (exceptions.MethodNotAllowed, 405, "MethodNotAllowed"),
+    (exceptions.NotAcceptable, 406, "NotAcceptable"),
+    (exceptions.UnsupportedMediaType, 415, "UnsupportedMediaType"),
+    (exceptions.Throttled, 429, "TooManyRequests"),
+    (exceptions.ValidationError, 422, "Invalid"),
+    (exceptions.ParseError, 400, "BadRequest"),
+)
+#: Seconds after which a busy service may be asked again.
+RETRY_S = 1
+
+
+def answer(error: Exception, context: dict[str, Any]) -> Response | None:
+    """Return the Status of an error; None for defects, which stay a 500."""
+    del context
+    for kind, code, reason in _CODES:
+        if isinstance(error, kind):
+            return _response(error, code, reason)
+    return None
+
+
+def _response(error: Exception, code: int, reason: str) -> Response:
+    response = Response(
+        status_body(code, reason, message_of(error), causes_of(error)), status=code
+    )
+    if code == 503:
+        response["Retry-After"] = str(RETRY_S)
+    wait = getattr(error, "wait", None)
+    if isinstance(wait, int | float):
+        response["Retry-After"] = str(int(wait) + 1)
+    return response
+
+
+def status_body(
+    code: int, reason: str, message: str, causes: Iterable[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """Return a Status document."""
+    return {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": message,
+        "reason": reason,
+        "details": {"causes": list(causes)},
+        "code": code,
+    }
+
+
+def message_of(error: Exception) -> str:
+    """Return the sentence for people."""
+    if isinstance(error, OperationalError):
+        return "the database does not answer; try again"
+    if isinstance(error, exceptions.ValidationError):
+        return "; ".join(c["message"] for c in causes_of(error)) or "invalid"
+    if isinstance(error, exceptions.APIException):
+        return str(error.detail)
+    return str(error) or "not found"
+
+
+def causes_of(error: Exception) -> list[dict[str, Any]]:
+    """Return what is wrong, place by place."""
+    if isinstance(error, SandboxError):
+        return [cause_body(cause) for cause in error.causes]
+    if isinstance(error, exceptions.ValidationError):
+        return list(_fields("", error.detail))
+    return []
+
+
+def cause_body(cause: Cause) -> dict[str, Any]:
+    """Return one cause as it travels."""
+    return {
+        "reason": "FieldValueInvalid" if cause.level == "error" else cause.level,
+        "message": cause.problem,
+        "field": cause.field,
+        "file": cause.file,
+        "line": cause.line,
+        "level": cause.level,
+    }
+
+
+def _fields(path: str, detail: Any) -> Iterable[dict[str, Any]]:
+    if isinstance(detail, dict):
+        for name, part in detail.items():
+            yield from _fields(f"{path}.{name}" if path else str(name), part)
+    elif isinstance(detail, list):
+        for n, part in enumerate(detail):
+            inner = f"{path}[{n}]" if isinstance(part, dict | list) else path
+            yield from _fields(inner, part)
+    else:
+        yield cause_body(Cause(problem=f"{path}: {detail}", field=path))

@@ -1,0 +1,83 @@
+"""Idempotency-Key: the same request sent twice is done once and answered twice."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from sandbox.errors import ConflictError
+from sandbox.models import Answer
+
+HEADER = "Idempotency-Key"
+_LONGEST = 200
+
+Post = Callable[..., Response]
+
+
+def once(post: Post) -> Post:
+    """Decorate a POST so that a repeated key gets the first answer again."""
+
+    @functools.wraps(post)
+    def wrapped(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
+        key = request.headers.get(HEADER, "")
+        user = request.user
+        if not key or not isinstance(user, User):
+            return post(view, request, *args, **kwargs)
+        if len(key) > _LONGEST:
+            raise serializers.ValidationError({HEADER: f"over {_LONGEST} characters"})
+        print_ = _fingerprint(request)
+        known = Answer.objects.filter(user=user, key=key).first()
+        if known is None:
+            return _first(post, view, request, args, kwargs, user, key, print_)
+        return _again(known, print_)
+
+    return wrapped
+
+
+def _first(
+    post: Post,
+    view: Any,
+    request: Request,
+    args: Any,
+    kwargs: Any,
+    user: User,
+    key: str,
+    print_: str,
+) -> Response:
+    try:
+        row = Answer.objects.create(
+            user=user, key=key, request=print_, status=0, body=None
+        )
+    except IntegrityError:
+        raise ConflictError("a request with this key is being answered now") from None
+    try:
+        response = post(view, request, *args, **kwargs)
+    except BaseException:
+        row.delete()  # nothing was done: it may be tried again
+        raise
+    row.status, row.body = response.status_code, response.data
+    row.save(update_fields=["status", "body"])
+    return response
+
+
+def _again(known: Answer, print_: str) -> Response:
+    if not known.fits(print_):
+        raise ConflictError("this key was used for another request")
+    if known.status == 0:
+        raise ConflictError("a request with this key is being answered now")
+    return Response(known.body, status=known.status)
+
+
+def _fingerprint(request: Request) -> str:
+    digest = hashlib.sha256()
+    digest.update(f"{request.method} {request.get_full_path()}\n".encode())
+    digest.update(repr(request.data).encode())
+    return digest.hexdigest()

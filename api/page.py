@@ -1,0 +1,29 @@
+"""The page itself: one file for every address that the page draws."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_safe
+
+_MISSING = (
+    "The page is not built. Run ./dev build, or use the API under /api/v1/ "
+    "(its description is at /api/v1/schema)."
+)
+
+
+@require_safe
+@ensure_csrf_cookie
+def page(_request: HttpRequest, **_: str) -> HttpResponse:
+    """Return the built page; it finds out from its address what to show."""
+    path = Path(settings.PAGE_FOLDER) / "index.html"
+    try:
+        html = path.read_bytes()
+    except FileNotFoundError:
+        return HttpResponse(_MISSING, content_type="text/plain", status=503)
+    # The names of its parts change with their content; its own does not.
+    headers = {"Cache-Control": "no-cache"}
+    return HttpResponse(html, content_type="text/html; charset=utf-8", headers=headers)

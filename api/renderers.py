@@ -1,0 +1,75 @@
+"""Bodies: JSON and YAML, in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+
+_Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+YAML = "application/yaml"
+
+
+def dump(document: Any) -> str:
+    """Return YAML in the order of the document, several for a list of them."""
+    return yaml.dump(
+        document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
+    )
+
+
+def dump_all(documents: list[Any]) -> str:
+    """Return several documents."""
+    return yaml.dump_all(
+        documents, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
+    )
+
+
+class YAMLRenderer(BaseRenderer):
+    """Answers in YAML for `Accept: application/yaml` or `?format=yaml`."""
+
+    media_type = YAML
+    format = "yaml"
+    charset = "utf-8"
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> bytes:
+        """Return the document as YAML."""
+        return b"" if data is None else dump(_plain(data)).encode()
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {str(name): _plain(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_plain(value) for value in data]
+    return data if isinstance(data, str | int | float | bool | None) else str(data)
+
+
+class YAMLTextParser(BaseParser):
+    """A YAML body as one file: `{"files": [{"name": "body", "text": ...}]}`.
+
+    It is read by the importer, which knows lines and limits.
+    """
+
+    media_type = YAML
+
+    def parse(
+        self,
+        stream: Any,
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Return the body as the one file of an import."""
+        try:
+            text = stream.read().decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise ParseError(f"expected UTF-8 text: {error}") from error
+        return {"files": [{"name": "body.yaml", "text": text}]}

@@ -1,0 +1,198 @@
+"""What actions take and answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from api.serializers.sandboxes import FileSerializer, FindingSerializer
+from sandbox.actions import Imported
+from sandbox.errors import Cause
+
+
+class DoneSerializer(serializers.Serializer[Any]):
+    """The revision that an action made; the diff to it is on its way to everyone."""
+
+    revision = serializers.IntegerField()
+    tick = serializers.IntegerField()
+
+
+class PlaySerializer(serializers.Serializer[Any]):
+    """Speed in ticks per second, 0 = as fast as it goes."""
+
+    speed = serializers.FloatField(required=False, default=None, allow_null=True)
+
+
+class SpeedSerializer(serializers.Serializer[Any]):
+    """Speed in ticks per second, 0 = as fast as it goes."""
+
+    speed = serializers.FloatField()
+
+
+class UntilEventSerializer(serializers.Serializer[Any]):
+    """The first event that matches ends the run."""
+
+    type = serializers.CharField(max_length=16)
+    subject = serializers.CharField(required=False, max_length=400)
+    reason = serializers.CharField(required=False, max_length=128)
+
+
+class StepSerializer(serializers.Serializer[Any]):
+    """One of: a number of ticks, a tick to reach, an event to see."""
+
+    ticks = serializers.IntegerField(
+        required=False, default=1, min_value=1, max_value=1_000_000
+    )
+    untilTick = serializers.IntegerField(  # noqa: N815 - as it travels
+        required=False, default=None, allow_null=True, min_value=1
+    )
+    untilEvent = UntilEventSerializer(  # noqa: N815 - as it travels
+        required=False, default=None, allow_null=True
+    )
+
+
+class SeenSerializer(serializers.Serializer[Any]):
+    """The revision that the edit was made from; a stale one is refused."""
+
+    revision = serializers.IntegerField(required=False, default=None, allow_null=True)
+
+
+class ImportSerializer(SeenSerializer):
+    """Files, or manifests as JSON objects, or both."""
+
+    files = FileSerializer(many=True, required=False, default=list)
+    objects = serializers.ListField(
+        child=serializers.DictField(), required=False, default=list
+    )
+    skipErrors = serializers.BooleanField(  # noqa: N815 - as it travels
+        required=False, default=False
+    )
+    dryRun = serializers.BooleanField(  # noqa: N815 - as it travels
+        required=False, default=False
+    )
+
+
+class ImportedSerializer(serializers.Serializer[Any]):
+    """What an import did, or with dryRun would do."""
+
+    created = serializers.ListField(child=serializers.CharField())
+    changed = serializers.ListField(child=serializers.CharField())
+    unchanged = serializers.ListField(child=serializers.CharField())
+    policy = serializers.BooleanField()
+    findings = FindingSerializer(many=True)
+    revision = serializers.IntegerField()
+
+
+class KeySerializer(serializers.Serializer[Any]):
+    """An object by name."""
+
+    kind = serializers.CharField(max_length=63)
+    namespace = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=63
+    )
+    name = serializers.CharField(max_length=253)
+
+
+class DeleteSerializer(SeenSerializer):
+    """Objects to delete."""
+
+    objects = KeySerializer(many=True, allow_empty=False)
+
+
+class MoveSerializer(SeenSerializer):
+    """A Workload, and the queue it goes to.
+
+    `to` is a LocalQueue of its namespace, or "ClusterQueue/NAME".
+    """
+
+    workload = serializers.CharField(max_length=320, help_text="namespace/name")
+    to = serializers.CharField(max_length=320)
+    dryRun = serializers.BooleanField(  # noqa: N815 - as it travels
+        required=False, default=False
+    )
+
+
+class VictimSerializer(serializers.Serializer[Any]):
+    """Who would be evicted, and why."""
+
+    workload = serializers.CharField()
+    tick = serializers.IntegerField()
+    reason = serializers.CharField()
+    message = serializers.CharField()
+    workLostMs = serializers.IntegerField()  # noqa: N815 - as it travels
+
+
+class ShareSerializer(serializers.Serializer[Any]):
+    """A queue's weighted share before and after; "inf" for a weightless borrower."""
+
+    queue = serializers.CharField()
+    before = serializers.CharField()
+    after = serializers.CharField()
+
+
+class MoveOutcomeSerializer(serializers.Serializer[Any]):
+    """What a move would come to: it was run on a copy of the world."""
+
+    outcome = serializers.ChoiceField(["admitted", "waits", "inactive"])
+    tick = serializers.IntegerField(allow_null=True, help_text="of the admission")
+    ranTo = serializers.IntegerField(help_text="the tick that was looked at last")  # noqa: N815
+    reason = serializers.CharField()
+    message = serializers.CharField()
+    evicted = serializers.BooleanField(help_text="it holds quota and would lose it")
+    position = serializers.IntegerField(
+        allow_null=True, help_text="in the queue, from 1"
+    )
+    victims = VictimSerializer(many=True)
+    shares = ShareSerializer(many=True)
+
+
+class NodeSerializer(serializers.Serializer[Any]):
+    """A node and what happens to it."""
+
+    name = serializers.CharField(max_length=253)
+    change = serializers.ChoiceField(["cordon", "uncordon", "drain", "fail", "recover"])
+
+
+class ForkSerializer(serializers.Serializer[Any]):
+    """Where to fork; now when there is no tick."""
+
+    tick = serializers.IntegerField(
+        required=False, default=None, allow_null=True, min_value=0
+    )
+    title = serializers.CharField(required=False, default="", allow_blank=True)
+
+
+class RewindSerializer(serializers.Serializer[Any]):
+    """Which tick to go on from."""
+
+    tick = serializers.IntegerField(min_value=0)
+
+
+class RewoundSerializer(DoneSerializer):
+    """Where the sandbox is now, and the fork that keeps what came after."""
+
+    fork = serializers.CharField()
+
+
+def imported_body(imported: Imported) -> dict[str, Any]:
+    """Return an import's answer as it travels."""
+    return {
+        "created": imported.created,
+        "changed": imported.changed,
+        "unchanged": imported.unchanged,
+        "policy": imported.policy,
+        "findings": [finding_body(cause) for cause in imported.findings],
+        "revision": imported.revision,
+    }
+
+
+def finding_body(cause: Cause) -> dict[str, Any]:
+    """Return a finding as it travels."""
+    return {
+        "level": cause.level,
+        "file": cause.file,
+        "line": cause.line,
+        "field": cause.field,
+        "problem": cause.problem,
+    }

@@ -1,0 +1,130 @@
+"""What is read of a sandbox: tables, events, samples, states."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+
+class StatusSerializer(serializers.Serializer[Any]):
+    """An error, as Kubernetes words it."""
+
+    kind = serializers.CharField(default="Status")
+    apiVersion = serializers.CharField(default="v1")  # noqa: N815 - as it travels
+    metadata = serializers.DictField()
+    status = serializers.CharField(default="Failure")
+    message = serializers.CharField()
+    reason = serializers.CharField()
+    details = serializers.DictField()
+    code = serializers.IntegerField()
+
+
+class TableSerializer(serializers.Serializer[Any]):
+    """A page of rows, as on the live page."""
+
+    items = serializers.ListField(child=serializers.DictField())
+    total = serializers.IntegerField(help_text="rows that match")
+    offset = serializers.IntegerField()
+    revision = serializers.IntegerField()
+
+
+class EventSerializer(serializers.Serializer[Any]):
+    """One decision or edit; `data` holds what only its type has."""
+
+    revision = serializers.IntegerField()
+    seq = serializers.IntegerField()
+    tick = serializers.IntegerField()
+    tMs = serializers.IntegerField()  # noqa: N815 - as it travels
+    type = serializers.CharField()
+    subject = serializers.CharField()
+    by = serializers.CharField()
+    reason = serializers.CharField()
+    message = serializers.CharField()
+    data = serializers.DictField()  # type: ignore[assignment]  # a field of the answer
+
+
+class EventListSerializer(serializers.Serializer[Any]):
+    """Events in order; `next` is the revision and seq to go on after."""
+
+    items = EventSerializer(many=True)
+    next = serializers.CharField(help_text='"revision.seq", "" at the end')
+
+
+class SampleListSerializer(serializers.Serializer[Any]):
+    """Samples in order of revision, as on the live page."""
+
+    items = serializers.ListField(child=serializers.DictField())
+
+
+class HashSerializer(serializers.Serializer[Any]):
+    """SHA-256 of the world's canonical msgpack."""
+
+    hash = serializers.CharField()
+    revision = serializers.IntegerField()
+    tick = serializers.IntegerField()
+
+
+class EntrySerializer(serializers.Serializer[Any]):
+    """A strategy or plug-in that is enrolled."""
+
+    family = serializers.CharField()
+    name = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # a field of the answer
+    help = serializers.CharField()
+    parameters = serializers.DictField(
+        allow_null=True, help_text="JSON Schema of its arguments."
+    )
+
+
+class KindSerializer(serializers.Serializer[Any]):
+    """A kind of object: which stacks simulate it, or why none does."""
+
+    kind = serializers.CharField()
+    group = serializers.CharField()
+    versions = serializers.ListField(child=serializers.CharField())
+    plural = serializers.CharField()
+    level = serializers.CharField()
+    stacks = serializers.ListField(child=serializers.CharField())
+    namespaced = serializers.BooleanField()
+    note = serializers.CharField()
+
+
+class RegistrySerializer(serializers.Serializer[Any]):
+    """Everything that can be chosen, for forms and documentation."""
+
+    entries = EntrySerializer(many=True)
+    kinds = KindSerializer(many=True)
+    policy = serializers.DictField(help_text="JSON Schema of the policy document.")
+
+
+class CheckpointSerializer(serializers.Serializer[Any]):
+    """A stop of a lesson; texts by language tag."""
+
+    at = serializers.CharField()
+    atMs = serializers.IntegerField()  # noqa: N815 - as it travels
+    say = serializers.DictField(child=serializers.CharField())
+    ask = serializers.DictField(child=serializers.CharField())
+    answer = serializers.DictField(child=serializers.CharField())
+    choices = serializers.ListField(
+        child=serializers.DictField(child=serializers.CharField())
+    )
+    right = serializers.IntegerField(allow_null=True)
+
+
+class ScenarioSerializer(serializers.Serializer[Any]):
+    """A scenario of the library; texts by language tag."""
+
+    name = serializers.CharField()
+    title = serializers.DictField(child=serializers.CharField())
+    summary = serializers.DictField(child=serializers.CharField())
+    lesson = serializers.BooleanField()
+    stack = serializers.CharField()
+    seed = serializers.CharField()
+    checkpoints = CheckpointSerializer(many=True)
+
+
+class ScenarioListSerializer(serializers.Serializer[Any]):
+    """The library, in its order."""
+
+    items = ScenarioSerializer(many=True)

@@ -1,0 +1,116 @@
+"""Sandboxes: how they are made, listed and read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from sandbox.models import Sandbox
+from sandbox.rows.transport import until_text
+
+
+class FileSerializer(serializers.Serializer[Any]):
+    """One file: its name, for messages, and its text."""
+
+    name = serializers.CharField(default="input.yaml", max_length=500)
+    text = serializers.CharField(allow_blank=True, trim_whitespace=False)
+
+
+class FindingSerializer(serializers.Serializer[Any]):
+    """Something that the importer found."""
+
+    level = serializers.ChoiceField(["error", "unsupported", "warning"])
+    file = serializers.CharField()
+    line = serializers.IntegerField()
+    field = serializers.CharField()
+    problem = serializers.CharField()
+
+
+class CreateSerializer(serializers.Serializer[Any]):
+    """A new sandbox: of a scenario of the library, of files, or empty."""
+
+    title = serializers.CharField(required=False, default="", allow_blank=True)
+    scenario = serializers.CharField(required=False, default="", allow_blank=True)
+    files = FileSerializer(many=True, required=False, default=list)
+    seed = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=0, max_value=2**63 - 1
+    )
+    policy = serializers.DictField(
+        required=False, default=dict, help_text="Merge patch of the policy's spec."
+    )
+
+
+class ChangeSerializer(serializers.Serializer[Any]):
+    """What may be changed of a sandbox itself."""
+
+    title = serializers.CharField(required=False, max_length=200)
+    visibility = serializers.ChoiceField(["private", "public"], required=False)
+
+
+class SandboxSerializer(serializers.Serializer[Any]):
+    """A sandbox as lists show it."""
+
+    id = serializers.CharField()
+    title = serializers.CharField()
+    branch = serializers.CharField()
+    parent = serializers.CharField(allow_null=True)  # type: ignore[assignment]  # a field of the answer
+    parentRevision = serializers.IntegerField()  # noqa: N815 - as it travels
+    scenario = serializers.CharField()
+    owner = serializers.CharField()
+    role = serializers.ChoiceField(["owner", "editor", "viewer"])
+    visibility = serializers.ChoiceField(["private", "public"])
+    stack = serializers.ChoiceField(["kueue", "yunikorn", "kube"])
+    seed = serializers.CharField()
+    revision = serializers.IntegerField()
+    tick = serializers.IntegerField()
+    tMs = serializers.IntegerField()  # noqa: N815 - as it travels
+    tickMs = serializers.IntegerField()  # noqa: N815 - as it travels
+    playing = serializers.BooleanField()
+    speed = serializers.FloatField()
+    until = serializers.CharField()
+    problem = serializers.CharField()
+    hash = serializers.CharField()
+    createdAt = serializers.DateTimeField()  # noqa: N815 - as it travels
+    changedAt = serializers.DateTimeField()  # noqa: N815 - as it travels
+
+    def to_representation(self, instance: Sandbox) -> dict[str, Any]:
+        """Return the sandbox as plain values."""
+        user = self.context["request"].user
+        return {
+            "id": instance.pk,
+            "title": instance.title,
+            "branch": instance.branch,
+            "parent": instance.parent_id,
+            "parentRevision": instance.parent_revision,
+            "scenario": instance.scenario,
+            "owner": instance.owner.get_username(),
+            "role": instance.role_of(user),
+            "visibility": instance.visibility,
+            "stack": instance.stack,
+            "seed": str(instance.seed),
+            "revision": instance.revision,
+            "tick": instance.tick,
+            "tMs": instance.now_ms,
+            "tickMs": instance.tick_ms,
+            "playing": instance.playing,
+            "speed": instance.speed,
+            "until": until_text(instance.until),
+            "problem": instance.problem,
+            "hash": instance.hash,
+            "createdAt": instance.created_at.isoformat(),
+            "changedAt": instance.changed_at.isoformat(),
+        }
+
+
+class SandboxListSerializer(serializers.Serializer[Any]):
+    """A page of sandboxes, newest change first."""
+
+    items = SandboxSerializer(many=True)
+    remaining = serializers.IntegerField()
+
+
+class CreatedSerializer(SandboxSerializer):
+    """A sandbox just made, and what was found in its files."""
+
+    findings = FindingSerializer(many=True)

@@ -1,0 +1,40 @@
+"""The routes of version 1."""
+
+from __future__ import annotations
+
+from django.urls import path
+from drf_spectacular.views import SpectacularAPIView
+
+from api.views.actions import ACTIONS
+from api.views.export import Export
+from api.views.library import Registry, Scenarios
+from api.views.objects import OneObject, PolicyView
+from api.views.reading import Events, Hash, Preemptions, Samples, State, Table
+from api.views.sandboxes import OneSandbox, Sandboxes
+
+_ONE = "sandboxes/<str:sandbox_id>"
+
+urlpatterns = [
+    path("schema", SpectacularAPIView.as_view(), name="schema"),
+    path("registry", Registry.as_view(), name="registry"),
+    path("scenarios", Scenarios.as_view(), name="scenarios"),
+    path("sandboxes", Sandboxes.as_view(), name="sandboxes"),
+    path(_ONE, OneSandbox.as_view(), name="sandbox"),
+    *(
+        path(f"{_ONE}/actions/{name}", view.as_view(), name=f"action-{name}")
+        for name, view in ACTIONS.items()
+    ),
+    path(f"{_ONE}/policy", PolicyView.as_view(), name="policy"),
+    path(
+        f"{_ONE}/objects/<str:kind>/<str:namespace>/<str:name>",
+        OneObject.as_view(),
+        name="object",
+    ),
+    path(f"{_ONE}/tables/<str:table>", Table.as_view(), name="table"),
+    path(f"{_ONE}/events", Events.as_view(), name="events"),
+    path(f"{_ONE}/preemptions", Preemptions.as_view(), name="preemptions"),
+    path(f"{_ONE}/samples", Samples.as_view(), name="samples"),
+    path(f"{_ONE}/state", State.as_view(), name="state"),
+    path(f"{_ONE}/hash", Hash.as_view(), name="hash"),
+    path(f"{_ONE}/export", Export.as_view(), name="export"),
+]

@@ -1,0 +1,261 @@
+"""The actions of a sandbox: one POST each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.parsers import JSONParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.idempotency import once
+from api.renderers import YAMLTextParser
+from api.serializers import actions as bodies
+from api.serializers.sandboxes import SandboxSerializer
+from api.views.base import View, flag
+from sandbox import actions
+from sandbox.diffs import Step
+from sandbox.preview import MoveOutcome, preview_move
+from scheduler.records.objects import Key
+
+
+def done(step: Step) -> Response:
+    """Answer with the revision that was made."""
+    return Response({"revision": step.revision, "tick": step.tick})
+
+
+class Play(View):
+    """Let time run."""
+
+    @extend_schema(request=bodies.PlaySerializer, responses=bodies.DoneSerializer)
+    @once
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Let the clock tick the sandbox."""
+        given = self.read(bodies.PlaySerializer)
+        return done(actions.do_play(self.user(), sandbox_id, speed=given["speed"]))
+
+
+class Pause(View):
+    """Hold time."""
+
+    @extend_schema(request=None, responses=bodies.DoneSerializer)
+    @once
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Stop after the tick that is being made."""
+        return done(actions.do_pause(self.user(), sandbox_id))
+
+
+class Speed(View):
+    """How fast time runs."""
+
+    @extend_schema(request=bodies.SpeedSerializer, responses=bodies.DoneSerializer)
+    @once
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Set the speed."""
+        given = self.read(bodies.SpeedSerializer)
+        return done(actions.do_speed(self.user(), sandbox_id, given["speed"]))
+
+
+class Step_(View):  # noqa: N801 - Step is the diff
+    """Some ticks, then a pause."""
+
+    @extend_schema(
+        operation_id="sandboxes_actions_step_create",
+        request=bodies.StepSerializer,
+        responses=bodies.DoneSerializer,
+    )
+    @once
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Run some ticks, to a tick, or to an event; answers at once."""
+        given = self.read(bodies.StepSerializer)
+        step = actions.do_step(
+            self.user(),
+            sandbox_id,
+            ticks=given["ticks"],
+            until_tick=given["untilTick"],
+            until_event=given["untilEvent"],
+        )
+        return done(step)
+
+
+class Import(View):
+    """Manifests in: files by drop, YAML bodies, JSON objects."""
+
+    parser_classes = (JSONParser, YAMLTextParser)
+
+    @extend_schema(
+        request={
+            "application/json": bodies.ImportSerializer,
+            "application/yaml": str,
+        },
+        responses=bodies.ImportedSerializer,
+        parameters=[
+            OpenApiParameter("dryRun", str, description="All: change nothing."),
+            OpenApiParameter("skipErrors", bool),
+        ],
+    )
+    @once
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Create and change objects; on any error nothing, unless skipErrors."""
+        given = self.read(bodies.ImportSerializer)
+        files = [(file["name"], file["text"]) for file in given["files"]]
+        files += [
+            (f"objects[{n}]", msgspec.json.encode(manifest).decode())
+            for n, manifest in enumerate(given["objects"])
+        ]
+        imported = actions.do_import(
+            self.user(),
+            sandbox_id,
+            files,
+            skip_errors=given["skipErrors"] or flag(request, "skipErrors"),
+            dry_run=given["dryRun"] or flag(request, "dryRun"),
+            seen=given["revision"],
+        )
+        return Response(bodies.imported_body(imported))
+
+
+class Delete(View):
+    """Objects out."""
+
+    @extend_schema(request=bodies.DeleteSerializer, responses=bodies.DoneSerializer)
+    @once
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Delete objects; what runs for them stops."""
+        given = self.read(bodies.DeleteSerializer)
+        keys = [Key(o["kind"], o["namespace"], o["name"]) for o in given["objects"]]
+        seen = given["revision"]
+        return done(actions.do_delete(self.user(), sandbox_id, keys, seen=seen))
+
+
+class Move(View):
+    """A Workload to another queue."""
+
+    @extend_schema(
+        request=bodies.MoveSerializer,
+        responses={
+            200: bodies.DoneSerializer,
+            "200 with dryRun": bodies.MoveOutcomeSerializer,
+        },
+    )
+    @once
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Move it; with dryRun say what would happen, by running it on a copy."""
+        given = self.read(bodies.MoveSerializer)
+        namespace, slash, name = given["workload"].rpartition("/")
+        if not slash:
+            problem = {"workload": "expected namespace/name"}
+            raise serializers.ValidationError(problem)
+        key = Key("Workload", namespace, name)
+        if given["dryRun"] or flag(request, "dryRun"):
+            self.sandbox(sandbox_id)
+            return Response(outcome_body(preview_move(sandbox_id, key, given["to"])))
+        seen = given["revision"]
+        step = actions.do_move(self.user(), sandbox_id, key, given["to"], seen=seen)
+        return done(step)
+
+
+def outcome_body(outcome: MoveOutcome) -> dict[str, Any]:
+    """Return a preview as it travels."""
+    return {
+        "outcome": outcome.outcome,
+        "tick": outcome.tick,
+        "ranTo": outcome.ran_to,
+        "reason": outcome.reason,
+        "message": outcome.message,
+        "evicted": outcome.evicted,
+        "position": outcome.position,
+        "victims": [
+            {
+                "workload": victim.workload,
+                "tick": victim.tick,
+                "reason": victim.reason,
+                "message": victim.message,
+                "workLostMs": victim.work_lost_ms,
+            }
+            for victim in outcome.victims
+        ],
+        "shares": [
+            {"queue": queue, "before": before, "after": after}
+            for queue, before, after in outcome.shares
+        ],
+    }
+
+
+class Node(View):
+    """Cordon, drain, fail, recover."""
+
+    @extend_schema(request=bodies.NodeSerializer, responses=bodies.DoneSerializer)
+    @once
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Change a node as an operator or a power cut would."""
+        given = self.read(bodies.NodeSerializer)
+        name, change = given["name"], given["change"]
+        return done(actions.do_node(self.user(), sandbox_id, name, change))
+
+
+class Fork(View):
+    """Another sandbox that goes on from here, or from an earlier tick."""
+
+    @extend_schema(request=bodies.ForkSerializer, responses={201: SandboxSerializer})
+    @once
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Fork the sandbox; whoever may see it may."""
+        given = self.read(bodies.ForkSerializer)
+        fork = actions.do_fork(
+            self.user(), sandbox_id, tick=given["tick"], title=given["title"]
+        )
+        body = SandboxSerializer(fork, context={"request": request}).data
+        return Response(body, status=201)
+
+
+class Rewind(View):
+    """Back to an earlier tick."""
+
+    @extend_schema(request=bodies.RewindSerializer, responses=bodies.RewoundSerializer)
+    @once
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Go on from an earlier tick; what came after is kept as a fork."""
+        given = self.read(bodies.RewindSerializer)
+        step, fork = actions.do_rewind(self.user(), sandbox_id, tick=given["tick"])
+        body = {"revision": step.revision, "tick": step.tick, "fork": fork.pk}
+        return Response(body)
+
+
+class Undo(View):
+    """The last edit, taken back."""
+
+    @extend_schema(request=None, responses=bodies.DoneSerializer)
+    @once
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Run again without the last edit, up to the present tick."""
+        return done(actions.do_undo(self.user(), sandbox_id))
+
+
+class Redo(View):
+    """The last undone edit, done again."""
+
+    @extend_schema(request=None, responses=bodies.DoneSerializer)
+    @once
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Run again with the edit that was undone last, in its place."""
+        return done(actions.do_redo(self.user(), sandbox_id))
+
+
+ACTIONS: dict[str, Any] = {
+    "play": Play,
+    "pause": Pause,
+    "speed": Speed,
+    "step": Step_,
+    "import": Import,
+    "apply": Import,
+    "delete": Delete,
+    "move": Move,
+    "node": Node,
+    "fork": Fork,
+    "rewind": Rewind,
+    "undo": Undo,
+    "redo": Redo,
+}

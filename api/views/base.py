@@ -1,0 +1,73 @@
+"""What every view of a sandbox shares: who asks, which sandbox, which version."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from django.contrib.auth.models import User
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from api.errors import PreconditionFailedError
+from sandbox.errors import NotFoundError
+from sandbox.models import Sandbox
+
+S = TypeVar("S", bound=serializers.Serializer[Any])
+
+
+class View(APIView):
+    """A view whose user is known."""
+
+    def user(self) -> User:
+        """Return who asks; the permission lets nobody else get here."""
+        user = self.request.user
+        assert isinstance(user, User)
+        return user
+
+    def read(self, kind: type[S], data: Any = None) -> dict[str, Any]:
+        """Return the request's body, checked; what is wrong is a 422."""
+        given = kind(data=self.request.data if data is None else data)
+        given.is_valid(raise_exception=True)
+        values: dict[str, Any] = given.validated_data
+        return values
+
+    def sandbox(self, sandbox_id: str) -> Sandbox:
+        """Return the sandbox if the user may see it; else it is not there."""
+        found = (
+            Sandbox.objects.visible_to(self.user())
+            .select_related("owner", "parent")
+            .filter(pk=sandbox_id)
+            .first()
+        )
+        if found is None:
+            raise NotFoundError(f"sandbox {sandbox_id} is not there")
+        return found
+
+
+def version_matches(request: Request, version: int) -> None:
+    """Refuse a request whose If-Match names another version."""
+    given = request.headers.get("If-Match")
+    if given is None or given.strip() == "*":
+        return
+    wanted = {part.strip().removeprefix("W/").strip('"') for part in given.split(",")}
+    if str(version) not in wanted:
+        raise PreconditionFailedError(
+            f"it is at version {version} now, If-Match names {given}; "
+            "read it again and repeat"
+        )
+
+
+def number(request: Request, name: str, default: int, *, most: int) -> int:
+    """Return a whole number of the query; 422 for anything else."""
+    text = request.query_params.get(name)
+    if text is None:
+        return default
+    if not text.isdecimal():
+        raise serializers.ValidationError({name: f"expected a number, got {text!r}"})
+    return min(int(text), most)
+
+
+def flag(request: Request, name: str) -> bool:
+    """Return a yes or no of the query; `dryRun=All` is Kubernetes' yes."""
+    return request.query_params.get(name, "").lower() in ("1", "true", "all", "yes")

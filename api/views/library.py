@@ -1,0 +1,89 @@
+"""What can be chosen: scenarios, strategies, plug-ins, kinds, the policy's shape."""
+
+from __future__ import annotations
+
+import msgspec
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.serializers.reading import RegistrySerializer, ScenarioListSerializer
+from api.views.base import View
+from sandbox import library
+from scheduler import durations, registry
+from scheduler.manifests import kinds
+from scheduler.records.policy import Policy
+from scheduler.records.scenario import Scenario
+
+
+class Scenarios(View):
+    """The library."""
+
+    @extend_schema(operation_id="scenarios_list", responses=ScenarioListSerializer)
+    def get(self, request: Request) -> Response:
+        """Return every scenario, in the library's order."""
+        found = [(name, library.scenario(name)) for name in library.names()]
+        return Response({"items": [_scenario(name, s) for name, s in found]})
+
+
+def _scenario(name: str, scenario: Scenario) -> dict[str, object]:
+    spec = scenario.spec
+    return {
+        "name": name,
+        "title": spec.title,
+        "summary": spec.summary,
+        "lesson": spec.lesson,
+        "stack": spec.policy.get("stack", "kueue"),
+        "seed": str(spec.seed),
+        "checkpoints": [
+            {
+                "at": stop.at,
+                "atMs": durations.milliseconds(stop.at),
+                "say": stop.say,
+                "ask": stop.ask,
+                "answer": stop.answer,
+                "choices": stop.choices,
+                "right": stop.right,
+            }
+            for stop in spec.checkpoints
+        ],
+    }
+
+
+class Registry(View):
+    """Strategies and plug-ins with their parameters."""
+
+    @extend_schema(operation_id="registry_read", responses=RegistrySerializer)
+    def get(self, request: Request) -> Response:
+        """Return everything that is enrolled."""
+        return Response(
+            {
+                "entries": [_entry(entry) for entry in registry.entries()],
+                "kinds": [_kind(kind) for kind in kinds.TABLE],
+                "policy": msgspec.json.schema(Policy),
+            }
+        )
+
+
+def _entry(entry: registry.Entry) -> dict[str, object]:
+    schema = msgspec.json.schema(entry.parameters) if entry.parameters else None
+    return {
+        "family": entry.family,
+        "name": entry.name,
+        "label": entry.label,
+        "help": entry.help,
+        "parameters": schema,
+    }
+
+
+def _kind(kind: kinds.Kind) -> dict[str, object]:
+    return {
+        "kind": kind.kind,
+        "group": kind.group,
+        "versions": list(kind.versions),
+        "plural": kind.plural,
+        "level": kind.level,
+        "stacks": list(kind.stacks),
+        "namespaced": kind.namespaced,
+        "note": kind.note,
+    }

@@ -1,0 +1,209 @@
+"""One object of a sandbox: read, replace, patch, delete; JSON or YAML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.parsers import JSONParser
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import ValidationError
+
+from api.renderers import YAMLRenderer, YAMLTextParser
+from api.serializers.actions import DoneSerializer, ImportedSerializer, imported_body
+from api.views.base import View, flag, version_matches
+from sandbox import actions
+from sandbox.errors import NotFoundError
+from sandbox.models import StoredObject, table_of
+from sandbox.worlds import policy_of
+from scheduler.manifests.kinds import BY_KIND
+from scheduler.records.objects import Key
+from scheduler.scenarios import merge
+
+CLUSTER_WIDE = "-"
+_OBJECT = {(200, "application/json"): OpenApiTypes.OBJECT}
+_DRY = OpenApiParameter("dryRun", str, description="All: change nothing.")
+
+
+class MergePatchParser(JSONParser):
+    """A merge patch (RFC 7386)."""
+
+    media_type = "application/merge-patch+json"
+
+
+class OneObject(View):
+    """An object by kind, namespace ("-" when cluster-wide) and name."""
+
+    renderer_classes = (JSONRenderer, YAMLRenderer)
+    parser_classes = (JSONParser, MergePatchParser, YAMLTextParser)
+
+    @extend_schema(operation_id="objects_read", responses=_OBJECT)
+    def get(
+        self, request: Request, sandbox_id: str, kind: str, namespace: str, name: str
+    ) -> Response:
+        """Return the object with its status, as the API server would."""
+        row = self._row(sandbox_id, kind, namespace, name)
+        return Response(document_of(row), headers={"ETag": f'"{row.revision}"'})
+
+    @extend_schema(
+        operation_id="objects_put",
+        request=OpenApiTypes.OBJECT,
+        responses=ImportedSerializer,
+        parameters=[_DRY],
+    )
+    def put(
+        self, request: Request, sandbox_id: str, kind: str, namespace: str, name: str
+    ) -> Response:
+        """Create or replace the object."""
+        self._check_version(sandbox_id, kind, namespace, name)
+        return self._apply(sandbox_id, _text(request), kind, namespace, name)
+
+    @extend_schema(
+        operation_id="objects_patch",
+        request=OpenApiTypes.OBJECT,
+        responses=ImportedSerializer,
+        parameters=[_DRY],
+    )
+    def patch(
+        self, request: Request, sandbox_id: str, kind: str, namespace: str, name: str
+    ) -> Response:
+        """Lay a merge patch over the manifest."""
+        row = self._row(sandbox_id, kind, namespace, name)
+        version_matches(request, row.revision)
+        if not isinstance(request.data, dict):
+            raise ValidationError({"": "expected a JSON object to merge"})
+        merged = merge(row.manifest, request.data)
+        text = msgspec.json.encode(merged).decode()
+        return self._apply(sandbox_id, text, kind, namespace, name)
+
+    @extend_schema(operation_id="objects_delete", responses=DoneSerializer)
+    def delete(
+        self, request: Request, sandbox_id: str, kind: str, namespace: str, name: str
+    ) -> Response:
+        """Delete the object; what runs for it stops."""
+        row = self._row(sandbox_id, kind, namespace, name)
+        version_matches(request, row.revision)
+        step = actions.do_delete(self.user(), sandbox_id, [key_of(row)])
+        return Response({"revision": step.revision, "tick": step.tick})
+
+    def _row(
+        self, sandbox_id: str, kind: str, namespace: str, name: str
+    ) -> StoredObject:
+        row = self._find(sandbox_id, kind, namespace, name)
+        if row is None:
+            raise NotFoundError(f"{kind} {namespace}/{name} is not in this sandbox")
+        return row
+
+    def _find(
+        self, sandbox_id: str, kind: str, namespace: str, name: str
+    ) -> StoredObject | None:
+        self.sandbox(sandbox_id)
+        if kind not in BY_KIND:
+            raise NotFoundError(f"there is no kind {kind!r}")
+        found: StoredObject | None = (
+            table_of(kind)
+            ._default_manager.filter(
+                sandbox_id=sandbox_id,
+                kind=kind,
+                namespace="" if namespace == CLUSTER_WIDE else namespace,
+                name=name,
+            )
+            .first()
+        )
+        return found
+
+    def _check_version(
+        self, sandbox_id: str, kind: str, namespace: str, name: str
+    ) -> None:
+        row = self._find(sandbox_id, kind, namespace, name)
+        if row is not None:
+            version_matches(self.request, row.revision)
+        elif "If-Match" in self.request.headers:
+            version_matches(self.request, 0)
+
+    def _apply(
+        self, sandbox_id: str, text: str, kind: str, namespace: str, name: str
+    ) -> Response:
+        imported = actions.do_import(
+            self.user(),
+            sandbox_id,
+            [("body.yaml", text)],
+            dry_run=flag(self.request, "dryRun"),
+            only=Key(kind, "" if namespace == CLUSTER_WIDE else namespace, name),
+        )
+        return Response(imported_body(imported))
+
+
+def _text(request: Request) -> str:
+    data = request.data
+    if isinstance(data, dict) and set(data) == {"files"}:
+        return str(data["files"][0]["text"])
+    return msgspec.json.encode(data).decode()
+
+
+def key_of(row: StoredObject) -> Key:
+    """Return the key of a stored object."""
+    return Key(row.kind, row.namespace, row.name)
+
+
+def document_of(row: StoredObject) -> dict[str, Any]:
+    """Return the whole object: manifest, resourceVersion, status."""
+    manifest: dict[str, Any] = dict(row.manifest)
+    metadata = {**manifest["metadata"], "resourceVersion": str(row.revision)}
+    document = {**manifest, "metadata": metadata}
+    if row.status:
+        document["status"] = row.status
+    return document
+
+
+class PolicyView(View):
+    """The policy of a sandbox: every strategy switch, as one document."""
+
+    renderer_classes = (JSONRenderer, YAMLRenderer)
+    parser_classes = (JSONParser, MergePatchParser)
+
+    @extend_schema(operation_id="policy_read", responses=_OBJECT)
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return the policy in force."""
+        sandbox = self.sandbox(sandbox_id)
+        headers = {"ETag": f'"{sandbox.revision}"'}
+        return Response(policy_of(sandbox), headers=headers)
+
+    @extend_schema(
+        operation_id="policy_put",
+        request=OpenApiTypes.OBJECT,
+        responses=ImportedSerializer,
+        parameters=[_DRY],
+    )
+    def put(self, request: Request, sandbox_id: str) -> Response:
+        """Replace the policy."""
+        return self._set(sandbox_id, patch=False)
+
+    @extend_schema(
+        operation_id="policy_patch",
+        request=OpenApiTypes.OBJECT,
+        responses=ImportedSerializer,
+        parameters=[_DRY],
+    )
+    def patch(self, request: Request, sandbox_id: str) -> Response:
+        """Lay a merge patch over the policy document."""
+        return self._set(sandbox_id, patch=True)
+
+    def _set(self, sandbox_id: str, *, patch: bool) -> Response:
+        data = self.request.data
+        if not isinstance(data, dict):
+            raise ValidationError({"": "expected a JSON object"})
+        seen = self.request.headers.get("If-Match", "").strip('W/"')
+        imported = actions.do_policy(
+            self.user(),
+            sandbox_id,
+            data,
+            patch=patch,
+            dry_run=flag(self.request, "dryRun"),
+            seen=int(seen) if seen.isdecimal() else None,
+        )
+        return Response(imported_body(imported))

@@ -1,0 +1,251 @@
+"""What is, what was, and what happened: tables, states, events, samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import F, Q
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import ValidationError
+
+from api.serializers.reading import (
+    EventListSerializer,
+    HashSerializer,
+    SampleListSerializer,
+    TableSerializer,
+)
+from api.views.base import View, number
+from sandbox import history, pages
+from sandbox.diffs import Row
+from sandbox.errors import NotFoundError
+from sandbox.models import Event, Sample, Sandbox
+
+#: Table name -> kind of its rows.
+TABLES = {
+    "workloads": "Workload",
+    "pods": "Pod",
+    "nodes": "Node",
+    "clusterqueues": "ClusterQueue",
+    "localqueues": "LocalQueue",
+    "cohorts": "Cohort",
+    "resourceflavors": "ResourceFlavor",
+    "queues": "Queue",
+    "applications": "Application",
+}
+_TICK = OpenApiParameter("tick", int, description="As it was at this tick; now.")
+
+
+def _revision(request: Request, sandbox: Sandbox) -> int:
+    tick = request.query_params.get("tick")
+    if tick is None:
+        return sandbox.revision
+    return history.revision_at(sandbox, number(request, "tick", 0, most=2**62))
+
+
+class Table(View):
+    """Rows of one kind, searched, sorted and paged."""
+
+    @extend_schema(
+        operation_id="tables_read",
+        responses=TableSerializer,
+        parameters=[
+            _TICK,
+            OpenApiParameter("search", str, description="In name and namespace."),
+            OpenApiParameter("sort", str, description="Field, -field = descending."),
+            OpenApiParameter("limit", int),
+            OpenApiParameter("offset", int),
+            OpenApiParameter("FIELD", str, description="Rows with this value only."),
+        ],
+    )
+    def get(self, request: Request, sandbox_id: str, table: str) -> Response:
+        """Return a page of the table."""
+        sandbox = self.sandbox(sandbox_id)
+        kind = TABLES.get(table)
+        if kind is None:
+            raise NotFoundError(f"no table {table!r}; known: {', '.join(TABLES)}")
+        revision = _revision(request, sandbox)
+        page = history.page_at(sandbox, revision)
+        rows = _select([r for r in page.values() if r["kind"] == kind], request)
+        offset = number(request, "offset", 0, most=10**9)
+        limit = number(request, "limit", 50, most=5000)
+        return Response(
+            {
+                "items": rows[offset : offset + limit],
+                "total": len(rows),
+                "offset": offset,
+                "revision": revision,
+            }
+        )
+
+
+_RESERVED = frozenset({"search", "sort", "limit", "offset", "tick", "format"})
+
+
+def _select(rows: list[Row], request: Request) -> list[Row]:
+    if not rows:
+        return rows
+    fields = rows[0].keys()
+    for name, value in request.query_params.items():
+        if name in _RESERVED:
+            continue
+        if name not in fields:
+            raise ValidationError({name: f"no such field; known: {', '.join(fields)}"})
+        rows = [row for row in rows if str(row[name]) == value]
+    words = request.query_params.get("search", "").lower().split()
+    rows = [row for row in rows if all(word in _text(row) for word in words)]
+    sort = request.query_params.get("sort", "key")
+    field = sort.removeprefix("-")
+    if field not in fields:
+        raise ValidationError({"sort": f"no such field; known: {', '.join(fields)}"})
+    return sorted(rows, key=lambda row: _rank(row[field]), reverse=sort[0] == "-")
+
+
+def _text(row: Row) -> str:
+    return f"{row['namespace']}/{row['name']}".lower()
+
+
+def _rank(value: Any) -> tuple[int, Any]:
+    """Return a key by which values of any type sort: none, numbers, texts."""
+    if value is None:
+        return 0, 0
+    if isinstance(value, bool | int | float):
+        return 1, value
+    text = str(value)
+    if text.lstrip("-").isdecimal():
+        return 1, int(text)
+    return 2, text
+
+
+class State(View):
+    """Everything at one tick: the message `page_state` of the socket."""
+
+    @extend_schema(
+        operation_id="state_read", responses=OpenApiTypes.OBJECT, parameters=[_TICK]
+    )
+    def get(self, request: Request, sandbox_id: str) -> HttpResponse:
+        """Return every row as it was."""
+        sandbox = self.sandbox(sandbox_id)
+        revision = _revision(request, sandbox)
+        text = pages.page_state(sandbox, revision)
+        return HttpResponse(
+            text, content_type="application/json", headers={"ETag": f'"{revision}"'}
+        )
+
+
+class Events(View):
+    """What was decided and edited."""
+
+    @extend_schema(
+        operation_id="events_read",
+        responses=EventListSerializer,
+        parameters=[
+            OpenApiParameter("after", str, description='"revision.seq"; "next".'),
+            OpenApiParameter("type", str, description="One or several, by commas."),
+            OpenApiParameter("subject", str, description="Key: kind/namespace/name."),
+            OpenApiParameter("fromTick", int),
+            OpenApiParameter("toTick", int),
+            OpenApiParameter("newest", bool, description="The last ones, in order."),
+            OpenApiParameter("limit", int),
+        ],
+    )
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return events in order."""
+        sandbox = self.sandbox(sandbox_id)
+        return Response(_events(request, sandbox, ()))
+
+
+class Preemptions(View):
+    """Who was preempted, by whom and why."""
+
+    @extend_schema(operation_id="preemptions_read", responses=EventListSerializer)
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return the preemptions in order; takes what `events` takes."""
+        return Response(_events(request, self.sandbox(sandbox_id), ("Preempt",)))
+
+
+def _events(
+    request: Request, sandbox: Sandbox, types: Iterable[str]
+) -> dict[str, object]:
+    query = history.events(sandbox)
+    given = [t for t in request.query_params.get("type", "").split(",") if t]
+    if wanted := [*types] or given:
+        query = query.filter(type__in=wanted)
+    if subject := request.query_params.get("subject"):
+        query = query.filter(subject=subject)
+    if "fromTick" in request.query_params:
+        query = query.filter(tick__gte=number(request, "fromTick", 0, most=2**62))
+    if "toTick" in request.query_params:
+        query = query.filter(tick__lte=number(request, "toTick", 0, most=2**62))
+    limit = max(1, number(request, "limit", 200, most=5000))
+    if request.query_params.get("newest"):
+        found = list(query.order_by("-revision", "-seq")[:limit])[::-1]
+        return {"items": [_event(event) for event in found], "next": ""}
+    query = _after(query, request.query_params.get("after", ""))
+    found = list(query.order_by("revision", "seq")[: limit + 1])
+    more = len(found) > limit
+    found = found[:limit]
+    last = f"{found[-1].revision}.{found[-1].seq}" if more else ""
+    return {"items": [_event(event) for event in found], "next": last}
+
+
+def _after(query: Any, place: str) -> Any:
+    if not place:
+        return query
+    revision, _, seq = place.partition(".")
+    if not revision.isdecimal() or (seq and not seq.isdecimal()):
+        raise ValidationError({"after": f"expected revision.seq, got {place!r}"})
+    at = int(revision)
+    same = Q(revision=at, seq__gt=int(seq)) if seq else Q(pk__in=())
+    return query.filter(Q(revision__gt=at) | same)
+
+
+def _event(event: Event) -> dict[str, object]:
+    return {**pages.event_line(event), "data": event.data}
+
+
+class Samples(View):
+    """The curves."""
+
+    @extend_schema(
+        operation_id="samples_read",
+        responses=SampleListSerializer,
+        parameters=[
+            OpenApiParameter("fromTick", int),
+            OpenApiParameter("toTick", int),
+            OpenApiParameter("limit", int, description="Thinned out evenly to this."),
+        ],
+    )
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return samples in order, thinned out when there are more than `limit`."""
+        sandbox = self.sandbox(sandbox_id)
+        query = Sample.objects.filter(
+            history.within(history.lineage(sandbox), "revision"),
+            tick__gte=number(request, "fromTick", 0, most=2**62),
+            tick__lte=number(request, "toTick", 2**62, most=2**62),
+        )
+        limit = max(1, number(request, "limit", 600, most=20_000))
+        apart = -(-query.count() // limit) or 1
+        if apart > 1:
+            query = query.annotate(rest=F("tick") % apart).filter(rest=0)
+        return Response({"items": [s.body for s in query.order_by("revision")]})
+
+
+class Hash(View):
+    """The hash of the world."""
+
+    @extend_schema(operation_id="hash_read", responses=HashSerializer)
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return the SHA-256 of the world as committed last."""
+        sandbox = self.sandbox(sandbox_id)
+        return Response(
+            {
+                "hash": sandbox.hash,
+                "revision": sandbox.revision,
+                "tick": sandbox.tick,
+            }
+        )

@@ -1,0 +1,110 @@
+"""The list of sandboxes, and one sandbox itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.parsers import JSONParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.idempotency import once
+from api.renderers import YAMLTextParser
+from api.serializers.actions import finding_body
+from api.serializers.sandboxes import (
+    ChangeSerializer,
+    CreatedSerializer,
+    CreateSerializer,
+    SandboxListSerializer,
+    SandboxSerializer,
+)
+from api.views.base import View, number
+from sandbox import actions
+from sandbox.models import Sandbox
+
+
+class Sandboxes(View):
+    """The sandboxes that you may see."""
+
+    parser_classes = (JSONParser, YAMLTextParser)
+
+    @extend_schema(
+        operation_id="sandboxes_list",
+        responses=SandboxListSerializer,
+        parameters=[
+            OpenApiParameter("limit", int, description="At most this many; 100."),
+            OpenApiParameter("offset", int),
+        ],
+    )
+    def get(self, request: Request) -> Response:
+        """Return your sandboxes, newest change first."""
+        limit = number(request, "limit", 100, most=1000)
+        offset = number(request, "offset", 0, most=10**9)
+        found = Sandbox.objects.visible_to(self.user()).select_related("owner")
+        total = found.count()
+        rows = found[offset : offset + limit]
+        body = [self._body(row) for row in rows]
+        remaining = max(0, total - offset - len(body))
+        return Response({"items": body, "remaining": remaining})
+
+    @extend_schema(
+        operation_id="sandboxes_create",
+        request=CreateSerializer,
+        responses={201: CreatedSerializer},
+    )
+    @once
+    def post(self, request: Request) -> Response:
+        """Make a sandbox of a scenario, of files, or empty; it is paused."""
+        given = self.read(CreateSerializer)
+        made = actions.do_create(
+            self.user(),
+            title=given["title"],
+            scenario=given["scenario"],
+            files=[(file["name"], file["text"]) for file in given["files"]],
+            seed=given["seed"],
+            policy=given["policy"],
+        )
+        findings = [finding_body(cause) for cause in made.findings]
+        body = {**self._body(made.sandbox), "findings": findings}
+        return Response(body, status=201)
+
+    def _body(self, sandbox: Sandbox) -> dict[str, Any]:
+        body: dict[str, Any] = SandboxSerializer(
+            sandbox, context={"request": self.request}
+        ).data
+        return body
+
+
+class OneSandbox(View):
+    """A sandbox itself: title, visibility, clock."""
+
+    @extend_schema(operation_id="sandboxes_read", responses=SandboxSerializer)
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return the sandbox."""
+        return self._answer(sandbox_id)
+
+    @extend_schema(
+        operation_id="sandboxes_change",
+        request=ChangeSerializer,
+        responses=SandboxSerializer,
+    )
+    def patch(self, request: Request, sandbox_id: str) -> Response:
+        """Rename it, or change who may see it."""
+        given = self.read(ChangeSerializer)
+        if "title" in given:
+            actions.do_rename(self.user(), sandbox_id, given["title"])
+        if "visibility" in given:
+            actions.do_show(self.user(), sandbox_id, given["visibility"])
+        return self._answer(sandbox_id)
+
+    @extend_schema(operation_id="sandboxes_delete", responses={204: None})
+    def delete(self, request: Request, sandbox_id: str) -> Response:
+        """Delete it with its history; forks keep what is their own."""
+        actions.do_delete_sandbox(self.user(), sandbox_id)
+        return Response(status=204)
+
+    def _answer(self, sandbox_id: str) -> Response:
+        sandbox = self.sandbox(sandbox_id)
+        body = SandboxSerializer(sandbox, context={"request": self.request}).data
+        return Response(body, headers={"ETag": f'"{sandbox.revision}"'})
