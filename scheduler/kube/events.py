@@ -18,6 +18,7 @@ NODE_CHANGED = "NodeUpdate"
 NODE_DELETED = "NodeDelete"
 GROUP_ADDED = "PodGroupAdd"
 GROUP_CHANGED = "PodGroupUpdate"
+NODE_UNLOCKED = "NodeUnlock"  # ours: only under pessimistic locking
 NAMESPACE_CHANGED = "NamespaceUpdate"
 
 

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from scheduler.kube.extender import Extenders
     from scheduler.stage import Context
 
+#: the pseudo plug-in that rejects what another scheduler has locked
+LOCK = "NodeLock"
+LOCKED = "node(s) were locked by another scheduler"
+
 
 @dataclass(slots=True)
 class Found:
@@ -44,8 +48,20 @@ class Search:
         self.context = context
         self.looked = 0  # rows the last search looked at
 
-    def find(self, state: CycleState, pod: Pod, attempt: int, start: int) -> Found:
-        """Return the node for the pod; `start` is where the node scan begins."""
+    def find(
+        self,
+        state: CycleState,
+        pod: Pod,
+        attempt: int,
+        *,
+        start: int = 0,
+        locked: frozenset[str] = frozenset(),
+    ) -> Found:
+        """Return the node for the pod.
+
+        `start` is where the node scan begins; `locked` nodes are another
+        scheduler's for now.
+        """
         self.looked = 0
         if not self.cluster.hosts:
             return self._nowhere()
@@ -55,7 +71,7 @@ class Search:
         if not before.status.ok:
             return self._failed(state, pod, before, {})
         try:
-            return self._among(state, pod, before, attempt, start)
+            return self._among(state, pod, before, attempt, start, locked)
         except ScoreError as problem:
             return Found(status=error(str(problem)))
 
@@ -63,18 +79,27 @@ class Search:
         return Found(status=error("no nodes available to schedule pods"))
 
     def _among(
-        self, state: CycleState, pod: Pod, before: PreFiltered, attempt: int, start: int
+        self,
+        state: CycleState,
+        pod: Pod,
+        before: PreFiltered,
+        attempt: int,
+        start: int,
+        locked: frozenset[str],
     ) -> Found:
         mask = self.evaluator.mask(state, pod, before.names)
+        refused: dict[int, Status] = {}
+        if locked:
+            mask, refused = self._unlocked(mask, locked)
         promised = self._promised(pod, mask)
         if promised and not self.extenders.filtering(pod):
             return Found(node=promised, tied=1)
         mask, rows = self._sampled(mask, start)
-        refused: dict[int, Status] = {}
         if self.extenders.filtering(pod):
-            mask, refused, status = self.extenders.filter(pod, mask, self.cluster)
+            mask, turned, status = self.extenders.filter(pod, mask, self.cluster)
             if not status.ok:
                 return Found(status=status)
+            refused |= turned
             rows = None
         count = int(mask.sum()) if rows is None else len(rows)
         if count == 0:
@@ -83,6 +108,18 @@ class Search:
             row = int(np.argmax(mask))
             return Found(node=self.cluster.columns.names[row], tied=1)
         return self._best(state, pod, mask, attempt)
+
+    def _unlocked(
+        self, mask: Mask, locked: frozenset[str]
+    ) -> tuple[Mask, dict[int, Status]]:
+        """Take out the nodes that another scheduler keeps."""
+        left, refused = mask.copy(), {}
+        for name in locked:
+            host = self.cluster.hosts.get(name)
+            if host is not None and mask[host.row]:
+                left[host.row] = False
+                refused[host.row] = Status(Code.UNRESOLVABLE, (LOCKED,), LOCK)
+        return left, refused
 
     def _promised(self, pod: Pod, mask: Mask) -> str:
         """Return the nominated node when the pod fits there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,18 @@ class PreFiltered:
     status: Status
     names: frozenset[str] | None = None
     narrowed_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call of a plug-in, as a trace gets it."""
+
+    point: str
+    plugin: str
+    pod: Pod
+    status: Status
+    node: str = ""
+    wait_ms: int = 0
 
 
 class Framework:
@@ -42,12 +55,27 @@ class Framework:
         self.scorers = points["score"]
         seen = {id(p): p for plugins in points.values() for p in plugins}
         self.plugins = {plugin.name: plugin for plugin in seen.values()}
+        #: gets every call outside Filter and Score; None in normal runs
+        self.trace: Callable[[Step], None] | None = None
         self._moved = [
             p
             for p in points["pre_filter"]
             if type(p).add_pod is not Plugin.add_pod
             or type(p).remove_pod is not Plugin.remove_pod
         ]
+
+    def note(
+        self,
+        point: str,
+        plugin: Plugin,
+        pod: Pod,
+        status: Status,
+        node: str = "",
+        wait_ms: int = 0,
+    ) -> None:
+        """Tell the trace of a call, when there is one."""
+        if self.trace is not None:
+            self.trace(Step(point, plugin.name, pod, status, node, wait_ms))
 
     # --- queue
 
@@ -68,6 +96,7 @@ class Framework:
         refused: Status | None = None
         for plugin in self.points["pre_filter"]:
             status, only = plugin.pre_filter(state, pod)
+            self.note("PreFilter", plugin, pod, status)
             if status.code is Code.SKIP:
                 state.skip_filter.add(plugin.name)
                 continue
@@ -137,6 +166,7 @@ class Framework:
         """Give back, in reverse order."""
         for plugin in reversed(self.points["unreserve"]):
             plugin.unreserve(state, pod, node)
+            self.note("Unreserve", plugin, pod, OK, node)
 
     def permit(
         self, state: CycleState, pod: Pod, node: str
@@ -145,6 +175,7 @@ class Framework:
         waits: dict[str, int] = {}
         for plugin in self.points["permit"]:
             status, wait_ms = plugin.permit(state, pod, node)
+            self.note("Permit", plugin, pod, status, node, wait_ms)
             if status.code is Code.WAIT:
                 waits[plugin.name] = wait_ms
             elif not status.ok:

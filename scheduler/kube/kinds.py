@@ -32,7 +32,9 @@ class PodDisruptionBudget(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     key: Key
     selector: Selector
-    allowed: int = 0
+    allowed: int | None = None  # as its status says; None: counted when asked
+    minimum: int | str | None = None  # pods, or "50%" of them
+    maximum: int | str | None = None
     disrupted: frozenset[str] = frozenset()
 
 
@@ -64,9 +66,33 @@ def read_budget(
     selector = read_selector(spec.get("selector"))
     if not selector.requirements:
         selector = Selector(nothing=True)
+    allowed = status.get("disruptionsAllowed")
     return PodDisruptionBudget(
         key=Key("PodDisruptionBudget", namespace, str(metadata["name"])),
         selector=selector,
-        allowed=int(status.get("disruptionsAllowed") or 0),
+        allowed=None if allowed is None else int(allowed),
+        minimum=spec.get("minAvailable"),
+        maximum=spec.get("maxUnavailable"),
         disrupted=frozenset(status.get("disruptedPods") or ()),
     )
+
+
+def disruptions_allowed(budget: PodDisruptionBudget, healthy: int) -> int:
+    """Return how many of `healthy` pods may go now.
+
+    Source: Kubernetes, disruption controller; healthy pods stand for expected.
+    """
+    if budget.allowed is not None:
+        return budget.allowed
+    if budget.minimum is not None:
+        return max(0, healthy - _share(budget.minimum, healthy))
+    if budget.maximum is not None:
+        return _share(budget.maximum, healthy)
+    return 0
+
+
+def _share(value: int | str, of: int) -> int:
+    """Return a number, or a percentage of `of` rounded up."""
+    if isinstance(value, int):
+        return value
+    return -(-int(value.rstrip("%")) * of // 100)

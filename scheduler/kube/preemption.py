@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from scheduler.kube.cluster import Cluster
 from scheduler.kube.framework import Framework
 from scheduler.kube.hosts import Host
+from scheduler.kube.kinds import PodDisruptionBudget, disruptions_allowed
 from scheduler.kube.nominations import Nominations
 from scheduler.kube.status import CycleState, Status, error, unresolvable
 from scheduler.records.objects import Key
@@ -127,7 +128,7 @@ class Preemption:
 
     def _protected(self, pods: list[Pod]) -> tuple[list[Pod], list[Pod]]:
         """Part the pods into those whose budget is used up, and the others."""
-        left = {key: budget.allowed for key, budget in self.cluster.budgets.items()}
+        left = {key: self._allowed(b) for key, b in self.cluster.budgets.items()}
         protected, others = [], []
         for pod in pods:
             broken = False
@@ -143,6 +144,10 @@ class Preemption:
                 broken = broken or left[key] < 0
             (protected if broken else others).append(pod)
         return protected, others
+
+    def _allowed(self, budget: PodDisruptionBudget) -> int:
+        healthy = self.cluster.matching(budget.key.namespace, budget.selector)
+        return disruptions_allowed(budget, sum(healthy.values()))
 
     def least_harm(self, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates that nothing tells apart from the best one."""

@@ -13,14 +13,14 @@ from scheduler.kube.cluster import Cluster
 from scheduler.kube.evaluation import Evaluator
 from scheduler.kube.events import Event
 from scheduler.kube.extender import PSEUDO_PLUGIN, Extenders
-from scheduler.kube.finding import Found, Search
+from scheduler.kube.finding import LOCK, Found, Search
 from scheduler.kube.framework import Framework
 from scheduler.kube.nominations import Nominations
 from scheduler.kube.plugin import MAX_PERMIT_MS, Handle, Plugin
 from scheduler.kube.preemption import Candidate
 from scheduler.kube.profiles import Profile, plugin_class
-from scheduler.kube.queue import ANY, Queued, SchedulingQueue, Timing
-from scheduler.kube.status import OK, Code, CycleState, Status, unschedulable
+from scheduler.kube.queue import Queued, SchedulingQueue, Timing
+from scheduler.kube.status import OK, Code, CycleState, Status
 from scheduler.kube.verdicts import no_node
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
@@ -51,6 +51,16 @@ class House(Protocol):
     """What a process asks of the stage that it runs in."""
 
     bind_latency_ms: int
+    in_rounds: bool  # several processes take turns; bindings wait for the turn's end
+
+    def lock(self, process: Process, node: str) -> None:
+        """Keep a node for this process until it is unlocked."""
+
+    def unlock(self, process: Process, node: str) -> None:
+        """Let others have the node again."""
+
+    def locked_for(self, process: Process) -> frozenset[str]:
+        """Return the nodes that other processes keep."""
 
     def commit(self, process: Process, held: Held) -> Status:
         """Write a binding; an error when it was refused."""
@@ -61,8 +71,8 @@ class House(Protocol):
     def group_members(self, group: Key) -> Iterable[Pod]:
         """Return the known pods of a PodGroup."""
 
-    def version(self, node: str) -> int:
-        """Return how often the node's pods changed."""
+    def version(self, process: Process, node: str) -> int:
+        """Return how often others than this process changed the node's pods."""
 
 
 class ProfileHandle:
@@ -78,7 +88,8 @@ class ProfileHandle:
 
     def waiting(self) -> Iterator[Pod]:
         """Yield the pods that wait at Permit, the longest waiting first."""
-        return (held.pod for held in self._process.held.values() if held.waits)
+        held = sorted(self._process.held.values(), key=lambda held: held.order)
+        return (one.pod for one in held if one.waits)
 
     def allow(self, key: Key, plugin: str) -> None:
         """Say that a waiting pod need not wait for this plug-in any more."""
@@ -194,6 +205,8 @@ class Process:
         table = self._hints[pod.scheduler_name].get(event.name, ())
         names = {name for name, hint in table if hint is None or hint(pod, event)}
         names.add(PSEUDO_PLUGIN)
+        if event.name == events.NODE_UNLOCKED:
+            names.add(LOCK)
         return names
 
     # --- the scheduling cycle
@@ -211,7 +224,10 @@ class Process:
         pod, state = queued.pod, CycleState()
         framework = self.frameworks[pod.scheduler_name]
         search = self.searches[pod.scheduler_name]
-        found = search.find(state, pod, queued.attempts, self.scan_start)
+        locked = self.house.locked_for(self)
+        found = search.find(
+            state, pod, queued.attempts, start=self.scan_start, locked=locked
+        )
         self._advance_scan(search.looked)
         if found.node:
             self._take(queued, framework, state, found.node)
@@ -231,7 +247,7 @@ class Process:
         """Assume the pod on the node, reserve, ask Permit, start the binding."""
         pod = queued.pod
         held = Held(queued=queued, node=node, framework=framework, state=state)
-        held.seen = self.house.version(node)
+        held.seen = self.house.version(self, node)
         held.order, self.next_order = self.next_order, self.next_order + 1
         self.cluster.place(pod, node)
         status = framework.reserve(state, pod, node)
@@ -245,6 +261,7 @@ class Process:
             self._give_up(queued, status, _one_node(status))
             return
         self.held[pod.key] = held
+        self.house.lock(self, node)
         self.nominations.remove(pod.key)
         self.context.journal.touch(pod.key)
         self._say(Reserve(at_ms=self.context.now_ms, subject=pod.key, node=node))
@@ -282,6 +299,7 @@ class Process:
         nominated: str | None = None
         for plugin in framework.points["post_filter"]:
             status, node = plugin.post_filter(state, queued.pod, verdicts)
+            framework.note("PostFilter", plugin, queued.pod, status)
             nominated = node if node is not None else nominated
             if status.ok and node:
                 reasons = []
@@ -359,8 +377,17 @@ class Process:
 
     def _start_binding(self, held: Held) -> None:
         held.bind_at = self.context.now_ms + self.house.bind_latency_ms
-        if self.house.bind_latency_ms == 0:
+        if held.bind_at <= self.context.now_ms and not self.house.in_rounds:
             self._bind(held)
+
+    def bind_due(self) -> None:
+        """End the binding cycles whose time has come, in the order of choosing."""
+        now = self.context.now_ms
+        for held in sorted(self.held.values(), key=lambda held: held.order):
+            due = held.bind_at is not None and held.bind_at <= now
+            if due and not held.waits and self.held.get(held.pod.key) is held:
+                self._bind(held)
+                self.settle()
 
     def _bind(self, held: Held) -> None:
         """End the binding cycle: PreBind, Bind, PostBind."""
@@ -381,7 +408,9 @@ class Process:
 
     def bound(self, key: Key) -> None:
         """Note that a held pod is bound: it leaves the queue for good."""
-        self.held.pop(key, None)
+        held = self.held.pop(key, None)
+        if held is not None:
+            self.house.unlock(self, held.node)
         self.queue.remove(key)
 
     def _turn_back(self, held: Held, status: Status) -> None:
@@ -394,6 +423,7 @@ class Process:
         del self.held[pod.key]
         held.framework.unreserve(held.state, pod, held.node)
         self.cluster.unplace(pod.key)
+        self.house.unlock(self, held.node)
         self._say(
             Unreserve(
                 at_ms=self.context.now_ms,
@@ -416,13 +446,10 @@ class Process:
         """Do what is due now: timeouts at Permit, bindings, backoffs."""
         now = self.context.now_ms
         for held in sorted(self.held.values(), key=lambda held: held.order):
-            if self.held.get(held.pod.key) is not held:
-                continue
-            if held.waits:
+            if held.waits and self.held.get(held.pod.key) is held:
                 self._time_out(held, now)
-            elif held.bind_at is not None and held.bind_at <= now:
-                self._bind(held)
-            self.settle()
+                self.settle()
+        self.bind_due()
         self.queue.flush()
         self.settle()
 
@@ -447,6 +474,24 @@ class Process:
             times.append(later)
         return min(times) if times else None
 
+    def remember(self) -> dict[str, Any]:
+        """Return what is kept beside the pods."""
+        return {
+            "scan": self.scan_start,
+            "seq": self.queue.next_seq,
+            "order": self.next_order,
+            "plugins": {n: f.remember() for n, f in self.frameworks.items()},
+        }
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Take back what `remember` returned."""
+        self.scan_start = memory.get("scan", 0)
+        self.queue.next_seq = memory.get("seq", 0)
+        self.next_order = memory.get("order", 0)
+        for name, kept in memory.get("plugins", {}).items():
+            if name in self.frameworks:
+                self.frameworks[name].recall(kept)
+
     # --- what happens around it
 
     def pod_added(self, pod: Pod) -> None:
@@ -462,6 +507,7 @@ class Process:
         self.signals = [(key, s) for key, s in self.signals if key != pod.key]
         if held is not None:
             held.framework.unreserve(held.state, pod, held.node)
+            self.house.unlock(self, held.node)
         self.queue.remove(pod.key)
         self.nominations.remove(pod.key)
         found = self.cluster.unplace(pod.key)
@@ -476,7 +522,8 @@ class Process:
         """See that a pod has a node (bound here, elsewhere, or given so)."""
         before = self.cluster.placed.get(pod.key)
         self.cluster.place(pod, node)
-        if before is not None and pod.key not in self.held and before[0] is not pod:
+        # A pod that was only assumed here is new to those who wait.
+        if before is not None and before[0].started_us is not None:
             event = Event(events.POD_CHANGED, old=before[0], new=pod)
         else:
             event = Event(events.POD_ADDED, new=pod)
@@ -493,6 +540,3 @@ class Process:
 def _one_node(status: Status) -> str:
     """Return the sentence for a pod turned back from the one node it had."""
     return no_node(1, f"1 {status.message}")
-
-
-__all__ = ["ANY", "Held", "House", "Process", "unschedulable"]

@@ -40,6 +40,7 @@ class Queued:
     waiting_on: set[str] = field(default_factory=set)  # rejected as Pending
     woken: set[str] = field(default_factory=set)  # plug-ins an event helped in flight
     attempt_ms: int = -1  # instant of the last attempt
+    tried_before_ms: int = -1  # and of the one before
     message: str = ""
     reason: str = ""
 
@@ -123,6 +124,7 @@ class SchedulingQueue:
         queued.rejectors.clear()
         queued.waiting_on.clear()
         queued.woken.clear()
+        queued.tried_before_ms = queued.attempt_ms
         queued.attempt_ms = self.context.now_ms
         return queued
 
@@ -184,12 +186,27 @@ class SchedulingQueue:
     def flush(self) -> None:
         """Move the pods whose backoff is over, and those parked for too long."""
         now = self.context.now_ms
-        if now % _SECOND == 0:
-            self._flush_backoff(now)
-        if now % _POOL_FLUSH_MS == 0:
-            for queued in sorted(self._parked.values(), key=_seq):
-                if queued.place == "pool" and self._age_ms(queued) > _POOL_AGE_MS:
-                    self._after_backoff(queued)
+        self._flush_backoff(now - now % _SECOND)
+        flushed = now - now % _POOL_FLUSH_MS
+        for queued in sorted(self._parked.values(), key=_seq):
+            parked = self.context.ms(queued.timestamp_us)
+            if queued.place == "pool" and flushed - parked > _POOL_AGE_MS:
+                self._after_backoff(queued)
+
+    def ready(self) -> bool:
+        """Tell whether `pop` would return a pod now."""
+        while self._active and not self._stands(self._active[0]):
+            heapq.heappop(self._active)
+        if self._active:
+            return True
+        return self.timing.pop_from_backoff and any(
+            queued.place == "backoff" and queued.seq == seq and self._known(queued)
+            for _, seq, queued in self._later
+        )
+
+    def _stands(self, entry: tuple[tuple[Any, ...], int, Queued]) -> bool:
+        _, seq, queued = entry
+        return queued.place == "active" and queued.seq == seq and self._known(queued)
 
     def _flush_backoff(self, now: int) -> None:
         while self._later:
@@ -211,9 +228,6 @@ class SchedulingQueue:
             oldest = min(self.context.ms(q.timestamp_us) for q in aged)
             times.append(_up(oldest + _POOL_AGE_MS + 1, _POOL_FLUSH_MS))
         return max(min(times), self.context.now_ms + 1) if times else None
-
-    def _age_ms(self, queued: Queued) -> int:
-        return self.context.now_ms - self.context.ms(queued.timestamp_us)
 
     # --- places
 
@@ -280,9 +294,9 @@ class SchedulingQueue:
         if self._order() != self._sorted_at:
             self._sort_again()
         while self._active:
-            _, seq, queued = heapq.heappop(self._active)
-            if queued.place == "active" and queued.seq == seq and self._known(queued):
-                return queued
+            entry = heapq.heappop(self._active)
+            if self._stands(entry):
+                return entry[2]
         return None
 
     def _sort_again(self) -> None:

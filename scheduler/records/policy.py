@@ -13,6 +13,7 @@ API_VERSION = "quotalab.dev/v1"
 Stack = Literal["kueue", "yunikorn", "kube"]
 Laws = Literal["released", "documented"]
 Binding = Literal["kubernetes", "compare-and-set"]
+Locking = Literal["optimistic", "pessimistic"]
 
 
 class Simulation(
@@ -25,6 +26,7 @@ class Simulation(
     bind_latency_ms: int = 0
     pod_start_ms: int = 0
     binding: Binding = "kubernetes"
+    locking: Locking = "optimistic"  # how several schedulers share the nodes
     start_time: str = "2026-01-01T00:00:00Z"  # the wall time of virtual 0
     nodes_schedule: bool = True  # place pods when there are Node objects
 

@@ -77,6 +77,16 @@ class _House:
     """The least a scheduler needs around it to evaluate pods."""
 
     bind_latency_ms = 0
+    in_rounds = False
+
+    def lock(self, process: Process, node: str) -> None:
+        pass
+
+    def unlock(self, process: Process, node: str) -> None:
+        pass
+
+    def locked_for(self, process: Process) -> frozenset[str]:
+        return frozenset()
 
     def commit(self, process: Process, held: Held) -> Status:
         return OK
@@ -87,7 +97,7 @@ class _House:
     def group_members(self, group: Key) -> list[Pod]:
         return []
 
-    def version(self, node: str) -> int:
+    def version(self, process: Process, node: str) -> int:
         return 0
 
 

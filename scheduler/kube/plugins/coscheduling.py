@@ -10,11 +10,11 @@ import msgspec
 from scheduler import amounts
 from scheduler.kube import events
 from scheduler.kube.kinds import (
-    GROUP_LABEL,
     OLD_GROUP_LABEL,
     OLD_MINIMUM_LABEL,
     PodGroup,
 )
+from scheduler.kube.members import group_key
 from scheduler.kube.plugin import Handle, Hint, Plugin
 from scheduler.kube.queue import Queued
 from scheduler.kube.status import (
@@ -70,17 +70,12 @@ class Coscheduling(Plugin):
 
     # --- groups
 
-    def group_key(self, pod: Pod) -> Key | None:
-        """Return the key of the pod's group, by the label or the older one."""
-        name = pod.labels.get(GROUP_LABEL) or pod.labels.get(OLD_GROUP_LABEL)
-        return Key("PodGroup", pod.namespace, name) if name else None
-
     def group(self, pod: Pod) -> PodGroup | None:
         """Return the pod's group: the object, or what the older labels say.
 
         Source: KUBE_SCHEDULER.md 17.
         """
-        key = self.group_key(pod)
+        key = group_key(pod)
         if key is None:
             return None
         found = self.handle.cluster.groups.get(key)
@@ -165,7 +160,7 @@ class Coscheduling(Plugin):
         """Return what the whole cluster lacks for minResources and minMember pods."""
         need = {**group.min_resources, PODS: group.min_member}
         for host in self.handle.cluster.hosts.values():
-            own = [p for p in host.pods.values() if self.group_key(p) == group.key]
+            own = [p for p in host.pods.values() if group_key(p) == group.key]
             for name in list(need):
                 need[name] -= max(0, _free(host, name, own))
                 if need[name] <= 0:
@@ -199,7 +194,7 @@ class Coscheduling(Plugin):
 
     def _reject_waiting(self, key: Key, reason: str) -> None:
         for other in list(self.handle.waiting()):
-            if self.group_key(other) == key:
+            if group_key(other) == key:
                 self.handle.reject(other.key, self.name, reason)
 
     def _back_off(self, key: Key, seconds: int) -> None:
@@ -216,7 +211,7 @@ class Coscheduling(Plugin):
 
     def permit(self, state: CycleState, pod: Pod, node: str) -> tuple[Status, int]:
         """Wait until minMember pods have a node; the last one lets all go."""
-        key, group = self.group_key(pod), self.group(pod)
+        key, group = group_key(pod), self.group(pod)
         if key is None:
             return OK, 0
         if group is None:
@@ -230,7 +225,7 @@ class Coscheduling(Plugin):
                 )
             return Status(Code.WAIT), self._wait_ms(group)
         for other in list(self.handle.waiting()):
-            if self.group_key(other) == key:
+            if group_key(other) == key:
                 self.handle.allow(other.key, self.name)
         if self.last_failure.pop(key, None) is not None:
             self.order_version += 1
@@ -243,7 +238,7 @@ class Coscheduling(Plugin):
 
     def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
         """Take the whole group down with the pod."""
-        key = self.group_key(pod)
+        key = group_key(pod)
         if key is None or self.group(pod) is None:
             return
         self._unassign(key, pod.key)
@@ -259,7 +254,7 @@ class Coscheduling(Plugin):
 
     def forget(self, pod: Pod) -> None:
         """Note that a pod is gone."""
-        key = self.group_key(pod)
+        key = group_key(pod)
         if key is not None:
             self._unassign(key, pod.key)
 

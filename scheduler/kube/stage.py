@@ -1,0 +1,588 @@
+"""kube-scheduler as a stage: nodes and pods in, places out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from scheduler import streams
+from scheduler.decisions import Bind, Fail, NodeChange, Preempt
+from scheduler.kube import events, memory
+from scheduler.kube.binding import (
+    Counts,
+    Locks,
+    Versions,
+    conflict,
+    plain_counts,
+    refusal,
+)
+from scheduler.kube.cluster import Cluster
+from scheduler.kube.configuration import Configuration, read_configurations
+from scheduler.kube.events import Event
+from scheduler.kube.extender import ClosedPort, Extenders, Port
+from scheduler.kube.kinds import read_budget, read_group
+from scheduler.kube.laws import broken_sums
+from scheduler.kube.members import Members
+from scheduler.kube.process import Held, Process
+from scheduler.kube.status import OK, Status, error
+from scheduler.kube.table import Table, table
+from scheduler.records.node import Node, read_node
+from scheduler.records.objects import Key, Object
+from scheduler.records.pod import Pod, read_pod
+from scheduler.records.policy import Policy
+from scheduler.stage import Context
+
+#: Attempts of pods already tried at this instant, without a binding among them.
+MOST_ATTEMPTS = 1_000
+_PAUSE_MS = 1_000
+_VICTIM = {
+    "status": "True",
+    "reason": "PreemptionByScheduler",
+    "message": "removed to make room for a pod of higher priority",
+}
+
+
+class KubeStage:
+    """One or several kube-schedulers over one set of nodes.
+
+    A single process works on the nodes as they are. Several each have a view
+    of their own, work in turns, and meet when their bindings are written.
+    """
+
+    name = memory.NAME
+
+    def __init__(
+        self, context: Context, policy: Policy, port: Port | None = None
+    ) -> None:
+        self.context = context
+        simulation = policy.spec.simulation
+        self.bind_latency_ms = simulation.bind_latency_ms
+        self.compare_and_set = simulation.binding == "compare-and-set"
+        self.pessimistic = simulation.locking == "pessimistic"
+        self.port: Port = port or ClosedPort()
+        self.objects: dict[Key, Object] = {}
+        self.pods: dict[Key, Pod] = {}
+        self.members = Members()
+        self.refused: dict[Key, tuple[str, str]] = {}
+        self.versions = Versions()
+        self.locks = Locks()
+        configurations = read_configurations(policy.spec.kube_scheduler)
+        self.in_rounds = len(configurations) > 1
+        self.processes = [self._process(c) for c in configurations]
+        self.nodes = Cluster() if self.in_rounds else self.processes[0].cluster
+        self.counts = {process.name: Counts() for process in self.processes}
+        self._idle_since: dict[str, int] = {}
+        self._rounds = 0
+        self._stalled_until = 0
+
+    def _process(self, configuration: Configuration) -> Process:
+        return Process(
+            self.context,
+            self,
+            configuration.profiles,
+            timing=configuration.timing,
+            extenders=lambda _: Extenders(
+                configuration.extenders, self.port, self._document
+            ),
+        )
+
+    def _document(self, key: Key) -> dict[str, Any]:
+        obj = self.objects[key]
+        return {**obj.manifest, "status": obj.status}
+
+    def _clusters(self) -> list[Cluster]:
+        views = [process.cluster for process in self.processes]
+        return [self.nodes, *views] if self.in_rounds else views
+
+    def _responsible(self, pod: Pod) -> Process | None:
+        for process in self.processes:
+            if process.responsible(pod):
+                return process
+        return None
+
+    # --- objects
+
+    def put(self, obj: Object, *, restore: bool = False) -> None:
+        """Take a new, changed or (restore) stored object."""
+        match obj.key.kind:
+            case "Node":
+                self.objects[obj.key] = obj
+                self._put_node(read_node(obj.manifest, obj.status), restore=restore)
+            case "Pod":
+                self.objects[obj.key] = obj
+                pod = read_pod(obj.manifest, obj.status)
+                if restore:
+                    self._restore_pod(obj, pod)
+                else:
+                    self._put_pod(pod)
+            case "PodGroup":
+                group = read_group(obj.manifest, obj.key.namespace)
+                known = obj.key in self.processes[0].cluster.groups
+                for cluster in self._clusters():
+                    cluster.groups[obj.key] = group
+                if not restore:
+                    name = events.GROUP_CHANGED if known else events.GROUP_ADDED
+                    self._tell(Event(name, new=group))
+            case "PodDisruptionBudget":
+                budget = read_budget(obj.manifest, {}, obj.key.namespace)
+                for cluster in self._clusters():
+                    cluster.budgets[obj.key] = budget
+            case "Namespace":
+                for cluster in self._clusters():
+                    cluster.namespaces[obj.key.name] = dict(obj.labels)
+                if not restore:
+                    self._tell(Event(events.NAMESPACE_CHANGED, new=obj.key.name))
+
+    def remove(self, key: Key) -> None:
+        """Forget an object; a node's pods are the lifetime's to end."""
+        self.objects.pop(key, None)
+        match key.kind:
+            case "Node":
+                self._remove_node(key)
+            case "Pod":
+                self._pod_gone(key)
+            case "PodGroup":
+                for cluster in self._clusters():
+                    cluster.groups.pop(key, None)
+            case "PodDisruptionBudget":
+                for cluster in self._clusters():
+                    cluster.budgets.pop(key, None)
+            case "Namespace":
+                for cluster in self._clusters():
+                    cluster.namespaces.pop(key.name, None)
+
+    def _tell(self, event: Event) -> None:
+        for process in self.processes:
+            process.event(event)
+
+    # --- nodes
+
+    def _put_node(self, node: Node, *, restore: bool) -> None:
+        before: Node | None = None
+        for cluster in self._clusters():
+            before = cluster.put_node(node)
+        if restore or before == node:
+            return
+        name = events.NODE_ADDED if before is None else events.NODE_CHANGED
+        self._tell(Event(name, old=before, new=node))
+        self._say_node(Key("Node", "", node.name), _change(before, node))
+
+    def _remove_node(self, key: Key) -> None:
+        gone: Node | None = None
+        for cluster in self._clusters():
+            gone = cluster.remove_node(key.name)
+        if gone is not None:
+            self._tell(Event(events.NODE_DELETED, old=gone))
+            self._say_node(key, "removed")
+
+    def _say_node(self, key: Key, change: str) -> None:
+        now = self.context.now_ms
+        self.context.journal.emit(NodeChange(at_ms=now, subject=key, change=change))
+
+    # --- pods
+
+    def _put_pod(self, pod: Pod) -> None:
+        known = self.pods.get(pod.key)
+        if pod.finished:
+            self._pod_gone(pod.key)
+            return
+        if known is not None and known.uid != pod.uid:
+            self._pod_gone(pod.key)
+            known = None
+        self.pods[pod.key] = pod
+        self.members.put(pod)
+        self.context.journal.touch(pod.key)
+        placed = self.nodes.placed.get(pod.key)
+        if any(pod.key in process.held for process in self.processes):
+            if not pod.wanted_node:
+                return
+            placed = None
+        node = pod.wanted_node or (placed[1] if placed else "")
+        if node:
+            self._put_placed(pod, node)
+        else:
+            self._put_pending(pod, known)
+
+    def _put_placed(self, pod: Pod, node: str) -> None:
+        """Take a pod that has its node: given so, or bound and edited since."""
+        before = self.nodes.placed.get(pod.key)
+        started = pod.started_us
+        if started is None:
+            started = before[0].started_us if before else self.context.now_us
+        seen = msgspec.structs.replace(pod, started_us=started)
+        self.pods[pod.key] = seen
+        if before is None:
+            self.versions.bump(node, "")
+        if self.in_rounds:
+            self.nodes.place(seen, node)
+        for process in self.processes:
+            process.bound(pod.key)
+            process.pod_placed(seen, node)
+
+    def _put_pending(self, pod: Pod, known: Pod | None) -> None:
+        process = self._responsible(pod)
+        if process is None:
+            self.context.journal.complain(
+                f"no scheduler is named {pod.scheduler_name!r}: "
+                f"pod {pod.key.path} waits for it"
+            )
+        elif known is not None and pod.key in process.queue.entries:
+            process.queue.update(pod)
+        else:
+            process.pod_added(pod)
+
+    def _pod_gone(self, key: Key) -> None:
+        pod = self.pods.pop(key, None)
+        if pod is None:
+            return
+        self.members.remove(pod)
+        self.refused.pop(key, None)
+        if self.in_rounds:
+            found = self.nodes.unplace(key)
+            if found is not None:
+                self.versions.bump(found[1], "")
+        for process in self.processes:
+            process.pod_gone(pod)
+
+    # --- deciding
+
+    def schedule(self) -> None:
+        """Try pods until no queue has one to try now.
+
+        A pod that is tried again and again at one instant while nothing gets
+        bound stops the loop after MOST_ATTEMPTS; it goes on a second later.
+        """
+        for process in self.processes:
+            process.timers()
+        if self.context.now_ms < self._stalled_until:
+            return
+        vain, bindings = 0, self._bindings()
+        while True:
+            again, tried = self._turn()
+            if not tried:
+                return
+            vain += again
+            if self._bindings() > bindings:
+                vain, bindings = 0, self._bindings()
+            if vain >= MOST_ATTEMPTS:
+                self._stall()
+                return
+
+    def _bindings(self) -> int:
+        return sum(counts.bindings for counts in self.counts.values())
+
+    def _stall(self) -> None:
+        self._stalled_until = self.context.now_ms + _PAUSE_MS
+        self.context.journal.complain(
+            f"kube-scheduler tried {MOST_ATTEMPTS} times at {self.context.now_ms} ms "
+            "without binding a pod; it goes on a second later"
+        )
+
+    def _turn(self) -> tuple[int, int]:
+        """Let each scheduler try one pod, then write the bindings of the turn.
+
+        Returns how many were tried, of them how many again at this instant first.
+        """
+        again = tried = 0
+        for process in self._in_order():
+            counts = self.counts[process.name]
+            queued = process.schedule_one()
+            if queued is None:
+                continue
+            tried += 1
+            counts.attempts += 1
+            counts.retries += queued.attempts > 1
+            self._note_idle(process, queued)
+            again += queued.tried_before_ms == self.context.now_ms
+        if self.in_rounds:
+            for process in self._in_order():
+                process.bind_due()
+        self._rounds += tried > 0
+        return again, tried
+
+    def _in_order(self) -> list[Process]:
+        """Return the schedulers with a drawn one first: nobody always wins."""
+        if not self.in_rounds:
+            return self.processes
+        first = streams.choose(
+            self.context.seed,
+            "kube/turn",
+            "first",
+            self._rounds,
+            among=len(self.processes),
+        )
+        return self.processes[first:] + self.processes[:first]
+
+    def due(self) -> int | None:
+        """Return the next instant with something to do; now while pods wait."""
+        times = [at for process in self.processes if (at := process.due()) is not None]
+        if any(process.queue.ready() for process in self.processes):
+            times.append(max(self.context.now_ms, self._stalled_until))
+        return min(times, default=None)
+
+    # --- what a process asks for
+
+    def commit(self, process: Process, held: Held) -> Status:
+        """Write a binding, by the rules of the binding mode."""
+        pod, node = held.pod, held.node
+        counts = self.counts[process.name]
+        host = self.nodes.hosts.get(node)
+        if host is None:
+            return error(f"node {node} is gone")
+        if self.in_rounds:
+            if self.compare_and_set:
+                lost = conflict(process, held, self.version(process, node))
+                if lost is not None:
+                    counts.conflicts += 1
+                    return error(lost)
+            else:
+                turned = refusal(pod, host)
+                if turned is not None:
+                    self._refuse(process, held, turned)
+                    return OK
+        counts.bindings += 1
+        self._bind(process, pod, node)
+        return OK
+
+    def _bind(self, process: Process, pod: Pod, node: str) -> None:
+        bound = msgspec.structs.replace(pod, started_us=self.context.now_us)
+        self.pods[pod.key] = bound
+        self.versions.bump(node, process.name)
+        process.bound(pod.key)
+        if self.in_rounds:
+            self.nodes.place(bound, node)
+        now = self.context.now_ms
+        self.context.journal.touch(pod.key)
+        self.context.journal.emit(Bind(at_ms=now, subject=pod.key, node=node))
+        for other in self.processes:
+            other.pod_placed(bound, node)
+
+    def _refuse(self, process: Process, held: Held, turned: tuple[str, str]) -> None:
+        """The node's agent turns a bound pod away: the pod has failed."""
+        pod = held.pod
+        counts = self.counts[process.name]
+        counts.conflicts += 1
+        counts.refused += 1
+        self.refused[pod.key] = turned
+        process.bound(pod.key)
+        process.cluster.unplace(pod.key)
+        process.event(Event(events.POD_DELETED, old=pod))
+        self.context.journal.touch(pod.key)
+        self.context.journal.emit(
+            Fail(
+                at_ms=self.context.now_ms,
+                subject=pod.key,
+                node=held.node,
+                reason=turned[0],
+                message=turned[1],
+            )
+        )
+
+    def remove_victim(self, victim: Pod, node: str, preemptor: Pod) -> None:
+        """Ask for a pod's deletion; until then it stands there, on its way out."""
+        leaving = msgspec.structs.replace(victim, terminating=True, disrupted=True)
+        self.pods[victim.key] = leaving
+        for cluster in self._clusters():
+            if victim.key in cluster.placed:
+                cluster.place(leaving, node)
+        started = victim.started_us
+        lost = 0 if started is None else max(0, self.context.now_us - started) // 1000
+        self.context.journal.touch(victim.key)
+        self.context.journal.emit(
+            Preempt(
+                at_ms=self.context.now_ms,
+                subject=victim.key,
+                by=preemptor.key,
+                reason="PreemptionByScheduler",
+                message=f"Preempted by pod {preemptor.uid} on node {node}",
+                strategy="DefaultPreemption",
+                work_lost_ms=lost,
+            )
+        )
+
+    def group_members(self, group: Key) -> Iterable[Pod]:
+        """Return the known pods of a PodGroup."""
+        return self.members.of(group)
+
+    def version(self, process: Process, node: str) -> int:
+        """Return how often others than this process changed the node's pods."""
+        return self.versions.foreign(node, process.name)
+
+    def lock(self, process: Process, node: str) -> None:
+        """Keep a node for this process, under pessimistic locking."""
+        if self.pessimistic and self.in_rounds:
+            self.locks.take(process.name, node)
+
+    def unlock(self, process: Process, node: str) -> None:
+        """Let others have the node again, and wake who waited for it."""
+        if self.pessimistic and self.locks.release(process.name, node):
+            for other in self.processes:
+                if other is not process:
+                    other.event(Event(events.NODE_UNLOCKED, new=node))
+
+    def locked_for(self, process: Process) -> frozenset[str]:
+        """Return the nodes that other processes keep."""
+        if not self.pessimistic:
+            return frozenset()
+        return self.locks.against(process.name)
+
+    def _note_idle(self, process: Process, queued: Any) -> None:
+        """Count the time a scheduler waits for locks with pods to place."""
+        counts, now = self.counts[process.name], self.context.now_ms
+        since = self._idle_since.pop(process.name, None)
+        if since is not None:
+            counts.idle_ms += now - since
+        if "NodeLock" in queued.rejectors:
+            counts.blocked += 1
+            self._idle_since[process.name] = now
+
+    # --- for people
+
+    def used_on(self, name: str) -> tuple[dict[str, int], int]:
+        """Return what the pods on a node hold, and how many they are."""
+        host = self.nodes.hosts.get(name)
+        if host is None:
+            return {}, 0
+        return {n: v for n, v in sorted(host.requested.items()) if v}, len(host.pods)
+
+    def table(self, key: Key) -> Table | None:
+        """Return the plug-in x node table of a pod; None when nobody places it.
+
+        A pod that has a node is looked at as if it had none.
+        """
+        pod = self.pods.get(key)
+        process = self._responsible(pod) if pod is not None else None
+        if pod is None or process is None:
+            return None
+        found = process.cluster.unplace(key)
+        try:
+            return table(process, msgspec.structs.replace(pod, wanted_node=""))
+        finally:
+            if found is not None:
+                process.cluster.place(*found)
+
+    def broken_laws(self) -> Iterator[str]:
+        """Yield a sentence for each sum that is not what the pods add up to."""
+        for cluster in self._clusters():
+            yield from broken_sums(cluster)
+
+    # --- memory
+
+    def write(self, obj: Object) -> None:
+        """Write a pod's conditions, nomination and place in the queue."""
+        if obj.key.kind != "Pod" or obj.key not in self.pods:
+            obj.memory.pop(self.name, None)
+            return
+        key, kept = obj.key, dict[str, Any]()
+        process = self._responsible(self.pods[key])
+        placed = self.nodes.placed.get(key)
+        queued = process.queue.entries.get(key) if process else None
+        held = process.held.get(key) if process else None
+        nominated = process.nominations.node(key) if process else ""
+        if queued is not None:
+            kept["queued"] = memory.queued_memory(queued)
+        if held is not None:
+            kept["held"] = memory.held_memory(held)
+        elif placed is not None:
+            kept["node"] = placed[1]
+            kept["started"] = placed[0].started_us
+            kept["leaving"] = placed[0].disrupted
+        if nominated:
+            kept["nominated"] = nominated
+            obj.status["nominatedNodeName"] = nominated
+        else:
+            obj.status.pop("nominatedNodeName", None)
+        if key in self.refused:
+            kept["refused"] = list(self.refused[key])
+            reason, message = self.refused[key]
+            obj.status.update(phase="Failed", reason=reason, message=message)
+        obj.memory[self.name] = kept
+        bound = placed is not None and held is None
+        memory.set_condition(
+            obj, "PodScheduled", memory.scheduled_condition(queued, bound)
+        )
+        victim = bound and placed is not None and placed[0].disrupted
+        memory.set_condition(obj, "DisruptionTarget", _VICTIM if victim else None)
+
+    def _restore_pod(self, obj: Object, pod: Pod) -> None:
+        kept = obj.memory.get(self.name)
+        if kept is None:
+            if not pod.finished:
+                self._put_pod(pod)
+            return
+        self.pods[pod.key] = pod
+        self.members.put(pod)
+        if "refused" in kept:
+            self.refused[pod.key] = (kept["refused"][0], kept["refused"][1])
+        process = self._responsible(pod)
+        if kept.get("node"):
+            pod = msgspec.structs.replace(
+                pod,
+                started_us=kept["started"],
+                terminating=pod.terminating or kept["leaving"],
+                disrupted=pod.disrupted or kept["leaving"],
+            )
+            self.pods[pod.key] = pod
+            for cluster in self._clusters():
+                cluster.place(pod, kept["node"])
+        elif process is None:
+            self._put_pod(pod)
+        else:
+            self._restore_pending(process, pod, kept)
+
+    def _restore_pending(
+        self, process: Process, pod: Pod, kept: dict[str, Any]
+    ) -> None:
+        if kept.get("nominated"):
+            process.nominations.put(pod, kept["nominated"])
+        if "queued" not in kept:
+            return
+        queued = memory.queued_from(pod, kept["queued"])
+        process.queue.restore(queued)
+        if "held" in kept:
+            held = memory.held_from(process, queued, kept["held"])
+            process.held[pod.key] = held
+            process.cluster.place(pod, held.node)
+            self.lock(process, held.node)
+
+    def remember(self) -> dict[str, Any]:
+        """Return what is kept beside the objects."""
+        return {
+            "processes": {p.name: p.remember() for p in self.processes},
+            "counts": {name: plain_counts(c) for name, c in self.counts.items()},
+            "versions": self.versions.remember() if self.in_rounds else {},
+            "idleSince": dict(self._idle_since),
+            "rounds": self._rounds,
+            "stalledUntil": self._stalled_until,
+        }
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Take back what `remember` returned; what no longer exists is dropped."""
+        for process in self.processes:
+            process.recall(memory.get("processes", {}).get(process.name, {}))
+            counts = memory.get("counts", {}).get(process.name)
+            if counts is not None:
+                self.counts[process.name] = msgspec.convert(counts, Counts)
+        self.versions.recall(memory.get("versions", {}))
+        names = {process.name for process in self.processes}
+        idle = memory.get("idleSince", {})
+        self._idle_since = {name: at for name, at in idle.items() if name in names}
+        self._rounds = memory.get("rounds", 0)
+        self._stalled_until = memory.get("stalledUntil", 0)
+
+    def owned(self) -> Iterable[Key]:
+        """Return the pods that it places or placed."""
+        return list(self.pods)
+
+
+def _change(before: Node | None, now: Node) -> str:
+    """Return what happened to a node, in a word."""
+    if before is None:
+        return "added"
+    if before.unschedulable != now.unschedulable:
+        return "cordoned" if now.unschedulable else "uncordoned"
+    if before.taints != now.taints:
+        return "tainted" if len(now.taints) > len(before.taints) else "untainted"
+    return "changed"
