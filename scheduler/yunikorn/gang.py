@@ -103,10 +103,15 @@ def waits(app: Application, ask: Ask) -> bool:
 
 
 def replace(partition: Partition) -> bool:
-    """Let one real pod take over a placeholder; tell whether one did."""
+    """Let one real pod take over a placeholder; tell whether one did.
+
+    Not before the whole gang has its places: the shim holds real pods back
+    until the application runs.
+    """
     for leaf in partition.root.leaves():
         for app in list(leaf.in_order()):
-            if app.gang is not None and app.placeholders and _replace(partition, app):
+            ready = app.state is State.RUNNING and app.placeholders
+            if app.gang is not None and ready and _replace(partition, app):
                 return True
     return False
 

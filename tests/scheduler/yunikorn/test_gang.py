@@ -1,0 +1,118 @@
+"""Gangs: placeholders hold the room, real pods take it over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler.yunikorn import gang
+from scheduler.yunikorn.applications import Application, State
+from scheduler.yunikorn.gang import Gang, TaskGroup
+from tests.scheduler.yunikorn.worlds import World, cores, queue
+
+
+def _world(nodes: dict[str, float] | None = None, **properties: str) -> World:
+    return World(
+        queue("q", **properties),
+        queue("other"),
+        nodes=nodes or {"n": 4},
+        laws="released",
+    )
+
+
+def _form(world: World, members: int, size: float = 1, **given: Any) -> Application:
+    app = world.app("app", "root.q")
+    group = TaskGroup(name="g", members=members, resource=cores(size))
+    assert gang.form(world.partition, app, Gang(groups={"g": group}, **given), 0)
+    return app
+
+
+def test_a_gang_runs_once_every_placeholder_has_its_place() -> None:
+    world = _world()
+    app = _form(world, 3)
+    world.settle(steps=5)
+    assert app.state is State.RUNNING
+    assert len(world.places()) == 3
+
+
+def test_a_gang_that_does_not_fit_holds_what_it_has_and_waits() -> None:
+    world = _world({"n": 2})
+    world.partition.root.max = cores(100)  # more nodes are expected
+    app = _form(world, 3)
+    world.settle(steps=5)
+    assert app.state is State.ACCEPTED
+    assert world.used("root.q") == 2
+
+
+def test_real_pods_take_the_places_over() -> None:
+    world = _world()
+    _form(world, 2)
+    world.settle(steps=5)
+    for number in range(2):
+        world.waiting(f"p{number}", "root.q", 1, app="app", group="g")
+    world.settle(steps=5)
+    assert sorted(world.places()) == ["p0", "p1"]
+    assert world.used("root.q") == 2
+
+
+def test_a_smaller_pod_gives_the_rest_back() -> None:
+    world = _world()
+    _form(world, 1, size=2)
+    world.settle(steps=3)
+    world.waiting("p", "root.q", 1, app="app", group="g")
+    world.settle(steps=3)
+    assert world.used("root.q") == 1
+
+
+def test_a_placeholder_that_is_too_small_is_given_up() -> None:
+    world = _world()
+    _form(world, 1)
+    world.settle(steps=3)
+    world.waiting("p", "root.q", 2, app="app", group="g")
+    world.settle(steps=3)
+    assert ("release", "tg-app-g-0", "Cancelled") in world.heard.events
+    assert list(world.places()) == ["p"]
+
+
+def test_unused_placeholders_go_when_their_time_is_over() -> None:
+    world = _world()
+    app = _form(world, 2, timeout_ms=5_000)
+    world.settle(steps=20)
+    world.waiting("p", "root.q", 1, app="app", group="g")
+    world.settle(steps=60)
+    assert list(world.places()) == ["p"]
+    assert app.state is State.RUNNING
+
+
+def test_a_soft_gang_goes_on_without_its_placeholders() -> None:
+    world = _world({"n": 1})
+    world.partition.root.max = cores(100)
+    app = _form(world, 2, timeout_ms=5_000)
+    world.waiting("p", "root.q", 1, app="app", group="g")
+    world.settle(steps=80)
+    assert list(world.places()) == ["p"]
+    assert app.state is State.RUNNING
+
+
+def test_a_hard_gang_fails() -> None:
+    world = _world({"n": 1})
+    world.partition.root.max = cores(100)
+    app = _form(world, 2, timeout_ms=5_000, style="Hard")
+    world.waiting("p", "root.q", 1, app="app", group="g")
+    world.settle(steps=60)
+    assert app.state is State.FAILED
+    assert world.places() == {}
+    assert gang.RESERVATION_TIMEOUT in world.heard.why["p"]
+
+
+def test_a_gang_larger_than_its_queue_is_rejected() -> None:
+    world = World(queue("q", max=2), nodes={"n": 9}, laws="released")
+    app = world.app("app", "root.q")
+    group = TaskGroup(name="g", members=3, resource=cores(1))
+    assert not gang.form(world.partition, app, Gang(groups={"g": group}), 0)
+
+
+def test_a_gang_needs_a_queue_that_is_first_in_first_out() -> None:
+    world = _world(application_sort_policy="fair")
+    app = world.app("app", "root.q")
+    group = TaskGroup(name="g", members=1, resource=cores(1))
+    assert not gang.form(world.partition, app, Gang(groups={"g": group}), 0)

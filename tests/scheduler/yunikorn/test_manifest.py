@@ -1,0 +1,136 @@
+"""queues.yaml: read, checked, written back."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler.errors import ManifestError
+from scheduler.manifests import yunikorn
+from scheduler.manifests.documents import read_documents
+
+WHOLE = """
+partitions:
+  - name: Default
+    nodesortpolicy:
+      type: binpacking
+      resourceweights: {vcore: 4.0, memory: 1}
+    preemption: {enabled: true, quotapreemptionenabled: true}
+    placementrules:
+      - name: tag
+        value: namespace
+        create: true
+        filter: {type: deny, users: [eve]}
+        parent: {name: fixed, value: root.tenants}
+    limits:
+      - limit: everyone
+        users: ["*"]
+        maxresources: {vcore: "8"}
+        maxapplications: 3
+    queues:
+      - name: root
+        submitacl: "*"
+        queues:
+          - name: tenants
+            parent: true
+            childtemplate:
+              maxapplications: 10
+              properties: {application.sort.policy: fair}
+              resources: {max: {memory: 8Gi}}
+          - name: Prod
+            maxapplications: 5
+            properties: {preemption.delay: 10s, priority.offset: 5}
+            resources:
+              guaranteed: {vcore: 500m, memory: 1Gi}
+              max: {vcore: "4"}
+            limits:
+              - groups: [dev, "*"]
+                maxresources: {memory: 1G}
+"""
+
+
+def _tree(body: str) -> str:
+    return f"partitions:\n- name: default\n  queues:\n  - name: root\n{body}"
+
+
+def test_every_part_is_read() -> None:
+    partition = yunikorn.read_text(WHOLE)
+    tenants, prod = partition.root.queues
+    assert (partition.name, partition.node_sort) == ("default", "binpacking")
+    assert partition.weights == {"vcore": 4.0, "memory": 1.0}
+    assert prod.guaranteed == {"vcore": 500, "memory": 2**30}
+    assert prod.max == {"vcore": 4000}
+    assert prod.properties["priority.offset"] == "5"
+    assert prod.limits[0].groups == ("dev", "*")
+    assert tenants.template is not None
+    assert partition.placement[0].parent is not None
+
+
+def test_what_is_written_reads_the_same() -> None:
+    partition = yunikorn.read_text(WHOLE)
+    again = yunikorn.read_text(yunikorn.to_text(partition))
+    assert again.root == partition.root
+    assert again.placement == partition.placement
+    assert again.limits == partition.limits
+
+
+def test_what_has_no_effect_is_listed_by_name() -> None:
+    partition = yunikorn.read_text(WHOLE)
+    assert partition.unsimulated == ("partitions[0].queues[0].submitacl",)
+
+
+def test_a_config_map_is_looked_into() -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: yunikorn-configs}\n"
+    inner = "\n".join(f"    {line}" for line in WHOLE.splitlines())
+    (document,) = read_documents(f"{text}data:\n  queues.yaml: |\n{inner}\n")
+    assert yunikorn.holds_queues(document)
+    assert yunikorn.read(document).root == yunikorn.read_text(WHOLE).root
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "line"),
+    [
+        pytest.param("    colour: red\n", "colour", 5, id="an unknown key"),
+        pytest.param(
+            "    queues:\n    - name: a\n      resources: {max: {vcore: '1.5'}}\n",
+            "max.vcore",
+            7,
+            id="a quantity with decimals",
+        ),
+        pytest.param(
+            "    queues:\n    - name: a\n    - name: A\n",
+            "queues[1].name",
+            7,
+            id="a queue given twice",
+        ),
+        pytest.param(
+            "    queues:\n    - name: a\n"
+            "      resources: {guaranteed: {vcore: 3}, max: {vcore: 2}}\n",
+            "guaranteed",
+            7,
+            id="a guarantee above the max",
+        ),
+        pytest.param(
+            "    queues:\n    - name: a\n      resources: {max: {vcore: 2}}\n"
+            "      queues:\n      - name: b\n        resources: {max: {vcore: 3}}\n",
+            "max",
+            10,
+            id="a child above its parent's max",
+        ),
+        pytest.param(
+            "    queues:\n    - name: a\n      resources: {guaranteed: {vcore: 2}}\n"
+            "      queues:\n"
+            "      - {name: b, resources: {guaranteed: {vcore: 2}}}\n"
+            "      - {name: c, resources: {guaranteed: {vcore: 1}}}\n",
+            "guaranteed",
+            7,
+            id="children promised more than their parent",
+        ),
+    ],
+)
+def test_a_bad_tree_is_refused_with_its_place(body: str, field: str, line: int) -> None:
+    with pytest.raises(ManifestError) as caught:
+        yunikorn.read_text(_tree(body))
+    place = caught.value.place
+    assert place is not None
+    assert place.field.endswith(field)
+    assert place.line == line
