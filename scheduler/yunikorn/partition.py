@@ -339,7 +339,7 @@ class Partition:
                 self.enter(app, State.STARTING)
             else:
                 self.enter(app, State.RUNNING)
-        elif app.state in (State.STARTING, State.COMPLETING):
+        elif app.state in (State.STARTING, State.COMPLETING, State.RESUMING):
             self.enter(app, State.RUNNING)
 
     def drop_ask(self, ask: Ask) -> None:
