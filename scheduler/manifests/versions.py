@@ -1,0 +1,80 @@
+"""Older Kueue versions to the served one.
+
+Source: KUEUE.md 15.1 (Kueue API, v1beta1 conversion).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Manifest = dict[str, Any]
+
+_OLD = "v1beta1"
+_CLASSES = {
+    "kueue.x-k8s.io/workloadpriorityclass": (
+        "kueue.x-k8s.io",
+        "WorkloadPriorityClass",
+    ),
+    "scheduling.k8s.io/priorityclass": ("scheduling.k8s.io", "PriorityClass"),
+}
+_STOPPING = {"Borrow": "MayStopSearch", "Preempt": "MayStopSearch"}
+
+
+def to_served(manifest: Manifest) -> Manifest:
+    """Return the manifest in the served version; the given one is not changed."""
+    old = str(manifest.get("apiVersion", "")).endswith(f"/{_OLD}")
+    convert = _CONVERSIONS.get(str(manifest.get("kind"))) if old else None
+    if convert is None:
+        return manifest
+    served = {**manifest, "spec": dict(manifest.get("spec") or {})}
+    if isinstance(manifest.get("status"), dict):
+        served["status"] = dict(manifest["status"])
+    convert(served)
+    return served
+
+
+def _cluster_queue(manifest: Manifest) -> None:
+    spec = manifest["spec"]
+    _rename(spec, "cohort", "cohortName")
+    checks = spec.pop("admissionChecks", None)
+    if checks:
+        named = [{"name": name} for name in checks]
+        spec["admissionChecksStrategy"] = {"admissionChecks": named}
+    fungibility = spec.get("flavorFungibility")
+    if isinstance(fungibility, dict):
+        spec["flavorFungibility"] = {
+            name: _STOPPING.get(value, value) for name, value in fungibility.items()
+        }
+
+
+def _workload(manifest: Manifest) -> None:
+    spec, status = manifest["spec"], manifest.get("status")
+    source, name = spec.pop("priorityClassSource", ""), spec.pop("priorityClassName", "")
+    if name and source in _CLASSES:
+        group, kind = _CLASSES[source]
+        spec["priorityClassRef"] = {"group": group, "kind": kind, "name": name}
+    if isinstance(status, dict):
+        _rename(
+            status,
+            "accumulatedPastExexcutionTimeSeconds",
+            "accumulatedPastExecutionTimeSeconds",
+        )
+
+
+def _local_queue(manifest: Manifest) -> None:
+    status = manifest.get("status")
+    if isinstance(status, dict):
+        _rename(status, "flavorUsage", "flavorsUsage")
+
+
+def _rename(holder: Manifest, old: str, new: str) -> None:
+    if old in holder:
+        holder[new] = holder.pop(old)
+
+
+_CONVERSIONS: dict[str, Callable[[Manifest], None]] = {
+    "ClusterQueue": _cluster_queue,
+    "Workload": _workload,
+    "LocalQueue": _local_queue,
+}

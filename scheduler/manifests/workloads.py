@@ -1,0 +1,180 @@
+"""Checks of what runs: Workload, batch Job, JobSet.
+
+Source: KUEUE.md 3, 15.3, 15.6 (Kueue, validation of Workload).
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from scheduler.manifests.documents import Document
+from scheduler.manifests.fields import (
+    expect_items,
+    expect_object,
+    expect_text,
+    expect_whole,
+)
+from scheduler.manifests.kubernetes import check_pod_spec
+from scheduler.manifests.strict import (
+    expect_flag,
+    expect_known,
+    expect_optional_text,
+)
+from scheduler.manifests.versions import to_served
+
+Fields = dict[str, Any]
+
+MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
+_MOST_POD_SETS = 8
+_WORKLOAD_FIELDS = (
+    "active",
+    "maximumExecutionTimeSeconds",
+    "podSets",
+    "preemptionGates",
+    "priority",
+    "priorityClassRef",
+    "queueName",
+)
+_POD_SET_FIELDS = ("count", "minCount", "name", "template", "topologyRequest")
+
+
+def check_workload(document: Document) -> Fields:
+    """Return a Workload. Raises ManifestError naming the field."""
+    document = Document(
+        file=document.file,
+        data=to_served(document.data),
+        root=document.root,
+        line=document.line,
+    )
+    spec = expect_object(document, document.data, "spec", needed=True)
+    expect_known(document, spec, "spec", _WORKLOAD_FIELDS)
+    expect_optional_text(document, spec, "spec.queueName")
+    expect_flag(document, spec, "spec.active", default=True)
+    expect_whole(document, spec, "spec.priority", least=-(2**31), default=0)
+    expect_whole(
+        document, spec, "spec.maximumExecutionTimeSeconds", least=1, default=1
+    )
+    counts = _check_pod_sets(document, spec)
+    _check_reclaimable(document, counts)
+    manifest = copy.deepcopy(document.data)
+    _default_workload(manifest["spec"])
+    return manifest
+
+
+def _check_pod_sets(document: Document, spec: Fields) -> dict[str, int]:
+    """Check the podsets; return their counts by name."""
+    items = list(expect_items(document, spec, "spec.podSets"))
+    if not 1 <= len(items) <= _MOST_POD_SETS:
+        raise document.error(
+            "spec.podSets", f"expected 1 to {_MOST_POD_SETS} podsets, got {len(items)}"
+        )
+    counts: dict[str, int] = {}
+    partial = ""
+    for path, item in items:
+        name, count = _check_pod_set(document, item, path)
+        if name in counts:
+            raise document.error(f"{path}.name", f"podset {name} is given twice")
+        counts[name] = count
+        if item.get("minCount") is not None:
+            if partial:
+                problem = f"expected one podset with minCount; {partial} has it too"
+                raise document.error(f"{path}.minCount", problem)
+            partial = name
+    return counts
+
+
+def _check_pod_set(document: Document, item: Fields, path: str) -> tuple[str, int]:
+    expect_known(document, item, path, _POD_SET_FIELDS)
+    name = expect_optional_text(document, item, f"{path}.name") or "main"
+    count = expect_whole(document, item, f"{path}.count", least=0, default=1)
+    if item.get("minCount") is not None:
+        least = expect_whole(document, item, f"{path}.minCount", least=1)
+        if least > count:
+            problem = f"expected at most the count {count}, got {least}"
+            raise document.error(f"{path}.minCount", problem)
+    check_template(document, item, f"{path}.template")
+    return name, count
+
+
+def check_template(document: Document, holder: Fields, path: str) -> None:
+    """Check a pod template; its pods may not ask for the resource `pods`.
+
+    Raises ManifestError naming the field. Source: KUEUE.md 2.4.
+    """
+    template = expect_object(document, holder, path, needed=True)
+    check_pod_spec(document, template, f"{path}.spec")
+    refuse_pods_resource(document, template["spec"], f"{path}.spec")
+
+
+def refuse_pods_resource(document: Document, spec: Fields, path: str) -> None:
+    """Refuse a pod spec that asks for the resource `pods`, which counts pods."""
+    for kind in ("initContainers", "containers"):
+        for index, container in enumerate(spec.get(kind) or ()):
+            asked = (container.get("resources") or {}).get("requests") or {}
+            if "pods" in asked:
+                raise document.error(
+                    f"{path}.{kind}[{index}].resources.requests.pods",
+                    "expected no request: the resource pods counts pods by itself",
+                )
+
+
+def _check_reclaimable(document: Document, counts: dict[str, int]) -> None:
+    status = expect_object(document, document.data, "status")
+    for path, item in expect_items(document, status, "status.reclaimablePods"):
+        name = expect_text(document, item, f"{path}.name")
+        if name not in counts:
+            known = ", ".join(counts)
+            raise document.error(f"{path}.name", f"expected one of {known}, got {name!r}")
+        count = expect_whole(document, item, f"{path}.count", least=0)
+        if count > counts[name]:
+            problem = f"expected at most the podset's {counts[name]}, got {count}"
+            raise document.error(f"{path}.count", problem)
+
+
+def _default_workload(spec: Fields) -> None:
+    spec.setdefault("active", True)
+    for item in spec["podSets"]:
+        item["name"] = item.get("name") or "main"
+        item.setdefault("count", 1)
+
+
+def check_job(document: Document) -> Fields:
+    """Return a batch Job. Raises ManifestError naming the field."""
+    spec = expect_object(document, document.data, "spec", needed=True)
+    parallelism = expect_whole(document, spec, "spec.parallelism", least=0, default=1)
+    expect_whole(document, spec, "spec.completions", least=0, default=1)
+    expect_flag(document, spec, "spec.suspend", default=False)
+    check_template(document, spec, "spec.template")
+    least = (document.metadata.get("annotations") or {}).get(MIN_PARALLELISM)
+    if least is not None and not _within(least, parallelism):
+        raise document.error(
+            f"metadata.annotations.{MIN_PARALLELISM}",
+            f"expected a count from 1 to the parallelism {parallelism}, got {least!r}",
+        )
+    return copy.deepcopy(document.data)
+
+
+def _within(text: object, most: int) -> bool:
+    return isinstance(text, str) and text.isdigit() and 1 <= int(text) <= most
+
+
+def check_job_set(document: Document) -> Fields:
+    """Return a JobSet. Raises ManifestError naming the field."""
+    spec = expect_object(document, document.data, "spec", needed=True)
+    names: set[str] = set()
+    for path, item in expect_items(document, spec, "spec.replicatedJobs"):
+        name = expect_text(document, item, f"{path}.name")
+        if name in names:
+            raise document.error(f"{path}.name", f"replicated job {name} is given twice")
+        names.add(name)
+        expect_whole(document, item, f"{path}.replicas", least=0, default=1)
+        template = expect_object(document, item, f"{path}.template", needed=True)
+        inner = f"{path}.template.spec"
+        job = expect_object(document, template, inner, needed=True)
+        expect_whole(document, job, f"{inner}.parallelism", least=0, default=1)
+        expect_whole(document, job, f"{inner}.completions", least=0, default=1)
+        check_template(document, job, f"{inner}.template")
+    if not names:
+        raise document.error("spec.replicatedJobs", "expected at least one")
+    return copy.deepcopy(document.data)
