@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.request import Request
 
@@ -26,3 +27,14 @@ class LocalOrSession(SessionAuthentication):
     def authenticate_header(self, request: Request) -> str:
         """Return a challenge, so that strangers get 401 and not 403."""
         return 'Session realm="quotalab"'
+
+
+class LocalOrSessionScheme(OpenApiAuthenticationExtension):
+    """How the OpenAPI document describes it."""
+
+    target_class = "api.authentication.LocalOrSession"
+    name = "session"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+        """Return a cookie; the default run needs none."""
+        return {"type": "apiKey", "in": "cookie", "name": settings.SESSION_COOKIE_NAME}

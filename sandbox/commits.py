@@ -28,6 +28,7 @@ from sandbox.operations import (
     Redo,
     Rewind,
     SetPolicy,
+    Settle,
     Several,
     Tick,
     Transport,
@@ -63,7 +64,7 @@ class Work:
                 return Revision.TRANSPORT
             case Begin() | Rewind() | Undo() | Redo():
                 return Revision.RERUN
-            case Put() | Delete() | SetPolicy() | Several():
+            case Put() | Delete() | SetPolicy() | Settle() | Several():
                 return Revision.EDIT
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import read_policy
-from scheduler.tick import run_tick
+from scheduler.tick import run_tick, settle
 from scheduler.world import World
 
 
@@ -41,6 +41,10 @@ class Delete(Operation, frozen=True, tag="delete"):
     keys: list[tuple[str, str, str]]
 
 
+class Settle(Operation, frozen=True, tag="settle"):
+    """Let the schedulers handle the present instant before the edit goes on."""
+
+
 class SetPolicy(Operation, frozen=True, tag="policy"):
     """Go on under another policy."""
 
@@ -50,7 +54,7 @@ class SetPolicy(Operation, frozen=True, tag="policy"):
 class Several(Operation, frozen=True, tag="several"):
     """Some of the above, in order, as one edit."""
 
-    parts: list[Put | Delete | SetPolicy]
+    parts: list[Put | Delete | SetPolicy | Settle]
 
 
 class Transport(Operation, frozen=True, tag="transport"):
@@ -76,9 +80,19 @@ class Redo(Operation, frozen=True, tag="redo"):
 
 
 AnyOperation = (
-    Begin | Tick | Put | Delete | SetPolicy | Several | Transport | Rewind | Undo | Redo
+    Begin
+    | Tick
+    | Put
+    | Delete
+    | SetPolicy
+    | Settle
+    | Several
+    | Transport
+    | Rewind
+    | Undo
+    | Redo
 )
-Edit = Put | Delete | SetPolicy | Several
+Edit = Put | Delete | SetPolicy | Settle | Several
 
 
 def to_document(operation: AnyOperation) -> dict[str, Any]:
@@ -108,6 +122,8 @@ def perform(world: World, operation: AnyOperation) -> None:
         case Delete(keys=keys):
             for key in keys:
                 world.delete(Key(*key))
+        case Settle():
+            settle(world)
         case SetPolicy(document=document):
             world.set_policy(read_policy(document))
         case Several(parts=parts):

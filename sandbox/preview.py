@@ -56,6 +56,7 @@ def preview_move(sandbox_id: str, workload: Key, queue: str) -> MoveOutcome:
     world, _ = worlds.copy_of(sandbox_id)
     if world.kueue is None:
         raise InvalidError("Workloads move between queues under the stack kueue only")
+    world.kueue.settle()
     before = _shares(world)
     work = work_of(world, workload)
     answer = MoveOutcome(evicted=work is not None and work.holds("QuotaReserved"))

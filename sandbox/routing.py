@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from typing import Any
 
-websocket_urlpatterns: list[URLPattern] = []
+from django.urls import re_path
+
+from sandbox.consumers import SandboxConsumer
+
+websocket_urlpatterns: list[Any] = [
+    re_path(r"^ws/sandboxes/(?P<sandbox_id>[a-z2-7]{12})$", SandboxConsumer.as_asgi()),
+]

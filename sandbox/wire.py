@@ -160,7 +160,9 @@ class WorkloadRow(Row, tag="Workload", tag_field="kind", frozen=True, kw_only=Tr
     reason: str  # of the condition that explains the phase
     message: str  # its sentence, cut after 300 characters
     sticky: bool  # heads its queue until admitted
-    order_us: str  # queue-order timestamp; order: sticky, priority desc, this, uid
+    order_us: (
+        str  # queue-order time while it waits; order: sticky, priority desc, this, uid
+    )
     created_ms: int
     reserved_ms: int | None
     admitted_ms: int | None

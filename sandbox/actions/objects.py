@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,8 +15,9 @@ from sandbox.diffs import Step
 from sandbox.errors import Cause, ConflictError, InvalidError, NotFoundError
 from sandbox.events import Line
 from sandbox.findings import causes_of
-from sandbox.operations import Delete, Edit, Put, SetPolicy, Several
+from sandbox.operations import Delete, Edit, Put, SetPolicy, Settle, Several
 from sandbox.rows.transport import POLICY_KEY
+from sandbox.transitions import conditions_of, is_true
 from scheduler.errors import PolicyError, SchedulerError
 from scheduler.manifests.documents import DEFAULT_LIMITS, Limits
 from scheduler.manifests.load import Finding, Loaded, load
@@ -109,7 +110,9 @@ def _plan(
     answer = Imported(findings=causes_of(findings))
     put = _put(world, _without(loaded, errors), answer)
     policy = _policy(world, loaded, answer)
-    parts: list[Put | Delete | SetPolicy] = [p for p in (policy, put) if p is not None]
+    parts: list[Put | Delete | SetPolicy | Settle] = [
+        p for p in (policy, put) if p is not None
+    ]
     if not parts:
         return None, answer
     return (parts[0] if len(parts) == 1 else Several(parts)), answer
@@ -307,12 +310,15 @@ def do_delete(
         )
 
 
-def move_of(world: World, workload: Key, queue: str) -> Put:
+def move_of(world: World, workload: Key, queue: str) -> Edit:
     """Return the edit that moves a Workload to a LocalQueue or ClusterQueue.
 
     `queue` is a LocalQueue of its namespace, or "ClusterQueue/name" for the
     first LocalQueue that leads there. A Workload that a job owns moves with
-    the job's label. Raises NotFoundError, ConflictError, InvalidError.
+    the job's label. One that holds quota is deactivated first and active
+    again in its new queue, as an administrator would do it: Kueue refuses to
+    change the queue of a Workload with quota. Source: KUEUE.md, Workload
+    webhook. Raises NotFoundError, ConflictError, InvalidError.
     """
     obj = world.objects.get(workload)
     if obj is None or workload.kind != "Workload":
@@ -321,15 +327,21 @@ def move_of(world: World, workload: Key, queue: str) -> Put:
     if obj.spec.get("queueName") == name:
         raise ConflictError(f"{workload.path} is in LocalQueue {name} already")
     edited = {**obj.manifest, "spec": {**obj.spec, "queueName": name}}
-    manifests = [edited]
+    manifests = [*_jobs(world, obj, name), edited]
+    if not is_true(conditions_of(obj.status), "QuotaReserved"):
+        return Put(manifests=manifests)
+    off = {**obj.manifest, "spec": {**obj.spec, "active": False}}
+    return Several([Put(manifests=[off]), Settle(), Put(manifests=manifests)])
+
+
+def _jobs(world: World, obj: Object, queue: str) -> Iterator[dict[str, Any]]:
+    """Yield the jobs that own a Workload, labelled with their new queue."""
     for owner in obj.metadata.get("ownerReferences") or ():
-        job = world.objects.get(Key(owner["kind"], workload.namespace, owner["name"]))
+        key = Key(owner["kind"], obj.key.namespace, owner["name"])
+        job = world.objects.get(key)
         if job is not None:
-            labels = {**job.labels, QUEUE_LABEL: name}
-            manifests.insert(
-                0, {**job.manifest, "metadata": {**job.metadata, "labels": labels}}
-            )
-    return Put(manifests=manifests)
+            labels = {**job.labels, QUEUE_LABEL: queue}
+            yield {**job.manifest, "metadata": {**job.metadata, "labels": labels}}
 
 
 def _local_queue(world: World, namespace: str, queue: str) -> str:
@@ -356,9 +368,11 @@ def do_move(
     with turn(user, sandbox_id) as mine:
         refuse_stale(mine.sandbox, seen, [str(workload)])
         world = mine.held.world
+        before = ""
+        if workload in world.objects:
+            before = world.get(workload).spec.get("queueName") or ""
         operation = move_of(world, workload, queue)
-        before = world.objects[workload].spec.get("queueName") or ""
-        after = operation.manifests[-1]["spec"]["queueName"]
+        after = _local_queue(world, workload.namespace, queue)
         summary = f"{user.get_username()} moves {workload.path} to {after}"
         line = mine.line(
             user, "Move", str(workload), summary, before=before, after=after

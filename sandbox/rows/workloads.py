@@ -41,7 +41,7 @@ def row(world: World, obj: Object) -> WorkloadRow:
         reason=told.reason if told else "",
         message=told.message[:_LONGEST_MESSAGE] if told else "",
         sticky=is_sticky(work),
-        order_us=str(work.queued_us if work else 0),
+        order_us=str(work.queued_us if work and work.line else 0),
         created_ms=world.context.ms(work.created_us) if work else 0,
         reserved_ms=_since(world, work, "QuotaReserved"),
         admitted_ms=_since(world, work, "Admitted"),

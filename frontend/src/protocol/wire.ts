@@ -148,7 +148,6 @@ export interface WorkloadRow {
   readonly message: string;
   /** heads its queue until admitted */
   readonly sticky: boolean;
-  /** queue-order timestamp; order: sticky, priority desc, this, uid */
   readonly orderUs: string;
   readonly createdMs: number;
   readonly reservedMs: number | null;

@@ -1,0 +1,119 @@
+"""Celery's doors: what is due, and one sandbox brought forward. Safe to deliver twice."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from celery import shared_task
+from django.db import OperationalError
+from django.db.models import F
+
+from sandbox import leases
+from sandbox.actions import do_fail, do_tick
+from sandbox.celery import app, own_queue
+from sandbox.errors import OvertakenError
+from sandbox.leases import Claim
+from sandbox.models import Sandbox
+from scheduler.errors import SchedulerError
+
+logger = logging.getLogger(__name__)
+
+#: One visit to a sandbox: then others have their turn.
+VISIT_S = 0.4
+#: A visitor waits this long for a tick that is nearly due, rather than go away.
+NEARLY_S = 0.06
+#: A tick that no worker has begun after this is sent again.
+EXPIRES_S = 1.0
+
+
+@shared_task(name="sandbox.pulse", ignore_result=True)
+def pulse() -> int:
+    """Send every sandbox that is due to a worker; return how many."""
+    now = time.time()
+    due = Sandbox.objects.filter(
+        playing=True, due_at__lte=now, lease_until__lt=now, queued_until__lt=now
+    ).order_by("due_at")
+    sent = 0
+    for pk, warm, queued_until in due.values_list("pk", "warm", "queued_until")[:500]:
+        if Sandbox.objects.filter(pk=pk, queued_until=queued_until).update(
+            queued_until=now + EXPIRES_S
+        ):
+            # One that was sent and never begun goes to whoever is there.
+            send(pk, warm if queued_until == 0 else "")
+            sent += 1
+    return sent
+
+
+def send(sandbox_id: str, warm: str = "") -> None:
+    """Ask a worker to advance the sandbox; the one that holds its world if any."""
+    app.send_task(
+        "sandbox.advance",
+        (sandbox_id,),
+        expires=EXPIRES_S,
+        retry=False,
+        queue=own_queue(warm) if warm else app.conf.task_default_queue,
+    )
+
+
+@shared_task(name="sandbox.advance", ignore_result=True, bind=True)
+def advance(self: object, sandbox_id: str) -> int:
+    """Tick a sandbox that is due, for one visit; return how many ticks were made.
+
+    Does nothing when somebody else holds it: delivered twice, it ticks once.
+    """
+    claim = leases.take(sandbox_id)
+    if claim is None:
+        return 0
+    name = getattr(getattr(self, "request", None), "hostname", None) or ""
+    Sandbox.objects.filter(pk=sandbox_id).update(queued_until=0, warm=name)
+    try:
+        return _visit(claim)
+    finally:
+        leases.release(claim)
+
+
+def _visit(claim: Claim) -> int:
+    ticks = 0
+    end = time.monotonic() + VISIT_S
+    while _await_due(claim, end):
+        try:
+            if do_tick(claim) is None:
+                break
+        except OvertakenError:
+            break
+        except OperationalError:
+            # The database is away or busy: the clock asks again.
+            logger.warning("tick not committed", extra={"sandbox": claim.sandbox_id})
+            break
+        except (SchedulerError, ArithmeticError, LookupError, TypeError) as error:
+            _stop(claim, error)
+            break
+        ticks += 1
+    return ticks
+
+
+def _await_due(claim: Claim, end: float) -> bool:
+    """Tell whether to tick now; waits for a tick that is nearly due."""
+    row = (
+        Sandbox.objects.filter(pk=claim.sandbox_id, fence=claim.fence, playing=True)
+        .annotate(away=F("due_at") - time.time())
+        .values_list("away", "waiting_until")
+        .first()
+    )
+    if row is None or time.monotonic() >= end:
+        return False
+    away, waiting_until = row
+    if waiting_until > time.time() or away > NEARLY_S:
+        return False
+    if away > 0:
+        time.sleep(away)
+    return True
+
+
+def _stop(claim: Claim, error: Exception) -> None:
+    logger.exception("tick failed", extra={"sandbox": claim.sandbox_id})
+    try:
+        do_fail(claim, f"the tick failed: {type(error).__name__}: {error}"[:1000])
+    except OvertakenError:
+        logger.warning("somebody else went on", extra={"sandbox": claim.sandbox_id})
