@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import logging
 import os
 import signal
 import socket
@@ -20,10 +21,14 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from sandbox.actions import do_first_run
 from sandbox.clock import Clock
 from sandbox.environment import make_private
+from sandbox.people import local_user
 from sandbox.processes import Children
 from sandbox.services import ServiceError, await_bus, bus_command, clear_stale_bus
+
+logger = logging.getLogger(__name__)
 
 HOST = "127.0.0.1"
 CLEAN_UP_S = 2.0
@@ -136,12 +141,21 @@ def _children(width: int, *, lock: int) -> Iterator[Children]:
             call_command("migrate", verbosity=0, interactive=False)
             await_bus(settings.BUS_URL)
             children.start("worker")
+            _give_first_sandbox()
             threading.Thread(target=children.supervise, daemon=True).start()
             yield children
         finally:
             children.stop()
     except ServiceError as problem:
         raise CommandError(str(problem)) from None
+
+
+def _give_first_sandbox() -> None:
+    """Make the demo for a user who has nothing yet; without it the house is open too."""
+    try:
+        do_first_run(local_user())
+    except Exception:
+        logger.exception("the first sandbox could not be made")
 
 
 def _worker(width: int) -> list[str]:
