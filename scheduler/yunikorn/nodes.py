@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Mapping
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from scheduler.yunikorn.applications import Ask
 
 DEFAULT_WEIGHTS = {"vcore": 1.0, "memory": 1.0}
+
+
+#: A node's place in the order: score, name, node.
+Entry = tuple[float, str, "Node"]
 
 
 class NodeSort(Protocol):
@@ -37,6 +42,7 @@ class Node:
         "occupied",
         "reservations",
         "schedulable",
+        "shut",
     )
 
     def __init__(
@@ -49,7 +55,8 @@ class Node:
         self.schedulable = schedulable
         self.allocations: dict[str, Ask] = {}
         self.reservations: dict[str, Ask] = {}
-        self.entry: tuple[float, str, Node] = (0.0, name, self)
+        self.entry: Entry = (0.0, name, self)
+        self.shut = False  # no room for any ask so far
         self.attributes: dict[str, str] = {}
         self.memory: object = None
 
@@ -96,30 +103,63 @@ class NodeOrder:
     """All nodes by score, then name; kept up to date one node at a time.
 
     A node moves when a pod of ours comes or goes and when its capacity
-    changes; pods of other schedulers do not move it. Source: YUNIKORN.md 8.
+    changes; pods of other schedulers do not move it. Nodes with less room than
+    the smallest ask so far stand in `shut`, so that a search passes them by.
+    Source: YUNIKORN.md 8.
     """
 
-    __slots__ = ("by_name", "entries", "sort", "weighted", "weights")
+    __slots__ = ("by_name", "entries", "floor", "seen", "shut", "sort", "weighted")
 
     def __init__(
         self, sort: NodeSort, weights: Mapping[str, float] | None = None
     ) -> None:
         self.by_name: dict[str, Node] = {}
-        self.entries: list[tuple[float, str, Node]] = []
+        self.entries: list[Entry] = []  # nodes with room, in order
+        self.shut: list[Entry] = []  # nodes without, in order
+        self.floor: Amounts | None = None  # what every ask so far needs at least
+        self.seen: set[Needs] = set()
         self.use(sort, weights)
 
     def use(self, sort: NodeSort, weights: Mapping[str, float] | None) -> None:
         """Order by this policy and these weights from now on."""
         self.sort = sort
         chosen = DEFAULT_WEIGHTS if weights is None else weights
-        self.weights = {t: w for t, w in sorted(chosen.items()) if w}
-        self.weighted = tuple(self.weights.items())
+        self.weighted = tuple((t, w) for t, w in sorted(chosen.items()) if w)
         for node in self.by_name.values():
             node.entry = (self.sort.score(self.used_share(node)), node.name, node)
-        self.entries = sorted(node.entry for node in self.by_name.values())
+        self._sort_out()
+
+    def _sort_out(self) -> None:
+        self.entries, self.shut = [], []
+        for entry in sorted(node.entry for node in self.by_name.values()):
+            node = entry[2]
+            node.shut = self._too_full(node)
+            (self.shut if node.shut else self.entries).append(entry)
+
+    def _too_full(self, node: Node) -> bool:
+        if not self.floor:
+            return False
+        available = node.available
+        return any(v > available.get(name, 0) for name, v in self.floor.items())
+
+    def expect(self, needs: Needs) -> None:
+        """Note the needs of an ask that will look for a node."""
+        if needs in self.seen:
+            return
+        self.seen.add(needs)
+        wanted = dict(needs)
+        if self.floor is None:
+            self.floor = wanted
+        else:
+            self.floor = {
+                name: min(value, wanted[name])
+                for name, value in self.floor.items()
+                if name in wanted
+            }
+        self._sort_out()
 
     def __iter__(self) -> Iterator[Node]:
-        for entry in self.entries:
+        for entry in heapq.merge(self.entries, self.shut):
             yield entry[2]
 
     def __len__(self) -> int:
@@ -152,23 +192,35 @@ class NodeOrder:
         if score is None:
             score = self.sort.score(self.used_share(node))
         node.entry = (score, node.name, node)
-        insort(self.entries, node.entry)
+        node.shut = self._too_full(node)
+        insort(self.shut if node.shut else self.entries, node.entry)
 
     def remove(self, node: Node) -> None:
         """Forget a node."""
         del self.by_name[node.name]
-        del self.entries[bisect_left(self.entries, node.entry)]
+        self._take_out(node)
+
+    def _take_out(self, node: Node) -> None:
+        entries = self.shut if node.shut else self.entries
+        del entries[bisect_left(entries, node.entry)]
 
     def move(self, node: Node) -> None:
         """Put a node where its present use belongs."""
         score = self.sort.score(self.used_share(node))
-        old = node.entry
-        if score == old[0]:
+        shut = self._too_full(node)
+        if score == node.entry[0] and shut is node.shut:
             return
-        entries = self.entries
-        del entries[bisect_left(entries, old)]
-        node.entry = entry = (score, old[1], node)
-        insort(entries, entry)
+        self._take_out(node)
+        node.entry = entry = (score, node.name, node)
+        node.shut = shut
+        insort(self.shut if shut else self.entries, entry)
+
+    def reopen(self, node: Node) -> None:
+        """Look anew at whether a node has room, its place in the order kept."""
+        if node.shut is not self._too_full(node):
+            self._take_out(node)
+            node.shut = not node.shut
+            insort(self.shut if node.shut else self.entries, node.entry)
 
     def first_with_room(self, needs: Needs) -> Node | None:
         """Return the first schedulable, unreserved node that has room."""

@@ -146,6 +146,7 @@ class Partition:
         resources.add_to(node.available, node.occupied)
         resources.take_from(node.available, amounts)
         node.occupied = amounts
+        self.nodes.reopen(node)
         self.changed()
 
     def cordon(self, node: Node, *, schedulable: bool) -> None:
@@ -258,6 +259,7 @@ class Partition:
         leaf, before, submitted = app.queue, app.priority, app.submit_ms
         self.asks[ask.key] = ask
         self.pending += 1
+        self.nodes.expect(ask.needs)
         if restore:
             app.insert_request(ask)
         else:

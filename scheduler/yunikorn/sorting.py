@@ -23,20 +23,18 @@ def children_in_order(parent: Queue, *, positional: bool) -> list[Queue]:
     if len(waiting) < 2:
         return waiting
     by_priority = parent.properties.by_priority
-    if not (positional and parent.mixed_max):
-        waiting.sort(key=lambda child: _key(child, by_priority))
-        if not _has_ties(waiting):
-            return waiting
-    _insertion_sort(waiting, by_priority=by_priority, positional=positional)
+    if positional and parent.mixed_max:
+        _sort_by_position(waiting, by_priority=by_priority)
+    else:
+        waiting.sort(key=lambda child: child.order_key or _key(child, by_priority))
+        _sort_ties(waiting)
     return waiting
 
 
 def _key(child: Queue, by_priority: bool) -> tuple[Any, ...]:
-    key = child.order_key
-    if key is None:
-        share = share_of(child)
-        urgency = -child.published
-        key = child.order_key = (urgency, share) if by_priority else (share, urgency)
+    share = share_of(child)
+    urgency = -child.published
+    key = child.order_key = (urgency, share) if by_priority else (share, urgency)
     return key
 
 
@@ -45,30 +43,30 @@ def share_of(queue: Queue) -> float:
     return fair_share(queue.allocated, queue.guaranteed, queue.fair_max)
 
 
-def _has_ties(queues: list[Queue]) -> bool:
-    before = None
-    for queue in queues:
-        key = queue.order_key
-        if key == before:
-            return True
-        before = key
-    return False
+def _sort_ties(queues: list[Queue]) -> None:
+    """Put the one that waits for more in front of its equals, in place."""
+    for index in range(1, len(queues)):
+        at = index
+        right = queues[at]
+        while at and queues[at - 1].order_key == right.order_key:
+            left = queues[at - 1]
+            if not _waits_for_more(right.pending, left.pending):
+                break
+            queues[at - 1], queues[at] = right, left
+            at -= 1
 
 
-def _insertion_sort(
-    queues: list[Queue], *, by_priority: bool, positional: bool
-) -> None:
-    """Sort in place; the relation is not transitive, so the way of sorting counts."""
+def _sort_by_position(queues: list[Queue], *, by_priority: bool) -> None:
+    """Sort in place, each compared by the fair-max of the position it is at.
+
+    The relation is not transitive, so the way of sorting counts: insertion.
+    """
     ceilings: list[Amounts | None] = [queue.fair_max for queue in queues]
     for index in range(1, len(queues)):
         at = index
         while at:
             left, right = queues[at - 1], queues[at]
-            if positional:
-                left_max, right_max = ceilings[at - 1], ceilings[at]
-            else:
-                left_max, right_max = left.fair_max, right.fair_max
-            if not _before(right, right_max, left, left_max, by_priority):
+            if not _before(right, ceilings[at], left, ceilings[at - 1], by_priority):
                 break
             queues[at - 1], queues[at] = right, left
             at -= 1
