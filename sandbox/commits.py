@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from sandbox import broadcast, bulk, diffs, manifests, operations, rows, worlds
-from sandbox.diffs import Step, note
+from sandbox.diffs import Step
 from sandbox.errors import OvertakenError
 from sandbox.events import Line, lines_of
 from sandbox.leases import LEASE_S, Claim
@@ -96,6 +96,33 @@ def commit(held: Held, sandbox: Sandbox, claim: Claim, work: Work) -> Step:
     return step
 
 
+def commit_transport(sandbox: Sandbox, claim: Claim, work: Work) -> Step:
+    """Write a turn of the transport: the world stays as it is and is not needed.
+
+    Raises OvertakenError.
+    """
+    before = sandbox.revision
+    for name, value in work.columns.items():
+        setattr(sandbox, name, value)
+    sandbox.revision += 1
+    step = Step(
+        from_revision=before,
+        revision=sandbox.revision,
+        tick=sandbox.tick,
+        updated={rows.SANDBOX_KEY: rows.transport_of(sandbox)},
+        events=[
+            line.row(sandbox.revision, sandbox.tick, n)
+            for n, line in enumerate(work.edits)
+        ],
+    )
+    with transaction.atomic():
+        _claim_revision(sandbox, claim, before)
+        _insert_history(sandbox, work, step, work.edits)
+        broadcast.after_commit(sandbox.pk, step)
+    worlds.bring_page_forward(sandbox.pk, step)
+    return step
+
+
 def _bring_forward(sandbox: Sandbox, held: Held, work: Work) -> None:
     world = held.world
     for name, value in work.columns.items():
@@ -114,10 +141,6 @@ def _step(
 ) -> Step:
     if work.kind == Revision.TICK:
         delta = rows.delta_of(held.world, sandbox, held.page, changes)
-    elif work.kind == Revision.TRANSPORT:
-        delta = diffs.Delta()
-        row = rows.sandbox_row(held.world, sandbox, held.page)
-        note(delta, held.page.get(row["key"]), row)
     else:
         delta = diffs.between(held.page, rows.page_of(held.world, sandbox))
     return Step(

@@ -15,7 +15,6 @@ from sandbox.celery import app, own_queue
 from sandbox.errors import OvertakenError
 from sandbox.leases import Claim
 from sandbox.models import Sandbox
-from scheduler.errors import SchedulerError
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +85,7 @@ def _visit(claim: Claim) -> int:
             # The database is away or busy: the clock asks again.
             logger.warning("tick not committed", extra={"sandbox": claim.sandbox_id})
             break
-        except (SchedulerError, ArithmeticError, LookupError, TypeError) as error:
+        except Exception as error:  # whatever it is, the page must say it
             _stop(claim, error)
             break
         ticks += 1

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from sandbox import diffs, manifests, operations, rows
-from sandbox.diffs import Page
+from sandbox.diffs import Page, Step
 from sandbox.errors import BusyError, NotFoundError
 from sandbox.models import Diff, Revision, Sandbox
 from sandbox.packing import unpack_step
@@ -99,6 +99,14 @@ def hold(sandbox: Sandbox) -> Held:
 def keep(held: Held) -> None:
     """Hold a world that was made otherwise: a fork, an earlier state."""
     _cache.put(held)
+
+
+def bring_page_forward(sandbox_id: str, step: Step) -> None:
+    """Apply a diff that left the world as it is to the world held here, if any."""
+    held = _cache.get(sandbox_id)
+    if held is not None and held.revision == step.from_revision:
+        diffs.apply(held.page, step)
+        held.revision = step.revision
 
 
 def header_bytes(world: World) -> bytes:

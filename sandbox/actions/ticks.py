@@ -29,9 +29,10 @@ def do_tick(claim: Claim) -> Step | None:
     The claim's fence and the revision decide: of two deliveries one commits.
     """
     with holding(claim) as mine:
-        sandbox, world = mine.sandbox, mine.held.world
+        sandbox = mine.sandbox
         if not sandbox.playing:
             return None
+        world = mine.held.world
         operations.perform(world, Tick())
         columns, lines = _go_on(sandbox, world)
         return mine.commit(Work(operation=Tick(), columns=columns, edits=lines))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 
 from django.contrib.auth.models import User
 
@@ -21,20 +22,24 @@ from sandbox.errors import (
 from sandbox.events import Line
 from sandbox.leases import Claim
 from sandbox.models import Event, Sandbox
-from sandbox.operations import AnyOperation
+from sandbox.operations import AnyOperation, Transport
 from sandbox.worlds import Held
 from scheduler.errors import SchedulerError
 
 EDIT = "Edit"
 
 
-@dataclass(slots=True)
+@dataclass
 class Turn:
-    """One holder's time with one sandbox."""
+    """One holder's time with one sandbox. Its world is loaded when it is asked for."""
 
     claim: Claim
     sandbox: Sandbox
-    held: Held
+
+    @cached_property
+    def held(self) -> Held:
+        """Return the world, at the sandbox's revision."""
+        return worlds.hold(self.sandbox)
 
     def do(self, operation: AnyOperation) -> None:
         """Do it to the world; what the world refuses is an InvalidError."""
@@ -47,6 +52,8 @@ class Turn:
 
     def commit(self, work: Work) -> Step:
         """Write what was done and tell everyone."""
+        if isinstance(work.operation, Transport):
+            return commits.commit_transport(self.sandbox, self.claim, work)
         return commits.commit(self.held, self.sandbox, self.claim, work)
 
     def line(
@@ -61,7 +68,7 @@ class Turn:
     ) -> Line:
         """Return the event of an edit: who, what, before, after."""
         return Line(
-            t_ms=self.held.world.context.now_ms,
+            t_ms=self.sandbox.now_ms,
             type=EDIT,
             subject=subject,
             by=f"User//{user.get_username()}" if user else "",
@@ -97,7 +104,7 @@ def holding(claim: Claim) -> Iterator[Turn]:
     with worlds.door(claim.sandbox_id):
         try:
             sandbox = Sandbox.objects.select_related("parent").get(pk=claim.sandbox_id)
-            yield Turn(claim, sandbox, worlds.hold(sandbox))
+            yield Turn(claim, sandbox)
         except BaseException:
             # The world may be half changed; rows are what counts.
             worlds.drop(claim.sandbox_id)

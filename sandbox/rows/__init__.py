@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from sandbox.rows.page import delta_of, page_of
 from sandbox.rows.samples import sample_of
-from sandbox.rows.transport import sandbox_row
+from sandbox.rows.transport import KEY as SANDBOX_KEY
+from sandbox.rows.transport import transport_of
 
-__all__ = ["delta_of", "page_of", "sample_of", "sandbox_row"]
+__all__ = ["SANDBOX_KEY", "delta_of", "page_of", "sample_of", "transport_of"]

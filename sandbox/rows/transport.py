@@ -48,6 +48,17 @@ def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
     return plain
 
 
+def transport_of(sandbox: Sandbox) -> Row:
+    """Return the part of the row that a turn of the transport changes."""
+    return {
+        "title": sandbox.title,
+        "playing": sandbox.playing,
+        "speed": sandbox.speed,
+        "until": until_text(sandbox.until),
+        "problem": sandbox.problem,
+    }
+
+
 def fair_sharing(kueue: dict[str, Any]) -> bool:
     """Tell whether Kueue's configuration switches fair sharing on."""
     given = kueue.get("fairSharing")
