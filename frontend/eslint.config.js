@@ -1,0 +1,83 @@
+// What the linter holds: strict types, and which room may import which.
+import svelte from "eslint-plugin-svelte";
+import tseslint from "typescript-eslint";
+
+import svelteConfig from "./svelte.config.js";
+
+// Each room and the rooms it may not look into: arrows point downwards only.
+const ROOMS = {
+  lib: ["protocol", "net", "store", "draw", "views"],
+  protocol: ["net", "store", "draw", "views"],
+  net: ["store", "draw", "views"],
+  store: ["draw", "views"],
+  draw: ["net", "store", "views"],
+  views: ["net"],
+};
+
+const floors = Object.entries(ROOMS).map(([room, forbidden]) => ({
+  files: [`src/${room}/**`],
+  rules: {
+    "no-restricted-imports": [
+      "error",
+      {
+        patterns: [
+          {
+            group: forbidden.map((name) => `@/${name}/**`),
+            message: `${room}/ may not look into this room.`,
+          },
+          { group: ["../*"], message: "Imports are absolute: @/room/file." },
+        ],
+      },
+    ],
+  },
+}));
+
+export default tseslint.config(
+  { ignores: ["dist/", "src/protocol/wire.ts", "public/"] },
+  ...tseslint.configs.strictTypeChecked,
+  ...svelte.configs.recommended,
+  {
+    languageOptions: {
+      parserOptions: {
+        projectService: { allowDefaultProject: ["*.js"] },
+        extraFileExtensions: [".svelte"],
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
+    rules: {
+      eqeqeq: "error",
+      "no-console": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": [
+        "error",
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      "@typescript-eslint/consistent-type-imports": "error",
+      // Numbers are what this page is about; they may stand in templates.
+      "@typescript-eslint/restrict-template-expressions": [
+        "error",
+        { allowNumber: true },
+      ],
+      // A Svelte snippet or event attribute is often a void arrow.
+      "@typescript-eslint/no-confusing-void-expression": [
+        "error",
+        { ignoreArrowShorthand: true },
+      ],
+    },
+  },
+  {
+    files: ["**/*.svelte", "**/*.svelte.ts"],
+    languageOptions: {
+      parserOptions: { parser: tseslint.parser, svelteConfig },
+    },
+    rules: {
+      // Addresses are made by lib/address, which knows the page's base.
+      "svelte/no-navigation-without-resolve": "off",
+      // Sets and Maps here are made and read inside one computation.
+      "svelte/prefer-svelte-reactivity": "off",
+      // svelte-check reports stale comments, and knows the compiler's warnings.
+      "svelte/no-unused-svelte-ignore": "off",
+    },
+  },
+  { files: ["**/*.js"], ...tseslint.configs.disableTypeChecked },
+  ...floors,
+);

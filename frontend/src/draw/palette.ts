@@ -1,0 +1,26 @@
+// Colours by role: which queue has which swatch, which load has which step.
+
+const QUEUE_COLOURS = 8;
+const HEAT_STEPS = 10;
+
+/** Return the CSS colour of the queue that came `order`-th into the sandbox. */
+export function queueColour(order: number): string {
+  return order < 0 ? "var(--text-3)" : `var(--q${(order % QUEUE_COLOURS) + 1})`;
+}
+
+/** Return the dash of a line, so that series differ without their colour. */
+export function queueDash(order: number): number[] {
+  const round = Math.floor(Math.max(order, 0) / 2) % 4;
+  return [[], [6, 3], [2, 3], [10, 3, 2, 3]][round] ?? [];
+}
+
+/** Return the step 0..9 of the heat ramp for a load of 0..1. */
+export function heatStep(load: number): number {
+  if (!Number.isFinite(load)) return 0;
+  return Math.max(0, Math.min(HEAT_STEPS - 1, Math.floor(load * HEAT_STEPS)));
+}
+
+/** Return the CSS value of a token as the page has it now, for canvas drawing. */
+export function tokenValue(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}

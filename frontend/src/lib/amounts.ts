@@ -1,0 +1,73 @@
+// Amounts as the wire carries them: canonical units in decimal texts.
+
+import { formatNumber } from "@/lib/words.svelte";
+
+const UNLIMITED = 2 ** 63 - 2 ** 11; // what 2^63 - 1 and its neighbours round to
+const BYTES = /^(memory|ephemeral-storage|hugepages-.*|.*storage.*)$/;
+const BINARY = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] as const;
+
+export type Amounts = Readonly<Record<string, string>>;
+
+/** Return an amount as a number for drawing; exact up to 2^53. */
+export function amount(text: string | undefined | null): number {
+  return text === undefined || text === null || text === "" ? 0 : Number(text);
+}
+
+/** Return whether a quota is "no limit". */
+export function isUnlimited(value: number): boolean {
+  return value >= UNLIMITED;
+}
+
+/** Return the unit word of a resource: "CPU", "GPU", "GiB", or its own name. */
+export function unitOf(resource: string): string {
+  if (resource === "cpu") return "CPU";
+  if (BYTES.test(resource)) return "GiB";
+  const last = resource.slice(resource.lastIndexOf("/") + 1);
+  return last === "gpu" ? "GPU" : last;
+}
+
+/** Return the number without its unit, for columns whose head names the unit. */
+export function bare(resource: string, value: number): string {
+  if (isUnlimited(value)) return "∞";
+  if (resource === "cpu") return formatNumber(value / 1000, 3);
+  if (BYTES.test(resource)) return formatNumber(value / 2 ** 30, value < 2 ** 30 ? 3 : 1);
+  return formatNumber(value);
+}
+
+/** Return "1.5 CPU", "2 GiB", "8 GPU": a number and its unit, never parted. */
+export function quantity(resource: string, value: number): string {
+  if (BYTES.test(resource) && !isUnlimited(value)) return bytes(value);
+  return `${bare(resource, value)}\u00a0${unitOf(resource)}`;
+}
+
+function bytes(value: number): string {
+  const size = Math.abs(value);
+  const step = size < 1024 ? 0 : Math.min(6, Math.floor(Math.log2(size) / 10));
+  const unit = BINARY[step] ?? "B";
+  return `${formatNumber(value / 1024 ** step, 1)}\u00a0${unit}`;
+}
+
+/** Return the resource that says most about a request: a device, else cpu, else any. */
+export function mainResource(amounts: Amounts): string {
+  const names = Object.keys(amounts).filter((name) => amount(amounts[name]) > 0);
+  const device = names.find((name) => name.includes("/"));
+  return device ?? (names.includes("cpu") ? "cpu" : (names[0] ?? "cpu"));
+}
+
+/** Return "4 × 8 GPU" or "8 GPU": what a pod set asks, in its main resource. */
+export function asks(count: number, requests: Amounts, resource?: string): string {
+  const name = resource ?? mainResource(requests);
+  const one = quantity(name, amount(requests[name]));
+  return count === 1 ? one : `${formatNumber(count)}\u00a0×\u00a0${one}`;
+}
+
+/** Return resources in the order in which people read them: devices, cpu, memory. */
+export function orderResources(names: Iterable<string>): string[] {
+  return [...new Set(names)].sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
+}
+
+function rank(resource: string): number {
+  if (resource.includes("/")) return 0;
+  if (resource === "cpu") return 1;
+  return resource === "memory" ? 2 : resource === "pods" ? 4 : 3;
+}

@@ -1,0 +1,217 @@
+// Carrying things from place to place: by pointer and by keyboard, one set of rules.
+
+import type { Attachment } from "svelte/attachments";
+
+export interface Carried {
+  readonly kind: string; // what it is; targets accept by kind
+  readonly key: string;
+  readonly label: string;
+  readonly from: string; // id of the target it is in now
+  readonly note: string;
+}
+
+export interface Target {
+  readonly id: string;
+  readonly label: string;
+  readonly kinds: readonly string[];
+  /** Why it may not be dropped here, or "" when it may. */
+  readonly refuses?: (carried: Carried) => string;
+}
+
+export interface Drop {
+  readonly carried: Carried;
+  readonly target: Target;
+  readonly onFork: boolean;
+}
+
+type Phase = "idle" | "carrying" | "moving";
+
+class Drag {
+  phase = $state<Phase>("idle");
+  carried = $state.raw<Carried | null>(null);
+  over = $state.raw<Target | null>(null);
+  refusal = $state("");
+  by = $state<"pointer" | "keyboard">("pointer");
+  x = $state(0);
+  y = $state(0);
+  onFork = $state(false);
+}
+
+export const drag = new Drag();
+const THRESHOLD_PX = 4;
+const targets = new Map<HTMLElement, () => Target>();
+let onDrop: (drop: Drop) => Promise<unknown> = () => Promise.resolve();
+let boxes: { element: HTMLElement; box: DOMRect }[] = [];
+let frame = 0;
+
+/** Say what happens when something is dropped. */
+export function whenDropped(run: (drop: Drop) => Promise<unknown>): void {
+  onDrop = run;
+}
+
+/** Make an element a place to drop on. */
+export function target(describe: () => Target): Attachment<HTMLElement> {
+  return (element) => {
+    targets.set(element, describe);
+    return () => targets.delete(element);
+  };
+}
+
+/** Make an element something to carry; null from `describe` means: not now. */
+export function source(describe: () => Carried | null): Attachment<HTMLElement> {
+  return (element) => {
+    const press = (event: PointerEvent): void => waitForMove(event, element, describe);
+    const key = (event: KeyboardEvent): void => pressKey(event, element, describe);
+    element.addEventListener("pointerdown", press);
+    element.addEventListener("keydown", key);
+    return () => {
+      element.removeEventListener("pointerdown", press);
+      element.removeEventListener("keydown", key);
+    };
+  };
+}
+
+function waitForMove(down: PointerEvent, element: HTMLElement, describe: () => Carried | null): void {
+  if (down.button !== 0 || drag.phase !== "idle") return;
+  if (down.target instanceof Element && down.target.closest("button, a, input") !== null) return;
+  const stop = new AbortController();
+  const begin = (event: PointerEvent): void => {
+    if (Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < THRESHOLD_PX) return;
+    stop.abort();
+    const carried = describe();
+    if (carried === null) return;
+    pickUp(carried, "pointer");
+    followPointer(element, event);
+  };
+  addEventListener("pointermove", begin, { signal: stop.signal });
+  addEventListener("pointerup", () => stop.abort(), { signal: stop.signal });
+  addEventListener("pointercancel", () => stop.abort(), { signal: stop.signal });
+}
+
+function followPointer(element: HTMLElement, first: PointerEvent): void {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const end = (run: () => void): void => {
+    stop.abort();
+    run();
+  };
+  const move = (event: PointerEvent): void => {
+    event.preventDefault();
+    [drag.x, drag.y, drag.onFork] = [event.clientX, event.clientY, event.shiftKey];
+    if (frame === 0) frame = requestAnimationFrame(hitTest);
+  };
+  move(first);
+  // A click that ends a drag would open the card; it is swallowed once.
+  element.addEventListener("click", (event) => event.stopPropagation(), { once: true, signal });
+  addEventListener("pointermove", move, { signal, passive: false });
+  addEventListener("pointerup", (event) => end(() => void drop(event.shiftKey)), { signal });
+  addEventListener("pointercancel", () => end(cancel), { signal });
+  addEventListener("keydown", (event) => event.key === "Escape" && end(cancel), { signal });
+  addEventListener("scroll", measure, { signal, capture: true });
+}
+
+function pickUp(carried: Carried, by: "pointer" | "keyboard"): void {
+  drag.carried = carried;
+  drag.by = by;
+  drag.phase = "carrying";
+  drag.over = null;
+  drag.refusal = "";
+  drag.onFork = false;
+  measure();
+}
+
+function measure(): void {
+  boxes = [...targets].flatMap(([element, describe]) =>
+    drag.carried !== null && describe().kinds.includes(drag.carried.kind)
+      ? [{ element, box: element.getBoundingClientRect() }]
+      : [],
+  );
+}
+
+// Once a frame, from cached boxes; the smallest box wins where they overlap.
+function hitTest(): void {
+  frame = 0;
+  const hits = boxes.filter(({ box }) => inside(box, drag.x, drag.y));
+  hits.sort((a, b) => a.box.width * a.box.height - b.box.width * b.box.height);
+  const element = hits[0]?.element;
+  hover(element === undefined ? null : (targets.get(element)?.() ?? null));
+}
+
+function inside(box: DOMRect, x: number, y: number): boolean {
+  return x >= box.left && x <= box.right && y >= box.top && y <= box.bottom;
+}
+
+function hover(next: Target | null): void {
+  if (drag.carried === null || next?.id === drag.over?.id) return;
+  drag.over = next;
+  drag.refusal = next?.refuses?.(drag.carried) ?? "";
+}
+
+function pressKey(event: KeyboardEvent, element: HTMLElement, describe: () => Carried | null): void {
+  if (event.target !== element) return;
+  if (drag.phase === "idle" && event.key === " ") {
+    event.preventDefault();
+    const carried = describe();
+    if (carried !== null) carryByKeys(carried, element);
+  } else if (drag.phase === "carrying" && drag.by === "keyboard") {
+    carryKey(event);
+  }
+}
+
+function carryByKeys(carried: Carried, element: HTMLElement): void {
+  pickUp(carried, "keyboard");
+  const box = element.getBoundingClientRect();
+  [drag.x, drag.y] = [box.left + box.width / 2, box.top + box.height / 2];
+  element.addEventListener("blur", () => drag.phase === "carrying" && cancel(), { once: true });
+}
+
+function carryKey(event: KeyboardEvent): void {
+  const steps: Readonly<Record<string, number>> = {
+    ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1,
+  };
+  const step = steps[event.key];
+  if (step !== undefined) stepTarget(step);
+  else if (event.key === "Enter" || event.key === " ") void drop(event.shiftKey);
+  else if (event.key === "Escape") cancel();
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+// Targets in reading order, without the one it came from.
+function stepTarget(step: number): void {
+  const away = boxes.filter(({ element }) => targets.get(element)?.().id !== drag.carried?.from);
+  away.sort((a, b) => a.box.top - b.box.top || a.box.left - b.box.left);
+  const at = away.findIndex(({ element }) => targets.get(element)?.().id === drag.over?.id);
+  const next = away[at < 0 ? (step > 0 ? 0 : away.length - 1) : (at + step + away.length) % away.length];
+  if (next === undefined) return;
+  next.element.scrollIntoView({ block: "nearest", inline: "nearest" });
+  measure();
+  const box = next.element.getBoundingClientRect();
+  [drag.x, drag.y] = [box.left + box.width / 2, box.top + Math.min(120, box.height / 2)];
+  hover(targets.get(next.element)?.() ?? null);
+}
+
+async function drop(onFork: boolean): Promise<void> {
+  const { carried, over, refusal } = drag;
+  if (carried === null || over === null || refusal !== "" || over.id === carried.from) {
+    cancel();
+    return;
+  }
+  drag.phase = "moving";
+  await onDrop({ carried, target: over, onFork });
+  settle();
+}
+
+/** Put everything back where it was. */
+export function cancel(): void {
+  settle();
+}
+
+function settle(): void {
+  drag.phase = "idle";
+  drag.carried = null;
+  drag.over = null;
+  drag.refusal = "";
+  boxes = [];
+}

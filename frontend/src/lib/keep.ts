@@ -1,0 +1,21 @@
+// What this browser remembers between visits: theme, language, what was seen.
+
+const PREFIX = "quotalab.";
+
+/** Return what was kept under a name, or null; storage may be switched off. */
+export function kept(name: string): string | null {
+  try {
+    return localStorage.getItem(PREFIX + name);
+  } catch {
+    return null;
+  }
+}
+
+/** Keep a text under a name; does nothing where storage is switched off. */
+export function keep(name: string, value: string): void {
+  try {
+    localStorage.setItem(PREFIX + name, value);
+  } catch {
+    // A page without storage works the same, it only forgets.
+  }
+}

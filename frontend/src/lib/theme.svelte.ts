@@ -1,0 +1,37 @@
+// Light or dark: by system until the reader chooses, and large type for a room.
+
+import { keep, kept } from "@/lib/keep";
+
+export type Theme = "light" | "dark";
+
+class Look {
+  theme = $state<Theme>("light");
+  presenter = $state(false);
+}
+
+export const look = new Look();
+
+/** Read what the first paint decided, and follow the system while nothing is chosen. */
+export function startTheme(): void {
+  look.theme = document.documentElement.dataset["theme"] === "dark" ? "dark" : "light";
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => {
+    if (kept("theme") === null) apply(event.matches ? "dark" : "light");
+  });
+}
+
+/** Switch the theme and remember the choice. */
+export function switchTheme(): void {
+  apply(look.theme === "dark" ? "light" : "dark");
+  keep("theme", look.theme);
+}
+
+function apply(theme: Theme): void {
+  look.theme = theme;
+  document.documentElement.dataset["theme"] = theme;
+}
+
+/** Turn presenter mode on or off: larger type, labels instead of tooltips. */
+export function present(on: boolean): void {
+  look.presenter = on;
+  document.documentElement.toggleAttribute("data-presenter", on);
+}

@@ -1,0 +1,19 @@
+// The door of the page: styles, language, theme, address, then the first view.
+import "@/style/tokens.css";
+import "@/style/base.css";
+import "@/style/frame.css";
+
+import { mount } from "svelte";
+
+import { startAddress } from "@/lib/address.svelte";
+import { startTheme } from "@/lib/theme.svelte";
+import { preferredLanguage, speak } from "@/lib/words.svelte";
+import App from "@/views/App.svelte";
+
+const target = document.getElementById("page");
+if (target !== null) {
+  startTheme();
+  startAddress();
+  await speak(preferredLanguage());
+  mount(App, { target });
+}

@@ -1,0 +1,144 @@
+// Typed requests to /api/v1 and the errors they answer with.
+
+export interface Cause {
+  readonly level: string;
+  readonly field: string;
+  readonly message: string;
+  readonly file: string;
+  readonly line: number | null;
+}
+
+/** What the server refused: a sentence, and where; `code` is the HTTP status. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly code: number;
+  readonly reason: string;
+  readonly causes: readonly Cause[];
+
+  constructor(message: string, code: number, reason = "", causes: readonly Cause[] = []) {
+    super(message);
+    this.code = code;
+    this.reason = reason;
+    this.causes = causes;
+  }
+}
+
+export type Json = Readonly<Record<string, unknown>>;
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+export interface Asked {
+  readonly body?: unknown;
+  readonly yaml?: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | null | undefined>>;
+  readonly accept?: string;
+  readonly revision?: number; // If-Match: refuse when the sandbox has moved on
+  readonly signal?: AbortSignal;
+}
+
+export const API = "/api/v1";
+
+/** Ask and return the JSON answer. Throws Refusal, with the server's own words. */
+export async function request(method: Method, path: string, asked: Asked = {}): Promise<unknown> {
+  const response = await send(method, path, asked);
+  const text = await response.text();
+  return text === "" ? null : (JSON.parse(text) as unknown);
+}
+
+/** Ask and return the answer as text (YAML, CSV). Throws Refusal. */
+export async function requestText(path: string, accept: string, asked: Asked = {}): Promise<string> {
+  return (await send("GET", path, { ...asked, accept })).text();
+}
+
+async function send(method: Method, path: string, asked: Asked): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(urlOf(path, asked.query), {
+      method,
+      headers: headersOf(method, asked),
+      body: bodyOf(asked),
+      credentials: "same-origin",
+      signal: asked.signal ?? null,
+    });
+  } catch (error) {
+    if (asked.signal?.aborted) throw error;
+    throw new Refusal("The server does not answer.", 0, "Unreachable");
+  }
+  if (!response.ok) throw await refusalOf(response);
+  return response;
+}
+
+/** Return the address of an API path with its query. */
+export function urlOf(path: string, query: Asked["query"] = {}): string {
+  const parts = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== null && value !== undefined && value !== "") parts.set(name, String(value));
+  }
+  const text = parts.toString();
+  return `${API}${path}${text === "" ? "" : `?${text}`}`;
+}
+
+function bodyOf(asked: Asked): string | null {
+  if (asked.yaml !== undefined) return asked.yaml;
+  return asked.body === undefined ? null : JSON.stringify(asked.body);
+}
+
+function headersOf(method: Method, asked: Asked): Record<string, string> {
+  const headers: Record<string, string> = { accept: asked.accept ?? "application/json" };
+  if (asked.yaml !== undefined) headers["content-type"] = "application/yaml";
+  else if (asked.body !== undefined) headers["content-type"] = "application/json";
+  if (asked.revision !== undefined) headers["if-match"] = `"${asked.revision}"`;
+  if (method === "GET") return headers;
+  headers["idempotency-key"] = onceKey();
+  const token = /(?:^|;\s*)csrftoken=([^;]+)/.exec(document.cookie)?.[1];
+  if (token !== undefined) headers["x-csrftoken"] = decodeURIComponent(token);
+  return headers;
+}
+
+function onceKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+async function refusalOf(response: Response): Promise<Refusal> {
+  const fallback = `${response.status} ${response.statusText}`;
+  try {
+    const body = record(await response.json());
+    const details = record(body["details"] ?? {});
+    const causes = list(details["causes"] ?? body["causes"] ?? []).map(causeOf);
+    const message = text(body["message"]) || text(body["detail"]) || fallback;
+    return new Refusal(message, response.status, text(body["reason"]), causes);
+  } catch {
+    return new Refusal(fallback, response.status);
+  }
+}
+
+function causeOf(value: unknown): Cause {
+  const cause = record(value);
+  const line = cause["line"];
+  return {
+    level: text(cause["level"]) || "error",
+    field: text(cause["field"]),
+    message: text(cause["message"]) || text(cause["problem"]),
+    file: text(cause["file"]),
+    line: typeof line === "number" && line > 0 ? line : null,
+  };
+}
+
+/** Return a JSON object, or throw Refusal: the border where answers are checked. */
+export function record(value: unknown): Json {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Json;
+  throw new Refusal("The server's answer is not an object.", 0, "Protocol");
+}
+export function list(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new Refusal("The server's answer is not a list.", 0, "Protocol");
+}
+export function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+export function number(value: unknown): number {
+  return typeof value === "number" ? value : 0;
+}
+export function flag(value: unknown): boolean {
+  return value === true;
+}

@@ -1,0 +1,88 @@
+// The live line to one sandbox: connects, resumes where it was, connects again.
+
+import { parseServerMessage, type Hello, type ServerMessage } from "@/protocol/wire";
+
+export type LineState = "connecting" | "live" | "reconnecting" | "closed";
+
+export interface Listener {
+  /** Take in a message; return false when the page needs a whole state. */
+  readonly message: (message: ServerMessage) => boolean;
+  /** The revision that diffs may start from, or null for a whole state. */
+  readonly since: () => number | null;
+  readonly state: (state: LineState, why: string) => void;
+}
+
+const FIRST_WAIT_MS = 300;
+const LONGEST_WAIT_MS = 8_000;
+const NO_SUCH_SANDBOX = 4404;
+const NOT_ALLOWED = 4403;
+
+/** One line; `close` ends it for good. */
+export class Line {
+  readonly #url: string;
+  readonly #listener: Listener;
+  #socket: WebSocket | null = null;
+  #tries = 0;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #closed = false;
+
+  constructor(sandbox: string, listener: Listener) {
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    this.#url = `${scheme}://${location.host}/ws/sandboxes/${sandbox}`;
+    this.#listener = listener;
+    this.#open();
+    addEventListener("online", this.#now);
+  }
+
+  close(): void {
+    this.#closed = true;
+    removeEventListener("online", this.#now);
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#socket?.close();
+    this.#listener.state("closed", "");
+  }
+
+  readonly #now = (): void => {
+    if (this.#timer === null) return;
+    clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#open();
+  };
+
+  #open(): void {
+    if (this.#closed) return;
+    const socket = new WebSocket(this.#url);
+    this.#socket = socket;
+    this.#listener.state(this.#tries === 0 ? "connecting" : "reconnecting", "");
+    socket.addEventListener("open", () => this.#hello(this.#listener.since()));
+    socket.addEventListener("message", (event) => this.#take(String(event.data)));
+    socket.addEventListener("close", (event) => this.#lost(event));
+  }
+
+  #hello(since: number | null): void {
+    const hello: Hello = { type: "hello", since, views: [] };
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(hello));
+  }
+
+  #take(text: string): void {
+    const message = parseServerMessage(text);
+    if (message.type === "page_state" || message.type === "diff") {
+      this.#tries = 0;
+      this.#listener.state("live", "");
+    }
+    if (message.type === "resync") this.#hello(null);
+    else if (!this.#listener.message(message)) this.#hello(null);
+  }
+
+  #lost(event: CloseEvent): void {
+    if (this.#closed) return;
+    if (event.code === NO_SUCH_SANDBOX || event.code === NOT_ALLOWED) {
+      this.#listener.state("closed", String(event.code));
+      return;
+    }
+    this.#listener.state("reconnecting", event.reason);
+    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#tries++);
+    // Spread out, so that a restarted server is not met by everyone at once.
+    this.#timer = setTimeout(this.#now, wait * (0.7 + 0.6 * Math.random()));
+  }
+}

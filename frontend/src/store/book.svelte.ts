@@ -1,0 +1,115 @@
+// The rows of one page as reactive cells: a view that reads a row hears of it alone.
+
+import { dependsOn } from "@/lib/depends";
+import type { AnyRow, EventLine, Kind, SandboxRow, Sample } from "@/protocol/wire";
+import { Columns } from "@/store/columns.svelte";
+import { changedKeys, EMPTY_PAGE, type Page } from "@/store/page";
+
+type RowOf<K extends Kind> = Extract<AnyRow, { kind: K }>;
+
+class Cell {
+  row = $state.raw<AnyRow | null>(null);
+}
+
+class Shelf {
+  keys = $state.raw<readonly string[]>([]); // replaced when membership changes
+}
+
+
+/** One page of rows for the views to read. */
+export class Book {
+  page = $state.raw<Page>(EMPTY_PAGE);
+  readonly columns = new Columns();
+  readonly #cells = new Map<string, Cell>();
+  // All at once: a cell made while it is being read would not be heard of.
+  readonly #shelves: Readonly<Record<Kind, Shelf>> = {
+    Sandbox: new Shelf(),
+    Cohort: new Shelf(),
+    ClusterQueue: new Shelf(),
+    LocalQueue: new Shelf(),
+    ResourceFlavor: new Shelf(),
+    Workload: new Shelf(),
+    Node: new Shelf(),
+    Pod: new Shelf(),
+    Queue: new Shelf(),
+    Application: new Shelf(),
+    Policy: new Shelf(),
+  };
+  #missed = $state(0); // counts rows that came in, for those who looked too early
+
+  constructor(page?: Page) {
+    if (page !== undefined) this.show(page);
+  }
+
+  /** Return a row by key, or undefined; reactive to that row. */
+  row(key: string): AnyRow | undefined {
+    const cell = this.#cells.get(key);
+    if (cell === undefined) {
+      dependsOn(this.#missed);
+      return undefined;
+    }
+    return cell.row ?? undefined;
+  }
+
+  /** Return a row of one kind by key, or undefined. */
+  get<K extends Kind>(kind: K, key: string): RowOf<K> | undefined {
+    const row = this.row(key);
+    return row?.kind === kind ? (row as RowOf<K>) : undefined;
+  }
+
+  /** Return the keys of a kind; reactive to membership only. */
+  keys(kind: Kind): readonly string[] {
+    return this.#shelves[kind].keys;
+  }
+
+  /** Return all rows of a kind; reactive to each. For kinds of at most thousands. */
+  all<K extends Kind>(kind: K): RowOf<K>[] {
+    const rows = this.keys(kind).map((key) => this.get(kind, key));
+    return rows.filter((row): row is RowOf<K> => row !== undefined);
+  }
+
+  get sandbox(): SandboxRow | undefined {
+    const key = this.keys("Sandbox")[0];
+    return key === undefined ? undefined : this.get("Sandbox", key);
+  }
+  get samples(): readonly Sample[] {
+    return this.page.samples;
+  }
+  get events(): readonly EventLine[] {
+    return this.page.events;
+  }
+
+  /** Show another page; only what differs is told to the views. */
+  show(page: Page, changed: readonly string[] = changedKeys(this.page, page)): void {
+    const moved = new Set<Kind>();
+    for (const key of changed) this.#put(key, page.rows.get(key), moved);
+    for (const kind of moved) this.#relist(kind);
+    const stack = [...page.rows.values()].find((row) => row.kind === "Sandbox")?.stack;
+    this.columns.update(changed, (key) => page.rows.get(key), stack ?? "kueue");
+    this.page = page;
+  }
+
+  #put(key: string, row: AnyRow | undefined, moved: Set<Kind>): void {
+    const cell = this.#cells.get(key);
+    if (row === undefined) {
+      if (cell !== undefined && cell.row !== null) moved.add(cell.row.kind);
+      if (cell !== undefined) cell.row = null;
+      this.#cells.delete(key);
+    } else if (cell === undefined) {
+      const fresh = new Cell();
+      fresh.row = row;
+      this.#cells.set(key, fresh);
+      moved.add(row.kind);
+    } else {
+      cell.row = row;
+    }
+  }
+
+  #relist(kind: Kind): void {
+    const keys: string[] = [];
+    for (const [key, cell] of this.#cells) if (cell.row?.kind === kind) keys.push(key);
+    this.#shelves[kind].keys = keys;
+    this.#missed++;
+  }
+}
+

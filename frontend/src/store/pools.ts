@@ -1,0 +1,76 @@
+// Nodes in pools, and what is free on them but fits nobody; pure.
+
+import { amount, asks, bare, orderResources, quantity } from "@/lib/amounts";
+import type { NodeRow, WorkloadRow } from "@/protocol/wire";
+
+export interface Pool {
+  readonly name: string; // the flavor, or the shape where there is none
+  readonly resource: string; // the one that says most about these nodes
+  readonly largest: number; // of that resource, on one node
+  readonly nodes: readonly NodeRow[];
+}
+
+export interface Stranded {
+  readonly resource: string;
+  readonly free: number;
+  readonly usable: number; // what pods of the asked size could take of it
+  readonly freeText: string;
+  readonly usableText: string;
+  readonly askText: string;
+}
+
+/** Return nodes grouped by flavor, in the order of their names. */
+export function poolsOf(nodes: readonly NodeRow[]): Pool[] {
+  const groups = new Map<string, NodeRow[]>();
+  for (const node of nodes) groups.set(node.flavor, [...(groups.get(node.flavor) ?? []), node]);
+  const numeric = new Intl.Collator("en", { numeric: true });
+  return [...groups].map(([name, members]) => {
+    const resource = dominantOf(members);
+    const largest = Math.max(...members.map((node) => amount(node.allocatable[resource])));
+    return { name, resource, largest, nodes: members.sort((a, b) => numeric.compare(a.name, b.name)) };
+  });
+}
+
+function dominantOf(nodes: readonly NodeRow[]): string {
+  const names = orderResources(nodes.flatMap((node) => Object.keys(node.allocatable)));
+  const device = names.find(
+    (name) => name.includes("/") && nodes.some((node) => amount(node.allocatable[name]) > 0),
+  );
+  return device ?? (names.includes("cpu") ? "cpu" : (names[0] ?? "cpu"));
+}
+
+/** Return what is free in the scarcest pool and how much of it the next pod could use. */
+export function strandedOf(pools: readonly Pool[], waiting: readonly WorkloadRow[]): Stranded | null {
+  const pool = pools.find((candidate) => candidate.resource.includes("/")) ?? pools[0];
+  if (pool === undefined) return null;
+  const { resource } = pool;
+  const sizes = waiting.flatMap((row) => row.podSets.map((set) => amount(set.requests[resource])));
+  const asked = Math.max(0, ...sizes);
+  const pieces = freePieces(pools, resource);
+  const free = pieces.reduce((sum, piece) => sum + piece, 0);
+  if (asked === 0 || free === 0) return null;
+  const usable = usableOf(pieces, asked);
+  return {
+    resource,
+    free,
+    usable,
+    freeText: quantity(resource, free),
+    usableText: bare(resource, usable),
+    askText: asks(1, { [resource]: String(asked) }, resource),
+  };
+}
+
+/** Return what is free of a resource on each ready node, largest first. */
+export function freePieces(pools: readonly Pool[], resource: string): number[] {
+  return pools
+    .flatMap((pool) => pool.nodes)
+    .filter((node) => node.state === "ready")
+    .map((node) => amount(node.allocatable[resource]) - amount(node.used[resource]))
+    .filter((piece) => piece > 0)
+    .sort((a, b) => b - a);
+}
+
+/** Return how much of the pieces whole pods of one size could take. */
+export function usableOf(pieces: readonly number[], size: number): number {
+  return pieces.reduce((sum, piece) => sum + Math.floor(piece / size) * size, 0);
+}

@@ -1,0 +1,38 @@
+// The queues of the page that is shown: order, colours, tree; shared by all views.
+
+import type { ClusterQueueRow } from "@/protocol/wire";
+import { live } from "@/store/live.svelte";
+import { treeOf, type Branch } from "@/store/quota";
+
+class Queues {
+  readonly tree: Branch[] = $derived(
+    treeOf(live.shown.all("Cohort"), live.shown.all("ClusterQueue")),
+  );
+  readonly leaves: ClusterQueueRow[] = $derived(
+    this.tree.flatMap(({ row }) => (row.kind === "ClusterQueue" ? [row] : [])),
+  );
+  /** Keys of the columns, in the order in which they stand. */
+  readonly columns: string[] = $derived(columnsOf(this.leaves));
+  readonly #order: ReadonlyMap<string, number> = $derived(
+    new Map(this.columns.map((key, index) => [key, index])),
+  );
+
+  /** Return the place of a queue in the order of first use, -1 when unknown. */
+  orderOf(key: string): number {
+    return this.#order.get(key) ?? -1;
+  }
+}
+
+function columnsOf(leaves: readonly ClusterQueueRow[]): string[] {
+  const stack = live.shown.sandbox?.stack ?? "kueue";
+  if (stack === "yunikorn") {
+    return live.shown.all("Queue").filter((queue) => queue.leaf).map((queue) => queue.key);
+  }
+  if (stack === "kube") {
+    return live.shown.columns.keys().filter((key) => key.startsWith("namespace/")).sort();
+  }
+  const stray = live.shown.columns.keys().filter((key) => !key.startsWith("ClusterQueue/") || !leaves.some((row) => row.key === key));
+  return [...leaves.map((row) => row.key), ...stray];
+}
+
+export const queues = new Queues();

@@ -1,0 +1,158 @@
+// The quota tree as the board draws it: order, sums of a cohort, scales; pure.
+
+import { amount, isUnlimited, orderResources } from "@/lib/amounts";
+import type { Cell, ClusterQueueRow, CohortRow, Counts } from "@/protocol/wire";
+
+export type QuotaRow = CohortRow | ClusterQueueRow;
+
+export interface Branch {
+  readonly row: QuotaRow;
+  readonly depth: number;
+  readonly parent: string; // key, or ""
+}
+
+export interface Level {
+  readonly nominal: number;
+  readonly used: number;
+  readonly borrowed: number;
+  readonly lent: number;
+  readonly limit: number | null; // nominal + borrowing limit; null = none
+  readonly covered: boolean;
+}
+
+const UNCOVERED: Level = {
+  nominal: 0,
+  used: 0,
+  borrowed: 0,
+  lent: 0,
+  limit: null,
+  covered: false,
+};
+
+/** Return the tree top down, cohorts before queues, each under its parent. */
+export function treeOf(
+  cohorts: readonly CohortRow[],
+  queues: readonly ClusterQueueRow[],
+): Branch[] {
+  const names = new Set(cohorts.map((cohort) => cohort.name));
+  const under = new Map<string, QuotaRow[]>();
+  for (const row of [...cohorts, ...queues]) {
+    const parent = row.kind === "Cohort" ? row.parent : row.cohort;
+    const home = names.has(parent) && parent !== row.name ? parent : "";
+    under.set(home, [...(under.get(home) ?? []), row]);
+  }
+  const branches: Branch[] = [];
+  grow("", 0, "", under, branches, new Set());
+  return branches;
+}
+
+function grow(
+  name: string,
+  depth: number,
+  parent: string,
+  under: ReadonlyMap<string, readonly QuotaRow[]>,
+  into: Branch[],
+  seen: Set<string>,
+): void {
+  for (const row of under.get(name) ?? []) {
+    if (seen.has(row.key)) continue; // a cycle of cohorts is drawn once
+    seen.add(row.key);
+    into.push({ row, depth, parent });
+    if (row.kind === "Cohort") grow(row.name, depth + 1, row.key, under, into, seen);
+  }
+}
+
+/** Return the "flavor/resource" pairs of a tree: devices first, then cpu, memory. */
+export function pairsOf(rows: readonly QuotaRow[]): string[] {
+  const flavors = new Map<string, Set<string>>();
+  for (const cell of rows.flatMap((row) => row.cells)) {
+    const there = flavors.get(cell.resource) ?? new Set<string>();
+    flavors.set(cell.resource, there.add(cell.flavor));
+  }
+  return orderResources(flavors.keys()).flatMap((resource) =>
+    [...(flavors.get(resource) ?? [])].map((flavor) => `${flavor}/${resource}`),
+  );
+}
+
+/** Return "flavor" and "resource" of a pair; resources may hold slashes. */
+export function splitPair(pair: string): [string, string] {
+  const at = pair.indexOf("/");
+  return [pair.slice(0, at), pair.slice(at + 1)];
+}
+
+/** Return the level of one queue in one pair. */
+export function levelOf(row: QuotaRow, pair: string): Level {
+  const cell = row.cells.find((other) => `${other.flavor}/${other.resource}` === pair);
+  return cell === undefined ? UNCOVERED : levelOfCell(cell);
+}
+
+function levelOfCell(cell: Cell): Level {
+  const nominal = amount(cell.nominal);
+  const limit = cell.borrowingLimit === null ? null : amount(cell.borrowingLimit);
+  return {
+    nominal,
+    used: amount(cell.used),
+    borrowed: amount(cell.borrowed),
+    lent: amount(cell.lent),
+    limit: limit === null || isUnlimited(limit) ? null : nominal + limit,
+    covered: true,
+  };
+}
+
+/** Return the sums of a cohort: its own quota and all that hangs below it. */
+export function subtreeLevel(tree: readonly Branch[], key: string, pair: string): Level {
+  const own = tree.find((branch) => branch.row.key === key);
+  const queues = leavesOf(tree, key).map((row) => levelOf(row, pair));
+  const cohorts = cohortsUnder(tree, key).map((row) => levelOf(row, pair));
+  const all = [...queues, ...cohorts, ...(own ? [levelOf(own.row, pair)] : [])];
+  const sum = (levels: readonly Level[], pick: (level: Level) => number): number =>
+    levels.reduce((total, level) => total + pick(level), 0);
+  return {
+    nominal: sum(all, (level) => level.nominal),
+    used: sum(queues, (level) => level.used),
+    borrowed: sum(queues, (level) => level.borrowed),
+    lent: 0,
+    limit: null,
+    covered: all.some((level) => level.covered),
+  };
+}
+
+/** Return the ClusterQueues under a cohort, at any depth. */
+export function leavesOf(tree: readonly Branch[], key: string): ClusterQueueRow[] {
+  return tree
+    .filter((branch) => branch.parent === key)
+    .flatMap(({ row }) => (row.kind === "Cohort" ? leavesOf(tree, row.key) : [row]));
+}
+
+function cohortsUnder(tree: readonly Branch[], key: string): CohortRow[] {
+  return tree
+    .filter((branch) => branch.parent === key)
+    .flatMap(({ row }) => (row.kind === "Cohort" ? [row, ...cohortsUnder(tree, row.key)] : []));
+}
+
+/** Return the counts of several queues, added up. */
+export function addCounts(rows: readonly { readonly counts: Counts }[]): Counts {
+  const total = { pending: 0, inadmissible: 0, reserved: 0, admitted: 0, evicted: 0, finished: 0 };
+  for (const { counts } of rows) {
+    total.pending += counts.pending;
+    total.inadmissible += counts.inadmissible;
+    total.reserved += counts.reserved;
+    total.admitted += counts.admitted;
+    total.evicted += counts.evicted;
+    total.finished += counts.finished;
+  }
+  return total;
+}
+
+/** Return the length that fills a bar, so that all bars of a column share one scale. */
+export function scaleOf(levels: readonly Level[]): number {
+  const reach = levels.map((level) => Math.max(level.used, level.nominal, level.limit ?? 0));
+  const most = Math.max(0, ...levels.map((level) => Math.max(level.used, level.nominal)));
+  // A generous borrowing limit may not squeeze every bar to a sliver.
+  return Math.max(most, Math.min(Math.max(0, ...reach), most * 2.2), 1);
+}
+
+/** Return a weighted share as a number; Infinity for weight 0 while borrowing. */
+export function shareValue(share: string): number {
+  return share === "inf" ? Infinity : Number(share);
+}

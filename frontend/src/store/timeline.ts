@@ -1,0 +1,95 @@
+// The run on one axis: the area of pending workloads, the marks, the steps; pure.
+
+import type { EventLine, Sample } from "@/protocol/wire";
+
+export const MARK_KINDS = ["preemption", "failure", "edit", "fork"] as const;
+export type MarkKind = (typeof MARK_KINDS)[number];
+
+export interface Mark {
+  readonly kind: MarkKind;
+  readonly tick: number;
+  readonly count: number;
+  readonly title: string;
+}
+
+type Scale = (tick: number) => number;
+const NEAR_PX = 8;
+
+/** Return the paths of a stepped area over a line at `base`, at most `height` high. */
+export function areaPath(
+  samples: readonly Sample[],
+  x: Scale,
+  base: number,
+  height: number,
+): { fill: string; line: string } {
+  if (samples.length === 0) return { fill: "", line: "" };
+  const most = Math.max(4, ...samples.map((sample) => sample.pending));
+  const points = thin(samples, x);
+  let line = "";
+  for (const sample of points) {
+    const y = (base - (height * sample.pending) / most).toFixed(1);
+    line += line === "" ? `M${x(sample.tick).toFixed(1)} ${y}` : `H${x(sample.tick).toFixed(1)}V${y}`;
+  }
+  const first = x(points[0]?.tick ?? 0).toFixed(1);
+  const last = x(points.at(-1)?.tick ?? 0).toFixed(1);
+  return { fill: `${line}V${base}H${first}z`, line: `${line}H${last}` };
+}
+
+// One sample a pixel is all that can be seen; the highest of them is kept.
+function thin(samples: readonly Sample[], x: Scale): Sample[] {
+  const kept: Sample[] = [];
+  for (const sample of samples) {
+    const last = kept.at(-1);
+    if (last === undefined || Math.floor(x(sample.tick)) !== Math.floor(x(last.tick))) kept.push(sample);
+    else if (sample.pending > last.pending) kept[kept.length - 1] = sample;
+  }
+  return kept;
+}
+
+/** Return round ticks from 0 to `end`, at most `most` of them. */
+export function axisSteps(end: number, most: number): number[] {
+  const rough = end / Math.max(1, most);
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, rough)));
+  const size = [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough) ?? end;
+  return Array.from({ length: Math.floor(end / size) + 1 }, (_, index) => index * size);
+}
+
+/** Return one mark per thing that happened: preemptor, lost node, edit, fork. */
+export function marksOf(events: readonly EventLine[]): Mark[] {
+  const marks = new Map<string, Mark>();
+  for (const event of events) {
+    const kind = kindOf(event);
+    if (kind === null) continue;
+    const id = `${kind}/${event.tick}`;
+    const before = marks.get(id);
+    const title = `${event.tick}: ${event.message || event.subject}`;
+    marks.set(id, { kind, tick: event.tick, count: 1, title: before?.title ?? title });
+  }
+  return [...marks.values()];
+}
+
+function kindOf(event: EventLine): MarkKind | null {
+  switch (event.type) {
+    case "Preempt":
+      return "preemption";
+    case "NodeChange":
+      return /fail|lost|notready/i.test(event.reason + event.message) ? "failure" : "edit";
+    case "Edit":
+      return /fork/i.test(event.reason) ? "fork" : "edit";
+    default:
+      return null;
+  }
+}
+
+/** Return marks of one kind that would overlap as one mark with a count. */
+export function mergeMarks(marks: readonly Mark[], x: Scale): Mark[] {
+  const merged: Mark[] = [];
+  for (const mark of [...marks].sort((a, b) => a.tick - b.tick)) {
+    const near = merged.findLastIndex((other) => other.kind === mark.kind);
+    const last = merged[near];
+    if (last !== undefined && x(mark.tick) - x(last.tick) < NEAR_PX) {
+      merged[near] = { ...last, count: last.count + 1 };
+    } else merged.push(mark);
+  }
+  return merged;
+}

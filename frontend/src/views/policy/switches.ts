@@ -1,0 +1,84 @@
+// The switches of a policy: where each stands in the document and what it may be.
+
+import type { Word } from "@/lib/words.svelte";
+
+export interface Switch {
+  readonly path: string; // below spec
+  readonly word: Word;
+  readonly help: Word;
+  readonly kind: "choice" | "flag" | "text" | "integer" | "several";
+  readonly choices?: readonly string[];
+  readonly family?: string; // the registry's, when choices come from there
+  readonly first?: unknown; // what holds when the document is silent
+}
+
+export interface Group {
+  readonly word: Word;
+  readonly source: Word;
+  readonly stacks: readonly string[];
+  readonly switches: readonly Switch[];
+}
+
+const ALL = ["kueue", "yunikorn", "kube"] as const;
+
+export const GROUPS: readonly Group[] = [
+  {
+    word: "group.kueue",
+    source: "source.kueue",
+    stacks: ["kueue"],
+    switches: [
+      {
+        path: "kueue.fairSharing.preemptionStrategies",
+        word: "switch.fair",
+        help: "help.fair",
+        kind: "several",
+        family: "fair-strategy",
+        first: [],
+      },
+      { path: "kueue.waitForPodsReady.enable", word: "switch.wait", help: "help.wait", kind: "flag", first: false },
+      { path: "kueue.waitForPodsReady.timeout", word: "switch.timeout", help: "help.timeout", kind: "text", first: "5m" },
+      {
+        path: "kueue.waitForPodsReady.blockAdmission",
+        word: "switch.block",
+        help: "help.block",
+        kind: "flag",
+        first: false,
+      },
+    ],
+  },
+  {
+    word: "group.yunikorn",
+    source: "source.yunikorn",
+    stacks: ["yunikorn"],
+    switches: [
+      {
+        path: "yunikorn.laws",
+        word: "switch.laws",
+        help: "help.laws",
+        kind: "choice",
+        choices: ["released", "documented"],
+        family: "laws",
+        first: "released",
+      },
+    ],
+  },
+  {
+    word: "group.simulation",
+    source: "source.simulation",
+    stacks: ALL,
+    switches: [
+      { path: "simulation.tickMs", word: "switch.tickMs", help: "help.tickMs", kind: "integer", first: 1000 },
+      { path: "simulation.defaultRuntime", word: "switch.runtime", help: "help.runtime", kind: "text", first: "60s" },
+      { path: "simulation.podStartMs", word: "switch.podStart", help: "help.podStart", kind: "integer", first: 0 },
+      { path: "simulation.bindLatencyMs", word: "switch.bind", help: "help.bind", kind: "integer", first: 0 },
+      {
+        path: "simulation.binding",
+        word: "switch.binding",
+        help: "help.binding",
+        kind: "choice",
+        choices: ["kubernetes", "compare-and-set"],
+        first: "kubernetes",
+      },
+    ],
+  },
+];

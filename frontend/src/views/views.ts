@@ -1,0 +1,24 @@
+// Which component shows which view; all but the board come when they are asked for.
+
+import type { Component } from "svelte";
+
+import type { View } from "@/lib/address.svelte";
+import Board from "@/views/board/Board.svelte";
+
+type Loaded = Promise<{ default: Component }>;
+
+const LATER: Readonly<Record<Exclude<View, "board">, () => Loaded>> = {
+  nodes: () => import("@/views/nodes/Nodes.svelte"),
+  fairness: () => import("@/views/fairness/Fairness.svelte"),
+  preemptions: () => import("@/views/preemptions/Preemptions.svelte"),
+  compare: () => import("@/views/compare/Compare.svelte"),
+  policy: () => import("@/views/policy/Policy.svelte"),
+  runs: () => import("@/views/runs/Runs.svelte"),
+  lessons: () => import("@/views/lessons/Lessons.svelte"),
+  events: () => import("@/views/events/Events.svelte"),
+};
+
+/** Return the component of a view. */
+export async function viewOf(view: View): Promise<Component> {
+  return view === "board" ? Board : (await LATER[view]()).default;
+}

@@ -1,0 +1,17 @@
+// How the page is built: one bundle a view, names that depend on content alone.
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  base: "/static/",
+  plugins: [svelte()],
+  resolve: { alias: { "@": new URL("./src", import.meta.url).pathname } },
+  build: {
+    target: "es2022",
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 400,
+  },
+  test: { include: ["tests/**/*.test.ts"], environment: "node" },
+});
