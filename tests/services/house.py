@@ -12,7 +12,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import psutil
 import pytest
@@ -70,9 +70,19 @@ class House:
                     one.kill()
             raise
 
-    def get(self, path: str) -> object:
+    def get(self, path: str) -> Any:
         """Return the JSON that the house answers at `path`."""
         with urllib.request.urlopen(self.url + path, timeout=10) as answer:
+            return json.load(answer)
+
+    def post(self, path: str, body: object) -> Any:
+        """Send JSON, as a script would; return the JSON that is answered."""
+        request = urllib.request.Request(
+            self.url + path,
+            data=json.dumps(body).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
 
     def ready(self) -> bool:
@@ -109,7 +119,12 @@ class House:
         return None
 
 
-def wait_for(look: Callable[[], T | None], what: str, timeout_s: float = 20.0) -> T:
+def wait_for(
+    look: Callable[[], T | None],
+    what: str,
+    timeout_s: float = 20.0,
+    every_s: float = 0.02,
+) -> T:
     """Return what `look` finds as soon as it finds something; fail in time."""
     deadline = time.monotonic() + timeout_s
     while True:
@@ -118,7 +133,7 @@ def wait_for(look: Callable[[], T | None], what: str, timeout_s: float = 20.0) -
             return found
         if time.monotonic() > deadline:
             raise AssertionError(f"{what} did not come within {timeout_s:g} s")
-        time.sleep(0.02)
+        time.sleep(every_s)
 
 
 @pytest.fixture

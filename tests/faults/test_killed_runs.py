@@ -1,0 +1,93 @@
+"""Killed in the middle of a run: it goes on by itself, and decides the same."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from tests.services.house import House, wait_for
+
+SCENARIO = "friday-rush"
+TICKS = 60
+TICKS_PER_S = 20
+KILLS = 10
+PATIENCE_S = 90.0
+
+
+class Run:
+    """One sandbox that is told to run TICKS ticks."""
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+        made = house.post("/api/v1/sandboxes", {"scenario": SCENARIO})
+        self.path = f"/api/v1/sandboxes/{made['id']}"
+
+    def start(self) -> None:
+        self.house.post(f"{self.path}/actions/speed", {"speed": TICKS_PER_S})
+        self.house.post(f"{self.path}/actions/step", {"ticks": TICKS})
+
+    def tick(self) -> int:
+        return int(self.house.get(f"{self.path}/hash")["tick"])
+
+    def await_tick(self, tick: int) -> None:
+        wait_for(lambda: self.tick() >= tick, f"tick {tick}", PATIENCE_S, 0.1)
+
+    def hash(self) -> str:
+        """Return the hash at the end of the run."""
+        self.await_tick(TICKS)
+        answer = self.house.get(f"{self.path}/hash")
+        assert answer["tick"] == TICKS
+        return str(answer["hash"])
+
+    def ticks_in_history(self) -> list[int]:
+        items = self.house.get(f"{self.path}/samples")["items"]
+        return [item["tick"] for item in items]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The hash of a run that nothing happened to."""
+    with House(tmp_path_factory.mktemp("calm")) as house:
+        run = Run(house)
+        run.start()
+        yield run.hash()
+
+
+def victims(house: House, rng: random.Random) -> psutil.Process:
+    """Return a process of the worker: its main one, or one of its pool."""
+    worker = house.child("celery")
+    return rng.choice([worker, *worker.children()])
+
+
+def test_workers_killed_at_any_point_lose_and_double_nothing(house, undisturbed):
+    rng = random.Random(20)
+    run = Run(house)
+    run.start()
+    for at in sorted(rng.sample(range(1, TICKS - 1), KILLS)):
+        run.await_tick(at)
+        victims(house, rng).kill()
+    assert run.hash() == undisturbed
+    assert run.ticks_in_history() == sorted(set(run.ticks_in_history()))
+
+
+def test_a_bus_killed_in_the_middle_changes_nothing(house, undisturbed):
+    run = Run(house)
+    run.start()
+    for at in (TICKS // 3, 2 * TICKS // 3):
+        run.await_tick(at)
+        house.child("valkey").kill()
+    assert run.hash() == undisturbed
+
+
+def test_a_house_killed_in_the_middle_goes_on_at_the_next_start(house, undisturbed):
+    run = Run(house)
+    run.start()
+    run.await_tick(TICKS // 2)
+    house.process.kill()
+    house.process.wait(10)
+    with House(house.folder) as again:
+        run.house = again
+        assert run.hash() == undisturbed
