@@ -129,6 +129,7 @@ class World:
         self.context.journal.removed.pop(obj.key, None)
         if self.lifetime.holds_back(known):
             return known
+        self.lifetime.wake()
         self.introduce(known)
         return known
 
@@ -167,6 +168,7 @@ class World:
             raise SchedulerError(f"{key} is not in this world")
         for stage in self.stages():
             stage.remove(key)
+        self.lifetime.wake()
         self._forget(key)
 
     def _forget(self, key: Key) -> None:

@@ -266,13 +266,19 @@ class Lifetime:
         first = obj.key not in self.arrived
         self.arrived.add(obj.key)
         self._touch(obj.key)
-        if first and self._is_given(obj):
+        if first and self._is_counted(obj):
             self._emit(Arrive(at_ms=self.context.now_ms, subject=obj.key))
         self.jobs.take_up(obj, first=first)
 
-    def _is_given(self, obj: Object) -> bool:
-        """Tell whether a person gave this object; runs make the others."""
-        return obj.key.kind != NODE and owner_key(obj, OWNERS) is None
+    def _is_counted(self, obj: Object) -> bool:
+        """Tell whether an arrival is news: what people gave, and what then waits.
+
+        Under Kueue the Workload of a job waits, elsewhere its pods do.
+        """
+        if obj.key.kind == NODE or owner_key(obj, OWNERS) is None:
+            return obj.key.kind != NODE
+        waits = WORKLOAD if self.host.kueue is not None else POD
+        return obj.key.kind == waits
 
     # -- starting --------------------------------------------------------
 
