@@ -37,9 +37,7 @@ DEACTIVATED = "Deactivated"
 
 NO_LONGER_FITS = "Workload no longer fits after processing another workload"
 OVERLAPPING = "Workload has overlapping preemption targets with another workload"
-OVERLAPPING_FITS = (
-    OVERLAPPING + ", but will fit after these preemptions complete"
-)
+OVERLAPPING_FITS = OVERLAPPING + ", but will fit after these preemptions complete"
 WRONG_NAMESPACE = "workload namespace doesn't match ClusterQueue selector"
 WAITING_FOR_ALL = "waiting for all admitted workloads to be in PodsReady condition"
 STILL_IN_QUEUE = "Workload is pending evaluation in the scheduling queue"
@@ -68,6 +66,7 @@ def preempted_for(uid: str, job_uid: str, reason: str, ours: str, theirs: str) -
         f"{job_uid or 'UNKNOWN'}) due to {WHY[reason]}; "
         f"preemptor path: {ours}; preemptee path: {theirs}"
     )
+
 
 # Why a workload is evicted. Source: KUEUE.md 11.2.
 PODS_READY_TIMEOUT = "PodsReadyTimeout"
@@ -137,6 +136,7 @@ def inactive(kind: str, name: str) -> str:
 def stopped(name: str) -> str:
     """Return the sentence for a reservation lost to a stopped ClusterQueue."""
     return f"ClusterQueue {name} is stopped"
+
 
 # Whether queues admit (their condition Active).
 ACTIVE = "Active"

@@ -73,7 +73,7 @@ class Handle(Protocol):
     framework: Framework
 
     def waiting(self) -> Iterable[Pod]:
-        """Yield the pods that wait at Permit, the longest waiting first."""
+        """Yield the pods that wait at Permit, in key order."""
 
     def allow(self, key: Key, plugin: str) -> None:
         """Say that a waiting pod need not wait for this plug-in any more."""
@@ -107,6 +107,8 @@ class Plugin:
     reason: ClassVar[str] = ""
     #: set when a normalized score depends on the raw one and the highest only
     normalizes_by_peak: ClassVar[bool] = False
+    #: set when sort keys change while pods are queued
+    moving_order: ClassVar[bool] = False
     #: points at which a configuration may name it though nothing is done there
     idle_points: ClassVar[tuple[str, ...]] = ()
     points: ClassVar[frozenset[str]] = frozenset()
@@ -120,8 +122,6 @@ class Plugin:
     def __init__(self, args: Any, handle: Handle) -> None:
         self.args = args
         self.handle = handle
-        #: raised when the sort keys of queued pods change
-        self.order_version = 0
 
     # --- queue
 

@@ -51,7 +51,6 @@ class House(Protocol):
     """What a process asks of the stage that it runs in."""
 
     bind_latency_ms: int
-    in_rounds: bool  # several processes take turns; bindings wait for the turn's end
 
     def lock(self, process: Process, node: str) -> None:
         """Keep a node for this process until it is unlocked."""
@@ -87,9 +86,9 @@ class ProfileHandle:
         self.nominations = process.nominations
 
     def waiting(self) -> Iterator[Pod]:
-        """Yield the pods that wait at Permit, the longest waiting first."""
-        held = sorted(self._process.held.values(), key=lambda held: held.order)
-        return (one.pod for one in held if one.waits)
+        """Yield the pods that wait at Permit, in key order."""
+        held = self._process.held
+        return (held[key].pod for key in sorted(held) if held[key].waits)
 
     def allow(self, key: Key, plugin: str) -> None:
         """Say that a waiting pod need not wait for this plug-in any more."""
@@ -165,7 +164,7 @@ class Process:
             context,
             timing=timing,
             sort_key=sort.sort_key,
-            order=lambda: sort.order_version,
+            moving=sort.moving_order,
             pre_enqueue=self._pre_enqueue,
             helped=self.helped,
         )
@@ -217,8 +216,12 @@ class Process:
         if queued is None:
             return None
         self._cycle(queued)
-        self.settle()
+        self._activate()
         return queued
+
+    def _activate(self) -> None:
+        keys, self.to_activate = self.to_activate, []
+        self.queue.activate(keys)
 
     def _cycle(self, queued: Queued) -> None:
         pod, state = queued.pod, CycleState()
@@ -361,33 +364,34 @@ class Process:
                 self.signals.append((key, status))
 
     def settle(self) -> None:
-        """Carry out what plug-ins signalled, until nothing is left."""
-        while self.signals or self.to_activate:
-            keys, self.to_activate = self.to_activate, []
-            self.queue.activate(keys)
-            if self.signals:
-                key, status = self.signals.pop(0)
-                held = self.held.get(key)
-                if held is None:
-                    continue
-                if status.ok:
-                    self._start_binding(held)
-                else:
-                    self._turn_back(held, status)
+        """Carry out what was signalled to held pods, and bind those that may.
+
+        Binding cycles run beside the scheduling loop: they get their turn when
+        it has no pod to try. Source: KUBE_SCHEDULER.md 2.
+        """
+        while self.signals:
+            key, status = self.signals.pop(0)
+            held = self.held.get(key)
+            if held is None:
+                continue
+            if status.ok:
+                self._start_binding(held)
+            else:
+                self._turn_back(held, status)
+            self._activate()
+        self._bind_due()
 
     def _start_binding(self, held: Held) -> None:
         held.bind_at = self.context.now_ms + self.house.bind_latency_ms
-        if held.bind_at <= self.context.now_ms and not self.house.in_rounds:
-            self._bind(held)
 
-    def bind_due(self) -> None:
+    def _bind_due(self) -> None:
         """End the binding cycles whose time has come, in the order of choosing."""
         now = self.context.now_ms
         for held in sorted(self.held.values(), key=lambda held: held.order):
             due = held.bind_at is not None and held.bind_at <= now
             if due and not held.waits and self.held.get(held.pod.key) is held:
                 self._bind(held)
-                self.settle()
+                self._activate()
 
     def _bind(self, held: Held) -> None:
         """End the binding cycle: PreBind, Bind, PostBind."""
@@ -448,10 +452,8 @@ class Process:
         for held in sorted(self.held.values(), key=lambda held: held.order):
             if held.waits and self.held.get(held.pod.key) is held:
                 self._time_out(held, now)
-                self.settle()
-        self.bind_due()
-        self.queue.flush()
         self.settle()
+        self.queue.flush()
 
     def _time_out(self, held: Held, now: int) -> None:
         due = [(at, plugin) for plugin, at in held.waits.items() if at <= now]
@@ -516,7 +518,6 @@ class Process:
                 plugin.forget(pod)
         name = events.POD_DELETED if found else events.PENDING_DELETED
         self.queue.move(Event(name, old=pod))
-        self.settle()
 
     def pod_placed(self, pod: Pod, node: str) -> None:
         """See that a pod has a node (bound here, elsewhere, or given so)."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from scheduler.kube.events import Event
+from scheduler.kube.order import FixedOrder, MovingOrder, Order
 from scheduler.kube.status import Status
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
@@ -63,19 +64,17 @@ class SchedulingQueue:
         *,
         timing: Timing,
         sort_key: Callable[[Queued], tuple[Any, ...]],
-        order: Callable[[], int],
+        moving: bool,
         pre_enqueue: Callable[[Pod], Status],
         helped: Callable[[Pod, Event], set[str]],
     ) -> None:
         self.context = context
         self.timing = timing
         self._sort_key = sort_key
-        self._order = order  # changes when keys of queued pods do
-        self._sorted_at = 0
         self._pre_enqueue = pre_enqueue
         self._helped = helped
         self.entries: dict[Key, Queued] = {}
-        self._active: list[tuple[tuple[Any, ...], int, Queued]] = []
+        self._active: Order = (MovingOrder if moving else FixedOrder)(sort_key)
         self._later: list[tuple[int, int, Queued]] = []
         self._parked: dict[Key, Queued] = {}
         self._flying: dict[Key, Queued] = {}
@@ -100,7 +99,7 @@ class SchedulingQueue:
         elif queued.place == "pool":
             self._after_backoff(queued)
         elif queued.place == "active":
-            self._push_active(queued)
+            self._active.push(queued)
         elif queued.place == "flight":
             queued.woken.add(ANY)
 
@@ -114,7 +113,7 @@ class SchedulingQueue:
 
     def pop(self) -> Queued | None:
         """Return the next pod to try, None when there is none now."""
-        queued = self._pop_active()
+        queued = self._active.pop()
         if queued is None and self.timing.pop_from_backoff:
             queued = self._pop_backoff()
         if queued is None:
@@ -176,7 +175,7 @@ class SchedulingQueue:
     def _after_backoff(self, queued: Queued) -> None:
         if queued.place == "gated":
             self._to_active(queued)
-        elif self._backoff_end(queued) > self.context.now_ms:
+        elif self._backoff_end(queued) >= self._window(self.context.now_ms):
             self._set_backoff(queued, "backoff")
         else:
             self._to_active(queued)
@@ -195,23 +194,17 @@ class SchedulingQueue:
 
     def ready(self) -> bool:
         """Tell whether `pop` would return a pod now."""
-        while self._active and not self._stands(self._active[0]):
-            heapq.heappop(self._active)
-        if self._active:
+        if len(self._active):
             return True
         return self.timing.pop_from_backoff and any(
             queued.place == "backoff" and queued.seq == seq and self._known(queued)
             for _, seq, queued in self._later
         )
 
-    def _stands(self, entry: tuple[tuple[Any, ...], int, Queued]) -> bool:
-        _, seq, queued = entry
-        return queued.place == "active" and queued.seq == seq and self._known(queued)
-
     def _flush_backoff(self, now: int) -> None:
         while self._later:
             ready, seq, queued = self._later[0]
-            if ready > now:
+            if ready >= now:
                 return
             heapq.heappop(self._later)
             if queued.place in ("backoff", "error") and queued.seq == seq:
@@ -222,7 +215,7 @@ class SchedulingQueue:
         self._drop_stale(self._later, ("backoff", "error"))
         times = []
         if self._later:
-            times.append(_up(self._later[0][0], _SECOND))
+            times.append(_up(self._later[0][0] + 1, _SECOND))
         aged = [q for q in self._parked.values() if q.place == "pool"]
         if aged:
             oldest = min(self.context.ms(q.timestamp_us) for q in aged)
@@ -237,6 +230,8 @@ class SchedulingQueue:
         self.next_seq += 1
 
     def _leave(self, queued: Queued) -> None:
+        if queued.place == "active":
+            self._active.drop(queued)
         self._parked.pop(queued.pod.key, None)
         self._flying.pop(queued.pod.key, None)
 
@@ -262,10 +257,7 @@ class SchedulingQueue:
         if queued.first_us is None:
             queued.first_us = self.context.now_us
         self._set(queued, "active")
-        self._push_active(queued)
-
-    def _push_active(self, queued: Queued) -> None:
-        heapq.heappush(self._active, (self._sort_key(queued), queued.seq, queued))
+        self._active.push(queued)
 
     def _set_backoff(self, queued: Queued, place: Place) -> None:
         status = self._pre_enqueue(queued.pod)
@@ -277,10 +269,14 @@ class SchedulingQueue:
         heapq.heappush(self._later, (queued.ready_ms, queued.seq, queued))
 
     def _backoff_end(self, queued: Queued) -> int:
-        end = self.context.ms(queued.timestamp_us) + self._backoff(queued)
-        if self.timing.pop_from_backoff:
-            end -= end % _SECOND
-        return end
+        return self._window(self.context.ms(queued.timestamp_us) + self._backoff(queued))
+
+    def _window(self, at_ms: int) -> int:
+        """Return the start of the second, which is what backoffs are counted in.
+
+        A backoff is over in the second after the one that it ends in.
+        """
+        return at_ms - at_ms % _SECOND if self.timing.pop_from_backoff else at_ms
 
     def _backoff(self, queued: Queued) -> int:
         count = queued.errors or queued.rejections
@@ -289,23 +285,6 @@ class SchedulingQueue:
         return min(self.timing.initial_ms << min(count - 1, 40), self.timing.max_ms)
 
     # --- heaps
-
-    def _pop_active(self) -> Queued | None:
-        if self._order() != self._sorted_at:
-            self._sort_again()
-        while self._active:
-            entry = heapq.heappop(self._active)
-            if self._stands(entry):
-                return entry[2]
-        return None
-
-    def _sort_again(self) -> None:
-        held = {id(q): q for _, seq, q in self._active if q.seq == seq}
-        self._active = [
-            (self._sort_key(q), q.seq, q) for q in held.values() if q.place == "active"
-        ]
-        heapq.heapify(self._active)
-        self._sorted_at = self._order()
 
     def _pop_backoff(self) -> Queued | None:
         """Return the pod to try early: soonest second first, then by QueueSort."""
@@ -342,11 +321,20 @@ class SchedulingQueue:
     def restore(self, queued: Queued) -> None:
         """Take an entry back as it was remembered."""
         self.entries[queued.pod.key] = queued
-        self._set(queued, queued.place)
-        if queued.place == "active":
-            self._push_active(queued)
-        elif queued.place in ("backoff", "error"):
+        place, queued.place = queued.place, "flight"
+        self._set(queued, place)
+        if place == "active":
+            self._active.push(queued)
+        elif place in ("backoff", "error"):
             heapq.heappush(self._later, (queued.ready_ms, queued.seq, queued))
+
+    def layout(self) -> list[Key]:
+        """Return how the active queue lies, where the sort keys do not say it."""
+        return [queued.pod.key for queued in self._active.layout()]
+
+    def lay(self, keys: Iterable[Key]) -> None:
+        """Lay the active queue as it lay, once every entry is restored."""
+        self._active.lay(self.entries[key] for key in keys)
 
 
 def _seq(queued: Queued) -> int:

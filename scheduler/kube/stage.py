@@ -261,7 +261,7 @@ class KubeStage:
         vain, bindings = 0, self._bindings()
         while True:
             again, tried = self._turn()
-            if not tried:
+            if not tried and not self._settle():
                 return
             vain += again
             if self._bindings() > bindings:
@@ -297,10 +297,15 @@ class KubeStage:
             self._note_idle(process, queued)
             again += queued.tried_before_ms == self.context.now_ms
         if self.in_rounds:
-            for process in self._in_order():
-                process.bind_due()
+            self._settle()
         self._rounds += tried > 0
         return again, tried
+
+    def _settle(self) -> bool:
+        """Let the binding cycles go on; tell whether there are pods to try now."""
+        for process in self._in_order():
+            process.settle()
+        return any(process.queue.ready() for process in self.processes)
 
     def _in_order(self) -> list[Process]:
         """Return the schedulers with a drawn one first: nobody always wins."""

@@ -20,7 +20,16 @@ from scheduler.records.workload import Catalogue
 class Door:
     """A LocalQueue, and the workloads that name it."""
 
-    __slots__ = ("active_since_us", "admitted", "key", "pending", "reserving", "spec", "usage", "works")
+    __slots__ = (
+        "active_since_us",
+        "admitted",
+        "key",
+        "pending",
+        "reserving",
+        "spec",
+        "usage",
+        "works",
+    )
 
     def __init__(self, key: Key) -> None:
         self.key = key
@@ -48,6 +57,7 @@ class Cluster:
         self.refusals: dict[tuple[str, str], str] = {}
         self.namespaces: dict[str, Mapping[str, str]] = {}
         self.doors: dict[tuple[str, str], Door] = {}
+        self.doors_of: dict[str, dict[Door, None]] = {}  # by ClusterQueue
         self.works: dict[Key, Work] = {}
         self.catalogue = Catalogue()
         self.cycle = 0
@@ -62,14 +72,27 @@ class Cluster:
             door = self.doors[namespace, name] = Door(key)
         return door
 
-    def door_of(self, work: Work) -> Door:
-        """Return the LocalQueue that a workload names."""
-        return self.door(work.namespace, work.local_queue)
-
     def queue_of(self, work: Work) -> Queue | None:
         """Return the ClusterQueue behind a workload's LocalQueue, if both exist."""
-        spec = self.door_of(work).spec
+        spec = work.door.spec
         return None if spec is None else self.forest.queues.get(spec.queue)
+
+    def put_door(self, spec: LocalQueueSpec) -> Door:
+        """Take a LocalQueue, new or changed; those who name it stay."""
+        door = self.door(spec.namespace, spec.name)
+        self._unlink_door(door)
+        door.spec = spec
+        self.doors_of.setdefault(spec.queue, {})[door] = None
+        return door
+
+    def remove_door(self, door: Door) -> None:
+        """Forget a LocalQueue; those who name it stay."""
+        self._unlink_door(door)
+        door.spec = None
+
+    def _unlink_door(self, door: Door) -> None:
+        if door.spec is not None:
+            self.doors_of[door.spec.queue].pop(door, None)
 
     def strategy(self, queue: Queue) -> Queueing:
         """Return the queueing strategy of a ClusterQueue."""
@@ -123,7 +146,9 @@ class Cluster:
         return (
             spec.stop == "None"
             and spec.cohort not in self.forest.looped
-            and all(name in self.flavors for group in spec.groups for name in group.flavors)
+            and all(
+                name in self.flavors for group in spec.groups for name in group.flavors
+            )
         )
 
     def tree_queues(self, queue: Queue) -> Iterator[Queue]:

@@ -84,7 +84,9 @@ def read_configuration(document: Document) -> Settings:
     version = _version(document)
     unknown = sorted(set(document) - set(KEPT) - set(_SET_UP))
     if unknown:
-        raise PolicyError(f"kueue.{unknown[0]}: unknown field; known: {', '.join(KEPT)}")
+        raise PolicyError(
+            f"kueue.{unknown[0]}: unknown field; known: {', '.join(KEPT)}"
+        )
     fair = _enabled(document, "fairSharing", version)
     waiting = _enabled(document, "waitForPodsReady", version)
     integrations = _section(document, "integrations")
@@ -136,7 +138,9 @@ def _strategies(section: Document) -> tuple[str, ...]:
     for index, name in enumerate(given):
         if name not in known:
             expected = ", ".join(known)
-            raise PolicyError(f"{path}[{index}]: expected one of {expected}, got {name!r}")
+            raise PolicyError(
+                f"{path}[{index}]: expected one of {expected}, got {name!r}"
+            )
     if len(set(given)) != len(given) or tuple(given) == DEFAULT_STRATEGIES[::-1]:
         raise PolicyError(f"{path}: expected {list(DEFAULT_STRATEGIES)} or one of them")
     return tuple(given)

@@ -5,9 +5,10 @@ Source: KUEUE.md 10.4, 11.
 
 from __future__ import annotations
 
+from scheduler.kueue.clocks import execution_limit, ready_limit
 from scheduler.kueue.lifecycle import Lifecycle
 from scheduler.kueue.nominate import misfit
-from scheduler.kueue.work import Condition, Work
+from scheduler.kueue.work import Work
 from scheduler.reasons import (
     ADMITTED,
     BACKOFF_FINISHED,
@@ -15,15 +16,14 @@ from scheduler.reasons import (
     CLUSTER_QUEUE_RESTARTED,
     CLUSTER_QUEUE_STOPPED,
     DEACTIVATED,
+    DEACTIVATING,
     EVICTED,
     LOCAL_QUEUE_RESTARTED,
     LOCAL_QUEUE_STOPPED,
     LOCAL_STOPPED_SENTENCE,
     MAXIMUM_EXECUTION_TIME_EXCEEDED,
-    DEACTIVATING,
     MISCONFIGURED,
     PENDING_EVALUATION,
-    PODS_READY,
     QUEUE_STOPPED_SENTENCE,
     QUOTA_RESERVED,
     REACTIVATED,
@@ -32,14 +32,11 @@ from scheduler.reasons import (
     RESUMED,
     STILL_IN_QUEUE,
     SUSPENDED,
-    WAIT_FOR_RECOVERY,
     inactive,
     missing,
     stopped,
 )
 
-_US_PER_MS = 1000
-_US_PER_S = 1_000_000
 _STALE = ("Pending", DEACTIVATED, SUSPENDED)
 _HOLD, _DRAIN = "Hold", "HoldAndDrain"
 
@@ -97,7 +94,7 @@ class Controller:
     def _reconcile_reserved(self, work: Work) -> None:
         if work.evicted:
             return
-        door = self.cluster.door_of(work)
+        door = work.door
         if door.spec is not None and door.spec.stop == _DRAIN:
             self.life.evict(work, LOCAL_QUEUE_STOPPED, LOCAL_STOPPED_SENTENCE)
         elif door.open and self._queue_stop(work) == _DRAIN:
@@ -120,12 +117,12 @@ class Controller:
 
     def _check_clock(self, work: Work) -> None:
         now = self.context.now_us
-        limit = self.execution_limit(work)
+        limit = execution_limit(work)
         if limit is not None and now >= limit:
             work.accumulated_s = 0
             self._condemn(work, MAXIMUM_EXECUTION_TIME_EXCEEDED)
             return
-        limit = self.ready_limit(work)
+        limit = ready_limit(work, self.cluster.settings.waiting)
         if limit is not None and now >= limit:
             self._not_ready(work)
 
@@ -141,44 +138,11 @@ class Controller:
         else:
             self.life.time_out(work)
 
-    def execution_limit(self, work: Work) -> int | None:
-        """Return when (us) the workload has run for too long; None = never.
-
-        Source: KUEUE.md 11.6.
-        """
-        admitted = work.conditions.get(ADMITTED)
-        if work.max_execution_s is None or admitted is None or not admitted.status:
-            return None
-        left = work.max_execution_s - work.accumulated_s
-        return admitted.since_us + left * _US_PER_S
-
-    def ready_limit(self, work: Work) -> int | None:
-        """Return when (us) the workload's pods have taken too long; None = never.
-
-        Source: KUEUE.md 11.4.
-        """
-        waiting = self.cluster.settings.waiting
-        admitted = work.conditions.get(ADMITTED)
-        if waiting is None or admitted is None or not admitted.status:
-            return None
-        ready = work.conditions.get(PODS_READY)
-        if ready is not None and ready.status:
-            return None
-        if ready is not None and ready.reason == WAIT_FOR_RECOVERY:
-            return self._recovery_limit(ready)
-        return admitted.since_us + waiting.timeout_ms * _US_PER_MS
-
-    def _recovery_limit(self, ready: Condition) -> int | None:
-        waiting = self.cluster.settings.waiting
-        if waiting is None or waiting.recovery_ms is None:
-            return None
-        return ready.since_us + waiting.recovery_ms * _US_PER_MS
-
     # ---- without quota ----
 
     def _reconcile_pending(self, work: Work) -> None:
         self._end_backoff(work)
-        door, queue = self.cluster.door_of(work), self.cluster.queue_of(work)
+        door, queue = work.door, self.cluster.queue_of(work)
         name = work.local_queue
         if door.spec is None:
             self.life.pend(work, MISCONFIGURED, missing("LocalQueue", name))
@@ -215,7 +179,10 @@ class Controller:
             return
         if requeued.reason == LOCAL_QUEUE_STOPPED:
             self._resume(work, LOCAL_QUEUE_RESTARTED)
-        elif requeued.reason == CLUSTER_QUEUE_STOPPED and self._queue_stop(work) == "None":
+        elif (
+            requeued.reason == CLUSTER_QUEUE_STOPPED
+            and self._queue_stop(work) == "None"
+        ):
             self._resume(work, CLUSTER_QUEUE_RESTARTED)
 
     def _refresh_reason(self, work: Work) -> None:

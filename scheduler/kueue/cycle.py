@@ -12,7 +12,14 @@ from scheduler.kueue.entries import SEVERITY_REASONS, Entry, Fate
 from scheduler.kueue.modes import Mode
 from scheduler.kueue.nominate import nominate, note_attempt, search
 from scheduler.kueue.preempting import Preempting
-from scheduler.kueue.quota import Amount, available, charge, charge_all, release, release_all
+from scheduler.kueue.quota import (
+    Amount,
+    available,
+    charge,
+    charge_all,
+    release,
+    release_all,
+)
 from scheduler.kueue.requeue import Reason
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree import Cell, Node
@@ -153,9 +160,7 @@ class Cycle:
             self._reserve(cell, amount)
 
     def _defer(self, entry: Entry) -> None:
-        entry.refuse(
-            Reason.PENDING_PREEMPTION, WAITING_FOR_PREEMPTED, OVERLAPPING_FITS
-        )
+        entry.refuse(Reason.PENDING_PREEMPTION, WAITING_FOR_PREEMPTED, OVERLAPPING_FITS)
         entry.work.attempt = None
         self._reserve_usage(entry)
 
@@ -188,4 +193,3 @@ class Cycle:
             return
         entry.fate = Fate.ADMITTED
         charge_all(entry.assignment.usage.items())
-

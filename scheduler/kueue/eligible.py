@@ -47,7 +47,5 @@ def _matches(shape: PodShape, labels: Mapping[str, str]) -> bool:
     return any(all(r.matches(labels) for r in term) for term in terms)
 
 
-def _kept(
-    term: Iterable[Requirement], keys: Mapping[str, str]
-) -> list[Requirement]:
+def _kept(term: Iterable[Requirement], keys: Mapping[str, str]) -> list[Requirement]:
     return [requirement for requirement in term if requirement.key in keys]

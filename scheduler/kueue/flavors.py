@@ -140,7 +140,9 @@ class Assigner:
             reason = self.refusals[shape.identity, name] = refusal(shape, flavor)
         return reason
 
-    def grant(self, cell: Cell, amount: int, assigned: int) -> tuple[Granted, str, Severity]:
+    def grant(
+        self, cell: Cell, amount: int, assigned: int
+    ) -> tuple[Granted, str, Severity]:
         """Return how `amount` is served by a cell, with a reason unless it fits.
 
         `assigned` is the part of `amount` that earlier podsets ask.
@@ -174,7 +176,9 @@ class Assigner:
             self.simulated[cell, amount] = targets
         if not targets:
             return Granted(Mode.NO_CANDIDATES, borrowing_height(cell, amount)[0])
-        return Granted(_mode(targets, self.queue), _height_without(targets, cell, amount))
+        return Granted(
+            _mode(targets, self.queue), _height_without(targets, cell, amount)
+        )
 
     def targets(self, assignment: Assignment) -> list[Target]:
         """Return whom to preempt for the whole assignment.
@@ -349,4 +353,3 @@ def _insufficient(cell: Cell, missing: int) -> str:
         f"insufficient unused quota for {resource} in flavor {flavor}, "
         f"{text_of(resource, missing)} more needed"
     )
-

@@ -45,7 +45,9 @@ class Forest:
         for name in sorted(names - {""}):
             spec = self.specs.get(name)
             implicit = spec is None
-            cohort = Cohort(spec or CohortSpec(name=name, weight=0.0), implicit=implicit)
+            cohort = Cohort(
+                spec or CohortSpec(name=name, weight=0.0), implicit=implicit
+            )
             cohort.weight = cohort.spec.weight
             cohort.configure(cohort.spec.groups)
             cohorts[name] = cohort

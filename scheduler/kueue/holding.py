@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.kueue.cluster import Cluster, Door
+from scheduler.kueue.cluster import Door
 from scheduler.kueue.quota import charge_all, release_all
 from scheduler.kueue.tree import Cell, Queue
 from scheduler.kueue.work import Work
@@ -10,9 +10,7 @@ from scheduler.reasons import ADMITTED
 from scheduler.records.workload import remaining_usage
 
 
-def take_quota(
-    cluster: Cluster, work: Work, queue: Queue, *, charged: bool = False
-) -> None:
+def take_quota(work: Work, queue: Queue, *, charged: bool = False) -> None:
     """Let a workload hold what its admission says, less what it reclaims.
 
     `charged`: the usage is counted in the tree already.
@@ -25,16 +23,16 @@ def take_quota(
     if not charged:
         charge_all(work.held)
     queue.shelf.put(work)
-    _count(cluster.door_of(work), work, 1)
+    _count(work.door, work, 1)
 
 
-def drop_quota(cluster: Cluster, work: Work) -> None:
+def drop_quota(work: Work) -> None:
     """Let a workload hold nothing any more."""
     queue = work.queue
     assert queue is not None
     queue.shelf.drop(work)
     release_all(work.held)
-    _count(cluster.door_of(work), work, -1)
+    _count(work.door, work, -1)
     work.queue, work.held, work.signature = None, (), frozenset()
 
 

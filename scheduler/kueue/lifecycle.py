@@ -16,7 +16,8 @@ from scheduler.decisions import (
     Requeue,
     Wait,
 )
-from scheduler.kueue.cluster import Cluster
+from scheduler.kueue.clocks import Timers
+from scheduler.kueue.cluster import Cluster, Door
 from scheduler.kueue.conditions import restart, set_condition
 from scheduler.kueue.entries import Entry
 from scheduler.kueue.holding import drop_quota, take_quota
@@ -36,13 +37,17 @@ from scheduler.reasons import (
     NO_RESERVATION,
     NO_RESERVATION_SENTENCE,
     PENDING_EVALUATION,
-    PODS_READY,
     PODS_DO_NOT_RUN,
+    PODS_READY,
     PODS_READY_TIMEOUT,
+    PODS_RUN,
     PREEMPTED,
     QUOTA_RESERVED,
+    RECOVERED,
     REQUEUED,
     REQUEUED_AT_ONCE,
+    STARTED,
+    WAIT_FOR_RECOVERY,
     WAIT_FOR_START,
     pods_ready_timeout,
     preempted_for,
@@ -69,23 +74,33 @@ class Lifecycle:
         self.wake: dict[Queue, None] = {}
         self.stopping: dict[Work, None] = {}
         self.dirty: dict[Work, None] = {}  # to be reconciled
-        self.unready = 0
+        self.touched_queues: dict[Queue, None] = {}
+        self.touched_doors: dict[Door, None] = {}
+        self.unready: dict[Work, None] = {}  # admitted, and not all of their pods run
+        self.timers = Timers(context, cluster.settings.waiting)
 
     # ---- words ----
 
     def mark(self, work: Work, queue: Queue | None) -> None:
         """Note that the status of a workload's queues changed."""
-        touch = self.context.journal.touch
-        touch(self.cluster.door_of(work).key)
+        self.touched_doors[work.door] = None
         if queue is not None:
-            self.mark_queue(queue)
+            self.touched_queues[queue] = None
 
-    def mark_queue(self, queue: Queue) -> None:
-        """Note that the status or memory of a ClusterQueue changed."""
-        for key in queue.trail:
-            self.context.journal.touch(key)
+    def flush(self) -> None:
+        """Tell the journal which queues and cohorts changed."""
+        touch = self.context.journal.touch
+        for queue in self.touched_queues:
+            for key in queue.trail:
+                touch(key)
+        for door in self.touched_doors:
+            touch(door.key)
+        self.touched_queues.clear()
+        self.touched_doors.clear()
 
-    def say(self, work: Work, kind: str, status: bool, reason: str, message: str) -> bool:
+    def say(
+        self, work: Work, kind: str, status: bool, reason: str, message: str
+    ) -> bool:
         """Set a condition; return whether it changed."""
         self.context.journal.touch(work.key)
         return set_condition(
@@ -114,7 +129,7 @@ class Lifecycle:
             and not work.gated
             and not work.finished
             and not work.reserved
-            and self.cluster.door_of(work).open
+            and work.door.open
         )
 
     def enqueue(self, work: Work) -> None:
@@ -131,7 +146,7 @@ class Lifecycle:
             queue.line.push(work)
         else:
             queue.line.park(work)
-        self.cluster.door_of(work).pending += 1
+        work.door.pending += 1
         self.mark(work, queue)
 
     def leave_line(self, work: Work) -> None:
@@ -139,7 +154,7 @@ class Lifecycle:
         line = work.line
         if line is not None:
             line.forget(work)
-            self.cluster.door_of(work).pending -= 1
+            work.door.pending -= 1
             self.mark(work, self.cluster.queue_of(work))
 
     def wait(self, entry: Entry, *, parked: bool) -> None:
@@ -169,7 +184,7 @@ class Lifecycle:
         queue.line.land(work)
         if queue.line.sticky is work:
             queue.line.sticky = None
-        self.cluster.door_of(work).pending -= 1
+        work.door.pending -= 1
         work.admission = entry.assignment.admission(queue.name)
         sentence = reserved_in(queue.name)
         self.say(work, QUOTA_RESERVED, True, QUOTA_RESERVED, sentence)
@@ -177,11 +192,11 @@ class Lifecycle:
         self.say(work, ADMITTED, True, ADMITTED, ADMITTED_SENTENCE)
         if self.cluster.settings.waiting is not None:
             self.say(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
-            self.unready += 1
-        take_quota(self.cluster, work, queue, charged=True)
+        take_quota(work, queue, charged=True)
         work.attempt = None
         queue.generation += 1  # the admission comes back as an update of the cache
         self.mark(work, queue)
+        self.arm(work)
         self._emit_admit(work, sentence)
 
     def _emit_admit(self, work: Work, sentence: str) -> None:
@@ -246,7 +261,9 @@ class Lifecycle:
             )
         )
 
-    def _mark_evicted(self, work: Work, reason: str, message: str, *, cause: str) -> None:
+    def _mark_evicted(
+        self, work: Work, reason: str, message: str, *, cause: str
+    ) -> None:
         queue = work.queue
         if queue is not None:
             queue.shelf.drop(work)
@@ -276,7 +293,8 @@ class Lifecycle:
         again = evicted.reason in REQUEUED_AT_ONCE
         self.say(work, REQUEUED, again, evicted.reason, evicted.message)
         work.accumulated_s += self._admitted_ms(work) // 1000
-        self._forget_ready(work)
+        if PODS_READY in work.conditions:
+            self.say(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
         self.drop(work)
         reason = PENDING_EVALUATION if work.active else DEACTIVATED
         self.pend(work, reason, evicted.message)
@@ -298,11 +316,28 @@ class Lifecycle:
             )
         )
 
-    def _forget_ready(self, work: Work) -> None:
-        if PODS_READY in work.conditions:
-            if not work.holds(PODS_READY):
-                self.unready -= 1
-            self.say(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
+    def note_pods(self, work: Work, *, ready: bool) -> None:
+        """Note that all pods of a workload run, or that some no longer do.
+
+        Source: KUEUE.md 11.4.
+        """
+        known = work.conditions.get(PODS_READY)
+        if ready:
+            again = known is not None and known.reason == WAIT_FOR_RECOVERY
+            self.say(work, PODS_READY, True, RECOVERED if again else STARTED, PODS_RUN)
+        elif known is not None and known.status:
+            self.say(work, PODS_READY, False, WAIT_FOR_RECOVERY, PODS_DO_NOT_RUN)
+        self.arm(work)
+
+    def arm(self, work: Work) -> None:
+        """Set the workload's timer, and count whether admissions wait for its pods."""
+        self.timers.arm(work)
+        if self.cluster.settings.waiting is None:
+            return
+        if work.holds(ADMITTED) and not (work.holds(PODS_READY) or work.finished):
+            self.unready[work] = None
+        else:
+            self.unready.pop(work, None)
 
     def drop(self, work: Work) -> None:
         """Give the quota of a workload back and ask for a re-activation.
@@ -311,7 +346,7 @@ class Lifecycle:
         """
         queue = work.queue
         if queue is not None:
-            drop_quota(self.cluster, work)
+            drop_quota(work)
             queue.generation += 1
             self.mark(work, queue)
         work.admission = None
@@ -320,7 +355,7 @@ class Lifecycle:
     def wake_for(self, work: Work) -> None:
         """Ask for a re-activation around the workload's ClusterQueue."""
         queue = self.cluster.queue_of(work)
-        if queue is not None and self.cluster.door_of(work).open:
+        if queue is not None and work.door.open:
             self.wake[queue] = None
 
     # ---- the end ----
@@ -329,12 +364,11 @@ class Lifecycle:
         """Record that a workload ran to its end. Source: KUEUE.md 11.7."""
         self.say(work, FINISHED, True, reason, message)
         self.stopping.pop(work, None)
-        if work.reserved and PODS_READY in work.conditions and not work.holds(PODS_READY):
-            self.unready -= 1
         self.leave_line(work)
         admission = work.admission
         self.drop(work)
         work.admission = admission
+        self.arm(work)
         self.context.journal.emit(
             Finish(
                 at_ms=self.context.now_ms,

@@ -73,13 +73,13 @@ def reach(cell: Cell) -> int:
 def available(cell: Cell) -> int:
     """Return what a ClusterQueue can still take, 0 and up."""
     free = reach(cell)
-    return free if free > 0 else 0
+    return max(0, free)
 
 
 def local_available(cell: Cell) -> int:
     """Return what is left of the quota that the parent never sees."""
     free = cell.local - cell.usage
-    return free if free > 0 else 0
+    return max(0, free)
 
 
 def within_nominal(node: Node, kinds: Collection[FlavorResource]) -> bool:

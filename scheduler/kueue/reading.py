@@ -7,9 +7,9 @@ from typing import Any
 
 from scheduler import durations
 from scheduler.kueue.work import Attempt, Condition, Work
+from scheduler.reasons import ADMISSION_CHECK, EVICTED, PODS_READY_TIMEOUT
 from scheduler.records.objects import Object
 from scheduler.records.workload import Catalogue, read_admission
-from scheduler.reasons import EVICTED, PODS_READY_TIMEOUT, ADMISSION_CHECK
 
 Manifest = Mapping[str, Any]
 
@@ -30,7 +30,8 @@ MAX_EXECUTION = "kueue.x-k8s.io/max-exec-time-seconds"
 def adopt(work: Work, obj: Object, catalogue: Catalogue) -> None:
     """Take what the document says; raises QuantityError for bad requests."""
     spec, metadata = obj.spec, obj.metadata
-    work.pod_sets = catalogue.pod_sets(spec.get("podSets") or (), work.namespace)
+    work.source = spec.get("podSets") or ()
+    work.pod_sets = catalogue.pod_sets(work.source, work.namespace)
     work.uid = obj.uid
     work.generation = int(metadata.get("generation") or 0)
     work.priority = int(spec.get("priority") or 0)

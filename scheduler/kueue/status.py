@@ -18,9 +18,9 @@ from scheduler.kueue.work import Work
 from scheduler.reasons import (
     ACTIVE,
     ADMITTED,
-    CANNOT_ADMIT,
     CAN_ADMIT,
     CAN_SUBMIT,
+    CANNOT_ADMIT,
     CANNOT_SUBMIT,
     LOCAL_IS_STOPPED,
     NO_SUCH_QUEUE,
@@ -39,6 +39,25 @@ def active_since(status: Mapping[str, Any]) -> int | None:
             since = durations.stamp_us(condition["lastTransitionTime"])
             return since if condition.get("status") == "True" else -since
     return None
+
+
+def note_activity(cluster: Cluster, now_us: int) -> None:
+    """Note when queues began or ceased to admit; asked after every edit.
+
+    Noted as it happens and not when a status is written, so that it does not
+    depend on when somebody looks.
+    """
+    for queue in cluster.forest.queues.values():
+        if _flipped(queue.active_since_us, queue.active):
+            queue.active_since_us = now_us if queue.active else -now_us
+    for door in cluster.doors.values():
+        active = _door_verdict(cluster, door)[0]
+        if door.spec is not None and _flipped(door.active_since_us, active):
+            door.active_since_us = now_us if active else -now_us
+
+
+def _flipped(known: int | None, active: bool) -> bool:
+    return known is None or (known >= 0) is not active
 
 
 def _active(known: int | None, verdict: Verdict, obj: Object, now_us: int) -> Status:
@@ -64,8 +83,9 @@ def write_queue(cluster: Cluster, obj: Object, now_us: int) -> Memory:
     queue = cluster.forest.queues.get(obj.key.name)
     if queue is None:
         return {}
-    condition = _active(queue.active_since_us, _queue_verdict(cluster, queue), obj, now_us)
-    queue.active_since_us = active_since({"conditions": [condition]})
+    condition = _active(
+        queue.active_since_us, _queue_verdict(cluster, queue), obj, now_us
+    )
     unadmitted = [work for work in queue.shelf.works if not work.holds(ADMITTED)]
     obj.status = {
         "conditions": [condition],
@@ -152,7 +172,6 @@ def write_door(cluster: Cluster, obj: Object, now_us: int) -> Memory:
     """Write the status of a LocalQueue."""
     door = cluster.door(obj.key.namespace, obj.key.name)
     condition = _active(door.active_since_us, _door_verdict(cluster, door), obj, now_us)
-    door.active_since_us = active_since({"conditions": [condition]})
     usage = _door_usage(cluster, door)
     obj.status = {
         "conditions": [condition],

@@ -34,7 +34,9 @@ def fits(requests: Requests, *, borrowing: bool) -> bool:
     return True
 
 
-def fill_back(targets: list[Target], requests: Requests, *, borrowing: bool) -> list[Target]:
+def fill_back(
+    targets: list[Target], requests: Requests, *, borrowing: bool
+) -> list[Target]:
     """Spare those who turn out not to be needed; usage is left without the rest.
 
     A victim equal to one that could not be spared cannot be either, as usage

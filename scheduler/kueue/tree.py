@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from scheduler.amounts import add, subtract
 from scheduler.records.objects import Key
-from scheduler.records.quota import CohortSpec, Quota, QueueSpec, ResourceGroup
+from scheduler.records.quota import CohortSpec, QueueSpec, Quota, ResourceGroup
 
 if TYPE_CHECKING:
     from scheduler.kueue.candidates import Shelf

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -13,6 +14,7 @@ from scheduler.records.workload import Admission, Amounts, PodSet, scale
 
 if TYPE_CHECKING:
     from scheduler.kueue.candidates import Rank, Signature
+    from scheduler.kueue.cluster import Door
     from scheduler.kueue.queues import Group, Line
 
 
@@ -54,6 +56,7 @@ class Work:
         "attempt",
         "conditions",
         "created_us",
+        "door",
         "evictions",
         "gated",
         "generation",
@@ -78,12 +81,13 @@ class Work:
         "requeue_count",
         "shelved_evicted",
         "signature",
+        "source",
         "ticket",
         "totals",
         "uid",
     )
 
-    def __init__(self, key: Key, uid: str) -> None:
+    def __init__(self, key: Key, uid: str, door: Door) -> None:
         self.key = key
         self.namespace = key.namespace
         self.name = f"{key.namespace}/{key.name}"
@@ -110,6 +114,8 @@ class Work:
         self.identity = ""
         self.totals: tuple[Amounts, ...] = ()
         # What the document says; `adopt` in reading.py fills these.
+        self.door = door  # its LocalQueue
+        self.source: Sequence[Mapping[str, Any]] = ()  # podSets as written
         self.generation = 0
         self.created_us = 0
         self.priority = 0
@@ -141,7 +147,9 @@ class Work:
         self.identity = f"{self.priority} {'/'.join(parts)}"
         self.order = (-self.priority, self.queued_us, self.uid, self.name)
 
-    def scaled(self, counts: tuple[int, ...] | None) -> list[tuple[PodSet, int, Amounts]]:
+    def scaled(
+        self, counts: tuple[int, ...] | None
+    ) -> list[tuple[PodSet, int, Amounts]]:
         """Return (podset, count, total requests), for other counts when given.
 
         Source: KUEUE.md 2.6.

@@ -137,7 +137,11 @@ def _workload(
     request = kind.get("request", 1)
     if isinstance(request, bool) or not isinstance(request, int | str):
         raise _bad(document, f"{path}.request", request)
-    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": str(request)}}}
+    container = {
+        "name": "c",
+        "image": "i",
+        "resources": {"requests": {"cpu": str(request)}},
+    }
     template = {"spec": {"containers": [container], "restartPolicy": "Never"}}
     spec = {
         "active": True,

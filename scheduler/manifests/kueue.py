@@ -102,7 +102,9 @@ def _check_selector(document: Document, spec: Fields) -> None:
         values = expect_texts(document, item, f"{where}.values")
         if bool(values) != (operator in ("In", "NotIn")):
             expected = "values" if not values else "no values"
-            raise document.error(f"{where}.values", f"expected {expected} for {operator}")
+            raise document.error(
+                f"{where}.values", f"expected {expected} for {operator}"
+            )
 
 
 def _check_preemption(document: Document, spec: Fields) -> None:
@@ -160,16 +162,16 @@ def _default_queue(spec: Fields) -> None:
         borrow["policy"] = borrow.get("policy") or "Never"
     fungibility = spec["flavorFungibility"] = spec.get("flavorFungibility") or {}
     fungibility["whenCanBorrow"] = fungibility.get("whenCanBorrow") or "MayStopSearch"
-    fungibility["whenCanPreempt"] = (
-        fungibility.get("whenCanPreempt") or "TryNextFlavor"
-    )
+    fungibility["whenCanPreempt"] = fungibility.get("whenCanPreempt") or "TryNextFlavor"
 
 
 def check_cohort(document: Document) -> Fields:
     """Return a Cohort. Raises ManifestError naming the field."""
     document = _served(document)
     spec = expect_object(document, document.data, "spec")
-    expect_known(document, spec, "spec", ("fairSharing", "parentName", "resourceGroups"))
+    expect_known(
+        document, spec, "spec", ("fairSharing", "parentName", "resourceGroups")
+    )
     parent = expect_optional_text(document, spec, "spec.parentName")
     if parent and parent == document.metadata.get("name"):
         raise document.error("spec.parentName", "expected another cohort, got itself")

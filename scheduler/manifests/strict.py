@@ -35,7 +35,9 @@ def expect_texts(document: Document, holder: dict[str, Any], path: str) -> list[
         raise document.error(path, f"expected a list, got {given!r:.60}")
     for index, item in enumerate(given):
         if not isinstance(item, str) or not item:
-            raise document.error(f"{path}[{index}]", f"expected a text, got {item!r:.60}")
+            raise document.error(
+                f"{path}[{index}]", f"expected a text, got {item!r:.60}"
+            )
     return given
 
 

@@ -50,7 +50,10 @@ def _cluster_queue(manifest: Manifest) -> None:
 
 def _workload(manifest: Manifest) -> None:
     spec, status = manifest["spec"], manifest.get("status")
-    source, name = spec.pop("priorityClassSource", ""), spec.pop("priorityClassName", "")
+    source, name = (
+        spec.pop("priorityClassSource", ""),
+        spec.pop("priorityClassName", ""),
+    )
     if name and source in _CLASSES:
         group, kind = _CLASSES[source]
         spec["priorityClassRef"] = {"group": group, "kind": kind, "name": name}

@@ -52,9 +52,7 @@ def check_workload(document: Document) -> Fields:
     expect_optional_text(document, spec, "spec.queueName")
     expect_flag(document, spec, "spec.active", default=True)
     expect_whole(document, spec, "spec.priority", least=-(2**31), default=0)
-    expect_whole(
-        document, spec, "spec.maximumExecutionTimeSeconds", least=1, default=1
-    )
+    expect_whole(document, spec, "spec.maximumExecutionTimeSeconds", least=1, default=1)
     counts = _check_pod_sets(document, spec)
     _check_reclaimable(document, counts)
     manifest = copy.deepcopy(document.data)
@@ -125,7 +123,9 @@ def _check_reclaimable(document: Document, counts: dict[str, int]) -> None:
         name = expect_text(document, item, f"{path}.name")
         if name not in counts:
             known = ", ".join(counts)
-            raise document.error(f"{path}.name", f"expected one of {known}, got {name!r}")
+            raise document.error(
+                f"{path}.name", f"expected one of {known}, got {name!r}"
+            )
         count = expect_whole(document, item, f"{path}.count", least=0)
         if count > counts[name]:
             problem = f"expected at most the podset's {counts[name]}, got {count}"
@@ -166,7 +166,9 @@ def check_job_set(document: Document) -> Fields:
     for path, item in expect_items(document, spec, "spec.replicatedJobs"):
         name = expect_text(document, item, f"{path}.name")
         if name in names:
-            raise document.error(f"{path}.name", f"replicated job {name} is given twice")
+            raise document.error(
+                f"{path}.name", f"replicated job {name} is given twice"
+            )
         names.add(name)
         expect_whole(document, item, f"{path}.replicas", least=0, default=1)
         template = expect_object(document, item, f"{path}.template", needed=True)

@@ -10,8 +10,6 @@ import msgspec
 
 from scheduler.amounts import parse
 from scheduler.durations import stamp_us
-from scheduler.records.objects import Key
-from scheduler.records.requests import Container, PodRequests, read_requests
 from scheduler.records.matching import (
     NodeTerm,
     Selector,
@@ -20,6 +18,8 @@ from scheduler.records.matching import (
     read_selector,
     read_tolerations,
 )
+from scheduler.records.objects import Key
+from scheduler.records.requests import Container, PodRequests, read_requests
 
 GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -77,7 +77,6 @@ class _House:
     """The least a scheduler needs around it to evaluate pods."""
 
     bind_latency_ms = 0
-    in_rounds = False
 
     def lock(self, process: Process, node: str) -> None:
         pass

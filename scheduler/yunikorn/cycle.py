@@ -132,13 +132,21 @@ def _try_request(
         if _try_preemption(partition, ask, nodes_tried=False):
             return Outcome.HELD
         partition.refuse(ask, messages.NOT_ENOUGH_QUEUE_QUOTA)
+        _refuse_help(partition, ask)
         return None
     if ask.required_node is not None:
         return _try_required(partition, ask)
     outcome = _try_nodes(partition, ask)
-    if outcome is None and _try_preemption(partition, ask, nodes_tried=True):
-        return Outcome.HELD
+    if outcome is None:
+        if _try_preemption(partition, ask, nodes_tried=True):
+            return Outcome.HELD
+        _refuse_help(partition, ask)
     return outcome
+
+
+def _refuse_help(partition: Partition, ask: Ask) -> None:
+    if partition.spec.preemption:
+        partition.refuse(ask, messages.DOES_NOT_HELP)
 
 
 def _fits_quota(partition: Partition, ask: Ask, room: Amounts | None) -> bool:
@@ -228,7 +236,6 @@ def _try_preemption(partition: Partition, ask: Ask, *, nodes_tried: bool) -> boo
         partition.wake_at(partition.now_ms + RETRY_MS)
         if _preempt(partition, ask, nodes_tried=nodes_tried):
             return True
-    partition.refuse(ask, messages.DOES_NOT_HELP)
     return False
 
 

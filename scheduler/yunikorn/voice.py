@@ -15,12 +15,8 @@ from scheduler.yunikorn.nodes import Node
 
 PREEMPTED = "PreemptedByScheduler"
 UNSCHEDULABLE = "Unschedulable"
-#: Said only when there is nothing more to the point.
-_VAGUE = (
-    messages.PRECONDITIONS_FAILED,
-    messages.DOES_NOT_HELP,
-    messages.ATTEMPTS_EXHAUSTED,
-)
+#: Not to the point: never told by themselves.
+_SILENT = frozenset({messages.PRECONDITIONS_FAILED, messages.ATTEMPTS_EXHAUSTED})
 
 
 @dataclass(slots=True)
@@ -145,7 +141,8 @@ class Voice:
             return
         key = ask.memory.key
         self.context.journal.touch(key)
-        if message in _VAGUE and ask.log:
+        vague = message == messages.DOES_NOT_HELP and not _SILENT.issuperset(ask.log)
+        if vague or message in _SILENT:
             return
         self.context.journal.emit(
             Fail(

@@ -60,6 +60,7 @@ class Coscheduling(Plugin):
 
     name = "Coscheduling"
     args_type = CoschedulingArgs
+    moving_order = True
 
     def __init__(self, args: CoschedulingArgs, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -116,10 +117,9 @@ class Coscheduling(Plugin):
         return -pod.priority, since, together, pod.key.path
 
     def hints(self) -> dict[str, Hint | None]:
-        """Try again when any pod was added, or a group came or changed."""
+        """Try again when any pod got a node, or a group came or changed."""
         return {
             events.POD_ADDED: None,
-            events.PENDING_ADDED: None,
             events.GROUP_ADDED: None,
             events.GROUP_CHANGED: None,
         }
@@ -136,7 +136,7 @@ class Coscheduling(Plugin):
 
     def _problem(self, pod: Pod, group: PodGroup) -> str:
         now = self.handle.context.now_ms
-        if self.backed_off.get(group.key, 0) > now:
+        if self.backed_off.get(group.key, -1) >= now:
             return f"podGroup {group.key.path} failed recently"
         members = list(self.members(group.key))
         missing = (
@@ -148,7 +148,7 @@ class Coscheduling(Plugin):
         open_ones = sum(1 for member in members if not member.shape.gates)
         if open_ones < group.min_member:
             return missing.format(open_ones)
-        if not group.min_resources or self.permitted.get(group.key, 0) > now:
+        if not group.min_resources or self.permitted.get(group.key, -1) >= now:
             return ""
         gap = self._gap(group)
         if gap:
@@ -199,13 +199,12 @@ class Coscheduling(Plugin):
 
     def _back_off(self, key: Key, seconds: int) -> None:
         now = self.handle.context.now_ms
-        if self.backed_off.get(key, 0) <= now:
+        if self.backed_off.get(key, -1) < now:
             self.backed_off[key] = now + seconds * 1000
 
     def _failed(self, key: Key) -> None:
         self.permitted.pop(key, None)
         self.last_failure[key] = self.handle.context.now_us
-        self.order_version += 1
 
     # --- taking the node
 
@@ -227,8 +226,7 @@ class Coscheduling(Plugin):
         for other in list(self.handle.waiting()):
             if group_key(other) == key:
                 self.handle.allow(other.key, self.name)
-        if self.last_failure.pop(key, None) is not None:
-            self.order_version += 1
+        self.last_failure.pop(key, None)
         return OK, 0
 
     def _wait_ms(self, group: PodGroup) -> int:
@@ -265,8 +263,8 @@ class Coscheduling(Plugin):
         now = self.handle.context.now_ms
         return {
             "assigned": [[list(k), [list(p) for p in v]] for k, v in self.assigned.items()],
-            "permitted": _alive(self.permitted, now),
-            "backedOff": _alive(self.backed_off, now),
+            "permitted": _alive(self.permitted, now - 1),
+            "backedOff": _alive(self.backed_off, now - 1),
             "lastFailure": _alive(self.last_failure, -1),
         }
 
