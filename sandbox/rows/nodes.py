@@ -61,11 +61,13 @@ def taken(world: World, name: str) -> tuple[dict[str, int], int]:
 
 def _flavor(world: World, obj: Object) -> str:
     """Return the ResourceFlavor whose labels the node has; the most specific wins."""
+    if world.kueue is None:
+        return ""
     best, most = "", 0
-    for key in world.keys("ResourceFlavor"):
-        labels = world.objects[key].spec.get("nodeLabels") or {}
+    for name, flavor in sorted(world.kueue.cluster.flavors.items()):
+        labels = flavor.labels
         if len(labels) > most and labels.items() <= obj.labels.items():
-            best, most = key.name, len(labels)
+            best, most = name, len(labels)
     return best
 
 

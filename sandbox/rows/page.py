@@ -55,7 +55,7 @@ def delta_of(world: World, sandbox: Sandbox, page: Page, changes: Changes) -> De
     delta = Delta()
     after = dict(page)
     _forget(delta, after, changes.removed)
-    for obj in _touched(world, page, changes.touched):
+    for obj in _touched(world, page, changes):
         row = plain(MAKERS[obj.key.kind](world, obj))
         note(delta, page.get(row["key"]), row)
         after[row["key"]] = row
@@ -95,23 +95,24 @@ def _forget(delta: Delta, after: dict[str, Row], removed: Iterable[Key]) -> None
             delta.removed.append(str(key))
 
 
-def _touched(world: World, page: Page, touched: Iterable[Object]) -> Iterator[Object]:
+def _touched(world: World, page: Page, changes: Changes) -> Iterator[Object]:
     """Yield the objects to show anew: the touched, and nodes whose pods moved."""
     seen: dict[Key, Object] = {}
-    for obj in touched:
+    for obj in changes.touched:
         if obj.key.kind in MAKERS and world_shows(world, obj.key):
             seen[obj.key] = obj
-    for name in _nodes_of(world, page, seen):
+    for name in sorted(_nodes_of(world, page, changes)):
         node = world.objects.get(Key("Node", "", name))
         if node is not None:
             seen[node.key] = node
     yield from seen.values()
 
 
-def _nodes_of(world: World, page: Page, seen: dict[Key, Object]) -> set[str]:
-    """Return the nodes that pods left or came to; removed pods are touched by their node."""
-    names: set[str] = set()
-    for key in seen:
+def _nodes_of(world: World, page: Page, changes: Changes) -> set[str]:
+    """Return the nodes that pods left, came to, or have room held on."""
+    names = {getattr(decision, "node", "") for decision in changes.decisions}
+    touched = [obj.key for obj in changes.touched]
+    for key in (*touched, *changes.removed):
         if key.kind == "Pod":
             names.add(pods.node_of(world, key))
             names.add(_node_before(page, str(key)))

@@ -34,8 +34,10 @@ def rows(world: World, tally: Tally) -> Iterator[Row]:
         yield cohort_row(cohort)
     for queue in forest.queues.values():
         yield cluster_queue_row(world, queue, tally)
-    for key in world.keys("LocalQueue"):
-        yield local_queue_row(world, world.objects[key], tally)
+    for (namespace, name), door in sorted(world.kueue.cluster.doors.items()):
+        obj = world.objects.get(Key("LocalQueue", namespace, name))
+        if door.spec is not None and obj is not None:
+            yield local_queue_row(world, obj, tally)
 
 
 def cohort_row(cohort: Cohort) -> CohortRow:
