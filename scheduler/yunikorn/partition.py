@@ -51,6 +51,31 @@ class Listener(Protocol):
         """Hear that an application is in a new state."""
 
 
+class Silence:
+    """A listener that nobody hears."""
+
+    def allocated(self, ask: Ask, node: Node) -> None:
+        """Say nothing."""
+
+    def reserved(self, ask: Ask, node: Node) -> None:
+        """Say nothing."""
+
+    def unreserved(self, ask: Ask, node: Node) -> None:
+        """Say nothing."""
+
+    def preempting(self, ask: Ask, victims: Sequence[Ask], strategy: str) -> None:
+        """Say nothing."""
+
+    def releasing(self, ask: Ask, reason: str, message: str) -> None:
+        """Say nothing."""
+
+    def refused(self, ask: Ask, message: str) -> None:
+        """Say nothing."""
+
+    def entered(self, app: Application) -> None:
+        """Say nothing."""
+
+
 class Partition:
     """Everything that yunikorn-core keeps, sums up to date after every change.
 

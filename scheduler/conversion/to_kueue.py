@@ -1,0 +1,291 @@
+"""YuniKorn to Kueue: parent queues become cohorts, leaves ClusterQueues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from scheduler import amounts
+from scheduler.conversion import Converted
+from scheduler.conversion.from_kueue import QUEUE_LABEL, is_made
+from scheduler.manifests import yunikorn as manifests
+from scheduler.records.hierarchy import PartitionSpec, QueueSpec
+from scheduler.records.objects import Key, Object
+from scheduler.records.policy import PolicySpec
+from scheduler.registry import lookup
+from scheduler.yunikorn import pods, properties
+from scheduler.yunikorn.laws import Laws
+from scheduler.yunikorn.partition import Partition, Silence
+from scheduler.yunikorn.placement import DEFAULT, Incoming, place
+
+GROUP = "kueue.x-k8s.io/v1beta2"
+FLAVOR = "default"
+TOP = "root"
+_RUNNERS = ("Job", "JobSet", "Pod", "Workload")
+_ALWAYS = ("cpu", "memory")
+
+Amounts = dict[str, int]
+
+
+def convert(objects: list[Object], spec: PolicySpec) -> Converted:
+    """Return the Kueue world of a YuniKorn world. See `scheduler.convert`."""
+    found = Converted()
+    partition = manifests.from_plain(spec.yunikorn.queues)
+    laws: Laws = lookup("laws", spec.yunikorn.laws)()
+    writer = _Writer(partition, laws, objects, found)
+    writer.write()
+    for obj in objects:
+        if is_made(obj):
+            continue
+        if obj.key.kind in _RUNNERS:
+            writer.runner(obj)
+        else:
+            found.keep(obj)
+    found.policy = {"stack": "kueue", "kueue": {}, **_placing(partition)}
+    return found
+
+
+def _placing(partition: PartitionSpec) -> dict[str, Any]:
+    """Carry bin packing over to kube-scheduler's scoring."""
+    if partition.node_sort != "binpacking":
+        return {}
+    strategy = {"scoringStrategy": {"type": "MostAllocated"}}
+    plugin = {"name": "NodeResourcesFit", "args": strategy}
+    return {"kubeScheduler": {"profiles": [{"pluginConfig": [plugin]}]}}
+
+
+class _Writer:
+    """Writes cohorts, ClusterQueues and the LocalQueues that jobs turn out to need."""
+
+    def __init__(
+        self,
+        spec: PartitionSpec,
+        laws: Laws,
+        objects: list[Object],
+        found: Converted,
+    ) -> None:
+        self.spec = spec
+        self.found = found
+        self.nodes = [obj for obj in objects if obj.key.kind == "Node"]
+        self.types = self._types(spec.root, objects)
+        self.names = _names(spec.root)
+        self.doors: set[tuple[str, str]] = set()
+        self.tree = Partition(spec, laws, Silence())
+
+    def _types(self, root: QueueSpec, objects: list[Object]) -> list[str]:
+        """Return every resource that a quota or a pod names, cpu and memory first."""
+        named: set[str] = set()
+        for queue in _walk(root):
+            named |= {*(queue.guaranteed or {}), *(queue.max or {})}
+        for obj in objects:
+            if obj.key.kind == "Pod":
+                named |= set(pods.read_details(obj).resource)
+        named -= {"pods", *_ALWAYS, "vcore"}
+        return [*_ALWAYS, *sorted(named)]
+
+    def write(self) -> None:
+        """Write everything but the LocalQueues."""
+        self._add("ResourceFlavor", FLAVOR, {})
+        self._settings()
+        self._queue(self.spec.root, "", "")
+
+    def _add(self, kind: str, name: str, spec: dict[str, Any], space: str = "") -> None:
+        metadata = {"name": name, **({"namespace": space} if space else {})}
+        manifest = {"apiVersion": GROUP, "kind": kind, "metadata": metadata}
+        if spec or kind != "ResourceFlavor":
+            manifest["spec"] = spec
+        self.found.objects.append(Object(key=Key(kind, space, name), manifest=manifest))
+
+    def _queue(self, queue: QueueSpec, above: str, parent: str) -> None:
+        path = f"{above}.{queue.name}" if above else queue.name
+        name = self.names[path]
+        self._losses(queue, path)
+        if queue.parent or not above:
+            self._cohort(queue, path, parent)
+        else:
+            self._cluster_queue(queue, name, parent)
+
+    def _cohort(self, queue: QueueSpec, path: str, parent: str) -> None:
+        """Write a parent queue; a fenced tenant is a tree of cohorts of its own."""
+        name = self.names[path]
+        tenant = parent == TOP and _policy(queue) == "fence"
+        spec = {"parentName": parent} if parent and not tenant else {}
+        self._add("Cohort", name, {**spec, **self._groups(self._spare(queue), {})})
+        for child in queue.queues:
+            self._queue(child, path, name)
+
+    def _cluster_queue(self, queue: QueueSpec, name: str, parent: str) -> None:
+        own, limit = _kubernetes(queue.guaranteed), _kubernetes(queue.max)
+        alone = parent == TOP and own and own == limit
+        borrowing = {t: max(0, v - own.get(t, 0)) for t, v in limit.items()}
+        fenced = _policy(queue) == "fence"
+        if not fenced and not alone:
+            self.found.lose("preemption", "of pods of equal priority")
+        self._add(
+            "ClusterQueue",
+            name,
+            {
+                **({} if alone else {"cohortName": parent}),
+                "namespaceSelector": {},
+                "queueingStrategy": "BestEffortFIFO",
+                "preemption": {
+                    "reclaimWithinCohort": "Never" if fenced else "LowerPriority",
+                    "withinClusterQueue": "Never",
+                },
+                **self._groups(own, {} if alone else borrowing),
+            },
+        )
+
+    def _groups(self, own: Amounts, borrowing: Amounts) -> dict[str, Any]:
+        rows = []
+        for name in self.types:
+            row: dict[str, Any] = {
+                "name": name,
+                "nominalQuota": amounts.text_of(name, own.get(name, 0)),
+            }
+            if name in borrowing:
+                row["borrowingLimit"] = amounts.text_of(name, borrowing[name])
+            rows.append(row)
+        flavor = {"name": FLAVOR, "resources": rows}
+        group = {"coveredResources": list(self.types), "flavors": [flavor]}
+        return {"resourceGroups": [group]}
+
+    def _spare(self, queue: QueueSpec) -> Amounts:
+        """Return what a parent has beyond its children: they may borrow it.
+
+        The root has the cluster; a parent with a guarantee what that leaves.
+        """
+        if queue is self.spec.root:
+            total = self._cluster()
+        else:
+            total = _kubernetes(queue.guaranteed)
+        spare = dict(total)
+        for child in queue.queues:
+            for name, value in _kubernetes(_promised(child)).items():
+                spare[name] = spare.get(name, 0) - value
+        return {t: v for t, v in spare.items() if v > 0}
+
+    def _cluster(self) -> Amounts:
+        total: Amounts = {}
+        for node in self.nodes:
+            record = pods.read_node_object(node)
+            for name, value in record.allocatable.items():
+                total[name] = total.get(name, 0) + value
+        return total
+
+    def _settings(self) -> None:
+        spec, found = self.spec, self.found
+        for what, given in {
+            "placement rules: jobs go where the rules sent them": spec.placement,
+            "user and group limits": spec.limits,
+            "resource weights of the node order": spec.weights,
+            "quota-change preemption": spec.quota_preemption,
+        }.items():
+            if given:
+                found.lose("partition", what)
+        if not spec.preemption:
+            found.lose("partition", "preemption switched off")
+
+    def _losses(self, queue: QueueSpec, path: str) -> None:
+        own = properties.read(queue.properties)
+        named = queue.properties
+        if queue.parent and queue.max and queue.max != _promised(queue):
+            self.found.lose(path, "the max of a parent queue")
+        for what, given in {
+            f"application sort {own.sort_policy}": own.sort_policy != "fifo",
+            "ignoring priorities": not own.by_priority,
+            "priority fence": own.priority_fence,
+            "priority offset": own.priority_offset,
+            "preemption policy disabled": own.preemption == "disabled",
+            "a fence that others may look into": own.preemption == "fence"
+            and queue.parent,
+            "preemption delay": properties.PREEMPTION_DELAY in named,
+            "quota preemption delay": own.quota_delay_ms,
+            "maxapplications": queue.max_applications,
+            "user and group limits": queue.limits,
+            "the template for new queues": queue.template,
+        }.items():
+            if given:
+                self.found.lose(path, what)
+
+    # -- jobs and pods
+
+    def runner(self, obj: Object) -> None:
+        """Take a job or pod, sent through a LocalQueue of its namespace."""
+        kept = self.found.keep(obj)
+        asked = pods.queue_name(obj) or self._template_queue(obj)
+        user, groups = pods.user_of(obj)
+        leaf = place(
+            self.tree,
+            Incoming(
+                queue=asked or DEFAULT, user=user, groups=groups, tags=pods.tags_of(obj)
+            ),
+        )
+        if leaf is None:
+            self.found.lose(str(obj.key), "it has no queue: YuniKorn rejects it")
+            return
+        if pods.TASK_GROUPS in obj.annotations:
+            self.found.lose(str(obj.key), "task groups: Kueue admits whole jobs anyway")
+        name, space = self.names[leaf.path], obj.key.namespace
+        if (space, name) not in self.doors:
+            self.doors.add((space, name))
+            self._add("LocalQueue", name, {"clusterQueue": name}, space)
+        if obj.key.kind == "Workload":
+            kept.manifest.setdefault("spec", {})["queueName"] = name
+        else:
+            kept.metadata.setdefault("labels", {})[QUEUE_LABEL] = name
+        if obj.key.kind == "Job":
+            kept.manifest.setdefault("spec", {})["suspend"] = True
+
+    def _template_queue(self, obj: Object) -> str:
+        """Return the queue that a job's pods would ask for."""
+        template = obj.spec.get("template") or {}
+        for pod_set in obj.spec.get("podSets") or ():
+            template = template or pod_set.get("template") or {}
+        metadata = template.get("metadata") or {}
+        return pods.queue_name(
+            Object(key=obj.key, manifest={"metadata": metadata, "spec": {}})
+        )
+
+
+def _policy(queue: QueueSpec) -> str:
+    return properties.read(queue.properties).preemption
+
+
+def _walk(queue: QueueSpec) -> Iterator[QueueSpec]:
+    yield queue
+    for child in queue.queues:
+        yield from _walk(child)
+
+
+def _promised(queue: QueueSpec) -> Amounts:
+    """Return what a queue guarantees, or the sum of what its children do."""
+    if queue.guaranteed is not None:
+        return dict(queue.guaranteed)
+    total: Amounts = {}
+    for child in queue.queues:
+        for name, value in _promised(child).items():
+            total[name] = total.get(name, 0) + value
+    return total
+
+
+def _kubernetes(given: Any) -> Amounts:
+    return {"cpu" if t == "vcore" else t: v for t, v in (given or {}).items()}
+
+
+def _names(root: QueueSpec) -> dict[str, str]:
+    """Return the Kubernetes name of every queue by path: short where that is clear."""
+    paths = list(_paths(root, root.name))
+    short = [path.rpartition(".")[2] for path in paths]
+    found = {}
+    for path, name in zip(paths, short, strict=True):
+        chosen = name if short.count(name) == 1 else path.removeprefix(f"{TOP}.")
+        plain = chosen.replace("_dot_", ".").replace("_", "-").replace("@", "")
+        found[path] = plain
+    return found
+
+
+def _paths(queue: QueueSpec, path: str) -> Iterator[str]:
+    yield path
+    for child in queue.queues:
+        yield from _paths(child, f"{path}.{child.name}")
