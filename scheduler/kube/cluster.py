@@ -10,10 +10,10 @@ import numpy as np
 from scheduler.kube.columns import Columns, Rows
 from scheduler.kube.hosts import Host
 from scheduler.kube.kinds import PodDisruptionBudget, PodGroup
+from scheduler.records.matching import Selector
 from scheduler.records.node import Node
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
-from scheduler.records.matching import Selector
 
 #: pods of one namespace, one set of labels, staying or on their way out
 LabelClass = tuple[str, tuple[tuple[str, str], ...], bool]

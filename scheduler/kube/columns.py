@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from scheduler.kube.hosts import Host
+from scheduler.records.matching import Requirement, Taint
 from scheduler.records.node import PODS
 from scheduler.records.pod import Pod
-from scheduler.records.matching import Requirement, Taint
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int8]

@@ -119,5 +119,5 @@ def _ignore_managed(configuration: Configuration) -> None:
 
     for profile in configuration.profiles:
         args = profile.args.setdefault("NodeResourcesFit", NodeResourcesFitArgs())
-        assert isinstance(args, NodeResourcesFitArgs)  # noqa: S101 - read as such
+        assert isinstance(args, NodeResourcesFitArgs)
         args.ignored_resources = [*args.ignored_resources, *names]

@@ -105,9 +105,7 @@ class Evaluator:
                     mask[host.row] = status.ok
         return mask
 
-    def verdicts(
-        self, state: CycleState, pod: Pod, before: PreFiltered
-    ) -> Verdicts:
+    def verdicts(self, state: CycleState, pod: Pod, before: PreFiltered) -> Verdicts:
         """Return every row's code and rejector: what a failure is told from."""
         columns = self.cluster.columns
         codes: Codes = np.zeros(columns.size, dtype=np.int8)

@@ -7,7 +7,7 @@ from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
 
 Port = tuple[str, str, int]
-ANY_IP = "0.0.0.0"  # noqa: S104 - the wildcard of host ports, nothing listens
+ANY_IP = "0.0.0.0"
 
 
 class Host:

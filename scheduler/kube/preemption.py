@@ -69,7 +69,9 @@ class Preemption:
         rivals = self.nominations.rivals(pod)
         for name in names:
             host = self.cluster.hosts[name]
-            found = self.victims_on(state.copy(), pod, host.copy(), rivals.get(name, []))
+            found = self.victims_on(
+                state.copy(), pod, host.copy(), rivals.get(name, [])
+            )
             if isinstance(found, Status):
                 run.failed[name] = found
                 continue
@@ -83,7 +85,9 @@ class Preemption:
         self, state: CycleState, pod: Pod, host: Host, rivals: list[Pod]
     ) -> Candidate | Status:
         """Remove all lesser pods, then give back all that can stay."""
-        lesser = [other for other in host.pods.values() if other.priority < pod.priority]
+        lesser = [
+            other for other in host.pods.values() if other.priority < pod.priority
+        ]
         if not lesser:
             return unresolvable(NO_VICTIMS)
         for other in lesser:

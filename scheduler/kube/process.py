@@ -297,7 +297,7 @@ class Process:
     ) -> None:
         """Run PostFilter; put the pod back with all that was said."""
         verdicts = found.verdicts
-        assert verdicts is not None  # noqa: S101 - the caller looked
+        assert verdicts is not None
         reasons: list[str] = []
         nominated: str | None = None
         for plugin in framework.points["post_filter"]:
@@ -364,10 +364,11 @@ class Process:
                 self.signals.append((key, status))
 
     def settle(self) -> None:
-        """Carry out what was signalled to held pods, and bind those that may.
+        """Carry out what was signalled to one held pod, else bind those that may.
 
-        Binding cycles run beside the scheduling loop: they get their turn when
-        it has no pod to try. Source: KUBE_SCHEDULER.md 2.
+        Binding cycles run beside the scheduling loop: one gets its turn when
+        the loop has no pod to try, and what it frees is tried for before the
+        next has its turn. Source: KUBE_SCHEDULER.md 2.
         """
         while self.signals:
             key, status = self.signals.pop(0)
@@ -376,9 +377,10 @@ class Process:
                 continue
             if status.ok:
                 self._start_binding(held)
-            else:
-                self._turn_back(held, status)
+                continue
+            self._turn_back(held, status)
             self._activate()
+            return
         self._bind_due()
 
     def _start_binding(self, held: Held) -> None:
@@ -452,7 +454,6 @@ class Process:
         for held in sorted(self.held.values(), key=lambda held: held.order):
             if held.waits and self.held.get(held.pod.key) is held:
                 self._time_out(held, now)
-        self.settle()
         self.queue.flush()
 
     def _time_out(self, held: Held, now: int) -> None:
@@ -460,7 +461,9 @@ class Process:
         if due:
             plugin = min(due)[1]
             waited = duration_text(held.waited_ms[plugin])
-            reason = f"rejected due to timeout after waiting {waited} at plugin {plugin}"
+            reason = (
+                f"rejected due to timeout after waiting {waited} at plugin {plugin}"
+            )
             self.signal(held.pod.key, Status(Code.UNSCHEDULABLE, (reason,), plugin))
 
     def due(self) -> int | None:

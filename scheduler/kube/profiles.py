@@ -86,7 +86,8 @@ class Profile:
             kind = make(name)
             made[name] = kind(self.args.get(name) or kind.args_type(), handle)
         points = {
-            point: [made[name] for name in names] for point, names in self.points.items()
+            point: [made[name] for name in names]
+            for point, names in self.points.items()
         }
         points["unreserve"] = points["reserve"]
         return Framework(
@@ -122,7 +123,14 @@ def read_profiles(configuration: Mapping[str, Any]) -> list[Profile]:
 
 
 def _profile(item: Mapping[str, Any], share: int, path: str) -> Profile:
-    _only(item, path, "schedulerName", "percentageOfNodesToScore", "plugins", "pluginConfig")
+    _only(
+        item,
+        path,
+        "schedulerName",
+        "percentageOfNodesToScore",
+        "plugins",
+        "pluginConfig",
+    )
     percentage = item.get("percentageOfNodesToScore")
     profile = Profile(
         scheduler_name=str(item.get("schedulerName") or DEFAULT_NAME),
@@ -177,9 +185,11 @@ def _point(
     """
     enabled = _enabled(item, path)
     removed = _disabled(item, path)
-    general = {
-        name: weight for name, weight in multi.items() if _has(name, method)
-    } if "*" not in removed else {}
+    general = (
+        {name: weight for name, weight in multi.items() if _has(name, method)}
+        if "*" not in removed
+        else {}
+    )
     anew = {name: w for name, w in enabled.items() if name in general}
     kept = {n: w for n, w in general.items() if n not in removed and n not in anew}
     rest = {name: w for name, w in enabled.items() if name not in anew}

@@ -269,7 +269,9 @@ class SchedulingQueue:
         heapq.heappush(self._later, (queued.ready_ms, queued.seq, queued))
 
     def _backoff_end(self, queued: Queued) -> int:
-        return self._window(self.context.ms(queued.timestamp_us) + self._backoff(queued))
+        return self._window(
+            self.context.ms(queued.timestamp_us) + self._backoff(queued)
+        )
 
     def _window(self, at_ms: int) -> int:
         """Return the start of the second, which is what backoffs are counted in.

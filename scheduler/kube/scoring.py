@@ -38,9 +38,7 @@ def _mean_one(score: Callable[[int, int], int], parts: list[Part]) -> int:
     return sum(weight * score(used, cap) for weight, used, cap in parts) // weights
 
 
-def _mean_rows(
-    score: Callable[[Ints, Ints], Ints], parts: Parts, size: int
-) -> Ints:
+def _mean_rows(score: Callable[[Ints, Ints], Ints], parts: Parts, size: int) -> Ints:
     """Return the weighted mean; a node without the resource leaves it out."""
     total: Ints = np.zeros(size, dtype=np.int64)
     weights: Ints = np.zeros(size, dtype=np.int64)

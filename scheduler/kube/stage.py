@@ -305,7 +305,7 @@ class KubeStage:
         """Let the binding cycles go on; tell whether there are pods to try now."""
         for process in self._in_order():
             process.settle()
-        return any(process.queue.ready() for process in self.processes)
+        return any(p.queue.ready() or p.signals for p in self.processes)
 
     def _in_order(self) -> list[Process]:
         """Return the schedulers with a drawn one first: nobody always wins."""

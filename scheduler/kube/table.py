@@ -82,9 +82,7 @@ def _filter(
 ) -> None:
     rivals = process.nominations.rivals(found.pod)
     by = " ".join(before.narrowed_by)
-    excluded = Status(
-        Code.UNRESOLVABLE, (f"node(s) didn't satisfy plugin(s) [{by}]",)
-    )
+    excluded = Status(Code.UNRESOLVABLE, (f"node(s) didn't satisfy plugin(s) [{by}]",))
     for host in process.cluster.columns.hosts:
         name = host.node.name
         if before.names is not None and name not in before.names:

@@ -224,9 +224,7 @@ def check_priority_class(document: Document) -> dict[str, Any]:
     name = document.metadata.get("name") or ""
     value = expect_whole(document, document.data, "value", least=-(2**31))
     if value > _MOST_PRIORITY and not str(name).startswith("system-"):
-        raise document.error(
-            "value", f"expected at most {_MOST_PRIORITY}, got {value}"
-        )
+        raise document.error("value", f"expected at most {_MOST_PRIORITY}, got {value}")
     policy = document.data.get("preemptionPolicy")
     if policy is not None:
         policies = ("PreemptLowerPriority", "Never")
@@ -265,9 +263,7 @@ def check_pod_group(document: Document) -> dict[str, Any]:
     """Return a PodGroup."""
     spec = expect_object(document, document.data, "spec")
     expect_whole(document, spec, "spec.minMember", least=0, default=1)
-    expect_whole(
-        document, spec, "spec.scheduleTimeoutSeconds", least=0, default=0
-    )
+    expect_whole(document, spec, "spec.scheduleTimeoutSeconds", least=0, default=0)
     expect_amounts(document, spec, "spec.minResources")
     return copy.deepcopy(document.data)
 

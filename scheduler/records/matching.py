@@ -146,9 +146,7 @@ class NodeTerm(msgspec.Struct, frozen=True, gc=False):
 
     def names(self) -> frozenset[str] | None:
         """Return the only node names it allows; None when it names none."""
-        sets = [
-            frozenset(need.values) for need in self.fields if need.operator == "In"
-        ]
+        sets = [frozenset(need.values) for need in self.fields if need.operator == "In"]
         return frozenset.intersection(*sets) if sets else None
 
 

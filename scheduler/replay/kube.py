@@ -58,9 +58,7 @@ def _differences(path: str, wanted: Any, got: Any) -> list[str]:
         return [
             problem
             for key in sorted({*wanted, *got})
-            for problem in _differences(
-                f"{path}.{key}", wanted.get(key), got.get(key)
-            )
+            for problem in _differences(f"{path}.{key}", wanted.get(key), got.get(key))
         ]
     if isinstance(wanted, list) and isinstance(got, list) and len(wanted) == len(got):
         return [
@@ -246,7 +244,7 @@ def _by_arrays(process: Process, pod: Pod) -> dict[str, Any]:
 def _preemption(process: Process, pod: Pod) -> dict[str, Any]:
     framework = process.frameworks[pod.scheduler_name]
     plugin = framework.plugins["DefaultPreemption"]
-    assert isinstance(plugin, DefaultPreemption)  # noqa: S101 - by that name
+    assert isinstance(plugin, DefaultPreemption)
     state = CycleState()
     before = framework.pre_filter(state, pod)
     evaluator = process.searches[pod.scheduler_name].evaluator

@@ -262,7 +262,9 @@ class Coscheduling(Plugin):
         """Return the groups' state; what has run out is left out."""
         now = self.handle.context.now_ms
         return {
-            "assigned": [[list(k), [list(p) for p in v]] for k, v in self.assigned.items()],
+            "assigned": [
+                [list(k), [list(p) for p in v]] for k, v in self.assigned.items()
+            ],
             "permitted": _alive(self.permitted, now - 1),
             "backedOff": _alive(self.backed_off, now - 1),
             "lastFailure": _alive(self.last_failure, -1),
@@ -295,7 +297,9 @@ def _gap_text(gap: dict[str, int]) -> str:
     """Print the gap as Go prints a map of quantities."""
     parts = []
     for name in sorted(gap):
-        binary = name in ("memory", "ephemeral-storage") or name.startswith("hugepages-")
+        binary = name in ("memory", "ephemeral-storage") or name.startswith(
+            "hugepages-"
+        )
         style = "BinarySI" if binary else "DecimalSI"
         scale = -3 if name == amounts.CPU else 0
         parts.append(f"{name}:{{{{{gap[name]} {scale}}} {{<nil>}}  {style}}}")

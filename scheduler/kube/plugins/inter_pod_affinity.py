@@ -137,14 +137,14 @@ class InterPodAffinity(Plugin):
         self, state: CycleState, pod: Pod, other: Pod, host: Host, by: int
     ) -> None:
         counts = state.data[self.name]
-        assert isinstance(counts, _Counts)  # noqa: S101 - ours, put there above
+        assert isinstance(counts, _Counts)
         self._count_owner(counts, pod, other, host.node, by)
         self._count_own(counts, pod, other, host.node, by)
 
     def filter(self, state: CycleState, pod: Pod, host: Host) -> Status:
         """Reject by own affinity, own anti-affinity, then that of others."""
         counts, labels = state.data[self.name], host.node.labels
-        assert isinstance(counts, _Counts)  # noqa: S101
+        assert isinstance(counts, _Counts)
         if not self._is_near(counts, pod, labels):
             return unresolvable(NOT_NEAR)
         for term in pod.shape.anti_affinity:
@@ -171,7 +171,7 @@ class InterPodAffinity(Plugin):
     def filter_rows(self, state: CycleState, pod: Pod, view: View) -> Codes:
         """Do the same for rows, a topology value at a time."""
         counts = state.data[self.name]
-        assert isinstance(counts, _Counts)  # noqa: S101
+        assert isinstance(counts, _Counts)
         bad: Mask = view.full(0, np.bool_)
         for term in pod.shape.anti_affinity:
             bad |= _rows(counts.apart, term.topology_key, view) > 0
@@ -227,13 +227,13 @@ class InterPodAffinity(Plugin):
     def score(self, state: CycleState, pod: Pod, host: Host) -> int:
         """Return what the node's topology pairs are worth together."""
         scores = state.data[f"{self.name}/score"]
-        assert isinstance(scores, _Scores)  # noqa: S101
+        assert isinstance(scores, _Scores)
         return sum(_at(scores.pairs, key, host.node.labels) for key in scores.pairs)
 
     def score_rows(self, state: CycleState, pod: Pod, view: View) -> Ints:
         """Return the same for rows."""
         scores = state.data[f"{self.name}/score"]
-        assert isinstance(scores, _Scores)  # noqa: S101
+        assert isinstance(scores, _Scores)
         total: Ints = view.full(0)
         for key in scores.pairs:
             total += _rows(scores.pairs, key, view)

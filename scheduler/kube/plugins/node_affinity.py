@@ -13,10 +13,18 @@ from scheduler.kube.columns import Codes, Ints, Mask, View
 from scheduler.kube.events import Event
 from scheduler.kube.hosts import Host
 from scheduler.kube.plugin import MAX_SCORE, Handle, Hint, Plugin
-from scheduler.kube.status import OK, SKIP, Code, CycleState, Status, error, unresolvable
+from scheduler.kube.status import (
+    OK,
+    SKIP,
+    Code,
+    CycleState,
+    Status,
+    error,
+    unresolvable,
+)
+from scheduler.records.matching import NodeTerm, read_node_term
 from scheduler.records.node import Node
 from scheduler.records.pod import Pod, read_preferred_nodes
-from scheduler.records.matching import NodeTerm, read_node_term
 from scheduler.registry import register
 
 MISMATCH = "node(s) didn't match Pod's node affinity/selector"
@@ -56,7 +64,9 @@ class NodeAffinity(Plugin):
         added = args.added_affinity or {}
         unknown = sorted(set(added) - {_REQUIRED, _PREFERRED})
         if unknown:
-            raise PolicyError(f"NodeAffinity: addedAffinity: unknown key {unknown[0]!r}")
+            raise PolicyError(
+                f"NodeAffinity: addedAffinity: unknown key {unknown[0]!r}"
+            )
         required = added.get(_REQUIRED)
         self._added: tuple[NodeTerm, ...] | None = None
         if required is not None:

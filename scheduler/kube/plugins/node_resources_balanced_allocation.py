@@ -133,7 +133,9 @@ def _deviation_rows(
     for share, there in zip(shares, has, strict=True):
         squares = np.where(there, squares + (share - mean) * (share - mean), squares)
     spread = np.sqrt(squares / divisor)
-    return np.where(count == 2, _halved(shares, has, size), np.where(count < 2, 0.0, spread))
+    return np.where(
+        count == 2, _halved(shares, has, size), np.where(count < 2, 0.0, spread)
+    )
 
 
 def _halved(

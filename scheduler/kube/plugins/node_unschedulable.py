@@ -10,8 +10,8 @@ from scheduler.kube.events import Event
 from scheduler.kube.hosts import Host
 from scheduler.kube.plugin import Hint, Plugin
 from scheduler.kube.status import OK, Code, CycleState, Status, unresolvable
-from scheduler.records.pod import Pod
 from scheduler.records.matching import Taint, tolerated
+from scheduler.records.pod import Pod
 from scheduler.registry import register
 
 CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")

@@ -26,9 +26,9 @@ from scheduler.kube.status import (
     unresolvable,
     unschedulable,
 )
+from scheduler.records.matching import Selector
 from scheduler.records.node import HOSTNAME
 from scheduler.records.pod import Pod, Spread
-from scheduler.records.matching import Selector
 from scheduler.registry import register
 
 SKEW = "node(s) didn't match pod topology spread constraints"
@@ -183,7 +183,7 @@ class PodTopologySpread(Plugin):
     def filter(self, state: CycleState, pod: Pod, host: Host) -> Status:
         """Reject a node without the label, or where the skew would be too large."""
         hard = state.data[self.name]
-        assert isinstance(hard, _Hard)  # noqa: S101 - ours, put there above
+        assert isinstance(hard, _Hard)
         for domain in hard.domains:
             value = host.node.labels.get(domain.spread.topology_key)
             if value is None:
@@ -195,7 +195,7 @@ class PodTopologySpread(Plugin):
     def filter_rows(self, state: CycleState, pod: Pod, view: View) -> Codes:
         """Do the same for rows; the first broken constraint says how."""
         hard = state.data[self.name]
-        assert isinstance(hard, _Hard)  # noqa: S101
+        assert isinstance(hard, _Hard)
         codes: Codes = view.full(0, np.int8)
         for domain in hard.domains:
             given = _domain_codes(domain, view)
@@ -233,7 +233,7 @@ class PodTopologySpread(Plugin):
     def score(self, state: CycleState, pod: Pod, host: Host) -> int:
         """Return the weighted count; a node without the labels has none."""
         soft = state.data[f"{self.name}/score"]
-        assert isinstance(soft, _Soft)  # noqa: S101
+        assert isinstance(soft, _Soft)
         node, total = host.node, 0.0
         if any(s.topology_key not in node.labels for s in soft.spreads):
             return 0
@@ -248,7 +248,7 @@ class PodTopologySpread(Plugin):
     def score_rows(self, state: CycleState, pod: Pod, view: View) -> Ints:
         """Return the same for rows."""
         soft = state.data[f"{self.name}/score"]
-        assert isinstance(soft, _Soft)  # noqa: S101
+        assert isinstance(soft, _Soft)
         total = np.zeros(view.size)
         for spread, counts, weight in zip(
             soft.spreads, soft.counts, soft.weights, strict=True
@@ -260,7 +260,7 @@ class PodTopologySpread(Plugin):
     def normalize(self, state: CycleState, pod: Pod, view: View, raw: Ints) -> Ints:
         """Turn round: the fewest pods score highest."""
         soft = state.data[f"{self.name}/score"]
-        assert isinstance(soft, _Soft)  # noqa: S101
+        assert isinstance(soft, _Soft)
         counted = _having(soft.spreads, view)
         if not counted.any():
             return np.zeros(len(raw), dtype=np.int64)

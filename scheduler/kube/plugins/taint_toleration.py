@@ -10,8 +10,8 @@ from scheduler.kube.events import Event
 from scheduler.kube.hosts import Host
 from scheduler.kube.plugin import MAX_SCORE, Hint, Plugin
 from scheduler.kube.status import OK, Code, CycleState, Status, unresolvable
-from scheduler.records.pod import Pod
 from scheduler.records.matching import HARD_EFFECTS, Taint, Toleration, tolerated
+from scheduler.records.pod import Pod
 from scheduler.registry import register
 
 _SOFT = "PreferNoSchedule"
