@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from scheduler.kueue.tree import FlavorResource
+from scheduler.reasons import ADMITTED
 
 if TYPE_CHECKING:
     from scheduler.kueue.work import Work
@@ -61,10 +62,11 @@ class Run:
 class Shelf:
     """The admitted workloads of one ClusterQueue, evicted ones apart."""
 
-    __slots__ = ("evicted", "running", "works")
+    __slots__ = ("evicted", "running", "unadmitted", "works")
 
     def __init__(self) -> None:
         self.works: dict[Work, None] = {}
+        self.unadmitted: dict[Work, None] = {}  # with a reservation only
         self.running: dict[Signature, list[Rank]] = {}
         self.evicted: dict[Signature, list[Rank]] = {}
 
@@ -75,6 +77,8 @@ class Shelf:
         side = self.evicted if work.shelved_evicted else self.running
         insort(side.setdefault(work.signature, []), rank)
         self.works[work] = None
+        if not work.holds(ADMITTED):
+            self.unadmitted[work] = None
 
     def drop(self, work: Work) -> None:
         """Forget a workload that was put."""
@@ -85,6 +89,7 @@ class Shelf:
         if not ranks:
             del side[work.signature]
         del self.works[work]
+        self.unadmitted.pop(work, None)
 
     def runs(
         self,

@@ -7,11 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from scheduler.kueue.borrowers import Borrowers, Needed
 from scheduler.kueue.candidates import NEVER, Run, below_priority, merged
 from scheduler.kueue.quota import local_available, release_all, within_nominal
-from scheduler.kueue.targets import Requests, Target, fill_back, fits, restore
-from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree import Cell, Cohort, FlavorResource, Node, Queue
+from scheduler.kueue.targets import (
+    Requests,
+    Target,
+    fill_back,
+    fits,
+    restore,
+    trace_targets,
+)
+from scheduler.kueue.trace import Trace, room, shares
+from scheduler.kueue.tree import Cell, Cohort, Node, Queue
 from scheduler.kueue.work import Work
 from scheduler.reasons import (
     IN_CLUSTER_QUEUE,
@@ -32,8 +40,9 @@ class ClassicalSearch:
         work: Work,
         queue: Queue,
         requests: Requests,
-        needed: Collection[FlavorResource],
+        needed: Needed,
         *,
+        borrowers: Borrowers,
         absent: Collection[Work] = (),
         trace: Trace | None = None,
     ) -> None:
@@ -41,6 +50,7 @@ class ClassicalSearch:
         self.queue = queue
         self.requests = requests
         self.needed = needed
+        self.borrowers = borrowers
         self.absent = absent
         self.trace = trace
         # Per kind of candidate and per (evicted, running): runs in victim order.
@@ -64,6 +74,7 @@ class ClassicalSearch:
         spec = self.queue.spec
         self._add(SAME, self.queue, spec.within_queue)
         if spec.reclaim == NEVER or self.queue.parent is None:
+            self._trace_excluded("reclaimWithinCohort is Never")
             return
         below: Node = self.queue
         fitting, level = _climb(self.requests)
@@ -75,22 +86,34 @@ class ClassicalSearch:
             fits_here, level = _climb(level)
             fitting = fitting or fits_here
             below = cohort
+        self._trace_excluded("within its nominal quota")
+
+    def _trace_excluded(self, why: str) -> None:
+        if self.trace is not None:
+            policy = self.queue.spec.reclaim
+            self.trace.excluded(self.queue, self.bounds, policy, self.needed, why)
 
     def _borrowers(self, cohort: Cohort, visited: Node) -> Iterator[Queue]:
-        for queue in cohort.queues:
-            if queue is not visited and not within_nominal(queue, self.needed):
+        for queue in self.borrowers.queues(cohort, self.needed):
+            if queue is not visited:
                 yield queue
-        for child in cohort.cohorts:
-            if child is not visited and not within_nominal(child, self.needed):
+        for child in self.borrowers.cohorts(cohort, self.needed):
+            if child is not visited:
                 yield from self._borrowers(child, visited)
 
     def _add(self, kind: str, queue: Queue, policy: str) -> None:
-        if not queue.active:
-            return
-        for evicted in (True, False):
+        found: list[Run] = []
+        for evicted in (True, False) if queue.active else ():
             runs = queue.shelf.runs(self.needed, policy, self.work, evicted=evicted)
             if runs:
                 self.runs.setdefault((kind, evicted), []).extend(runs)
+                found += runs
+        if self.trace is not None:
+            why = "" if queue.active else "the ClusterQueue is not active"
+            ranks = (
+                rank for run in found for rank in run if rank[4] not in self.absent
+            )
+            self.trace.source(queue, kind, policy, ranks, self.needed, why)
 
     def _attempts(self) -> tuple[bool, ...]:
         """Return whether to allow borrowing, per attempt. Source: KUEUE.md 8.4."""
@@ -118,46 +141,76 @@ class ClassicalSearch:
         """Remove candidates until the preemptor fits. Source: KUEUE.md 8.5."""
         targets: list[Target] = []
         self.idle.clear()
+        if self.trace is not None:
+            free = room(self.requests, borrowing=borrowing)
+            now = shares(self.queue)
+            self.trace.note("attempt", borrowing=borrowing, room=free, shares=now)
         for work, kind in self._sequence(borrowing=borrowing):
             if kind != SAME and self._now_idle(work):
+                self._trace_idle(work, kind)
                 continue
             release_all(work.held)
             targets.append(Target(work, self._reason(work, kind)))
-            if fits(self.requests, borrowing=borrowing):
+            fitting = fits(self.requests, borrowing=borrowing)
+            if self.trace is not None:
+                self._trace_taken(targets[-1], kind, borrowing=borrowing, fits=fitting)
+            if fitting:
                 return self._finish(targets, borrowing=borrowing)
         restore(targets)
-        self._trace_attempt(targets, borrowing=borrowing, fitted=False)
+        if self.trace is not None:
+            self.trace.note("failed", borrowing=borrowing, tried=len(targets))
         return []
 
-    def _finish(self, targets: list[Target], *, borrowing: bool) -> list[Target]:
-        self._trace_attempt(targets, borrowing=borrowing, fitted=True)
-        targets = fill_back(targets, self.requests, borrowing=borrowing)
-        restore(targets)
+    def _trace_idle(self, work: Work, kind: str) -> None:
         if self.trace is not None:
-            self.trace.note("fill-back", kept=[t.work.name for t in targets])
-        return targets
+            assert work.queue is not None
+            self.trace.idle(self.bounds[work.queue], self.needed)
+            self.trace.candidate(work, kind, "skipped")
 
-    def _trace_attempt(
-        self, targets: list[Target], *, borrowing: bool, fitted: bool
+    def _trace_taken(
+        self, target: Target, kind: str, *, borrowing: bool, fits: bool
     ) -> None:
         if self.trace is not None:
-            self.trace.note(
-                "attempt",
-                borrowing=borrowing,
-                fitted=fitted,
-                removed=[(t.work.name, t.reason) for t in targets],
+            self.trace.candidate(
+                target.work,
+                kind,
+                "taken",
+                reason=target.reason,
+                room=room(self.requests, borrowing=borrowing),
+                fits=fits,
+                shares=shares(self.queue),
             )
+
+    def _finish(self, targets: list[Target], *, borrowing: bool) -> list[Target]:
+        targets = fill_back(
+            targets, self.requests, borrowing=borrowing, trace=self.trace
+        )
+        if self.trace is not None:
+            trace_targets(self.trace, self.queue, targets, self.requests)
+        restore(targets)
+        return targets
 
     def _sequence(self, *, borrowing: bool) -> Iterator[Candidate]:
         """Yield candidates in order. Source: KUEUE.md 8.3."""
         for evicted in (True, False):
             for kind in (HIERARCHY, PRIORITY, SAME):
-                runs = self.runs.get((kind, evicted), [])
+                runs = whole = self.runs.get((kind, evicted), [])
                 if borrowing and kind == PRIORITY:
                     runs = below_priority(runs, self._borrow_below())
                 for rank in merged(runs):
                     if rank[4] not in self.absent:
                         yield rank[4], kind
+                if self.trace is not None and runs is not whole:
+                    self._trace_spared(whole, self.trace)
+
+    def _trace_spared(self, runs: list[Run], trace: Trace) -> None:
+        """Note who may only go while the preemptor does not borrow."""
+        below = self._borrow_below()
+        for rank in merged(runs):
+            work = rank[4]
+            if work.priority >= below and work not in self.absent:
+                trace.limit(work.priority, None if below == _LOWEST else below)
+                trace.candidate(work, PRIORITY, "refused")
 
     def _borrow_below(self) -> int:
         """Return the priority from which a victim may not go to a borrower.

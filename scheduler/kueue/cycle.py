@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scheduler.kueue.borrowers import Borrowers
 from scheduler.kueue.cluster import Cluster
 from scheduler.kueue.entries import SEVERITY_REASONS, Entry, Fate
 from scheduler.kueue.modes import Mode
@@ -59,8 +60,16 @@ class Cycle:
 
     def run(self, heads: list[Entry]) -> list[Entry]:
         """Return the entries in the order in which they were decided."""
+        self._trace_heads(heads)
+        borrowers = Borrowers()  # nominations leave the tree as it is
         for entry in heads:
-            nominate(self.cluster, self.preempting, entry, self._trace(entry))
+            nominate(
+                self.cluster,
+                self.preempting,
+                entry,
+                borrowers=borrowers,
+                trace=self._trace(entry),
+            )
         able = [entry for entry in heads if entry.assignment is not None]
         decided = list(self._decide(able))
         for cell, amount in reversed(self.held_back):
@@ -73,10 +82,30 @@ class Cycle:
     def _trace(self, entry: Entry) -> Trace | None:
         return self.trace if entry.work is self.traced else None
 
+    def _trace_heads(self, heads: list[Entry]) -> None:
+        if self.trace is not None and any(e.work is self.traced for e in heads):
+            names = [str(entry.work.key) for entry in heads]
+            self.trace.note("cycle", number=self.cluster.cycle, heads=names)
+
     def _decide(self, entries: list[Entry]) -> Iterator[Entry]:
         for entry in self.preempting.order(entries):
             self._take(entry)
+            if self.trace is not None:
+                self._trace_fate(entry, self.trace)
             yield entry
+
+    def _trace_fate(self, entry: Entry, trace: Trace) -> None:
+        trace.note(
+            "decided",
+            workload=str(entry.work.key),
+            queue=entry.queue.name,
+            traced=entry.work is self.traced,
+            fate=entry.fate.value,
+            borrow=entry.borrow,
+            reason=entry.reason,
+            message=entry.message,
+            targets=[[str(t.work.key), t.reason] for t in entry.targets],
+        )
 
     def _take(self, entry: Entry) -> None:
         """Decide one entry. Source: KUEUE.md 7.3."""

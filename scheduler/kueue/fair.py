@@ -6,14 +6,23 @@ Source: KUEUE.md 9 (Kueue, fair sharing; KEP-1714).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
 
+from scheduler.kueue.borrowers import Borrowers, Needed
 from scheduler.kueue.candidates import Rank, merged
 from scheduler.kueue.ordering import Pile, Tournament
 from scheduler.kueue.quota import charge_all, release_all
 from scheduler.kueue.shares import Share, share
-from scheduler.kueue.targets import Requests, Target, fill_back, fits, restore
-from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree import Cohort, FlavorResource, Node, Queue
+from scheduler.kueue.targets import (
+    Requests,
+    Target,
+    fill_back,
+    fits,
+    restore,
+    trace_targets,
+)
+from scheduler.kueue.trace import Trace, room, share_of, shares
+from scheduler.kueue.tree import Cohort, Node, Queue
 from scheduler.kueue.work import Work
 from scheduler.reasons import (
     IN_CLUSTER_QUEUE,
@@ -33,8 +42,9 @@ class FairSearch:
         work: Work,
         queue: Queue,
         requests: Requests,
-        needed: Collection[FlavorResource],
+        needed: Needed,
         *,
+        borrowers: Borrowers,
         rules: Sequence[Rule],
         absent: Collection[Work] = (),
         trace: Trace | None = None,
@@ -44,11 +54,13 @@ class FairSearch:
         self.requests = requests
         self.held = tuple(requests.items())
         self.needed = needed
+        self.borrowers = borrowers
         self.rules = rules
         self.absent = absent
         self.trace = trace
         self.targets: list[Target] = []
         self.retry: list[tuple[Queue, Rank]] = []
+        self.seen: list[Queue] = []  # for the trace: where candidates were looked for
 
     def find(self) -> list[Target]:
         """Return whom to preempt, nobody when that does not help."""
@@ -60,11 +72,15 @@ class FairSearch:
         release_all(reversed(self.held))
         if not done:
             restore(self.targets)
+            if self.trace is not None:
+                self.trace.note("failed", borrowing=True, tried=len(self.targets))
             return []
-        self.targets = fill_back(self.targets, self.requests, borrowing=True)
-        restore(self.targets)
+        self.targets = fill_back(
+            self.targets, self.requests, borrowing=True, trace=self.trace
+        )
         if self.trace is not None:
-            self.trace.note("fill-back", kept=[t.work.name for t in self.targets])
+            trace_targets(self.trace, self.queue, self.targets, self.requests)
+        restore(self.targets)
         return self.targets
 
     def _piles(self) -> dict[Queue, Pile]:
@@ -75,7 +91,22 @@ class FairSearch:
             pile = Pile(ranks)
             if pile.first is not None:
                 piles[queue] = pile
+            if self.trace is not None:
+                self._trace_source(self.trace, queue, policy)
+        if self.trace is not None:
+            policy = self.queue.spec.reclaim
+            why = "borrows none of it"
+            if policy == "Never":
+                why = "reclaimWithinCohort is Never"
+            self.trace.excluded(self.queue, self.seen, policy, self.needed, why)
         return piles
+
+    def _trace_source(self, trace: Trace, queue: Queue, policy: str) -> None:
+        self.seen.append(queue)
+        relation = "same" if queue is self.queue else "fair"
+        ranks = (rank for _, rank in self._candidates(queue, policy))
+        why = "" if queue.active else "the ClusterQueue is not active"
+        trace.source(queue, relation, policy, ranks, self.needed, why)
 
     def _sources(self) -> Iterator[tuple[Queue, str]]:
         spec = self.queue.spec
@@ -83,15 +114,9 @@ class FairSearch:
         root = self.queue.root
         if spec.reclaim == "Never" or not isinstance(root, Cohort):
             return
-        for queue in root.subtree():
-            if queue is not self.queue and self._borrows(queue):
+        for queue in self.borrowers.below(root, self.needed):
+            if queue is not self.queue:
                 yield queue, spec.reclaim
-
-    def _borrows(self, queue: Queue) -> bool:
-        cells = queue.cells
-        return any(
-            fr in cells and cells[fr].usage > cells[fr].nominal for fr in self.needed
-        )
 
     def _candidates(self, queue: Queue, policy: str) -> Iterator[tuple[bool, Rank]]:
         """Yield (not evicted, rank), best victim first."""
@@ -113,13 +138,35 @@ class FairSearch:
         """Remove a victim; return whether the preemptor fits now."""
         release_all(work.held)
         self.targets.append(Target(work, reason))
-        return self._fits()
+        fitting = self._fits()
+        if self.trace is not None:
+            self._trace_taken(self.trace, work, reason, fitting=fitting)
+        return fitting
+
+    def _trace_taken(
+        self, trace: Trace, work: Work, reason: str, *, fitting: bool
+    ) -> None:
+        relation = "same" if work.queue is self.queue else "fair"
+        now, free = shares(self.queue), self._trace_room()
+        trace.candidate(
+            work, relation, "taken", reason=reason, room=free, fits=fitting, shares=now
+        )
+
+    def _trace_room(self) -> list[dict[str, Any]]:
+        release_all(reversed(self.held))
+        free = room(self.requests, borrowing=True)
+        charge_all(self.held)
+        return free
 
     def _first(self, piles: dict[Queue, Pile]) -> bool:
         """Apply the first rule, queue by queue. Source: KUEUE.md 9.5."""
         order = Tournament(self.queue, piles)
         within_nominal = self._within_nominal()
+        if self.trace is not None:
+            self._trace_round(self.trace, 0, within_nominal=within_nominal)
         while (queue := order.next()) is not None:
+            if self.trace is not None:
+                self._trace_turn(self.trace, queue)
             pile = piles[queue]
             if queue is self.queue:
                 done = self._take(pile.pop()[4], IN_CLUSTER_QUEUE)
@@ -132,6 +179,25 @@ class FairSearch:
             order.changed(queue)
         return False
 
+    def _trace_round(self, trace: Trace, rule: int, *, within_nominal: bool) -> None:
+        """Note the start of a rule; the request counts as used from here on."""
+        trace.note(
+            "round",
+            rule=rule,
+            withinNominal=within_nominal,
+            shares=shares(self.queue),
+            room=self._trace_room(),
+        )
+
+    def _trace_turn(self, trace: Trace, queue: Queue) -> None:
+        trace.note(
+            "turn",
+            queue=queue.name,
+            own=queue is self.queue,
+            share=share_of(share(queue)),
+            shares=shares(self.queue),
+        )
+
     def _within_nominal(self) -> bool:
         cells = (self.queue.cells[fr] for fr in self.needed)
         return all(cell.usage <= cell.nominal for cell in cells)
@@ -142,31 +208,31 @@ class FairSearch:
         new = share(ours)
         old = share(theirs)
         if new.value == float("inf") and old.value != float("inf"):
-            self.retry.extend((queue, rank) for rank in pile.drain())
+            drained = list(pile.drain())
+            self.retry.extend((queue, rank) for rank in drained)
+            if self.trace is not None:
+                for rank in drained:
+                    self.trace.compare(0, ours, theirs, (new, old, old))
+                    self.trace.candidate(rank[4], "fair", "refused")
             return False
         while pile.first is not None:
             rank = pile.pop()
-            if self._allowed(rank[4], theirs, new, old, self.rules[0]):
+            if self._allowed(rank[4], ours, theirs, new, old, 0):
                 return self._take(rank[4], IN_COHORT_FAIR_SHARING)
             self.retry.append((queue, rank))
         return False
 
     def _allowed(
-        self, work: Work, theirs: Node, new: Share, old: Share, rule: Rule
+        self, work: Work, ours: Node, theirs: Node, new: Share, old: Share, rule: int
     ) -> bool:
         release_all(work.held)
         after = share(theirs)
         charge_all(reversed(work.held))
-        allowed = rule(new, old, after)
-        if self.trace is not None:
-            self.trace.note(
-                "compare",
-                candidate=work.name,
-                preemptorShare=new.value,
-                targetShareBefore=old.value,
-                targetShareAfter=after.value,
-                allowed=allowed,
-            )
+        allowed = self.rules[rule](new, old, after)
+        if self.trace is not None:  # what is allowed is told when it was taken
+            self.trace.compare(rule, ours, theirs, (new, old, after))
+            if not allowed:
+                self.trace.candidate(work, "fair", "refused")
         return allowed
 
     def _sides(self, queue: Queue) -> tuple[Node, Node]:
@@ -193,11 +259,15 @@ class FairSearch:
             piles.setdefault(queue, []).append((not rank[4].shelved_evicted, rank))
         left = {queue: Pile(iter(ranks)) for queue, ranks in piles.items()}
         order = Tournament(self.queue, left)
-        while (queue := order.next()) is not None:
+        if self.trace is not None:
+            self._trace_round(self.trace, 1, within_nominal=False)
+        while (found := order.next()) is not None:
+            queue = found
+            if self.trace is not None:
+                self._trace_turn(self.trace, queue)
             ours, theirs = self._sides(queue)
             rank = left[queue].pop()
-            rule = self.rules[1]
-            if self._allowed(rank[4], theirs, share(ours), share(theirs), rule) and (
+            if self._allowed(rank[4], ours, theirs, share(ours), share(theirs), 1) and (
                 self._take(rank[4], IN_COHORT_FAIR_SHARING)
             ):
                 return True

@@ -93,6 +93,14 @@ class Assigner:
             if step.group is None:
                 if plan.requests[step.trigger]:
                     plan.fail([_uncovered(step.trigger)])
+                    if self.trace is not None:
+                        self.trace.note(
+                            "uncovered",
+                            podSet=plan.name,
+                            resource=step.trigger,
+                            requested=str(plan.requests[step.trigger]),
+                            reason=_uncovered(step.trigger),
+                        )
                     return {}
                 continue
             if not self._place_group(plan, part.shape, step, index, used):
@@ -110,6 +118,8 @@ class Assigner:
     ) -> bool:
         scan = _Scan(self, plan, shape, step, index, used)
         scan.run()
+        if self.trace is not None:
+            self._trace_scan(scan, self.trace)
         if scan.severe:
             plan.severe.append(min(scan.severe))
         if not scan.found:
@@ -117,6 +127,16 @@ class Assigner:
             return False
         scan.settle()
         return True
+
+    def _trace_scan(self, scan: _Scan, trace: Trace) -> None:
+        trace.note(
+            "scan",
+            podSet=scan.plan.name,
+            resources=list(scan.step.resources),
+            tried=list(scan.group.flavors[scan.start : scan.at + 1]),
+            left=list(scan.group.flavors[scan.at + 1 :]),
+            chosen={name: flavor for name, (flavor, _) in scan.found.items()},
+        )
 
     def nominated(self, index: int, resource: str) -> str | None:
         """Return the only flavor allowed here, or None when any is."""
@@ -171,7 +191,9 @@ class Assigner:
     def _simulate(self, cell: Cell, amount: int) -> Granted:
         targets = self.simulated.get((cell, amount))
         if targets is None:
-            needed = {cell.flavor_resource}
+            needed = frozenset((cell.flavor_resource,))
+            if self.trace is not None:
+                self.trace.search("flavor", {cell: amount}, needed)
             targets = self.search(self.work, self.queue, {cell: amount}, needed)
             self.simulated[cell, amount] = targets
         if not targets:
@@ -199,7 +221,9 @@ class Assigner:
         known = self._simulated_whole(requests, needed)
         if known is not None:
             return known
-        return self.search(self.work, self.queue, requests, needed)
+        if self.trace is not None:
+            self.trace.search("assignment", requests, needed)
+        return self.search(self.work, self.queue, requests, frozenset(needed))
 
     def _simulated_whole(
         self, requests: Mapping[Cell, int], needed: set[FlavorResource]
@@ -223,7 +247,7 @@ class _Scan:
     """
 
     __slots__ = ("amounts", "assigner", "at", "best", "found", "group", "index",
-                 "plan", "reasons", "severe", "shape", "step", "used")  # fmt: skip
+                 "plan", "reasons", "severe", "shape", "start", "step", "used")  # fmt: skip
 
     def __init__(
         self,
@@ -246,14 +270,15 @@ class _Scan:
         self.severe: list[Severity] = []
         self.found: dict[str, tuple[str, Granted]] = {}
         self.best = WORST
+        self.start = 0
         self.at = -1
 
     def run(self) -> None:
         """Try the flavors in order until one is good enough."""
         spec = self.assigner.queue.spec
         flavors = self.group.flavors
-        start = self.assigner.start(self.index, self.step.trigger)
-        for at in range(start, len(flavors)):
+        self.start = self.assigner.start(self.index, self.step.trigger)
+        for at in range(self.start, len(flavors)):
             self.at = at
             granted = self._try(flavors[at])
             if granted is None:
@@ -274,6 +299,14 @@ class _Scan:
         if reason:
             self.reasons.append(reason)
             self.severe.append(Severity.NO_MATCH)
+            if self.assigner.trace is not None:
+                self.assigner.trace.note(
+                    "barred",
+                    podSet=self.plan.name,
+                    flavor=flavor,
+                    resources=list(self.step.resources),
+                    reason=reason,
+                )
             return None
         preference = self.assigner.queue.spec.preference
         whole, each, severe = BEST, {}, Severity.WAITING
@@ -305,7 +338,9 @@ class _Scan:
         if reason:
             self.reasons.append(reason)
         if self.assigner.trace is not None:
-            self.assigner.trace.flavor(self.plan.name, cell, amount, granted, reason)
+            self.assigner.trace.flavor(
+                self.plan.name, cell, amount, assigned, granted, reason
+            )
         return granted, severity
 
     def settle(self) -> None:

@@ -108,6 +108,8 @@ def _place(root: Node) -> list[Node]:
         node.depth = len(node.path)
         node.root = root
         node.trail = _trail(node)
+        above = parent.full_path if parent is not None else ""
+        node.full_path = f"{above}/{node.name}"
         if isinstance(node, Cohort):
             order.extend(node.children())
     for node in reversed(order):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from scheduler.kueue.assignment import Assignment
+from scheduler.kueue.borrowers import Borrowers
 from scheduler.kueue.cluster import Cluster
 from scheduler.kueue.entries import Entry
 from scheduler.kueue.flavors import Assigner
@@ -22,7 +23,12 @@ Found = tuple[Assignment, list[Target]]
 
 
 def nominate(
-    cluster: Cluster, preempting: Preempting, entry: Entry, trace: Trace | None = None
+    cluster: Cluster,
+    preempting: Preempting,
+    entry: Entry,
+    *,
+    borrowers: Borrowers,
+    trace: Trace | None = None,
 ) -> None:
     """Give the entry an assignment and targets, or say why it gets none.
 
@@ -37,7 +43,9 @@ def nominate(
         entry.refuse(Reason.GENERIC, MISCONFIGURED, problem)
         return
     resume = _resume(work, entry, cluster.cycle)
-    found = search(cluster, preempting, entry, resume=resume, trace=trace)
+    found = search(
+        cluster, preempting, entry, resume=resume, borrowers=borrowers, trace=trace
+    )
     entry.assignment, entry.targets = found
     note_attempt(cluster, entry)
 
@@ -83,6 +91,7 @@ def search(
     *,
     resume: Sequence[Mapping[str, int]] = (),
     only: Sequence[Mapping[str, str]] | None = None,
+    borrowers: Borrowers | None = None,
     absent: Collection[Work] = (),
     trace: Trace | None = None,
 ) -> Found:
@@ -94,7 +103,7 @@ def search(
         entry.work,
         entry.queue,
         flavors=cluster.flavors,
-        search=preempting.port(absent=absent, trace=trace),
+        search=preempting.port(borrowers=borrowers, absent=absent, trace=trace),
         refusals=cluster.refusals,
         fair=preempting.fair,
         resume=resume,

@@ -5,6 +5,7 @@ Source: KUEUE.md 9.4.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator, Mapping
 
 from scheduler.kueue.candidates import Rank
@@ -12,6 +13,8 @@ from scheduler.kueue.shares import Share, measure
 from scheduler.kueue.tree import Cohort, Node, Queue
 
 _BELOW_ALL = Share(-1.0)
+#: Share (negated), first candidate, and the stamp that says whether it still holds.
+Standing = tuple[float, float, tuple[bool, bool, Rank], int, Queue]
 
 
 class Pile:
@@ -39,7 +42,9 @@ class Pile:
 class Tournament:
     """Descends from the root to the queue that holds the largest share.
 
-    Pruned nodes never come back: usage only falls while victims are removed.
+    A heap per cohort holds its queues; only the one that changed is measured
+    again. What was pruned never comes back: usage only falls while victims are
+    removed.
     """
 
     def __init__(self, queue: Queue, piles: Mapping[Queue, Pile]) -> None:
@@ -47,14 +52,17 @@ class Tournament:
         self.piles = piles
         self.ancestors = frozenset(queue.path)
         self.pruned: set[Node] = set()
-        self.known: dict[Node, tuple[Share, bool]] = {}
-        self.live: dict[Cohort, list[Queue]] = {}
+        self.heaps: dict[Cohort, list[Standing]] = {}
+        self.stamps = dict.fromkeys(piles, 0)
+        self.known: dict[Cohort, tuple[Share, bool]] = {}
+        for member in piles:
+            self._enter(member)
 
     def next(self) -> Queue | None:
         """Return the queue to take a victim from, None when nobody is left."""
-        if not isinstance(self.queue.root, Cohort):
-            return self.queue if self._has(self.queue) else None
         root = self.queue.root
+        if not isinstance(root, Cohort):
+            return self.queue if self._has(self.queue) else None
         while root not in self.pruned:
             found = self._descend(root)
             if found is not None:
@@ -62,25 +70,33 @@ class Tournament:
         return None
 
     def changed(self, queue: Queue) -> None:
-        """Note that a workload of this queue was removed."""
-        self.known.pop(queue, None)
+        """Note that the queue has fewer candidates, or less usage, than before."""
+        self.stamps[queue] += 1
+        self._enter(queue)
         for cohort in queue.path:
             self.known.pop(cohort, None)
 
     def drop(self, queue: Queue) -> None:
         """Leave the queue out from now on."""
-        self.changed(queue)
         self.pruned.add(queue)
+        self.changed(queue)
 
     def _has(self, queue: Queue) -> bool:
-        pile = self.piles.get(queue)
-        return pile is not None and pile.first is not None and queue not in self.pruned
+        return queue in self.piles and self.piles[queue].first is not None
 
-    def _measure(self, node: Node) -> tuple[Share, bool]:
-        known = self.known.get(node)
-        if known is None:
-            known = self.known[node] = measure(node)
-        return known
+    def _enter(self, queue: Queue) -> None:
+        """Let the queue stand in its cohort, unless it has nothing to give."""
+        first, cohort = self.piles[queue].first, queue.parent
+        if first is None or cohort is None or queue in self.pruned:
+            return
+        value, borrowing = measure(queue)
+        own = queue is self.queue
+        if not (borrowing or own):
+            self.pruned.add(queue)
+            return
+        order = (first[0], own, first[1])
+        standing = (-value.value, -value.ratio, order, self.stamps[queue], queue)
+        heapq.heappush(self.heaps.setdefault(cohort, []), standing)
 
     def _descend(self, cohort: Cohort) -> Queue | None:
         """Return the queue found below, or None after something was pruned."""
@@ -94,32 +110,14 @@ class Tournament:
         return queue
 
     def _best_queue(self, cohort: Cohort) -> tuple[Queue | None, Share]:
-        best, best_share = None, _BELOW_ALL
-        for queue in self._live(cohort):
-            value, borrowing = self._measure(queue)
-            if not self._has(queue) or not (borrowing or queue is self.queue):
-                self.pruned.add(queue)
-            elif value > best_share or (
-                value == best_share and best is not None and self._before(queue, best)
-            ):
-                best, best_share = queue, value
-        return best, best_share
-
-    def _live(self, cohort: Cohort) -> list[Queue]:
-        live = self.live.get(cohort)
-        if live is None:
-            live = [queue for queue in cohort.queues if queue in self.piles]
-        live = self.live[cohort] = [q for q in live if q not in self.pruned]
-        return live
-
-    def _before(self, left: Queue, right: Queue) -> bool:
-        """Tell whose first candidate comes first. Source: KUEUE.md 8.3."""
-        return self._order(left) < self._order(right)
-
-    def _order(self, queue: Queue) -> tuple[bool, bool, Rank]:
-        first = self.piles[queue].first
-        assert first is not None
-        return first[0], queue is self.queue, first[1]
+        """Return the queue with the largest share; ties go by first candidate."""
+        heap = self.heaps.get(cohort, [])
+        while heap:
+            value, ratio, _, stamp, queue = heap[0]
+            if stamp == self.stamps[queue] and queue not in self.pruned:
+                return queue, Share(-value, -ratio)
+            heapq.heappop(heap)
+        return None, _BELOW_ALL
 
     def _best_cohort(self, cohort: Cohort) -> tuple[Cohort | None, Share]:
         best, best_share = None, _BELOW_ALL
@@ -132,3 +130,9 @@ class Tournament:
             elif value >= best_share:
                 best, best_share = child, value
         return best, best_share
+
+    def _measure(self, cohort: Cohort) -> tuple[Share, bool]:
+        known = self.known.get(cohort)
+        if known is None:
+            known = self.known[cohort] = measure(cohort)
+        return known

@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from scheduler import registry
+from scheduler.kueue.borrowers import Borrowers, Needed
 from scheduler.kueue.configuration import Settings
 from scheduler.kueue.entries import Entry
 from scheduler.kueue.targets import Requests, Search, Target
 from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree import FlavorResource, Queue
+from scheduler.kueue.tree import Queue
 from scheduler.kueue.work import Work
 
 
@@ -25,21 +26,27 @@ class Preempting:
         )
 
     def port(
-        self, *, absent: Collection[Work] = (), trace: Trace | None = None
+        self,
+        *,
+        borrowers: Borrowers | None = None,
+        absent: Collection[Work] = (),
+        trace: Trace | None = None,
     ) -> Search:
-        """Return the search with everything bound but the question."""
+        """Return the search with everything bound but the question.
+
+        `borrowers` may be shared by searches on the same state of the tree.
+        """
+        known = borrowers if borrowers is not None else Borrowers()
 
         def search(
-            work: Work,
-            queue: Queue,
-            requests: Requests,
-            needed: Collection[FlavorResource],
+            work: Work, queue: Queue, requests: Requests, needed: Needed
         ) -> list[Target]:
             targets: list[Target] = self.strategy.search(
                 work,
                 queue,
                 requests,
                 needed,
+                borrowers=known,
                 rules=self.rules,
                 absent=absent,
                 trace=trace,

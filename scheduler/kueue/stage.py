@@ -45,6 +45,9 @@ class KueueStage:
         self.life = Lifecycle(self.cluster, context)
         self.controller = Controller(self.life)
         self.intake = Intake(self.cluster, self.life, self.name)
+        # Who explains listens to one workload here; nobody else writes it.
+        self.traced: Key | None = None
+        self.trace: Trace | None = None
 
     # ---- objects in ----
 
@@ -113,7 +116,7 @@ class KueueStage:
 
     # ---- admission ----
 
-    def cycle(self, *, trace: Trace | None = None, traced: Key | None = None) -> bool:
+    def cycle(self) -> bool:
         """Run one admission cycle; False when there was no head to try.
 
         Source: KUEUE.md 7.
@@ -127,8 +130,8 @@ class KueueStage:
             self.cluster,
             self.preempting,
             blocked=self.blocked,
-            trace=trace,
-            traced=self.cluster.works.get(traced) if traced else None,
+            trace=self.trace,
+            traced=self.cluster.works.get(self.traced) if self.traced else None,
         )
         for entry in run.run(heads):
             self._conclude(entry)

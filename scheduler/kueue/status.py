@@ -17,7 +17,6 @@ from scheduler.kueue.tree import Queue
 from scheduler.kueue.work import Work
 from scheduler.reasons import (
     ACTIVE,
-    ADMITTED,
     CAN_ADMIT,
     CAN_SUBMIT,
     CANNOT_ADMIT,
@@ -86,7 +85,7 @@ def write_queue(cluster: Cluster, obj: Object, now_us: int) -> Memory:
     condition = _active(
         queue.active_since_us, _queue_verdict(cluster, queue), obj, now_us
     )
-    unadmitted = [work for work in queue.shelf.works if not work.holds(ADMITTED)]
+    unadmitted = list(queue.shelf.unadmitted)
     obj.status = {
         "conditions": [condition],
         "flavorsReservation": _queue_usage(queue, ()),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import NamedTuple
 
 from scheduler.kueue.quota import available, charge_all, release_all
+from scheduler.kueue.trace import Trace
+from scheduler.kueue.trace import shares as trace_shares
 from scheduler.kueue.tree import Cell, FlavorResource, Queue
 from scheduler.kueue.work import Work
 
@@ -18,7 +20,7 @@ class Target(NamedTuple):
 
 
 Requests = dict[Cell, int]
-Search = Callable[[Work, Queue, Requests, Collection[FlavorResource]], list[Target]]
+Search = Callable[[Work, Queue, Requests, frozenset[FlavorResource]], list[Target]]
 
 
 def fits(requests: Requests, *, borrowing: bool) -> bool:
@@ -35,7 +37,11 @@ def fits(requests: Requests, *, borrowing: bool) -> bool:
 
 
 def fill_back(
-    targets: list[Target], requests: Requests, *, borrowing: bool
+    targets: list[Target],
+    requests: Requests,
+    *,
+    borrowing: bool,
+    trace: Trace | None = None,
 ) -> list[Target]:
     """Spare those who turn out not to be needed; usage is left without the rest.
 
@@ -45,11 +51,15 @@ def fill_back(
     """
     needed: set[object] = set()
     for index in range(len(targets) - 2, -1, -1):
-        held = targets[index].work.held
-        if held in needed:
+        work = targets[index].work
+        held = work.held
+        if held in needed and trace is None:
             continue
         charge_all(held)
-        if fits(requests, borrowing=borrowing):
+        fitting = held not in needed and fits(requests, borrowing=borrowing)
+        if trace is not None:
+            trace.put_back(work, requests, borrowing=borrowing, fits=fitting)
+        if fitting:
             targets[index] = targets[-1]
             targets.pop()
         else:
@@ -62,3 +72,17 @@ def restore(targets: list[Target]) -> None:
     """Give the usage of all targets back."""
     for target in reversed(targets):
         charge_all(target.work.held)
+
+
+def trace_targets(
+    trace: Trace, queue: Queue, targets: list[Target], requests: Requests
+) -> None:
+    """Note whom a search ends with; their usage is out of the tree now.
+
+    The shares are those with the preemptor in and its victims out.
+    """
+    charge_all(requests.items())
+    after = trace_shares(queue)
+    release_all(reversed(requests.items()))
+    found = [[str(target.work.key), target.reason] for target in targets]
+    trace.note("targets", targets=found, shares=after)

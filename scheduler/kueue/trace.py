@@ -1,43 +1,235 @@
-"""What a decision looked at, step by step: filled only when somebody asks."""
+"""What a decision looked at, step by step: filled only when somebody asks.
+
+Every step is a dict of plain values that JSON can hold; amounts are texts of
+canonical integers. Nothing here decides, and nothing here is called when no
+trace is given.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from scheduler.amounts import text_of
-from scheduler.kueue.modes import Granted
-from scheduler.kueue.tree import Cell, Node
+from scheduler.kueue.quota import available
+from scheduler.kueue.shares import Share, measure
+from scheduler.kueue.tree import Cell, Cohort, FlavorResource, Node, Queue
+
+if TYPE_CHECKING:
+    from scheduler.kueue.candidates import Rank
+    from scheduler.kueue.modes import Granted
+    from scheduler.kueue.work import Work
+
+Values = dict[str, Any]
+_INFINITE = math.inf
 
 
 class Trace:
     """The steps of a cycle for one workload, in order, as plain values."""
 
     def __init__(self) -> None:
-        self.steps: list[dict[str, Any]] = []
+        self.steps: list[Values] = []
+        self._test: Values | None = None  # of the candidate that is looked at
 
     def note(self, step: str, **values: Any) -> None:
         """Append one step."""
         self.steps.append({"step": step, **values})
 
+    # ---- flavors ----
+
     def flavor(
-        self, pod_set: str, cell: Cell, amount: int, granted: Granted, reason: str
+        self,
+        pod_set: str,
+        cell: Cell,
+        amount: int,
+        assigned: int,
+        granted: Granted,
+        reason: str,
     ) -> None:
-        """Append what one flavor offers for one resource, and its arithmetic."""
-        flavor, resource = cell.flavor_resource
+        """Append what one flavor offers for one resource, and its arithmetic.
+
+        `assigned` is the part of `amount` that earlier podsets ask.
+        """
         self.note(
             "flavor",
             podSet=pod_set,
-            flavor=flavor,
-            resource=resource,
-            requested=text_of(resource, amount),
+            requested=str(amount),
+            assigned=str(assigned),
             mode=granted.mode.name,
             borrow=granted.borrow,
             reason=reason,
-            chain=chain(cell),
+            **arithmetic(cell, amount),
+        )
+
+    # ---- searches for victims ----
+
+    def search(
+        self,
+        purpose: str,
+        requests: Mapping[Cell, int],
+        needed: Collection[FlavorResource],
+    ) -> None:
+        """Append the start of a search: for one cell, or for the whole assignment."""
+        self.note(
+            "search",
+            purpose=purpose,
+            requests=[_amount(cell, amount) for cell, amount in requests.items()],
+            needed=[list(each) for each in sorted(needed)],
+        )
+
+    def source(
+        self,
+        queue: Queue,
+        relation: str,
+        policy: str,
+        ranks: Iterable[Rank],
+        needed: Collection[FlavorResource],
+        why: str = "",
+    ) -> None:
+        """Append where candidates may come from; `why` when none of them may."""
+        holders = [w for w in queue.shelf.works if not w.signature.isdisjoint(needed)]
+        self.note(
+            "source",
+            queue=queue.name,
+            relation=relation,
+            policy=policy,
+            holders=len(holders),
+            candidates=sum(1 for _ in ranks),
+            why=why,
+            cells=[_standing(queue, each) for each in sorted(needed)],
+        )
+
+    def excluded(
+        self,
+        queue: Queue,
+        visited: Collection[Queue],
+        policy: str,
+        needed: Collection[FlavorResource],
+        why: str,
+    ) -> None:
+        """Append the queues of the tree that no candidate was looked for in."""
+        root = queue.root
+        others = root.subtree() if isinstance(root, Cohort) else ()
+        for other in others:
+            if other is not queue and other not in visited:
+                self.source(other, "other", policy, (), needed, why)
+
+    def compare(
+        self, rule: int, ours: Node, theirs: Node, values: Sequence[Share]
+    ) -> None:
+        """Keep the comparison of shares that the next candidate is judged by.
+
+        `values`: the preemptor's share, the target's before and after.
+        """
+        new, old, after = values
+        self._test = {
+            "kind": "share",
+            "rule": rule,
+            "ours": name_of(ours),
+            "theirs": name_of(theirs),
+            "preemptorShare": share_of(new),
+            "targetShareBefore": share_of(old),
+            "targetShareAfter": share_of(after),
+        }
+
+    def limit(self, priority: int, below: int | None) -> None:
+        """Keep the priority that the next candidate would have to be below."""
+        self._test = {"kind": "priority", "priority": priority, "below": below}
+
+    def idle(self, nodes: Iterable[Node], needed: Collection[FlavorResource]) -> None:
+        """Keep that one of these nodes uses no more than its own quota now."""
+        self._test = {
+            "kind": "withinNominal",
+            "cells": [
+                _standing(node, each) for node in nodes for each in sorted(needed)
+            ],
+        }
+
+    def candidate(self, work: Work, relation: str, verdict: str, **values: Any) -> None:
+        """Append one candidate in the order looked at, and what became of it."""
+        reserved = work.conditions.get("QuotaReserved")
+        self.note(
+            "candidate",
+            workload=str(work.key),
+            queue=work.queue.name if work.queue is not None else "",
+            relation=relation,
+            verdict=verdict,
+            priority=work.priority,
+            evicted=work.evicted,
+            reservedUs=reserved.since_us if reserved is not None else None,
+            held=[_amount(cell, amount) for cell, amount in work.held],
+            test=self._test,
+            **values,
+        )
+        self._test = None
+
+    def put_back(
+        self, work: Work, requests: Mapping[Cell, int], *, borrowing: bool, fits: bool
+    ) -> None:
+        """Append a try to spare a target; its usage is back in the tree now."""
+        self.note(
+            "putBack",
+            workload=str(work.key),
+            queue=work.queue.name if work.queue is not None else "",
+            held=[_amount(cell, amount) for cell, amount in work.held],
+            room=room(requests, borrowing=borrowing),
+            fits=fits,
+            shares=shares(work.queue),
         )
 
 
-def chain(cell: Cell) -> list[dict[str, str]]:
+def name_of(node: Node) -> Values:
+    """Return which node this is."""
+    return {"kind": node.kind, "name": node.name}
+
+
+def share_of(share: Share) -> float | None:
+    """Return a share's value; None is infinite."""
+    return None if share.value == _INFINITE else share.value
+
+
+def shares(queue: Node | None) -> list[Values]:
+    """Return the weighted share of every node in a queue's tree that has one."""
+    if queue is None or not isinstance(queue.root, Cohort):
+        return []
+    found, waiting = [], [queue.root]
+    while waiting:
+        cohort = waiting.pop(0)
+        waiting += cohort.cohorts
+        for node in cohort.children():
+            value, borrowing = measure(node)
+            share = {"share": share_of(value), "borrowing": borrowing}
+            found.append({**name_of(node), **share, "weight": node.weight})
+    return found
+
+
+def room(requests: Mapping[Cell, int], *, borrowing: bool) -> list[Values]:
+    """Return, per cell asked, what is free for the request in the present state."""
+    return [
+        {
+            **_amount(cell, amount),
+            "available": str(available(cell)),
+            "withinNominal": None if borrowing else str(cell.nominal - cell.usage),
+        }
+        for cell, amount in requests.items()
+    ]
+
+
+def arithmetic(cell: Cell, amount: int) -> Values:
+    """Return what a ClusterQueue has for `amount` of a cell, and all above it."""
+    flavor, resource = cell.flavor_resource
+    free = available(cell)
+    return {
+        "flavor": flavor,
+        "resource": resource,
+        "available": str(free),
+        "potential": str(cell.most),
+        "shortfall": str(max(0, amount - free)),
+        "chain": chain(cell),
+    }
+
+
+def chain(cell: Cell) -> list[Values]:
     """Return quota and usage of a cell and all above it, nearest first."""
     rows = []
     at: Cell | None = cell
@@ -47,9 +239,7 @@ def chain(cell: Cell) -> list[dict[str, str]]:
     return rows
 
 
-def _row(cell: Cell) -> dict[str, str]:
-    resource = cell.flavor_resource[1]
-    node: Node = cell.node
+def _row(cell: Cell) -> Values:
     numbers = {
         "nominal": cell.nominal,
         "subtree": cell.subtree,
@@ -59,9 +249,22 @@ def _row(cell: Cell) -> dict[str, str]:
         "borrowingLimit": cell.borrowing,
         "lendingLimit": cell.lending,
     }
-    written = {
-        name: text_of(resource, amount)
-        for name, amount in numbers.items()
-        if amount is not None
-    }
-    return {"kind": node.kind, "name": node.name, **written}
+    texts = {name: _text(amount) for name, amount in numbers.items()}
+    return {**name_of(cell.node), **texts}
+
+
+def _text(amount: int | None) -> str | None:
+    return None if amount is None else str(amount)
+
+
+def _amount(cell: Cell, amount: int) -> Values:
+    flavor, resource = cell.flavor_resource
+    return {"flavor": flavor, "resource": resource, "amount": str(amount)}
+
+
+def _standing(node: Node, flavor_resource: FlavorResource) -> Values:
+    flavor, resource = flavor_resource
+    cell = node.cells.get(flavor_resource)
+    used, quota = (cell.usage, cell.subtree) if cell is not None else (0, 0)
+    numbers = {"used": str(used), "quota": str(quota)}
+    return {**name_of(node), "flavor": flavor, "resource": resource, **numbers}

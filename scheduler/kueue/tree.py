@@ -87,6 +87,7 @@ class Node:
     __slots__ = (
         "cells",
         "depth",
+        "full_path",
         "height",
         "measures",
         "name",
@@ -103,6 +104,7 @@ class Node:
         self.parent: Cohort | None = None
         self.root: Node = self
         self.path: tuple[Cohort, ...] = ()  # parent .. root
+        self.full_path = f"/{name}"  # from the root
         self.depth = 0
         self.height = 0
         self.trail: tuple[Key, ...] = ()  # the objects whose status its usage is in
@@ -127,12 +129,6 @@ class Node:
                 cell.parent = self.parent.cell(flavor_resource)
                 cell.most = cell.parent.most
         return cell
-
-    @property
-    def full_path(self) -> str:
-        """Return "/root/.../name"."""
-        names = [cohort.name for cohort in reversed(self.path)]
-        return "/" + "/".join([*names, self.name])
 
 
 class Queue(Node):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from scheduler.kueue.borrowers import Borrowers, Needed
 from scheduler.kueue.entries import Entry
 from scheduler.kueue.fair import FairSearch, Rule
 from scheduler.kueue.lots import by_share
 from scheduler.kueue.targets import Requests, Target
 from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree import FlavorResource, Queue
+from scheduler.kueue.tree import Queue
 from scheduler.kueue.work import Work
 from scheduler.registry import register
 
@@ -31,15 +32,23 @@ class FairSharing:
         work: Work,
         queue: Queue,
         requests: Requests,
-        needed: Collection[FlavorResource],
+        needed: Needed,
         *,
+        borrowers: Borrowers,
         rules: Sequence[Rule] = (),
         absent: Collection[Work] = (),
         trace: Trace | None = None,
     ) -> list[Target]:
         """Return whom to preempt."""
         search = FairSearch(
-            work, queue, requests, needed, rules=rules, absent=absent, trace=trace
+            work,
+            queue,
+            requests,
+            needed,
+            borrowers=borrowers,
+            rules=rules,
+            absent=absent,
+            trace=trace,
         )
         return search.find()
 
