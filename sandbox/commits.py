@@ -35,6 +35,7 @@ from sandbox.operations import (
     Undo,
 )
 from sandbox.packing import pack_page, pack_step, pack_world
+from sandbox.rows.tally import Tally
 from sandbox.worlds import Held
 from scheduler.world import Changes
 
@@ -84,8 +85,10 @@ def commit(held: Held, sandbox: Sandbox, claim: Claim, work: Work) -> Step:
         line.row(step.revision, step.tick, n) for n, line in enumerate(lines)
     ]
     diffs.apply(held.page, step)
+    if work.kind != Revision.TICK:
+        held.tally = Tally.of(held.page)
     if work.kind == Revision.TICK:
-        step.samples = [rows.sample_of(sandbox, held.page, lines)]
+        step.samples = [rows.sample_of(sandbox, held.page, held.tally, lines)]
     with transaction.atomic():
         _claim_revision(sandbox, claim, before)
         _store(held, sandbox, changes, work)
@@ -140,7 +143,7 @@ def _step(
     held: Held, sandbox: Sandbox, changes: Changes, work: Work, before: int
 ) -> Step:
     if work.kind == Revision.TICK:
-        delta = rows.delta_of(held.world, sandbox, held.page, changes)
+        delta = rows.delta_of(held.world, sandbox, held.page, held.tally, changes)
     else:
         delta = diffs.between(held.page, rows.page_of(held.world, sandbox))
     return Step(

@@ -19,6 +19,7 @@ from sandbox.diffs import Page, Step
 from sandbox.errors import BusyError, NotFoundError
 from sandbox.models import Diff, Revision, Sandbox
 from sandbox.packing import unpack_step
+from sandbox.rows.tally import Tally
 from scheduler.world import Header, World
 
 logger = logging.getLogger(__name__)
@@ -40,6 +41,7 @@ class Held:
     revision: int
     world: World
     page: Page
+    tally: Tally  # of the page's workloads
 
 
 class _Cache:
@@ -147,7 +149,7 @@ def copy_of(sandbox_id: str) -> tuple[World, Sandbox]:
 def _read(sandbox: Sandbox) -> Held:
     world = fresh(sandbox)
     page = rows.page_of(world, sandbox)
-    return Held(sandbox.pk, sandbox.revision, world, page)
+    return Held(sandbox.pk, sandbox.revision, world, page, Tally.of(page))
 
 
 def _catch_up(held: Held, sandbox: Sandbox) -> bool:
@@ -188,4 +190,5 @@ def _catch_up_page(held: Held, sandbox: Sandbox) -> bool:
             return False
         diffs.apply(held.page, step)
         held.revision = step.revision
+    held.tally = Tally.of(held.page)
     return held.revision == sandbox.revision

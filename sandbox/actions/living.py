@@ -16,6 +16,7 @@ from sandbox.events import Line
 from sandbox.findings import causes_of
 from sandbox.models import Sandbox
 from sandbox.operations import Begin, Transport
+from sandbox.rows.tally import Tally
 from sandbox.rows.transport import KEY
 from sandbox.worlds import Held
 from scheduler.errors import SchedulerError
@@ -90,7 +91,7 @@ def begin(user: User, world: World, **columns: Any) -> Sandbox:
         start_policy=world.policy.document(),
         **columns,
     )
-    held = Held(sandbox.pk, sandbox.revision, world, {})
+    held = Held(sandbox.pk, sandbox.revision, world, {}, Tally())
     line = Line(
         t_ms=world.context.now_ms,
         type="Edit",

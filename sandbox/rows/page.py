@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -39,37 +39,47 @@ def page_of(world: World, sandbox: Sandbox) -> Page:
         make = MAKERS.get(obj.key.kind)
         if make is not None and world_shows(world, obj.key):
             page[str(obj.key)] = plain(make(world, obj))
-    for row in _always(world, page):
+    for row in _always(world, Tally.of(page)):
         page[row.key] = plain(row)
     page[transport.KEY] = transport.sandbox_row(world, sandbox, None)
     page[transport.POLICY_KEY] = transport.policy_row(world, sandbox)
     return page
 
 
-def delta_of(world: World, sandbox: Sandbox, page: Page, changes: Changes) -> Delta:
+def delta_of(
+    world: World, sandbox: Sandbox, page: Page, tally: Tally, changes: Changes
+) -> Delta:
     """Return what changed since `page` by a tick with these changes.
 
-    Cost: the touched objects, their nodes, all queues, and one look at every
-    workload row to count.
+    `tally` counts the page's workloads and is brought forward. Cost: the
+    touched objects, their nodes, all queues, and a look at whoever waits.
     """
     delta = Delta()
-    after = dict(page)
-    _forget(delta, after, changes.removed)
+    for key in changes.removed:
+        before = page.get(str(key)) if key.kind in MAKERS else None
+        if before is not None:
+            delta.removed.append(str(key))
+            tally.change(before, None)
+    shown = set(delta.removed)
     for obj in _touched(world, page, changes):
-        row = plain(MAKERS[obj.key.kind](world, obj))
-        note(delta, page.get(row["key"]), row)
-        after[row["key"]] = row
-    for row in list(workloads.reparked(world, after)):
-        note(delta, page.get(row["key"]), row)
-        after[row["key"]] = row
+        _show(delta, page, tally, plain(MAKERS[obj.key.kind](world, obj)), shown)
+    for row in list(workloads.reparked(world, page, shown)):
+        _show(delta, page, tally, row, shown)
     rest = {key for key in page if key.startswith(_ALWAYS_PREFIXES)}
-    for fresh in _always(world, after):
+    for fresh in _always(world, tally):
         row = plain(fresh)
         rest.discard(row["key"])
         note(delta, page.get(row["key"]), row)
     delta.removed += sorted(rest)
     note(delta, page.get(transport.KEY), transport.sandbox_row(world, sandbox, page))
     return delta
+
+
+def _show(delta: Delta, page: Page, tally: Tally, row: Row, shown: set[str]) -> None:
+    before = page.get(row["key"])
+    note(delta, before, row)
+    tally.change(None if row["key"] in shown else before, row)
+    shown.add(row["key"])
 
 
 def world_shows(world: World, key: Key) -> bool:
@@ -83,16 +93,9 @@ def plain(row: AnyRow | WireRow) -> Row:
     return values
 
 
-def _always(world: World, page: Page) -> Iterator[WireRow]:
-    tally = Tally.of(page)
+def _always(world: World, tally: Tally) -> Iterator[WireRow]:
     yield from quota.rows(world, tally)
     yield from yunikorn.rows(world)
-
-
-def _forget(delta: Delta, after: dict[str, Row], removed: Iterable[Key]) -> None:
-    for key in removed:
-        if key.kind in MAKERS and after.pop(str(key), None) is not None:
-            delta.removed.append(str(key))
 
 
 def _touched(world: World, page: Page, changes: Changes) -> Iterator[Object]:

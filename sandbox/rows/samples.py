@@ -14,9 +14,9 @@ from sandbox.rows.tally import Tally
 from sandbox.wire import QueueSample, Sample
 
 
-def sample_of(sandbox: Sandbox, page: Page, lines: Iterable[Line]) -> Row:
+def sample_of(sandbox: Sandbox, page: Page, tally: Tally, lines: Iterable[Line]) -> Row:
     """Return the sample of the tick that made this page and these events."""
-    phases = Tally.of(page).phases or _pods(page)
+    phases = tally.phases or _pods(page)
     types = Counter(line.type for line in lines)
     used, capacity = _sums(page)
     sample = Sample(

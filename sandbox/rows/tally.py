@@ -23,20 +23,31 @@ class Tally:
 
     @classmethod
     def of(cls, page: Mapping[str, Row]) -> Tally:
-        """Count the workload rows of a page."""
+        """Count the workload rows of a page. O(rows)."""
         tally = cls()
-        cluster, local, phases = tally.cluster, tally.local, tally.phases
-        for key, row in page.items():
-            if not key.startswith("Workload/"):
-                continue
-            queue, phase = row["clusterQueue"], row["phase"]
-            phases[phase] += 1
-            cluster[queue, phase] += 1
-            local[row["namespace"], row["localQueue"], phase] += 1
-            if row["evicted"] and phase in ("pending", "inadmissible"):
-                cluster[queue, "evicted"] += 1
-                local[row["namespace"], row["localQueue"], "evicted"] += 1
+        for row in page.values():
+            tally.count(row, 1)
         return tally
+
+    def change(self, before: Row | None, after: Row | None) -> None:
+        """Count a row that came, went or changed."""
+        if before is not None:
+            self.count(before, -1)
+        if after is not None:
+            self.count(after, 1)
+
+    def count(self, row: Row, sign: int) -> None:
+        """Count one row in (1) or out (-1); other kinds count nothing."""
+        if row["kind"] != "Workload":
+            return
+        queue, phase = row["clusterQueue"], row["phase"]
+        door = row["namespace"], row["localQueue"]
+        self.phases[phase] += sign
+        self.cluster[queue, phase] += sign
+        self.local[(*door, phase)] += sign
+        if row["evicted"] and phase in ("pending", "inadmissible"):
+            self.cluster[queue, "evicted"] += sign
+            self.local[(*door, "evicted")] += sign
 
     def of_cluster_queue(self, name: str) -> Counts:
         """Return the counts of one ClusterQueue."""

@@ -63,22 +63,26 @@ def runtime_ms(world: World, obj: Object) -> int:
     return 0 if timing.recreate else world.lifetime.default_runtime_ms
 
 
-def reparked(world: World, page: Mapping[str, Row]) -> Iterator[Row]:
+def reparked(world: World, page: Mapping[str, Row], shown: set[str]) -> Iterator[Row]:
     """Yield the rows of waiting workloads that were parked, or brought back.
 
     Whole groups are parked and revived by one flag, which touches none of their
-    members; so this looks at everyone who waits.
+    members; so this looks at everyone who waits and was not shown already.
     """
     if world.kueue is None:
         return
-    for key, before in page.items():
-        if not key.startswith("Workload/") or before["phase"] not in _WAITING:
-            continue
-        work = work_of(world, Key("Workload", before["namespace"], before["name"]))
-        phase = "inadmissible" if is_parked(work) else "pending"
-        sticky = is_sticky(work)
-        if phase != before["phase"] or sticky != before["sticky"]:
-            yield {**before, "phase": phase, "sticky": sticky}
+    for queue in world.kueue.cluster.forest.queues.values():
+        for work in queue.line.works():
+            key = str(work.key)
+            before = page.get(key)
+            if before is None or key in shown:
+                continue
+            phase = "inadmissible" if queue.line.parked(work) else "pending"
+            sticky = queue.line.sticky is work
+            if before["phase"] in _WAITING and (
+                phase != before["phase"] or sticky != before["sticky"]
+            ):
+                yield {**before, "phase": phase, "sticky": sticky}
 
 
 def work_of(world: World, key: Key) -> Work | None:
