@@ -8,6 +8,7 @@ import { placeOf, type Section } from "@/store/places";
 export type FaceState = Section | "evicted";
 
 export interface Face {
+  readonly name: string; // the Job's, where there is one: people gave that name
   readonly state: FaceState;
   readonly request: string;
   readonly note: string; // the short reason, while it waits
@@ -34,6 +35,7 @@ function faceOfWorkload(row: WorkloadRow): Face {
   const from = row.readyMs ?? row.admittedMs;
   const run = row.phase === "admitted" && from !== null && row.endsMs !== null ? { from, to: row.endsMs } : null;
   return {
+    name: displayName(row),
     state: stateOf(row),
     request: requestOf(row),
     note: noteOf(row),
@@ -41,6 +43,11 @@ function faceOfWorkload(row: WorkloadRow): Face {
     priority: row.priority,
     run,
   };
+}
+
+/** Return the name to show: the owner's where a Workload was made from a job. */
+export function displayName(row: WorkloadRow): string {
+  return row.owner === "" ? row.name : row.owner.split("/").slice(2).join("/");
 }
 
 /** Return the state of a workload; evicted until it is admitted again. */
@@ -80,6 +87,7 @@ function faceOfApplication(row: ApplicationRow): Face {
   const resource = mainResource({ ...row.allocated, ...row.pending });
   const total = amount(row.allocated[resource]) + amount(row.pending[resource]);
   return {
+    name: row.name,
     state: placeOf(row, "yunikorn")?.section ?? "pending",
     request: quantity(resource, total),
     note: t("card.asks", { asks: row.asks, allocations: row.allocations }),
@@ -91,6 +99,7 @@ function faceOfApplication(row: ApplicationRow): Face {
 
 function faceOfPod(row: PodRow): Face {
   return {
+    name: row.name,
     state: placeOf(row, "kube")?.section ?? "pending",
     request: asks(1, row.requests),
     note: row.message || row.reason || row.node,

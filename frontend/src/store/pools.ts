@@ -74,3 +74,26 @@ export function freePieces(pools: readonly Pool[], resource: string): number[] {
 export function usableOf(pieces: readonly number[], size: number): number {
   return pieces.reduce((sum, piece) => sum + Math.floor(piece / size) * size, 0);
 }
+
+/** Return how full a node is in the resource it is fullest in, 0 to 1 and above. */
+export function dominantLoad(node: NodeRow): number {
+  const loads = Object.entries(node.allocatable)
+    .filter(([name, all]) => name !== "pods" && amount(all) > 0)
+    .map(([name, all]) => amount(node.used[name]) / amount(all));
+  return Math.max(0, ...loads);
+}
+
+export interface Ask {
+  readonly size: number;
+  readonly pods: number;
+}
+
+/** Return the sizes of pod that wait for a resource, smallest first. */
+export function waitingSizes(waiting: readonly WorkloadRow[], resource: string): Ask[] {
+  const sizes = new Map<number, number>();
+  for (const set of waiting.flatMap((row) => row.podSets)) {
+    const size = amount(set.requests[resource]);
+    if (size > 0) sizes.set(size, (sizes.get(size) ?? 0) + set.count);
+  }
+  return [...sizes].map(([size, pods]) => ({ size, pods })).sort((a, b) => a.size - b.size);
+}

@@ -82,7 +82,7 @@ export function splitPair(pair: string): [string, string] {
 
 /** Return the level of one queue in one pair. */
 export function levelOf(row: QuotaRow, pair: string): Level {
-  const cell = row.cells.find((other) => `${other.flavor}/${other.resource}` === pair);
+  const cell = cellOf(row, pair);
   return cell === undefined ? UNCOVERED : levelOfCell(cell);
 }
 
@@ -99,21 +99,20 @@ function levelOfCell(cell: Cell): Level {
   };
 }
 
-/** Return the sums of a cohort: its own quota and all that hangs below it. */
+/** Return the sums of a cohort. Its cells carry the quota of the whole subtree. */
 export function subtreeLevel(tree: readonly Branch[], key: string, pair: string): Level {
   const own = tree.find((branch) => branch.row.key === key);
   const queues = leavesOf(tree, key).map((row) => levelOf(row, pair));
-  const cohorts = cohortsUnder(tree, key).map((row) => levelOf(row, pair));
-  const all = [...queues, ...cohorts, ...(own ? [levelOf(own.row, pair)] : [])];
+  const whole = own ? levelOf(own.row, pair) : UNCOVERED;
   const sum = (levels: readonly Level[], pick: (level: Level) => number): number =>
     levels.reduce((total, level) => total + pick(level), 0);
   return {
-    nominal: sum(all, (level) => level.nominal),
+    nominal: whole.nominal,
     used: sum(queues, (level) => level.used),
     borrowed: sum(queues, (level) => level.borrowed),
     lent: 0,
     limit: null,
-    covered: all.some((level) => level.covered),
+    covered: whole.covered || queues.some((level) => level.covered),
   };
 }
 
@@ -122,12 +121,6 @@ export function leavesOf(tree: readonly Branch[], key: string): ClusterQueueRow[
   return tree
     .filter((branch) => branch.parent === key)
     .flatMap(({ row }) => (row.kind === "Cohort" ? leavesOf(tree, row.key) : [row]));
-}
-
-function cohortsUnder(tree: readonly Branch[], key: string): CohortRow[] {
-  return tree
-    .filter((branch) => branch.parent === key)
-    .flatMap(({ row }) => (row.kind === "Cohort" ? [row, ...cohortsUnder(tree, row.key)] : []));
 }
 
 /** Return the counts of several queues, added up. */

@@ -12,6 +12,11 @@ export interface Mark {
   readonly title: string;
 }
 
+/** What people do to the clock or the name: it changes nothing of the world. */
+export const TRANSPORT: ReadonlySet<string> = new Set(
+  ["Create", "Play", "Pause", "Step", "Speed", "Rename", "Show"],
+);
+
 type Scale = (tick: number) => number;
 const NEAR_PX = 8;
 
@@ -75,7 +80,8 @@ function kindOf(event: EventLine): MarkKind | null {
     case "NodeChange":
       return /fail|lost|notready/i.test(event.reason + event.message) ? "failure" : "edit";
     case "Edit":
-      return /fork/i.test(event.reason) ? "fork" : "edit";
+      if (event.reason === "Fork") return "fork";
+      return TRANSPORT.has(event.reason) ? null : "edit";
     default:
       return null;
   }
