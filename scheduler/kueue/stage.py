@@ -216,9 +216,15 @@ class KueueStage:
             self.cluster.link()
             write = status.WRITERS[obj.key.kind]
             memory = write(self.cluster, obj, self.context.now_us)
-            if obj.key.kind == "ClusterQueue" and obj.key.name in self.intake.edited:
-                memory["edited"] = self.intake.edited[obj.key.name]
+            if obj.key.kind == "ClusterQueue":
+                memory |= self._owed(obj.key.name)
             obj.memory[self.name] = memory
+
+    def _owed(self, name: str) -> dict[str, int]:
+        """Return what an edit of a ClusterQueue still has to bring about."""
+        queue = self.cluster.forest.queues.get(name)
+        kind = self.intake.edited.get(name) or int(queue in self.life.wake)
+        return {"edited": kind} if kind else {}
 
     def _write_workload(self, obj: Object) -> None:
         work = self.cluster.works.get(obj.key)
