@@ -1,0 +1,116 @@
+"""A stage is derived: what it wrote is enough to go on as if nothing had happened."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from scheduler.kueue.stage import KueueStage
+from scheduler.records.objects import Key, Object
+from scheduler.replay import kueue, vectors
+from scheduler.replay.kueue import Timeline
+from scheduler.stage import Context
+
+HERE = Path(__file__).parents[2] / "vectors" / "kueue"
+
+
+class Store:
+    """The objects as a database would hold them: written when touched."""
+
+    def __init__(self) -> None:
+        self.objects: dict[Key, Object] = {}
+
+    def put(self, obj: Object) -> None:
+        self.objects[obj.key] = copy.deepcopy(obj)
+
+    def commit(self, stage: KueueStage) -> None:
+        journal = stage.context.journal
+        for key in journal.stale:
+            if key in self.objects:
+                stage.write(self.objects[key])
+        journal.stale.clear()
+
+    def reborn(self, old: KueueStage) -> KueueStage:
+        context = Context(
+            seed=old.context.seed,
+            epoch_us=old.context.epoch_us,
+            now_ms=old.context.now_ms,
+        )
+        stage = KueueStage(context, old.settings)
+        stage.recall(through_bytes(old.remember()))
+        for key in sorted(self.objects):
+            obj = self.objects[key]
+            stage.put(
+                Object(
+                    key=key,
+                    manifest=through_bytes(obj.manifest),
+                    status=through_bytes(obj.status),
+                    memory=through_bytes(obj.memory),
+                ),
+                restore=True,
+            )
+        return stage
+
+
+def through_bytes(value):
+    return msgspec.msgpack.decode(msgspec.msgpack.encode(value))
+
+
+class Restarting(Timeline):
+    """A timeline whose stage is thrown away and read back before every instant."""
+
+    def __init__(self, vector) -> None:
+        self.store = Store()
+        super().__init__(vector)
+        for obj in kueue.objects_of(vector):
+            if obj.key.kind != "Workload":
+                self.store.put(obj)
+
+    def _arrive(self) -> None:
+        for obj in self.arrivals.get(self.now, []):
+            self.store.put(obj)
+        super()._arrive()
+
+    def _finish(self) -> None:
+        self.store.commit(self.stage)
+        self.stage = self.store.reborn(self.stage)
+        super()._finish()
+
+
+def sample(mode: str, step: int) -> list:
+    return list(vectors(HERE / f"{mode}.jsonl.gz"))[::step]
+
+
+@pytest.mark.parametrize("vector", sample("timed", 6), ids=lambda v: v["id"])
+def test_a_stage_that_is_read_back_at_every_instant_decides_the_same(vector):
+    assert Restarting(vector).run() == Timeline(vector).run()
+
+
+@pytest.mark.parametrize("vector", sample("settle", 9), ids=lambda v: v["id"])
+def test_a_stage_that_is_read_back_between_cycles_decides_the_same(vector):
+    assert settle(vector, restart=True) == settle(vector, restart=False)
+
+
+def settle(vector, *, restart: bool) -> list:
+    store, stage = Store(), kueue.stage_of(vector)
+    for obj in kueue.objects_of(vector):
+        store.put(obj)
+        stage.put(obj)
+    told = []
+    for number in range(12):
+        stage.context.now_ms = number * 1000
+        kueue._controllers(stage)
+        store.commit(stage)
+        told += stage.context.journal.take_decisions()
+        if restart:
+            stage = store.reborn(stage)
+        stage.cycle()
+        told += stage.context.journal.take_decisions()
+        store.commit(stage)
+        if restart:
+            stage = store.reborn(stage)
+    stage.settle()
+    return [*told, {w.name: kueue._place(w) for w in stage.cluster.works.values()}]
