@@ -12,10 +12,12 @@ from scheduler.yunikorn.partition import (
     RESERVATION_DELAY_MS,
     RESERVATION_EXPIRY_MS,
     Partition,
+    Trace,
 )
 from scheduler.yunikorn.queues import Queue
 from scheduler.yunikorn.resources import Amounts, fits_undefined
-from scheduler.yunikorn.sorting import children_in_order
+from scheduler.yunikorn.sorting import children_in_order, share_of
+from scheduler.yunikorn.victims import Plan
 
 CYCLE_MS = 100
 STRATEGY = "QueueGuarantee"
@@ -77,12 +79,19 @@ def _visit(partition: Partition, queue: Queue, visit: Visit) -> Outcome | None:
     """Go depth first through the queues that wait, until one has an outcome."""
     if queue.leaf:
         return visit(partition, queue)
-    positional = partition.laws.positional
-    for child in children_in_order(queue, positional=positional):
+    order = children_in_order(queue, positional=partition.laws.positional)
+    if partition.trace is not None:
+        _trace_order(partition.trace, queue, order)
+    for child in order:
         outcome = _visit(partition, child, visit)
         if outcome is not None:
             return outcome
     return None
+
+
+def _trace_order(trace: Trace, parent: Queue, order: list[Queue]) -> None:
+    rows = [(child.path, child.published, share_of(child)) for child in order]
+    trace.step("order", queue=parent.path, children=rows)
 
 
 # -- normal allocation
@@ -92,6 +101,9 @@ def _try_leaf(partition: Partition, leaf: Queue) -> Outcome | None:
     assert leaf.sort is not None
     room = leaf.headroom()
     partition.attempts = MAX_ATTEMPTS
+    if partition.trace is not None:
+        apps = [app.id for app in leaf.sort.candidates(leaf)]
+        partition.trace.step("leaf", queue=leaf.path, headroom=room, applications=apps)
     for app in leaf.sort.candidates(leaf):
         if not may_run(partition, app):
             continue
@@ -128,6 +140,8 @@ def _try_application(
 def _try_request(
     partition: Partition, ask: Ask, room: Amounts | None
 ) -> Outcome | None:
+    if partition.trace is not None:
+        partition.trace.step("request", ask=ask.key, needs=ask.needs, headroom=room)
     if not _fits_quota(partition, ask, room):
         if _try_preemption(partition, ask, nodes_tried=False):
             return Outcome.HELD
@@ -160,6 +174,8 @@ def _fits_quota(partition: Partition, ask: Ask, room: Amounts | None) -> bool:
 
 def _try_nodes(partition: Partition, ask: Ask) -> Outcome | None:
     node = _first_fit(partition, ask)
+    if partition.trace is not None:
+        partition.trace.step("node", ask=ask.key, node=node.name if node else "")
     if node is not None:
         partition.place(ask, node)
         return Outcome.PLACED
@@ -242,6 +258,8 @@ def _try_preemption(partition: Partition, ask: Ask, *, nodes_tried: bool) -> boo
 def _preempt(partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool:
     """Tell victims to go, and hold their node, where the laws allow it."""
     plan = partition.laws.choose(partition, ask, nodes_tried=nodes_tried)
+    if partition.trace is not None:
+        _trace_plan(partition.trace, ask, plan)
     if isinstance(plan, str):
         if plan:
             partition.refuse(ask, plan)
@@ -254,6 +272,14 @@ def _preempt(partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool:
             partition.unreserve(other)
     partition.reserve(ask, plan.node)
     return True
+
+
+def _trace_plan(trace: Trace, ask: Ask, plan: Plan | str) -> None:
+    if isinstance(plan, str):
+        trace.step("preemption", ask=ask.key, refused=plan or messages.DOES_NOT_HELP)
+    else:
+        keys = [victim.key for victim in plan.victims]
+        trace.step("preemption", ask=ask.key, node=plan.node.name, victims=keys)
 
 
 def _may_preempt(partition: Partition, ask: Ask) -> bool:

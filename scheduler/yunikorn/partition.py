@@ -51,6 +51,13 @@ class Listener(Protocol):
         """Hear that an application is in a new state."""
 
 
+class Trace(Protocol):
+    """Who wants every step of a cycle with its numbers; for explanations."""
+
+    def step(self, name: str, **numbers: Any) -> None:
+        """Take one step: order, leaf, request, node, preemption."""
+
+
 class Silence:
     """A listener that nobody hears."""
 
@@ -86,7 +93,7 @@ class Partition:
         self.laws = laws
         self.listener = listener
         self.now_ms = 0
-        self.trace: Any = None
+        self.trace: Trace | None = None
         self.apps: dict[str, Application] = {}
         self.timed: dict[str, Application] = {}  # in a state that runs out
         self.asks: dict[str, Ask] = {}  # pending and placed, by key
