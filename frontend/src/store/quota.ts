@@ -99,21 +99,42 @@ function levelOfCell(cell: Cell): Level {
   };
 }
 
-/** Return the sums of a cohort. Its cells carry the quota of the whole subtree. */
+/** Return the sums of a cohort: its own quota and all that hangs below it. */
 export function subtreeLevel(tree: readonly Branch[], key: string, pair: string): Level {
-  const own = tree.find((branch) => branch.row.key === key);
   const queues = leavesOf(tree, key).map((row) => levelOf(row, pair));
-  const whole = own ? levelOf(own.row, pair) : UNCOVERED;
-  const sum = (levels: readonly Level[], pick: (level: Level) => number): number =>
-    levels.reduce((total, level) => total + pick(level), 0);
+  const cohorts = [key, ...cohortsUnder(tree, key).map((row) => row.key)];
+  const own = cohorts.map((cohort) => ownQuota(tree, cohort, pair)).reduce((a, b) => a + b, 0);
+  const sum = (pick: (level: Level) => number): number =>
+    queues.reduce((total, level) => total + pick(level), 0);
   return {
-    nominal: whole.nominal,
-    used: sum(queues, (level) => level.used),
-    borrowed: sum(queues, (level) => level.borrowed),
+    nominal: sum((level) => level.nominal) + own,
+    used: sum((level) => level.used),
+    borrowed: sum((level) => level.borrowed),
     lent: 0,
     limit: null,
-    covered: whole.covered || queues.some((level) => level.covered),
+    covered: own > 0 || queues.some((level) => level.covered),
   };
+}
+
+// A cohort's cell holds its own quota and what its children lend; the rest is its own.
+function ownQuota(tree: readonly Branch[], key: string, pair: string): number {
+  const row = tree.find((branch) => branch.row.key === key)?.row;
+  const cell = row && cellOf(row, pair);
+  if (cell === undefined) return 0;
+  const lent = tree
+    .filter((branch) => branch.parent === key)
+    .reduce((total, branch) => total + lentBy(cellOf(branch.row, pair)), 0);
+  return Math.max(0, amount(cell.nominal) - lent);
+}
+
+function lentBy(cell: Cell | undefined): number {
+  if (cell === undefined) return 0;
+  const limit = cell.lendingLimit === null ? Infinity : amount(cell.lendingLimit);
+  return Math.min(amount(cell.nominal), limit);
+}
+
+function cellOf(row: QuotaRow, pair: string): Cell | undefined {
+  return row.cells.find((other) => `${other.flavor}/${other.resource}` === pair);
 }
 
 /** Return the ClusterQueues under a cohort, at any depth. */
@@ -121,6 +142,12 @@ export function leavesOf(tree: readonly Branch[], key: string): ClusterQueueRow[
   return tree
     .filter((branch) => branch.parent === key)
     .flatMap(({ row }) => (row.kind === "Cohort" ? leavesOf(tree, row.key) : [row]));
+}
+
+function cohortsUnder(tree: readonly Branch[], key: string): CohortRow[] {
+  return tree
+    .filter((branch) => branch.parent === key)
+    .flatMap(({ row }) => (row.kind === "Cohort" ? [row, ...cohortsUnder(tree, row.key)] : []));
 }
 
 /** Return the counts of several queues, added up. */
