@@ -94,6 +94,8 @@ class World:
                 for key, obj in self.objects.items():
                     if not self.lifetime.waits(key):
                         stage.put(obj, restore=True)
+        if self.kueue is not None:
+            self.kueue.settle()  # a run may end before the next cycle looks
         journal = self.context.journal
         journal.take_decisions()
         journal.touched.clear()
