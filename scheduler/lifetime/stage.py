@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from scheduler import durations
 from scheduler.decisions import (
@@ -25,6 +25,9 @@ from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Policy
 from scheduler.stage import Context, Stage
 
+if TYPE_CHECKING:
+    from scheduler.kueue.stage import KueueStage
+
 WORKLOAD = "Workload"
 POD = "Pod"
 NODE = "Node"
@@ -35,16 +38,6 @@ _RANK = {kind: rank for rank, kind in enumerate(ARRIVING)}
 OWNERS = frozenset({*JOB_KINDS, WORKLOAD})
 
 
-class KueueDoor(Stage, Protocol):
-    """What lifetime tells Kueue, and asks it."""
-
-    def pods_ready(self, key: Key, ready: bool) -> None:
-        """Tell that all pods of an admitted Workload are ready, or no longer."""
-
-    def finish(self, key: Key, message: str = "", reason: str = "") -> None:
-        """Tell that an admitted Workload ran to its end."""
-
-
 class Host(Protocol):
     """What lifetime needs of the world that it lives in."""
 
@@ -52,7 +45,7 @@ class Host(Protocol):
     policy: Policy
 
     @property
-    def kueue(self) -> KueueDoor | None:
+    def kueue(self) -> KueueStage | None:
         """Return the Kueue stage, when the stack has one."""
 
     def placers(self) -> list[Stage]:
