@@ -1,0 +1,198 @@
+"""Files become objects and policy; what is wrong is told with its place."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from pathlib import Path
+
+import pytest
+
+from scheduler.manifests.load import load
+from scheduler.records.objects import Key
+from scheduler.scenarios import InputError, assemble
+
+SAMPLES = Path(__file__).parents[3] / "shared" / "samples" / "kueue"
+
+QUEUE = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata:
+  name: main
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors:
+    - name: default
+      resources:
+      - name: cpu
+        nominalQuota: 4
+"""
+
+
+def problems(text: str) -> list[str]:
+    return [str(finding) for finding in load([("in.yaml", text)]).errors]
+
+
+def changed(old: str, new: str) -> str:
+    assert old in QUEUE
+    return QUEUE.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        pytest.param("kind: [", "in.yaml:2", "not YAML", id="broken YAML"),
+        pytest.param(
+            "apiVersion: v1\nkind: Nod\nmetadata: {name: n}\n",
+            "in.yaml:2: kind",
+            "did you mean Node?",
+            id="an unknown kind",
+        ),
+        pytest.param(
+            "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: n}\n",
+            "in.yaml:2: kind",
+            "unknown kind 'Widget' of group 'example.com'",
+            id="a kind of an unknown group",
+        ),
+        pytest.param(
+            changed("nominalQuota: 4", "nominalQuota: four"),
+            "in.yaml:13: spec.resourceGroups[0].flavors[0].resources[0].nominalQuota",
+            "expected a quantity",
+            id="a bad quantity",
+        ),
+        pytest.param(
+            changed("  namespaceSelector: {}", "  cohrt: x\n  namespaceSelector: {}"),
+            "in.yaml:6: spec.cohrt",
+            "",
+            id="a misspelled field",
+        ),
+        pytest.param(
+            changed("v1beta2", "v1alpha1"),
+            "in.yaml:1: apiVersion",
+            "known: v1beta2, v1beta1",
+            id="an old version",
+        ),
+        pytest.param(
+            "kind: ClusterQueue\nmetadata: {name: a}\n",
+            "in.yaml:1: apiVersion",
+            "expected a text",
+            id="no apiVersion",
+        ),
+        pytest.param(
+            changed("  name: main", "  name: main\n  annotations: {quotalab.dev/x: y}"),
+            "in.yaml:5: metadata.annotations",
+            "unknown annotation quotalab.dev/x",
+            id="an unknown annotation of ours",
+        ),
+    ],
+)
+def test_bad_input_is_told_with_file_line_and_field(text, place, words):
+    (problem,) = problems(text)
+    assert problem.startswith(place), problem
+    assert words in problem
+
+
+def test_every_problem_is_told_at_once_and_nothing_is_taken():
+    with pytest.raises(InputError) as error:
+        assemble(
+            [
+                ("a.yaml", QUEUE),
+                ("b.yaml", "kind: ["),
+                ("c.yaml", changed("nominalQuota: 4", "nominalQuota: x")),
+            ]
+        )
+    assert len(error.value.loaded.errors) == 2
+
+
+def test_a_loop_of_cohorts_is_refused_with_its_path():
+    def cohort(name: str, parent: str) -> str:
+        return (
+            "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\n"
+            f"metadata: {{name: {name}}}\nspec:\n  parentName: {parent}\n"
+        )
+
+    text = "---\n".join([cohort("a", "b"), cohort("b", "c"), cohort("c", "a")])
+    with pytest.raises(InputError, match=r"loop: a -> b -> c -> a"):
+        assemble([("loop.yaml", text)])
+
+
+def test_a_name_that_nothing_has_is_a_warning_with_its_line():
+    found = assemble([("in.yaml", QUEUE)]).loaded.findings
+    (warning,) = [finding for finding in found if finding.level == "warning"]
+    assert str(warning).startswith("in.yaml:10: spec.resourceGroups[0].flavors[0].name")
+    assert "stays inactive" in warning.problem
+
+
+def test_what_is_not_simulated_is_named_with_its_line_and_the_rest_loads():
+    text = QUEUE + "---\napiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: r}\n"
+    loaded = load([("in.yaml", text)])
+    (finding,) = [f for f in loaded.findings if f.level == "unsupported"]
+    assert str(finding).startswith("in.yaml:16: kind: RayJob default/r: not simulated")
+    assert {obj.key.kind for obj in loaded.objects} == {"ClusterQueue", "RayJob"}
+
+
+def test_the_later_of_two_of_one_name_counts():
+    loaded = load([("a.yaml", QUEUE), ("b.yaml", changed("Quota: 4", "Quota: 5"))])
+    (queue,) = loaded.objects
+    group = queue.spec["resourceGroups"][0]
+    assert group["flavors"][0]["resources"][0]["nominalQuota"] == 5
+    assert "replaces the one at a.yaml:1" in loaded.findings[0].problem
+
+
+def test_a_config_map_that_holds_a_configuration_is_read_as_policy():
+    text = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: kueue-manager-config, namespace: kueue-system}
+data:
+  controller_manager_config.yaml: |
+    apiVersion: config.kueue.x-k8s.io/v1beta2
+    kind: Configuration
+    fairSharing:
+      preemptionStrategies: [LessThanInitialShare]
+"""
+    loaded = load([("in.yaml", text)])
+    assert loaded.policy["kueue"]["fairSharing"] == {
+        "preemptionStrategies": ["LessThanInitialShare"]
+    }
+
+
+def test_v1beta1_is_read_and_v1beta2_is_kept():
+    text = changed("v1beta2", "v1beta1").replace(
+        "  namespaceSelector", "  cohort: team\n  namespaceSelector"
+    )
+    (queue,) = load([("in.yaml", text)]).objects
+    assert queue.manifest["apiVersion"] == "kueue.x-k8s.io/v1beta2"
+    assert queue.spec["cohortName"] == "team"
+
+
+def test_server_fields_are_left_out_and_status_is_kept():
+    text = """\
+apiVersion: v1
+kind: Node
+metadata:
+  name: n
+  resourceVersion: "7"
+  managedFields: [{manager: kubelet}]
+status:
+  allocatable: {cpu: "4"}
+"""
+    (node,) = load([("in.yaml", text)]).objects
+    assert set(node.metadata) == {"name"}
+    assert node.status["allocatable"]["cpu"] == "4"
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the sample manifests are not here")
+def test_the_sample_manifests_load_together_and_in_any_order():
+    files = [(p.name, p.read_text()) for p in sorted(SAMPLES.glob("*.yaml"))]
+    keys = {obj.key for obj in load(files).objects}
+    assert Key("ClusterQueue", "", "agi-cluster-queue") in keys
+    shuffle = random.Random(7).sample
+    for order in itertools.chain([files], (shuffle(files, len(files)) for _ in "abc")):
+        loaded = load(order)
+        assert loaded.errors == []
+        assert {obj.key for obj in loaded.objects} == keys
+    for file in files:
+        assert load([file]).errors == []
