@@ -82,6 +82,6 @@ def _seen(until: dict[str, Any], decisions: Iterable[Decision]) -> bool:
 
 def _next_due(sandbox: Sandbox) -> float:
     now = time.time()
-    if sandbox.speed == 0 or sandbox.until:
+    if sandbox.speed == 0 or "type" in sandbox.until:
         return now
     return max(sandbox.due_at + 1 / sandbox.speed, now - MOST_BEHIND_S)

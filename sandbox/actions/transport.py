@@ -49,7 +49,8 @@ def do_step(
     """Run `ticks` ticks, or to a tick, or to an event, then pause.
 
     An event is {type, subject?, reason?}: the first one that matches ends the
-    run. The workers do the ticks; this returns at once.
+    run. Ticks come at the sandbox's speed; towards an event, as fast as they
+    go. The workers do the ticks; this returns at once.
     """
     if until_event is not None:
         until = _event(until_event)

@@ -583,7 +583,12 @@ class Lifetime:
             self.timers.add(at, Due.READY, pod, run.attempt)
 
     def _touch(self, key: Key) -> None:
+        """Note a change; a job's status tells of its Workload's run."""
         self.context.journal.touch(key)
+        obj = self.host.objects.get(key) if key.kind == WORKLOAD else None
+        job = owner_key(obj, frozenset(JOB_KINDS)) if obj is not None else None
+        if job in self.host.objects:
+            self.context.journal.touch(job)
 
     def _emit(self, decision: Decision) -> None:
         self.context.journal.emit(decision)

@@ -1,0 +1,106 @@
+"""Sandboxes with small worlds, and a clock that the test holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+from django.contrib.auth.models import User
+
+from sandbox import actions, diffs, history, leases, rows, worlds
+from sandbox.models import Sandbox
+from sandbox.people import local_user
+from tests.builders import cluster_queue, flavor, job, local_queue, workload_priority
+
+Manifest = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_in_memory():
+    """Each test begins with no world held by the process."""
+    worlds.forget_all()
+
+
+@pytest.fixture
+def person(db) -> User:
+    return local_user()
+
+
+@pytest.fixture
+def stranger(db) -> User:
+    return User.objects.create(username="stranger")
+
+
+def text_of(*manifests: Manifest) -> str:
+    return yaml.safe_dump_all(manifests)
+
+
+def contended(count: int = 12) -> list[Manifest]:
+    """Return two queues that borrow from one another, and jobs that want more."""
+    queues = [
+        cluster_queue(name, cohort="team", cpu=4, within="LowerPriority", reclaim="Any")
+        for name in ("a", "b")
+    ]
+    doors = [local_queue(f"{name}-door", cluster_queue=name) for name in ("a", "b")]
+    jobs = [
+        job(
+            f"job-{n:02d}",
+            queue=f"{'ab'[n % 2]}-door",
+            cpu=1 + n % 3,
+            priority_class="high" if n % 5 == 0 else "",
+            arrival=f"{n % 7}s",
+            runtime=f"{3 + n % 6}s",
+        )
+        for n in range(count)
+    ]
+    return [flavor(), workload_priority("high", 100), *queues, *doors, *jobs]
+
+
+@pytest.fixture
+def make(person: User) -> Callable[..., Sandbox]:
+    """Return a function that makes a sandbox of manifests."""
+
+    def make_it(*manifests: Manifest, **options: Any) -> Sandbox:
+        files = [("world.yaml", text_of(*manifests))] if manifests else []
+        return actions.do_create(person, files=files, **options).sandbox
+
+    return make_it
+
+
+@pytest.fixture
+def busy(make: Callable[..., Sandbox], person: User) -> Sandbox:
+    """A contended sandbox that plays."""
+    sandbox = make(*contended())
+    actions.do_play(person, sandbox.pk)
+    return sandbox
+
+
+def tick(sandbox: Sandbox, count: int = 1) -> list[diffs.Step]:
+    """Make ticks as a worker would; stop early when the sandbox stops playing."""
+    steps = []
+    for _ in range(count):
+        claim = leases.take(sandbox.pk)
+        assert claim is not None, "somebody holds the sandbox"
+        step = actions.do_tick(claim)
+        leases.release(claim)
+        if step is None:
+            break
+        steps.append(step)
+    return steps
+
+
+def row(sandbox: Sandbox) -> Sandbox:
+    """Return the sandbox as committed last."""
+    return Sandbox.objects.get(pk=sandbox.pk)
+
+
+def check_rows(sandbox: Sandbox) -> None:
+    """Hold the rows against the diffs: the same world, the same page."""
+    present = row(sandbox)
+    world = worlds.fresh(present)
+    assert world.hash() == present.hash
+    fresh = rows.page_of(world, present)
+    kept = history.page_at(present, present.revision)
+    assert diffs.between(kept, fresh).empty()

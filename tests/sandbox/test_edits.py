@@ -1,0 +1,357 @@
+"""Edits: what they change, what they refuse, and what stands in the history."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sandbox import actions, worlds
+from sandbox.errors import (
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+    StaleError,
+)
+from sandbox.models import Event, Member, Revision, Sandbox, Workload
+from sandbox.preview import preview_move
+from scheduler.records.objects import Key
+from tests.builders import cluster_queue, flavor, job, local_queue, node
+from tests.sandbox.conftest import check_rows, contended, row, text_of, tick
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+SAMPLES = Path(__file__).resolve().parents[2].parent / "shared/samples/kueue"
+needs_samples = pytest.mark.skipif(
+    not SAMPLES.is_dir(), reason="the sample manifests are not beside this checkout"
+)
+
+
+def files() -> list[tuple[str, str]]:
+    return [(path.name, path.read_text()) for path in sorted(SAMPLES.glob("*.yaml"))]
+
+
+def workload(sandbox: Sandbox, phase: str) -> Key:
+    found = Workload.objects.filter(sandbox=sandbox, phase=phase).order_by("name")
+    return Key("Workload", found[0].namespace, found[0].name)
+
+
+# ------------------------------------------------------------------ import
+
+
+@needs_samples
+def test_every_sample_loads_together(make, person):
+    sandbox = make()
+    imported = actions.do_import(person, sandbox.pk, files())
+    assert len(imported.created) >= 20
+    assert {finding.level for finding in imported.findings} <= {
+        "warning",
+        "unsupported",
+    }
+    check_rows(sandbox)
+
+
+@needs_samples
+def test_samples_one_by_one_in_any_order_give_the_same_objects(make, person):
+    orders = [files(), files()[::-1], files()[3:] + files()[:3]]
+    found = []
+    for order in orders:
+        sandbox = make()
+        for file in order:
+            actions.do_import(person, sandbox.pk, [file])
+        world, _ = worlds.copy_of(sandbox.pk)
+        found.append({key: obj.spec for key, obj in world.objects.items()})
+        check_rows(sandbox)
+    assert found[0] == found[1] == found[2]
+
+
+BAD = {
+    "broken YAML": ("a: [1,\nb: 2", "not YAML"),
+    "an unknown kind": (
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQeue\nmetadata: {name: x}",
+        "did you mean ClusterQueue",
+    ),
+    "a bad quantity": (text_of(cluster_queue("q", cpu="four")), "expected a quantity"),
+    "a cycle of cohorts": (
+        text_of(
+            *(
+                {
+                    "apiVersion": "kueue.x-k8s.io/v1beta2",
+                    "kind": "Cohort",
+                    "metadata": {"name": name},
+                    "spec": {"parentName": parent},
+                }
+                for name, parent in (("x", "y"), ("y", "x"))
+            )
+        ),
+        "form a loop",
+    ),
+    "a bomb of aliases": (
+        "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+        + "\n".join(
+            f"{b}: &{b} [{', '.join([f'*{a}'] * 10)}]"
+            for a, b in itertools.pairwise("abcdefg")
+        ),
+        "aliases repeat too many values",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "told"), BAD.values(), ids=BAD)
+def test_bad_input_is_told_with_its_place_and_changes_nothing(text, told, make, person):
+    sandbox = make(flavor())
+    good = text_of(flavor("other"))
+    with pytest.raises(InvalidError) as caught:
+        actions.do_import(person, sandbox.pk, [("good.yaml", good), ("bad.yaml", text)])
+    causes = [c for c in caught.value.causes if c.level == "error"]
+    assert any(told in cause.problem for cause in causes)
+    assert all(cause.file == "bad.yaml" and cause.line > 0 for cause in causes)
+    assert row(sandbox).revision == sandbox.revision
+    check_rows(sandbox)
+
+
+def test_a_dangling_reference_is_a_warning_that_names_its_line(make, person):
+    door = text_of(local_queue("door", cluster_queue="nowhere"))
+    imported = actions.do_import(person, make().pk, [("door.yaml", door)])
+    (finding,) = imported.findings
+    assert (finding.level, finding.file) == ("warning", "door.yaml")
+    assert finding.field == "spec.clusterQueue"
+
+
+def test_what_can_be_taken_is_taken_when_errors_are_skipped(make, person):
+    texts = [("a.yaml", text_of(flavor("kept"))), ("b.yaml", "a: [1,\nb: 2")]
+    imported = actions.do_import(person, make().pk, texts, skip_errors=True)
+    assert imported.created == ["ResourceFlavor//kept"]
+    assert [f.level for f in imported.findings] == ["error"]
+
+
+def test_a_dry_run_says_the_same_and_changes_nothing(make, person):
+    sandbox = make()
+    given_files = [("world.yaml", text_of(*contended(3)))]
+    dry = actions.do_import(person, sandbox.pk, given_files, dry_run=True)
+    assert row(sandbox).revision == sandbox.revision
+    done = actions.do_import(person, sandbox.pk, given_files)
+    assert dry.created == done.created
+
+
+def test_the_same_manifests_again_change_nothing(make, person):
+    sandbox = make(*contended(3))
+    again = [("world.yaml", text_of(*contended(3)))]
+    imported = actions.do_import(person, sandbox.pk, again)
+    assert (imported.created, imported.changed) == ([], [])
+    assert imported.revision == sandbox.revision
+
+
+# ------------------------------------------------------- move, delete, policy
+
+
+def test_a_waiting_workload_moves_to_the_other_queue(busy, person):
+    tick(busy, 8)
+    key = workload(busy, "pending")
+    before = Workload.objects.get(sandbox=busy, name=key.name).queue
+    target = "b-door" if before == "a-door" else "a-door"
+    actions.do_move(person, busy.pk, key, target)
+    assert Workload.objects.get(sandbox=busy, name=key.name).queue == target
+    check_rows(busy)
+
+
+def test_an_admitted_workload_is_evicted_when_it_moves(busy, person):
+    tick(busy, 4)
+    key = workload(busy, "admitted")
+    target = "b" if Workload.objects.get(name=key.name).cluster_queue == "a" else "a"
+    step = actions.do_move(person, busy.pk, key, f"ClusterQueue/{target}")
+    evicted = [e for e in step.events if e["type"] == "Evict"]
+    assert [(e["subject"], e["reason"]) for e in evicted] == [(str(key), "Deactivated")]
+    check_rows(busy)
+    tick(busy, 3)
+    check_rows(busy)
+
+
+def test_a_preview_says_what_the_move_then_does(busy, person):
+    tick(busy, 8)
+    key = workload(busy, "pending")
+    before = Workload.objects.get(sandbox=busy, name=key.name).queue
+    target = "b-door" if before == "a-door" else "a-door"
+    outcome = preview_move(busy.pk, key, target)
+    assert row(busy).tick == 8
+    actions.do_move(person, busy.pk, key, target)
+    steps = tick(busy, outcome.ran_to - 8)
+    admissions = [
+        step.tick
+        for step in steps
+        for event in step.events
+        if event["type"] == "Admit" and event["subject"] == str(key)
+    ]
+    assert admissions[:1] == ([outcome.tick] if outcome.tick else [])
+
+
+def test_a_move_to_where_it_is_or_to_nowhere_is_refused(busy, person):
+    tick(busy, 8)
+    key = workload(busy, "pending")
+    queue = Workload.objects.get(sandbox=busy, name=key.name).queue
+    with pytest.raises(ConflictError, match="already"):
+        actions.do_move(person, busy.pk, key, queue)
+    with pytest.raises(NotFoundError, match="LocalQueue default/nowhere"):
+        actions.do_move(person, busy.pk, key, "nowhere")
+
+
+def test_a_deleted_object_is_gone_from_rows_and_page(busy, person):
+    tick(busy, 3)
+    actions.do_delete(person, busy.pk, [Key("Job", "default", "job-00")])
+    assert not Workload.objects.filter(sandbox=busy, name__contains="job-00").exists()
+    check_rows(busy)
+
+
+def test_a_policy_change_is_an_event_with_before_and_after(busy, person):
+    tick(busy, 2)
+    patch = {"spec": {"simulation": {"defaultRuntime": "90s"}}}
+    actions.do_policy(person, busy.pk, patch, patch=True)
+    event = Event.objects.filter(sandbox=busy, reason="Policy").get()
+    simulation = [
+        event.data[side]["spec"]["simulation"]["defaultRuntime"]
+        for side in ("before", "after")
+    ]
+    assert (event.by, simulation) == ("User//local", ["60s", "90s"])
+    check_rows(busy)
+
+
+def test_an_unknown_key_of_the_policy_is_refused_with_its_path(busy, person):
+    with pytest.raises(InvalidError, match="defaultRuntim"):
+        actions.do_policy(
+            person,
+            busy.pk,
+            {"spec": {"simulation": {"defaultRuntim": "9s"}}},
+            patch=True,
+        )
+    check_rows(busy)
+
+
+@pytest.mark.parametrize("change", ["cordon", "drain", "fail", "recover"])
+def test_nodes_change_and_pods_leave_those_that_fail(change, make, person):
+    sandbox = make(*contended(), node("n1", cpu=6), node("n2", cpu=6))
+    actions.do_play(person, sandbox.pk)
+    tick(sandbox, 5)
+    actions.do_node(person, sandbox.pk, "n1", change)
+    check_rows(sandbox)
+    tick(sandbox, 3)
+    check_rows(sandbox)
+
+
+# ------------------------------------------------------------- who and when
+
+
+def test_an_edit_of_what_was_edited_since_is_refused_with_what_came(busy, person):
+    seen = row(busy).revision
+    patch = {"spec": {"simulation": {"podStartMs": 5}}}
+    actions.do_policy(person, busy.pk, patch, patch=True)
+    with pytest.raises(StaleError) as caught:
+        actions.do_policy(person, busy.pk, patch, patch=True, seen=seen)
+    assert "local changes the policy" in caught.value.causes[0].problem
+
+
+def test_ticks_do_not_make_an_edit_stale(busy, person):
+    seen = row(busy).revision
+    tick(busy, 3)
+    patch = {"spec": {"simulation": {"podStartMs": 5}}}
+    actions.do_policy(person, busy.pk, patch, patch=True, seen=seen)
+
+
+def test_to_a_stranger_a_private_sandbox_is_not_there(busy, stranger):
+    with pytest.raises(NotFoundError):
+        actions.do_pause(stranger, busy.pk)
+    with pytest.raises(NotFoundError):
+        actions.do_fork(stranger, busy.pk)
+    assert not Sandbox.objects.visible_to(stranger).exists()
+
+
+def test_a_viewer_may_fork_but_not_touch(busy, stranger):
+    Member.objects.create(sandbox=busy, user=stranger, role=Member.VIEWER)
+    with pytest.raises(ForbiddenError):
+        actions.do_pause(stranger, busy.pk)
+    assert actions.do_fork(stranger, busy.pk).owner == stranger
+
+
+def test_an_editor_may_touch_but_not_delete(busy, stranger):
+    Member.objects.create(sandbox=busy, user=stranger, role=Member.EDITOR)
+    actions.do_pause(stranger, busy.pk)
+    with pytest.raises(ForbiddenError):
+        actions.do_delete_sandbox(stranger, busy.pk)
+
+
+def test_a_deleted_sandbox_leaves_no_row(busy, person):
+    tick(busy, 2)
+    actions.do_delete_sandbox(person, busy.pk)
+    assert not Workload.objects.exists()
+    assert not Revision.objects.exists()
+
+
+# ---------------------------------------------------------- the whole promise
+
+EDITS = st.lists(
+    st.one_of(
+        st.integers(1, 4).map(lambda n: ("tick", n)),
+        st.tuples(st.just("job"), st.integers(0, 99)),
+        st.tuples(st.just("quota"), st.integers(0, 6)),
+        st.tuples(st.just("delete"), st.integers(0, 11)),
+        st.tuples(st.just("move"), st.sampled_from(["a-door", "b-door"])),
+        st.tuples(st.just("fair"), st.booleans()),
+        st.tuples(st.just("stop"), st.sampled_from(["None", "Hold", "HoldAndDrain"])),
+        st.tuples(st.just("undo"), st.none()),
+        st.tuples(st.just("forget"), st.none()),
+    ),
+    min_size=3,
+    max_size=9,
+)
+
+
+def do(person, sandbox: Sandbox, what: str, how: object) -> None:
+    """Do one thing; what the sandbox refuses must leave it as it was."""
+    try:
+        match what:
+            case "tick":
+                tick(sandbox, how)
+            case "job":
+                extra = job(f"extra-{how}", queue="a-door", cpu=1 + how % 4)
+                actions.do_import(person, sandbox.pk, [("j.yaml", text_of(extra))])
+            case "quota" | "stop":
+                queue = cluster_queue("a", cohort="team", cpu=how, within="Any")
+                if what == "stop":
+                    queue = cluster_queue("a", cohort="team")
+                    queue["spec"]["stopPolicy"] = how
+                actions.do_import(person, sandbox.pk, [("q.yaml", text_of(queue))])
+            case "delete":
+                key = Key("Job", "default", f"job-{how:02d}")
+                actions.do_delete(person, sandbox.pk, [key])
+            case "move":
+                names = Workload.objects.filter(sandbox=sandbox).order_by("name")
+                if names:
+                    key = Key("Workload", "default", names[0].name)
+                    actions.do_move(person, sandbox.pk, key, how)
+            case "fair":
+                fair = {"preemptionStrategies": ["LessThanInitialShare"]}
+                patch = {"spec": {"kueue": {"fairSharing": fair if how else None}}}
+                actions.do_policy(person, sandbox.pk, patch, patch=True)
+            case "undo":
+                actions.do_undo(person, sandbox.pk)
+            case "forget":
+                worlds.forget_all()
+    except (ConflictError, InvalidError, NotFoundError):
+        pass
+
+
+@settings(max_examples=15)
+@given(EDITS)
+def test_state_and_diffs_are_the_fresh_state_after_anything(edits):
+    from sandbox.people import local_user
+
+    worlds.forget_all()
+    person = local_user()
+    made = actions.do_create(person, files=[("w.yaml", text_of(*contended()))])
+    actions.do_play(person, made.sandbox.pk)
+    for what, how in edits:
+        do(person, made.sandbox, what, how)
+        check_rows(made.sandbox)

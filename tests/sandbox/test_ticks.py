@@ -1,0 +1,167 @@
+"""A tick runs once, whatever is delivered twice, raced or thrown away."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from sandbox import actions, leases, tasks, worlds
+from sandbox.errors import OvertakenError
+from sandbox.models import Event, Revision, Sample, Sandbox
+from tests.sandbox.conftest import check_rows, contended, row, tick
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+
+def test_what_a_tick_decides_becomes_rows_events_and_a_revision(busy):
+    (step,) = tick(busy)
+    present = row(busy)
+    assert (present.tick, present.revision) == (1, step.revision)
+    assert {"Arrive", "Admit"} <= {event["type"] for event in step.events}
+    stored = Event.objects.filter(sandbox=busy, revision=step.revision)
+    assert stored.count() == len(step.events)
+    check_rows(busy)
+
+
+def test_a_paused_sandbox_does_not_tick(make):
+    sandbox = make(*contended())
+    assert tick(sandbox) == []
+    assert row(sandbox).tick == 0
+
+
+def test_who_finds_the_sandbox_held_does_nothing(busy):
+    claim = leases.take(busy.pk)
+    assert leases.take(busy.pk) is None
+    assert tasks.advance.apply((busy.pk,)).get() == 0
+    leases.release(claim)
+    assert row(busy).tick == 0
+
+
+def test_a_slow_holder_finds_a_newer_fence_and_commits_nothing(busy):
+    slow = leases.take(busy.pk, lease_s=-1)
+    quick = leases.take(busy.pk)
+    assert actions.do_tick(quick).tick == 1
+    with pytest.raises(OvertakenError):
+        actions.do_tick(slow)
+    assert row(busy).tick == 1
+    check_rows(busy)
+
+
+def test_a_tick_thrown_away_is_made_again_as_it_was(busy, make, person):
+    tick(busy, 3)
+    undisturbed = row(busy).hash
+    other = make(*contended())
+    actions.do_play(person, other.pk)
+    tick(other, 2)
+    claim = leases.take(other.pk)
+    worlds.hold(row(other))  # in memory, then lost as by kill -9
+    worlds.forget_all()
+    leases.release(claim)
+    tick(other)
+    assert row(other).hash == undisturbed
+
+
+def test_a_world_read_anew_at_every_tick_decides_the_same(busy, make, person):
+    other = make(*contended())
+    actions.do_play(person, other.pk)
+    for _ in range(25):
+        tick(busy)
+        worlds.forget_all()
+        tick(other)
+        worlds.drop(other.pk)
+    assert row(busy).hash == row(other).hash
+
+
+def test_a_world_left_behind_catches_up_by_doing_it_again(busy):
+    tick(busy, 2)
+    held = worlds._cache.get(busy.pk)
+    worlds.drop(busy.pk)
+    tick(busy, 5)
+    worlds.drop(busy.pk)
+    worlds.keep(held)
+    tick(busy)
+    assert worlds._cache.get(busy.pk) is held
+    check_rows(busy)
+
+
+def test_every_tick_has_a_sample_and_none_has_two(busy):
+    tick(busy, 10)
+    ticks = Sample.objects.filter(sandbox=busy).values_list("tick", flat=True)
+    assert sorted(ticks) == list(range(1, 11))
+
+
+def test_a_step_stops_at_its_tick(make, person):
+    sandbox = make(*contended())
+    actions.do_step(person, sandbox.pk, ticks=3)
+    assert [step.tick for step in tick(sandbox, 9)] == [1, 2, 3]
+    present = row(sandbox)
+    assert (present.playing, present.until) == (False, {})
+
+
+def test_a_step_stops_at_its_event(make, person):
+    sandbox = make(*contended())
+    actions.do_step(person, sandbox.pk, until_event={"type": "Finish"})
+    steps = tick(sandbox, 50)
+    assert "Finish" in {event["type"] for event in steps[-1].events}
+    assert not any(e["type"] == "Finish" for s in steps[:-1] for e in s.events)
+
+
+def test_full_speed_ends_when_nothing_more_happens(make, person):
+    sandbox = make(*contended(2))
+    actions.do_play(person, sandbox.pk, speed=0)
+    assert len(tick(sandbox, 200)) < 60
+    assert row(sandbox).playing is False
+
+
+def test_a_tick_that_fails_pauses_and_says_so(busy):
+    # A row that no world can be read from, as a damaged disk would leave it.
+    Sandbox.objects.filter(pk=busy.pk).update(header=b"damaged")
+    worlds.forget_all()
+    assert tasks.advance.apply((busy.pk,)).get() == 0
+    present = row(busy)
+    assert present.playing is False
+    assert "the tick failed" in present.problem
+
+
+def test_the_pulse_sends_what_is_due_and_once(busy, make, monkeypatch):
+    make(*contended())  # paused: not due
+    sent = []
+    monkeypatch.setattr(tasks, "send", lambda *a: sent.append(a[0]))
+    assert tasks.pulse.apply().get() == 1
+    assert tasks.pulse.apply().get() == 0
+    assert sent == [busy.pk]
+
+
+def test_what_was_sent_and_never_begun_is_sent_again(busy, monkeypatch):
+    sent = []
+    monkeypatch.setattr(tasks, "send", lambda *a: sent.append(a))
+    Sandbox.objects.filter(pk=busy.pk).update(warm="a-dead-worker")
+    tasks.pulse.apply()
+    Sandbox.objects.filter(pk=busy.pk).update(queued_until=time.time() - 1)
+    tasks.pulse.apply()
+    assert sent == [(busy.pk, "a-dead-worker"), (busy.pk, "")]
+
+
+def test_a_tick_takes_a_fixed_number_of_queries(
+    make, person, django_assert_max_num_queries
+):
+    small, large = make(*contended(4)), make(*contended(60))
+    for sandbox in (small, large):
+        actions.do_play(person, sandbox.pk)
+        tick(sandbox, 2)
+    for sandbox in (small, large):
+        with django_assert_max_num_queries(24):
+            tick(sandbox)
+
+
+def test_a_world_is_read_in_a_fixed_number_of_queries(make, django_assert_num_queries):
+    for sandbox in (make(*contended(4)), make(*contended(60))):
+        with django_assert_num_queries(12):  # the sandbox and 11 tables
+            worlds.fresh(row(sandbox))
+
+
+def test_the_operation_of_a_revision_is_kept(busy):
+    tick(busy)
+    last = Revision.objects.filter(sandbox=busy).latest("number")
+    assert (last.kind, last.operation) == (Revision.TICK, {"do": "tick"})
