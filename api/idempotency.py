@@ -54,7 +54,7 @@ def _first(
 ) -> Response:
     try:
         row = Answer.objects.create(
-            user=user, key=key, request=print_, status=0, body=None
+            user=user, key=key, request=print_, status=0, body={}
         )
     except IntegrityError:
         raise ConflictError("a request with this key is being answered now") from None
