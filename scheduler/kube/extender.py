@@ -327,11 +327,12 @@ class Extenders:
         }
         try:
             answer = _fields(self.port.call(extender, extender.bind_verb, payload))
-            if answer.get("error"):
-                raise ExtenderError(str(answer["error"]))
-        except ExtenderError as problem:
-            return Status(Code.SKIP) if extender.ignorable else error(str(problem))
-        return OK
+            problem = str(answer.get("error") or "")
+        except ExtenderError as failure:
+            problem = str(failure)
+        if not problem:
+            return OK
+        return Status(Code.SKIP) if extender.ignorable else error(problem)
 
 
 def _names(mask: Mask, cluster: Cluster) -> list[str]:

@@ -133,7 +133,8 @@ class Preemption:
     def _protected(self, pods: list[Pod]) -> tuple[list[Pod], list[Pod]]:
         """Part the pods into those whose budget is used up, and the others."""
         left = {key: self._allowed(b) for key, b in self.cluster.budgets.items()}
-        protected, others = [], []
+        protected: list[Pod] = []
+        others: list[Pod] = []
         for pod in pods:
             broken = False
             for key, budget in self.cluster.budgets.items():

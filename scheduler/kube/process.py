@@ -359,9 +359,10 @@ class Process:
     def signal(self, key: Key, status: Status) -> None:
         """Note a rejection or error for a held pod; only the first counts."""
         held = self.held.get(key)
-        if held is not None and not any(k == key for k, _ in self.signals):
-            if held.waits or status.code is Code.ERROR:
-                self.signals.append((key, status))
+        if held is None or any(k == key for k, _ in self.signals):
+            return
+        if held.waits or status.code is Code.ERROR:
+            self.signals.append((key, status))
 
     def settle(self) -> None:
         """Carry out what was signalled to one held pod, else bind those that may.
@@ -385,6 +386,7 @@ class Process:
 
     def _start_binding(self, held: Held) -> None:
         held.bind_at = self.context.now_ms + self.house.bind_latency_ms
+        self.queue.done(held.queued)
 
     def _bind_due(self) -> None:
         """End the binding cycles whose time has come, in the order of choosing."""
@@ -485,6 +487,7 @@ class Process:
             "scan": self.scan_start,
             "seq": self.queue.next_seq,
             "order": self.next_order,
+            "active": [list(key) for key in self.queue.layout()],
             "plugins": {n: f.remember() for n, f in self.frameworks.items()},
         }
 
@@ -493,6 +496,7 @@ class Process:
         self.scan_start = memory.get("scan", 0)
         self.queue.next_seq = memory.get("seq", 0)
         self.next_order = memory.get("order", 0)
+        self.queue.lay_later([Key(*key) for key in memory.get("active", ())])
         for name, kept in memory.get("plugins", {}).items():
             if name in self.frameworks:
                 self.frameworks[name].recall(kept)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from scheduler import registry
-from scheduler.errors import PolicyError
+from scheduler.errors import PolicyError, UnknownNameError
 from scheduler.kube.framework import Framework
 from scheduler.kube.plugin import NoArgs, Plugin
 
@@ -238,8 +238,8 @@ def _known(entry: Mapping[str, Any], path: str) -> str:
     if name not in NOT_SIMULATED:
         try:
             plugin_class(name)
-        except registry.UnknownNameError as problem:
-            raise registry.UnknownNameError(f"{path}: {problem}") from problem
+        except UnknownNameError as problem:
+            raise UnknownNameError(f"{path}: {problem}") from problem
     return name
 
 

@@ -79,11 +79,13 @@ class SchedulingQueue:
         self._parked: dict[Key, Queued] = {}
         self._flying: dict[Key, Queued] = {}
         self.next_seq = 0
+        self._layout: list[Key] = []
 
     # --- in and out
 
     def add(self, pod: Pod) -> Queued:
         """Take a new pod."""
+        self._lay()
         queued = Queued(pod=pod)
         self.entries[pod.key] = queued
         self._stamp(queued)
@@ -92,6 +94,7 @@ class SchedulingQueue:
 
     def update(self, pod: Pod) -> None:
         """Take a changed pod; one that is parked is tried again."""
+        self._lay()
         queued = self.entries[pod.key]
         queued.pod = pod
         if queued.place == "gated":
@@ -105,6 +108,7 @@ class SchedulingQueue:
 
     def remove(self, key: Key) -> Queued | None:
         """Forget a pod; heaps drop it when it comes up."""
+        self._lay()
         queued = self.entries.pop(key, None)
         if queued is not None:
             self._leave(queued)
@@ -113,6 +117,7 @@ class SchedulingQueue:
 
     def pop(self) -> Queued | None:
         """Return the next pod to try, None when there is none now."""
+        self._lay()
         queued = self._active.pop()
         if queued is None and self.timing.pop_from_backoff:
             queued = self._pop_backoff()
@@ -126,6 +131,10 @@ class SchedulingQueue:
         queued.tried_before_ms = queued.attempt_ms
         queued.attempt_ms = self.context.now_ms
         return queued
+
+    def done(self, queued: Queued) -> None:
+        """Note that the pod cannot be rejected any more: events do not matter."""
+        self._flying.pop(queued.pod.key, None)
 
     def failed(self, queued: Queued, *, error: bool) -> None:
         """Put a pod back after an attempt that came to nothing.
@@ -149,14 +158,19 @@ class SchedulingQueue:
 
     def move(self, event: Event, *, but: Key | None = None) -> None:
         """Let an event wake the parked pods that it may help."""
+        self._lay()
         for queued in sorted(self._parked.values(), key=_seq):
             if queued.pod.key != but:
                 self._wake(queued, self._helped(queued.pod, event))
         for queued in self._flying.values():
-            queued.woken |= self._helped(queued.pod, event)
+            helped = self._helped(queued.pod, event)
+            if not helped <= queued.woken:
+                queued.woken |= helped
+                self.context.journal.touch(queued.pod.key)
 
     def activate(self, keys: Iterable[Key]) -> None:
         """Move pods to the active queue at once, wherever they wait."""
+        self._lay()
         for key in keys:
             queued = self.entries.get(key)
             if queued is None:
@@ -184,6 +198,7 @@ class SchedulingQueue:
 
     def flush(self) -> None:
         """Move the pods whose backoff is over, and those parked for too long."""
+        self._lay()
         now = self.context.now_ms
         self._flush_backoff(now - now % _SECOND)
         flushed = now - now % _POOL_FLUSH_MS
@@ -334,9 +349,14 @@ class SchedulingQueue:
         """Return how the active queue lies, where the sort keys do not say it."""
         return [queued.pod.key for queued in self._active.layout()]
 
-    def lay(self, keys: Iterable[Key]) -> None:
-        """Lay the active queue as it lay, once every entry is restored."""
-        self._active.lay(self.entries[key] for key in keys)
+    def lay_later(self, keys: list[Key]) -> None:
+        """Note how the active queue lay; it is laid so once all are restored."""
+        self._layout = keys
+
+    def _lay(self) -> None:
+        keys, self._layout = self._layout, []
+        if keys and all(key in self.entries for key in keys):
+            self._active.lay(self.entries[key] for key in keys)
 
 
 def _seq(queued: Queued) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -52,9 +53,11 @@ def _mean_rows(score: Callable[[Ints, Ints], Ints], parts: Parts, size: int) -> 
             total += np.where(has, weight * score(used, np.where(has, cap, 1)), 0)
             weights += weight * has
     if not weights.any():
-        return total // plain if plain > 1 else total
+        mean: Ints = total // max(plain, 1)
+        return mean
     weights += plain
-    return total // np.maximum(weights, 1)
+    shared: Ints = total // np.maximum(weights, 1)
+    return shared
 
 
 def _least_one(used: int, cap: int) -> int:
@@ -112,7 +115,7 @@ def value_at(points: list[tuple[int, int]], utilization: int) -> int:
     """Return the line's value x 10 at a whole percentage."""
     if utilization <= points[0][0]:
         return points[0][1] * 10
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(points):
         if utilization <= x1:
             rise = (y1 - y0) * 10 * (utilization - x0)
             return y0 * 10 + quotient(rise, x1 - x0)

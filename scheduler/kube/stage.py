@@ -105,53 +105,51 @@ class KubeStage:
     # --- objects
 
     def put(self, obj: Object, *, restore: bool = False) -> None:
-        """Take a new, changed or (restore) stored object."""
-        match obj.key.kind:
-            case "Node":
-                self.objects[obj.key] = obj
-                self._put_node(read_node(obj.manifest, obj.status), restore=restore)
-            case "Pod":
-                self.objects[obj.key] = obj
-                pod = read_pod(obj.manifest, obj.status)
-                if restore:
-                    self._restore_pod(obj, pod)
-                else:
-                    self._put_pod(pod)
-            case "PodGroup":
-                group = read_group(obj.manifest, obj.key.namespace)
-                known = obj.key in self.processes[0].cluster.groups
-                for cluster in self._clusters():
-                    cluster.groups[obj.key] = group
-                if not restore:
-                    name = events.GROUP_CHANGED if known else events.GROUP_ADDED
-                    self._tell(Event(name, new=group))
-            case "PodDisruptionBudget":
-                budget = read_budget(obj.manifest, {}, obj.key.namespace)
-                for cluster in self._clusters():
-                    cluster.budgets[obj.key] = budget
-            case "Namespace":
-                for cluster in self._clusters():
-                    cluster.namespaces[obj.key.name] = dict(obj.labels)
-                if not restore:
-                    self._tell(Event(events.NAMESPACE_CHANGED, new=obj.key.name))
+        """Take a new, changed or (restore) stored object; other kinds do not matter."""
+        kind = obj.key.kind
+        if kind == "Node":
+            self.objects[obj.key] = obj
+            self._put_node(read_node(obj.manifest, obj.status), restore=restore)
+        elif kind == "Pod":
+            self.objects[obj.key] = obj
+            pod = read_pod(obj.manifest, obj.status)
+            if restore:
+                self._restore_pod(obj, pod)
+            else:
+                self._put_pod(pod)
+        elif kind == "PodGroup":
+            self._put_group(obj, restore=restore)
+        elif kind == "PodDisruptionBudget":
+            budget = read_budget(obj.manifest, {}, obj.key.namespace)
+            for cluster in self._clusters():
+                cluster.budgets[obj.key] = budget
+        elif kind == "Namespace":
+            for cluster in self._clusters():
+                cluster.namespaces[obj.key.name] = dict(obj.labels)
+            if not restore:
+                self._tell(Event(events.NAMESPACE_CHANGED, new=obj.key.name))
+
+    def _put_group(self, obj: Object, *, restore: bool) -> None:
+        group = read_group(obj.manifest, obj.key.namespace)
+        known = obj.key in self.processes[0].cluster.groups
+        for cluster in self._clusters():
+            cluster.groups[obj.key] = group
+        if not restore:
+            name = events.GROUP_CHANGED if known else events.GROUP_ADDED
+            self._tell(Event(name, new=group))
 
     def remove(self, key: Key) -> None:
         """Forget an object; a node's pods are the lifetime's to end."""
         self.objects.pop(key, None)
-        match key.kind:
-            case "Node":
-                self._remove_node(key)
-            case "Pod":
-                self._pod_gone(key)
-            case "PodGroup":
-                for cluster in self._clusters():
-                    cluster.groups.pop(key, None)
-            case "PodDisruptionBudget":
-                for cluster in self._clusters():
-                    cluster.budgets.pop(key, None)
-            case "Namespace":
-                for cluster in self._clusters():
-                    cluster.namespaces.pop(key.name, None)
+        if key.kind == "Node":
+            self._remove_node(key)
+        elif key.kind == "Pod":
+            self._pod_gone(key)
+        for cluster in self._clusters():
+            cluster.groups.pop(key, None)
+            cluster.budgets.pop(key, None)
+            if key.kind == "Namespace":
+                cluster.namespaces.pop(key.name, None)
 
     def _tell(self, event: Event) -> None:
         for process in self.processes:
@@ -549,6 +547,8 @@ class KubeStage:
         if "held" in kept:
             held = memory.held_from(process, queued, kept["held"])
             process.held[pod.key] = held
+            if not held.waits:
+                process.queue.done(queued)
             process.cluster.place(pod, held.node)
             self.lock(process, held.node)
 

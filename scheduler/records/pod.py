@@ -127,7 +127,7 @@ def read_pod(manifest: Mapping[str, Any], status: Mapping[str, Any]) -> Pod:
     namespace = str(metadata.get("namespace") or "default")
     shape = shape_of(spec, status)
     labels = metadata.get("labels") or {}
-    owners = metadata.get("ownerReferences") or ({},)
+    owners: Any = metadata.get("ownerReferences") or ({},)
     started = status.get("startTime")
     created = metadata.get("creationTimestamp")
     return Pod(

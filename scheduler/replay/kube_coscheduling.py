@@ -71,7 +71,7 @@ def _unreserve_last(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _name(event: Mapping[str, Any]) -> str:
-    return str((event.get("pod") or event.get("node"))["metadata"]["name"])
+    return str(event["pod" if "pod" in event else "node"]["metadata"]["name"])
 
 
 class _Run:
@@ -125,13 +125,12 @@ class _Run:
         self.context.now_ms = until
 
     def _happen(self, event: Mapping[str, Any]) -> None:
-        match event["type"]:
-            case "createPod":
-                self._put("Pod", event["pod"])
-            case "createNode":
-                self._put("Node", event["node"])
-            case "deletePod":
-                self.stage.remove(Key("Pod", "default", event["name"]))
+        if event["type"] == "createPod":
+            self._put("Pod", event["pod"])
+        elif event["type"] == "createNode":
+            self._put("Node", event["node"])
+        else:
+            self.stage.remove(Key("Pod", "default", event["name"]))
 
     def _put(self, kind: str, data: Mapping[str, Any]) -> None:
         metadata = data["metadata"]

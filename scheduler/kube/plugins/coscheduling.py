@@ -9,6 +9,7 @@ import msgspec
 
 from scheduler import amounts
 from scheduler.kube import events
+from scheduler.kube.hosts import Host
 from scheduler.kube.kinds import (
     OLD_GROUP_LABEL,
     OLD_MINIMUM_LABEL,
@@ -285,12 +286,12 @@ def _alive(times: dict[Key, int], after: int) -> list[list[Any]]:
     return [[list(key), at] for key, at in times.items() if at > after]
 
 
-def _free(host: Any, resource: str, own: list[Pod]) -> int:
+def _free(host: Host, resource: str, own: list[Pod]) -> int:
     """Return what a node has left when the group's own pods are not counted."""
     if resource == PODS:
-        return int(host.pod_limit) - len(host.pods) + len(own)
+        return host.pod_limit - len(host.pods) + len(own)
     held = sum(pod.shape.requests.exact.get(resource, 0) for pod in own)
-    return int(host.capacity(resource)) - host.requested.get(resource, 0) + held
+    return host.capacity(resource) - host.requested.get(resource, 0) + held
 
 
 def _gap_text(gap: dict[str, int]) -> str:

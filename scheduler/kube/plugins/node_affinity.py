@@ -79,9 +79,9 @@ class NodeAffinity(Plugin):
     ) -> tuple[Status, frozenset[str] | None]:
         """Narrow to the named nodes when every required term names some."""
         shape = pod.shape
-        if self._added is None and not shape.node_selector:
-            if shape.node_required is None:
-                return SKIP, None
+        free = not shape.node_selector and shape.node_required is None
+        if free and self._added is None:
+            return SKIP, None
         terms = shape.node_required
         if not terms:
             return OK, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal
 
 import msgspec
@@ -209,7 +210,7 @@ def _rule(strategy: ScoringStrategy) -> Rule:
     points = [(p.utilization, p.score) for p in (param.shape if param else [])]
     if not points:
         raise PolicyError("NodeResourcesFit: requestedToCapacityRatio.shape is empty")
-    for (left, _), (right, _) in zip(points, points[1:], strict=False):
+    for (left, _), (right, _) in pairwise(points):
         if left >= right:
             raise PolicyError(
                 "NodeResourcesFit: shape: expected utilization to rise strictly, "
