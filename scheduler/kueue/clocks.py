@@ -76,7 +76,7 @@ class Timers:
             if self._armed:
                 self._armed.pop(work.key, None)
             return
-        at = -self.context.ms(-at_us)  # rounded up: never before its time
+        at = self.context.ms(at_us + _US_PER_MS - 1)  # never before its time
         if self._armed.get(work.key) != at:
             self._armed[work.key] = at
             heapq.heappush(self._heap, (at, work.key))

@@ -13,6 +13,7 @@ from scheduler.kueue import status
 from scheduler.kueue.cluster import Cluster, Door
 from scheduler.kueue.holding import drop_quota, take_quota
 from scheduler.kueue.lifecycle import Lifecycle
+from scheduler.kueue.queues import Line
 from scheduler.kueue.reading import adopt, adopt_status, recall_attempt
 from scheduler.kueue.tree import Cohort, Node, Queue
 from scheduler.kueue.work import Work
@@ -97,12 +98,25 @@ class Intake:
         if known is not None:
             self._edit_tree(known)
         queue = self.cluster.put_queue(read_queue(obj.manifest))
+        if not restore and (known is None or self._renew_line(queue)):
+            for door in self.cluster.doors_of.get(queue.name, ()):
+                self._replace(door.works)
         if queue.active_since_us is None:
             queue.active_since_us = status.active_since(obj.status)
         if restore:
             self._restore_queue(queue, obj.memory.get(self.name) or {})
         else:
             self.edit(queue, _QUOTA)
+
+    def _renew_line(self, queue: Queue) -> bool:
+        """Give the queue a new line if its strategy changed; tell whether it did."""
+        hashing = self.cluster.strategy(queue).hashing
+        if queue.line.hashing is hashing:
+            return False
+        for work in list(queue.line.works()):
+            self._replace([work])
+        queue.line = Line(hashing=hashing)
+        return True
 
     def _restore_queue(self, queue: Queue, memory: Memory) -> None:
         queue.generation = memory.get("generation", 0)

@@ -34,6 +34,7 @@ from scheduler.reasons import (
     DEACTIVATION_TARGET,
     EVICTED,
     FINISHED,
+    MAXIMUM_EXECUTION_TIME_EXCEEDED,
     NO_RESERVATION,
     NO_RESERVATION_SENTENCE,
     PENDING_EVALUATION,
@@ -58,6 +59,7 @@ from scheduler.stage import Context
 #: A longer message is cut. Source: KUEUE.md 10.2.
 _LONGEST_MESSAGE = 32_768
 _JITTER = 0.0001
+OVERTIME = DEACTIVATED_DUE_TO + MAXIMUM_EXECUTION_TIME_EXCEEDED
 _US = 1_000_000
 
 
@@ -292,7 +294,8 @@ class Lifecycle:
         self.stopping.pop(work, None)
         again = evicted.reason in REQUEUED_AT_ONCE
         self.say(work, REQUEUED, again, evicted.reason, evicted.message)
-        work.accumulated_s += self._admitted_ms(work) // 1000
+        if evicted.reason != OVERTIME:  # that one begins anew when reactivated
+            work.accumulated_s += self._admitted_ms(work) // 1000
         if PODS_READY in work.conditions:
             self.say(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
         self.drop(work)

@@ -75,6 +75,8 @@ class Trace:
             purpose=purpose,
             requests=[_amount(cell, amount) for cell, amount in requests.items()],
             needed=[list(each) for each in sorted(needed)],
+            room=room(requests, borrowing=True),
+            shares=shares(next((cell.node for cell in requests), None)),
         )
 
     def source(

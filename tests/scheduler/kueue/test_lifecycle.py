@@ -1,0 +1,355 @@
+"""What happens to workloads between admission and end.
+
+From the text of the semantics, not recorded from the real system.
+"""
+
+from __future__ import annotations
+
+from scheduler.records.objects import Key
+from tests.scheduler.kueue.rig import Rig
+
+WAITING = {
+    "waitForPodsReady": {
+        "timeout": "10s",
+        "recoveryTimeout": "5s",
+        "requeuingStrategy": {"backoffBaseSeconds": 60, "backoffLimitCount": 2},
+    }
+}
+BLOCKING = {"waitForPodsReady": {"timeout": "10s", "blockAdmission": True}}
+
+
+def test_pods_that_take_too_long_cost_the_place_and_come_back_after_a_backoff():
+    rig = Rig(WAITING)
+    rig.queue("q")
+    rig.workload("slow", "q")
+    rig.run(0)
+    rig.run(9.9)
+    assert rig.runs() == ["slow"]
+    assert rig.run(10)[:1] == [("Evict", "slow", "PodsReadyTimeout")]
+    assert rig.told("slow", "Evicted")[2] == (
+        "Exceeded the PodsReady timeout default/slow"
+    )
+    assert rig.work("slow").requeue_count == 1
+    assert rig.run(69.9) == []
+    assert rig.run(70.1) == [("Admit", "slow", "QuotaReserved")]
+    assert rig.told("slow", "Requeued")[:2] == (True, "BackoffFinished")
+
+
+def test_a_workload_that_ran_out_of_retries_is_deactivated():
+    rig = Rig(WAITING)
+    rig.queue("q")
+    key = rig.workload("slow", "q")
+    rig.run(0)
+    rig.run(600)
+    assert rig.told("slow", "Evicted")[1] == "DeactivatedDueToRequeuingLimitExceeded"
+    assert rig.told("slow")[1:] == (
+        "Deactivated",
+        "The workload is deactivated due to exceeding the maximum number of "
+        "re-queuing retries",
+    )
+    rig.stage.write(rig.objects[key])
+    assert rig.objects[key].spec["active"] is False
+    assert "requeueState" not in rig.objects[key].status
+
+
+def test_the_backoff_doubles_up_to_its_limit():
+    rig = Rig(
+        {
+            "waitForPodsReady": {
+                "timeout": "1s",
+                "requeuingStrategy": {
+                    "backoffBaseSeconds": 10,
+                    "backoffMaxSeconds": 25,
+                },
+            }
+        }
+    )
+    rig.queue("q")
+    rig.workload("slow", "q")
+    gaps = []
+    for _ in range(3):
+        rig.run(rig.context.now_ms / 1000)
+        due = rig.stage.due()
+        rig.run(due / 1000)
+        at = rig.work("slow").requeue_at_us
+        gaps.append(round((at - rig.context.now_us) / 1e6))
+        rig.run(-(-at + rig.context.epoch_us) // 1000 / 1000 + 0.001)
+    assert gaps == [10, 20, 25]
+
+
+def test_ready_pods_stop_the_clock_and_lost_pods_start_the_recovery_clock():
+    rig = Rig(WAITING)
+    rig.queue("q")
+    key = rig.workload("w", "q")
+    rig.run(0)
+    rig.context.now_ms = 5_000
+    rig.stage.pods_ready(key, True)
+    assert rig.run(100) == []
+    rig.stage.pods_ready(key, False)
+    assert rig.told("w", "PodsReady")[1] == "WaitForRecovery"
+    rig.run(104.9)
+    assert rig.runs() == ["w"]
+    assert ("Evict", "w", "PodsReadyTimeout") in rig.run(105)
+
+
+def test_admissions_wait_until_all_pods_are_ready():
+    rig = Rig(BLOCKING)
+    rig.queue("q")
+    first = rig.workload("first", "q")
+    rig.workload("second", "q")
+    rig.run(0)
+    assert rig.runs() == ["first"]
+    assert rig.told("second")[1] == "WaitingForPodsReady"
+    rig.stage.pods_ready(first, True)
+    assert ("Admit", "second", "QuotaReserved") in rig.run(1)
+
+
+def test_too_long_a_run_is_deactivated_and_earlier_runs_count():
+    rig = Rig()
+    rig.queue("q", cpu=1, within="LowerPriority")
+    rig.workload("long", "q", maximumExecutionTimeSeconds=100)
+    rig.run(0)
+    boss = rig.workload("boss", "q", priority=10)
+    assert ("Preempt", "long", "InClusterQueue") in rig.run(60)
+    assert rig.work("long").accumulated_s == 60
+    rig.stage.finish(boss)
+    rig.run(70)
+    assert rig.runs() == ["long"]
+    assert rig.run(109.9) == []
+    rig.run(110)
+    assert rig.told("long", "Evicted")[1:] == (
+        "DeactivatedDueToMaximumExecutionTimeExceeded",
+        "The workload is deactivated due to exceeding the maximum execution time",
+    )
+    assert rig.work("long").accumulated_s == 0
+
+
+def test_an_inactive_workload_gives_its_quota_back_and_does_not_queue():
+    rig = Rig()
+    rig.queue("q", cpu=1)
+    key = rig.workload("w", "q")
+    rig.workload("next", "q")
+    rig.run(0)
+    rig.edit(key, active=False)
+    assert rig.run(1) == [
+        ("Evict", "w", "Deactivated"),
+        ("Admit", "next", "QuotaReserved"),
+    ]
+    assert rig.work("w").line is None
+
+
+def test_an_active_workload_again_comes_back():
+    rig = Rig()
+    rig.queue("q")
+    key = rig.workload("w", "q", active=False)
+    rig.run(0)
+    assert rig.runs() == []
+    rig.edit(key, active=True)
+    assert rig.run(1) == [("Admit", "w", "QuotaReserved")]
+    assert rig.told("w", "Requeued")[1] == "Reactivated"
+
+
+def test_pods_that_are_done_give_their_quota_to_others():
+    rig = Rig()
+    rig.queue("q", cpu=4)
+    key = rig.workload("w", "q", count=4)
+    rig.workload("next", "q", cpu=2)
+    rig.run(0)
+    obj = rig.objects[key]
+    obj.status = {"reclaimablePods": [{"name": "main", "count": 2}]}
+    rig.stage.put(obj)
+    assert rig.run(1) == [("Admit", "next", "QuotaReserved")]
+    assert rig.used("q") == 4000
+
+
+def test_a_drained_queue_evicts_and_takes_its_workloads_back():
+    rig = Rig()
+    rig.queue("q")
+    rig.workload("w", "q")
+    rig.run(0)
+    rig.queue("q", stop="HoldAndDrain")
+    assert rig.run(1)[:1] == [("Evict", "w", "ClusterQueueStopped")]
+    assert rig.told("w")[1:] == ("Suspended", "ClusterQueue q is inactive")
+    rig.queue("q")
+    assert rig.run(2) == [("Admit", "w", "QuotaReserved")]
+    assert rig.told("w", "Requeued")[1] == "ClusterQueueRestarted"
+
+
+def test_a_held_queue_lets_those_who_run_go_on():
+    rig = Rig()
+    rig.queue("q")
+    rig.workload("w", "q")
+    rig.run(0)
+    rig.queue("q", stop="Hold")
+    rig.workload("late", "q")
+    assert rig.run(1) == []
+    assert rig.runs() == ["w"]
+
+
+def test_a_drained_local_queue_evicts_and_takes_its_workloads_back():
+    rig = Rig()
+    rig.queue("q")
+    rig.workload("w", "q")
+    rig.run(0)
+    rig.local("q", stop="HoldAndDrain")
+    assert rig.run(1)[:1] == [("Evict", "w", "LocalQueueStopped")]
+    assert rig.work("w").line is None
+    rig.local("q")
+    assert rig.run(2) == [("Admit", "w", "QuotaReserved")]
+    assert rig.told("w", "Requeued")[1] == "LocalQueueRestarted"
+
+
+def test_a_workload_names_the_queue_that_is_missing():
+    rig = Rig()
+    rig.workload("w", "nowhere")
+    rig.run(0)
+    assert rig.told("w")[1:] == ("Misconfigured", "LocalQueue nowhere doesn't exist")
+    rig.local("nowhere", queue="gone")
+    rig.run(1)
+    assert rig.told("w")[1:] == ("Misconfigured", "ClusterQueue gone doesn't exist")
+    rig.queue("gone")
+    assert rig.run(2) == [("Admit", "w", "QuotaReserved")]
+
+
+def test_a_gated_workload_does_not_queue():
+    rig = Rig()
+    rig.queue("q")
+    gate = {"kueue.x-k8s.io/admission-gated-by": "somebody"}
+    rig.workload("w", "q", annotations=gate)
+    assert rig.run(0) == []
+    assert rig.work("w").line is None
+
+
+def test_a_queue_without_its_flavor_admits_when_the_flavor_comes():
+    rig = Rig()
+    rig.queue("q", flavor="late")
+    rig.workload("w", "q")
+    assert rig.run(0) == []
+    assert rig.told("w")[1] == "Suspended"
+    rig.put("ResourceFlavor", "late", {}, namespace="")
+    assert rig.run(1) == [("Admit", "w", "QuotaReserved")]
+
+
+def test_a_loop_of_cohorts_stops_the_queues_below_it():
+    rig = Rig()
+    rig.put("Cohort", "a", {"parentName": "b"}, namespace="")
+    rig.put("Cohort", "b", {"parentName": "a"}, namespace="")
+    rig.queue("q", cohort="a")
+    rig.workload("w", "q")
+    assert rig.run(0) == []
+    rig.put("Cohort", "b", {}, namespace="")
+    assert rig.run(1) == [("Admit", "w", "QuotaReserved")]
+
+
+def test_no_selector_matches_no_namespace():
+    rig = Rig()
+    rig.queue("q", anywhere=False)
+    rig.workload("w", "q")
+    assert rig.run(0) == []
+    assert rig.told("w")[1:] == (
+        "Misconfigured",
+        "workload namespace doesn't match ClusterQueue selector",
+    )
+
+
+def test_a_namespace_that_gets_the_label_may_use_the_queue():
+    rig = Rig()
+    rig.queue("q", selector={"matchLabels": {"team": "red"}})
+    rig.workload("w", "q")
+    rig.run(0)
+    rig.put("Namespace", "default", {}, namespace="", labels={"team": "red"})
+    assert rig.run(1) == [("Admit", "w", "QuotaReserved")]
+
+
+def test_more_quota_brings_the_parked_back():
+    rig = Rig()
+    rig.queue("q", cpu=1)
+    rig.workload("big", "q", cpu=3)
+    rig.run(0)
+    assert rig.told("big")[1] == "ExceedsMaxQuota"
+    rig.queue("q", cpu=3)
+    assert rig.run(1) == [("Admit", "big", "QuotaReserved")]
+
+
+def test_less_quota_takes_nothing_from_those_who_run():
+    rig = Rig()
+    rig.queue("q", cpu=3)
+    rig.workload("w", "q", cpu=3)
+    rig.run(0)
+    rig.queue("q", cpu=1)
+    assert rig.run(1) == []
+    assert rig.used("q") == 3000
+
+
+def test_a_limit_range_gives_defaults_and_refuses_what_is_outside():
+    rig = Rig()
+    rig.queue("q", cpu=4)
+    item = {"type": "Container", "defaultRequest": {"cpu": "3"}, "max": {"cpu": "3"}}
+    rig.put("LimitRange", "range", {"limits": [item]})
+    rig.workload("big", "q", cpu=4)
+    bare = {"name": "main", "template": {"spec": {"containers": [{"name": "c"}]}}}
+    rig.workload("bare", "q", podSets=[bare])
+    rig.run(0)
+    assert rig.runs() == ["bare"]
+    assert rig.used("q") == 3000
+    assert rig.told("big")[1] == "Misconfigured"
+    assert "LimitRange constraints" in rig.told("big")[2]
+
+
+def test_a_limit_range_that_goes_lets_the_refused_in():
+    rig = Rig()
+    rig.queue("q", cpu=4)
+    item = {"type": "Container", "max": {"cpu": "3"}}
+    key = rig.put("LimitRange", "range", {"limits": [item]})
+    rig.workload("big", "q", cpu=4)
+    rig.run(0)
+    rig.stage.remove(key)
+    assert rig.run(1) == [("Admit", "big", "QuotaReserved")]
+
+
+def test_a_deleted_workload_gives_its_quota_to_others():
+    rig = Rig()
+    rig.queue("q", cpu=1)
+    key = rig.workload("w", "q")
+    rig.workload("next", "q")
+    rig.run(0)
+    rig.stage.remove(key)
+    assert rig.run(1) == [("Admit", "next", "QuotaReserved")]
+
+
+def test_a_workload_moved_to_another_queue_waits_there():
+    rig = Rig()
+    rig.queue("full", cpu=0)
+    rig.queue("free", cpu=1)
+    key = rig.workload("w", "full")
+    rig.run(0)
+    rig.edit(key, queueName="free")
+    assert rig.run(1) == [("Admit", "w", "QuotaReserved")]
+    status = rig.status("LocalQueue", "full", "default")
+    assert status["pendingWorkloads"] == 0
+
+
+def test_a_victim_that_takes_its_time_keeps_its_quota_until_it_has_stopped():
+    rig = Rig()
+    rig.queue("q", cpu=1, within="LowerPriority")
+    low = rig.workload("low", "q")
+    rig.run(0)
+    rig.workload("high", "q", priority=1)
+    rig.stage.reconcile()
+    rig.stage.cycle()
+    assert rig.stage.stopping() == [low]
+    assert rig.used("q") == 1000
+    rig.stage.cycle()
+    assert rig.told("high")[1] == "WaitingForPreemptedWorkloads"
+    rig.stage.stopped(low)
+    assert ("Admit", "high", "QuotaReserved") in rig.run(1)
+
+
+def test_a_removed_queue_leaves_its_workloads_running_without_quota():
+    rig = Rig()
+    rig.queue("q")
+    rig.workload("w", "q")
+    rig.run(0)
+    rig.stage.remove(Key("ClusterQueue", "", "q"))
+    assert rig.run(1) == []
+    assert rig.work("w").reserved

@@ -1,0 +1,324 @@
+"""Documents that Kueue's webhooks would refuse are refused, by line and field."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from scheduler.errors import ManifestError, PolicyError
+from scheduler.kueue.configuration import read_configuration
+from scheduler.manifests.documents import read_documents
+from scheduler.manifests.generator import generate, is_generator
+from scheduler.manifests.kueue import CHECKS
+
+QUEUE = """
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: q}
+spec:
+  cohortName: lab
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu, memory]
+    flavors:
+    - name: f
+      resources:
+      - {name: cpu, nominalQuota: 9}
+      - {name: memory, nominalQuota: 36Gi}
+"""
+WORKLOAD = """
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: w}
+spec:
+  queueName: q
+  podSets:
+  - name: main
+    count: 3
+    template:
+      spec:
+        containers:
+        - {name: c, image: i, resources: {requests: {cpu: 1}}}
+"""
+
+
+def check(text: str) -> dict:
+    (document,) = read_documents(text, file="in.yaml")
+    return CHECKS[document.kind](document)
+
+
+def problem(text: str, old: str, new: str) -> str:
+    assert old in text
+    with pytest.raises(ManifestError) as caught:
+        check(text.replace(old, new))
+    return str(caught.value)
+
+
+def test_a_cluster_queue_gets_its_defaults_written_out():
+    spec = check(QUEUE)["spec"]
+    assert spec["queueingStrategy"] == "BestEffortFIFO"
+    assert spec["stopPolicy"] == "None"
+    assert spec["preemption"]["reclaimWithinCohort"] == "Never"
+    assert spec["flavorFungibility"] == {
+        "whenCanBorrow": "MayStopSearch",
+        "whenCanPreempt": "TryNextFlavor",
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "field", "words"),
+    [
+        pytest.param(
+            "nominalQuota: 9}",
+            "nominalQuota: nine}",
+            13,
+            "resources[0].nominalQuota",
+            "'nine'",
+            id="a quota that is no quantity",
+        ),
+        pytest.param(
+            "nominalQuota: 9}",
+            "nominalQuota: -1}",
+            13,
+            "nominalQuota",
+            "negative",
+            id="a negative quota",
+        ),
+        pytest.param(
+            "{name: cpu, nominalQuota: 9}",
+            "{name: cpu}",
+            13,
+            "nominalQuota",
+            "expected a quantity",
+            id="a quota that is missing",
+        ),
+        pytest.param(
+            "nominalQuota: 9}",
+            "nominalQuota: 9, lendingLimit: 10}",
+            13,
+            "lendingLimit",
+            "no more than the nominal quota 9",
+            id="lending more than there is",
+        ),
+        pytest.param(
+            "[cpu, memory]",
+            "[memory, cpu]",
+            12,
+            "flavors[0].resources",
+            "in their order",
+            id="resources in another order than covered",
+        ),
+        pytest.param(
+            "[cpu, memory]",
+            "[cpu, cpu]",
+            9,
+            "coveredResources[1]",
+            "covered already",
+            id="a resource covered twice",
+        ),
+        pytest.param(
+            "cohortName: lab",
+            "cohortNam: lab",
+            6,
+            "spec.cohortNam",
+            "did you mean cohortName?",
+            id="a field that does not exist",
+        ),
+        pytest.param(
+            "cohortName: lab",
+            "queueingStrategy: FIFO",
+            6,
+            "queueingStrategy",
+            "BestEffortFIFO, StrictFIFO",
+            id="an unknown queueing strategy",
+        ),
+        pytest.param(
+            "cohortName: lab",
+            "preemption: {borrowWithinCohort: {policy: LowerPriority}}",
+            6,
+            "borrowWithinCohort.policy",
+            "reclaimWithinCohort is Never",
+            id="borrowing by preemption without reclaiming",
+        ),
+        pytest.param(
+            "cohortName: lab",
+            "flavorFungibility: {preference: PreemptionOverBorrowing}",
+            6,
+            "preference",
+            "both TryNextFlavor",
+            id="a preference that never applies",
+        ),
+        pytest.param(
+            "cohortName: lab",
+            "fairSharing: {weight: 1n}",
+            6,
+            "weight",
+            "got '1n'",
+            id="a weight that is next to nothing",
+        ),
+        pytest.param(
+            "namespaceSelector: {}",
+            "namespaceSelector: {matchExpressions: [{key: a, operator: In}]}",
+            7,
+            "values",
+            "expected values",
+            id="a selector without values",
+        ),
+    ],
+)
+def test_a_cluster_queue_is_refused(old, new, line, field, words):
+    told = problem(QUEUE, old, new)
+    assert f"in.yaml:{line}: " in told
+    assert field in told
+    assert words in told
+
+
+def test_limits_need_somebody_to_borrow_from():
+    told = problem(
+        QUEUE.replace("  cohortName: lab\n", ""),
+        "nominalQuota: 9}",
+        "nominalQuota: 9, borrowingLimit: 1}",
+    )
+    assert "expected no limit without spec.cohortName" in told
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        pytest.param("cpu: 1", "pods: 1", "counts pods by itself", id="asks for pods"),
+        pytest.param("count: 3", "count: -1", "at least 0", id="a negative count"),
+        pytest.param(
+            "count: 3", "minCount: 4", "at most the count", id="too large a minimum"
+        ),
+        pytest.param("cpu: 1", "cpu: one", "'one'", id="a request that is no quantity"),
+        pytest.param("queueName: q", "queue: q", "unknown field", id="unknown field"),
+        pytest.param(
+            "queueName: q", "active: maybe", "true or false", id="active is no flag"
+        ),
+    ],
+)
+def test_a_workload_is_refused(old, new, words):
+    assert words in problem(WORKLOAD, old, new)
+
+
+def test_reclaimable_pods_name_podsets_that_exist():
+    status = "status: {reclaimablePods: [{name: side, count: 1}]}\n"
+    with pytest.raises(ManifestError, match="expected one of main, got 'side'"):
+        check(WORKLOAD + status)
+
+
+def test_v1beta1_is_read_as_v1beta2():
+    text = QUEUE.replace("v1beta2", "v1beta1").replace("cohortName", "cohort")
+    text += "  flavorFungibility: {whenCanBorrow: Borrow, whenCanPreempt: Preempt}\n"
+    text += "  admissionChecks: [a]\n"
+    spec = check(text)["spec"]
+    assert spec["cohortName"] == "lab"
+    assert spec["flavorFungibility"]["whenCanBorrow"] == "MayStopSearch"
+    assert spec["flavorFungibility"]["whenCanPreempt"] == "MayStopSearch"
+    assert spec["admissionChecksStrategy"] == {"admissionChecks": [{"name": "a"}]}
+
+
+def test_the_priority_class_of_v1beta1_becomes_a_reference():
+    text = WORKLOAD.replace("v1beta2", "v1beta1")
+    text += "  priorityClassSource: scheduling.k8s.io/priorityclass\n"
+    text += "  priorityClassName: high\n"
+    assert check(text)["spec"]["priorityClassRef"] == {
+        "group": "scheduling.k8s.io",
+        "kind": "PriorityClass",
+        "name": "high",
+    }
+
+
+def test_fair_sharing_is_on_by_presence_and_in_v1beta1_by_enable():
+    old = {"apiVersion": "config.kueue.x-k8s.io/v1beta1", "fairSharing": {}}
+    assert not read_configuration(old).fair
+    assert read_configuration({**old, "fairSharing": {"enable": True}}).fair
+    assert read_configuration({"fairSharing": {}}).fair
+
+
+def test_what_is_not_simulated_is_listed():
+    document = {
+        "integrations": {"frameworks": ["batch/job"], "labelKeysToCopy": ["team"]},
+        "resources": {},
+        "fairSharing": {},
+    }
+    settings = read_configuration(document)
+    assert settings.kept == ("integrations.frameworks", "resources")
+    assert settings.copied_labels == ("team",)
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ({"fairSharin": {}}, "kueue.fairSharin"),
+        ({"apiVersion": "v1"}, "kueue.apiVersion"),
+        ({"waitForPodsReady": {"timeout": "soon"}}, "waitForPodsReady.timeout"),
+        (
+            {"fairSharing": {"preemptionStrategies": ["Most"]}},
+            "preemptionStrategies[0]",
+        ),
+        (
+            {
+                "fairSharing": {
+                    "preemptionStrategies": [
+                        "LessThanInitialShare",
+                        "LessThanOrEqualToFinalShare",
+                    ]
+                }
+            },
+            "preemptionStrategies",
+        ),
+    ],
+)
+def test_a_configuration_is_refused_by_path(document, words):
+    with pytest.raises(PolicyError) as caught:
+        read_configuration(document)
+    assert words in str(caught.value)
+
+
+GENERATOR = {
+    "cohorts": [
+        {
+            "className": "c",
+            "count": 2,
+            "queuesSets": [
+                {
+                    "className": "q",
+                    "count": 3,
+                    "nominalQuota": 20,
+                    "borrowingLimit": 100,
+                    "reclaimWithinCohort": "Any",
+                    "workloadsSets": [
+                        {
+                            "count": 4,
+                            "creationIntervalMs": 100,
+                            "workloads": [
+                                {
+                                    "className": "small",
+                                    "runtimeMs": 200,
+                                    "priority": 50,
+                                    "request": 1,
+                                }
+                            ],
+                        }
+                    ],
+                }
+            ],
+        }
+    ]
+}
+
+
+def test_a_generator_file_stands_for_queues_and_arrivals():
+    (document,) = read_documents(yaml.safe_dump(GENERATOR))
+    assert is_generator(document.data)
+    objects = list(generate(document))
+    kinds = [obj.key.kind for obj in objects]
+    assert kinds.count("ClusterQueue") == 6
+    assert kinds.count("Workload") == 24
+    arrivals = {
+        obj.annotations["quotalab.dev/arrival"]
+        for obj in objects
+        if obj.key.kind == "Workload"
+    }
+    assert arrivals == {"100ms", "200ms", "300ms", "400ms"}

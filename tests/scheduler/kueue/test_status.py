@@ -1,0 +1,112 @@
+"""Status as the API shows it."""
+
+from __future__ import annotations
+
+from tests.scheduler.kueue.rig import Rig
+
+
+def shared() -> Rig:
+    rig = Rig({"fairSharing": {}})
+    rig.put("Cohort", "lab", {}, namespace="")
+    rig.queue("a", cpu=2, cohort="lab")
+    rig.queue("b", cpu=6, cohort="lab")
+    rig.workload("w", "a", cpu=4)
+    rig.workload("wide", "a", cpu=100)
+    rig.run(0)
+    return rig
+
+
+def test_a_cluster_queue_tells_what_it_uses_and_borrows():
+    status = shared().status("ClusterQueue", "a")
+    cell = {"name": "cpu", "total": "4", "borrowed": "2"}
+    assert status["flavorsReservation"] == [{"name": "f", "resources": [cell]}]
+    assert status["flavorsUsage"] == status["flavorsReservation"]
+    assert status["fairSharing"] == {"weightedShare": 250}
+
+
+def test_a_cluster_queue_counts_its_workloads():
+    status = shared().status("ClusterQueue", "a")
+    counts = ("pendingWorkloads", "reservingWorkloads", "admittedWorkloads")
+    assert [status[name] for name in counts] == [1, 1, 1]
+
+
+def test_a_cluster_queue_says_why_it_admits_nothing():
+    rig = shared()
+    rig.context.now_ms = 5000
+    rig.queue("a", cpu=2, cohort="lab", stop="Hold")
+    rig.run(6)
+    (condition,) = rig.status("ClusterQueue", "a")["conditions"]
+    assert (condition["status"], condition["reason"]) == ("False", "Stopped")
+    assert condition["message"] == "Can't admit new workloads: is stopped."
+    assert condition["lastTransitionTime"] == "2026-01-01T00:00:06Z"
+
+
+def test_a_local_queue_counts_and_sums_its_own():
+    status = shared().status("LocalQueue", "a", "default")
+    assert status["pendingWorkloads"] == 1
+    assert status["admittedWorkloads"] == 1
+    cell = {"name": "cpu", "total": "4"}
+    assert status["flavorsReservation"] == [{"name": "f", "resources": [cell]}]
+
+
+def test_a_cohort_tells_its_weighted_share():
+    assert shared().status("Cohort", "lab") == {"fairSharing": {"weightedShare": 0}}
+
+
+def test_a_workload_tells_its_admission_and_conditions():
+    status = shared().status("Workload", "w", "default")
+    assert status["admission"] == {
+        "clusterQueue": "a",
+        "podSetAssignments": [
+            {
+                "name": "main",
+                "flavors": {"cpu": "f"},
+                "resourceUsage": {"cpu": "4"},
+                "count": 1,
+            }
+        ],
+    }
+    assert [(c["type"], c["status"]) for c in status["conditions"]] == [
+        ("QuotaReserved", "True"),
+        ("Admitted", "True"),
+    ]
+
+
+def test_fields_of_the_status_that_are_not_ours_stay():
+    rig = Rig()
+    rig.queue("q")
+    rig.workload("w", "q", status={"nominatedClusterNames": ["x"]})
+    rig.run(0)
+    status = rig.status("Workload", "w", "default")
+    assert status["nominatedClusterNames"] == ["x"]
+
+
+def test_conditions_of_a_preempted_workload_follow_its_story():
+    rig = Rig()
+    rig.queue("q", cpu=1, within="LowerPriority")
+    rig.workload("low", "q")
+    rig.run(0)
+    rig.workload("high", "q", priority=1)
+    rig.run(1)
+    assert rig.told("low", "Preempted")[:2] == (True, "InClusterQueue")
+    assert rig.told("low", "Evicted")[:2] == (True, "Preempted")
+    assert rig.told("low", "Requeued")[:2] == (True, "Preempted")
+    assert rig.told("low", "Admitted")[1] == "NoReservation"
+    stats = rig.status("Workload", "low", "default")["schedulingStats"]
+    assert stats["evictions"] == [
+        {"reason": "Preempted", "underlyingCause": "InClusterQueue", "count": 1}
+    ]
+
+
+def test_a_workload_admitted_again_says_what_it_was_evicted_for():
+    rig = Rig()
+    rig.queue("q", cpu=1, within="LowerPriority")
+    rig.workload("low", "q")
+    rig.run(0)
+    high = rig.workload("high", "q", priority=1)
+    rig.run(1)
+    rig.stage.finish(high)
+    rig.run(2)
+    status, reason, message = rig.told("low", "Evicted")
+    assert (status, reason) == (False, "QuotaReserved")
+    assert message.startswith("Previously: Preempted to accommodate a workload")
