@@ -199,8 +199,21 @@ def finish(stage: YunikornStage) -> None:
         app = stage.partition.apps.get(values[0])
         if app is not None:
             _take_gang(stage, app, values)
+    _order_nodes(stage)
     if clock is not None:
         stage.partition.dirty, stage.partition.wake_ms = clock
+
+
+def _order_nodes(stage: YunikornStage) -> None:
+    """Put nodes that others use where they stood: restoring has moved them."""
+    order = stage.partition.nodes
+    for node in list(order):
+        score = stage.scores.pop(node.name, None)
+        if score is not None:
+            order.put_at(node, score)
+            stage.voice.displaced.add(node.name)
+        elif node.occupied:
+            order.move(node)
 
 
 def _take_gang(stage: YunikornStage, app: Application, values: list[Any]) -> None:

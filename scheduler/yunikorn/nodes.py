@@ -186,11 +186,10 @@ class NodeOrder:
             total += weight
         return used / total if total else 0.0
 
-    def add(self, node: Node, score: float | None = None) -> None:
-        """Take a new node into the order; with `score`, where it stood before."""
+    def add(self, node: Node) -> None:
+        """Take a new node into the order."""
         self.by_name[node.name] = node
-        if score is None:
-            score = self.sort.score(self.used_share(node))
+        score = self.sort.score(self.used_share(node))
         node.entry = (score, node.name, node)
         node.shut = self._too_full(node)
         insort(self.shut if node.shut else self.entries, node.entry)
@@ -206,7 +205,10 @@ class NodeOrder:
 
     def move(self, node: Node) -> None:
         """Put a node where its present use belongs."""
-        score = self.sort.score(self.used_share(node))
+        self.put_at(node, self.sort.score(self.used_share(node)))
+
+    def put_at(self, node: Node, score: float) -> None:
+        """Put a node where this score belongs."""
         shut = self._too_full(node)
         if score == node.entry[0] and shut is node.shut:
             return

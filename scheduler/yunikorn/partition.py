@@ -147,9 +147,9 @@ class Partition:
 
     # -- nodes
 
-    def add_node(self, node: Node, score: float | None = None) -> None:
+    def add_node(self, node: Node) -> None:
         """Take a node; its capacity counts into root's max, cordoned or not."""
-        self.nodes.add(node, score)
+        self.nodes.add(node)
         self._grow(node.capacity, 1)
 
     def remove_node(self, name: str) -> list[Ask]:

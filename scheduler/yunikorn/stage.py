@@ -59,6 +59,7 @@ class YunikornStage:
         self.rejected: dict[Key, str] = {}  # pod -> why
         self.gone: dict[str, None] = {}  # applications that pods left
         self.kept: list[Any] = []  # gangs to take up once everything is restored
+        self.scores: dict[str, float] = {}  # of nodes that stand where they stood
         self.clock: tuple[bool, int | None] | None = None
         self.last_ms: int | None = None  # of the last cycle
         self.tainted = False
@@ -192,8 +193,10 @@ class YunikornStage:
         if node is None:
             node = Node(record.name, capacity)
             node.memory = record
+            partition.add_node(node)
             score = obj.memory.get(self.name, {}).get("score") if restore else None
-            partition.add_node(node, score)
+            if score is not None:
+                self.scores[record.name] = score
         elif node.capacity != capacity:
             partition.resize_node(node, capacity)
         node.memory = record
