@@ -1,0 +1,180 @@
+"""Changes to a world as merge patches of objects, and doing them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scheduler import amounts
+from scheduler.errors import SchedulerError
+from scheduler.explain.shapes import Amount, Change, Edit
+from scheduler.records.objects import Key, Object
+from scheduler.scenarios import merge
+from scheduler.tick import settle
+from scheduler.world import World
+
+QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+
+
+def apply(world: World, change: Change) -> None:
+    """Do a change to a world, as the same patches through the API would.
+
+    Raises SchedulerError when an object is not there, or a quantity is none.
+    """
+    for edit in change.pause:
+        _patch(world, edit)
+    if change.pause:
+        settle(world)
+    for edit in change.edits:
+        _patch(world, edit)
+
+
+def _patch(world: World, edit: Edit) -> None:
+    key = Key(edit.kind, edit.namespace, edit.name)
+    known = world.objects.get(key)
+    if known is None:
+        raise SchedulerError(f"{key} is not in this world")
+    manifest = merge(known.manifest, edit.patch)
+    manifest["metadata"] = dict(manifest["metadata"])
+    manifest["spec"] = dict(manifest.get("spec") or {})
+    world.put(Object(key=key, manifest=manifest))
+
+
+def edit(key: Key, **spec: Any) -> Edit:
+    """Return a patch of an object's spec."""
+    return Edit(
+        kind=key.kind, namespace=key.namespace, name=key.name, patch={"spec": spec}
+    )
+
+
+# ---- quota ----
+
+
+def add_quota(
+    world: World,
+    key: Key,
+    added: Mapping[tuple[str, str], int],
+    field: str = "nominalQuota",
+) -> Change:
+    """Return more `field` for a ClusterQueue or Cohort: (flavor, resource) -> added.
+
+    A borrowingLimit that is added to nothing stays absent: that is no limit.
+    """
+    return Change(edits=[edit(key, resourceGroups=_raised(world, key, added, field))])
+
+
+def without_limit(world: World, key: Key, places: set[tuple[str, str]]) -> Change:
+    """Return a ClusterQueue's borrowing limits taken away at these places."""
+    groups = [
+        _group(group, lambda flavor, r: _unlimited(flavor, r, places))
+        for group in world.objects[key].spec.get("resourceGroups") or ()
+    ]
+    return Change(edits=[edit(key, resourceGroups=groups)])
+
+
+def _unlimited(
+    flavor: str, resource: dict[str, Any], places: set[tuple[str, str]]
+) -> dict[str, Any]:
+    if (flavor, resource["name"]) not in places:
+        return resource
+    return {name: v for name, v in resource.items() if name != "borrowingLimit"}
+
+
+def _raised(
+    world: World, key: Key, added: Mapping[tuple[str, str], int], field: str
+) -> list[dict[str, Any]]:
+    def more(flavor: str, resource: dict[str, Any]) -> dict[str, Any]:
+        amount = added.get((flavor, resource["name"]))
+        known = resource.get(field, None if field != "nominalQuota" else 0)
+        if amount is None or known is None:
+            return resource
+        total = amounts.add(amounts.quota(resource["name"], known), amount)
+        return {**resource, field: amounts.text_of(resource["name"], total)}
+
+    groups = world.objects[key].spec.get("resourceGroups") or ()
+    return [_group(group, more) for group in groups]
+
+
+def _group(group: dict[str, Any], change: Any) -> dict[str, Any]:
+    return {
+        **group,
+        "flavors": [
+            {
+                **flavor,
+                "resources": [
+                    change(flavor["name"], resource)
+                    for resource in flavor.get("resources") or ()
+                ],
+            }
+            for flavor in group.get("flavors") or ()
+        ],
+    }
+
+
+def listed(added: Mapping[tuple[str, str], int]) -> list[Amount]:
+    """Return (flavor, resource) -> amount as amounts."""
+    return [
+        Amount(flavor=flavor, resource=resource, amount=str(amount))
+        for (flavor, resource), amount in added.items()
+    ]
+
+
+# ---- workloads ----
+
+
+def move_workload(world: World, key: Key, queue: str) -> Change:
+    """Return the move of a Workload to a LocalQueue of its namespace.
+
+    The jobs that own it move with it. One that holds quota is deactivated
+    first: Kueue lets no Workload with quota change its queue.
+    """
+    obj = world.get(key)
+    edits = [*_owners(world, obj, queue)]
+    if not _reserved(obj):
+        return Change(edits=[*edits, edit(key, queueName=queue)])
+    return Change(
+        pause=[edit(key, active=False)],
+        edits=[*edits, edit(key, queueName=queue, active=True)],
+    )
+
+
+def _reserved(obj: Object) -> bool:
+    return any(
+        item["type"] == "QuotaReserved" and item["status"] == "True"
+        for item in obj.status.get("conditions") or ()
+    )
+
+
+def _owners(world: World, obj: Object, queue: str) -> Iterator[Edit]:
+    for owner in obj.metadata.get("ownerReferences") or ():
+        key = Key(owner["kind"], obj.key.namespace, owner["name"])
+        if key in world.objects:
+            yield Edit(
+                kind=key.kind,
+                namespace=key.namespace,
+                name=key.name,
+                patch={"metadata": {"labels": {QUEUE_LABEL: queue}}},
+            )
+
+
+def door_to(world: World, namespace: str, target: Key) -> str:
+    """Return the LocalQueue to go through; SchedulerError when there is none.
+
+    `target` is a LocalQueue of the namespace, or the ClusterQueue that the
+    first LocalQueue in name order leads to.
+    """
+    if target.kind == "LocalQueue":
+        if target.namespace not in ("", namespace):
+            raise SchedulerError(
+                f"LocalQueue {target.path} is in another namespace than {namespace}"
+            )
+        if Key("LocalQueue", namespace, target.name) not in world.objects:
+            raise SchedulerError(f"LocalQueue {namespace}/{target.name} is not there")
+        return target.name
+    for key in world.keys("LocalQueue"):
+        leads_to = world.objects[key].spec.get("clusterQueue")
+        if key.namespace == namespace and leads_to == target.name:
+            return key.name
+    raise SchedulerError(
+        f"namespace {namespace} has no LocalQueue that leads to {target}"
+    )

@@ -1,0 +1,90 @@
+"""Copies to ask questions of: a whole world, or its Kueue stage alone."""
+
+from __future__ import annotations
+
+import msgspec
+
+from scheduler.errors import SchedulerError
+from scheduler.kueue.stage import KueueStage
+from scheduler.records.objects import Key, Object
+from scheduler.stage import Context
+from scheduler.world import Header, World
+
+_FINISHED = "Finished"
+
+
+def fork(world: World) -> World:
+    """Return an independent world in the same state: same hash, same future.
+
+    Shares what nobody writes into: manifests below metadata and spec. O(objects),
+    about half the cost of writing all bytes and reading them.
+    """
+    freshen(world)
+    header = msgspec.convert(
+        msgspec.msgpack.decode(msgspec.msgpack.encode(world.header())), Header
+    )
+    return World.load(header, (_copy(obj) for obj in world.objects.values()))
+
+
+def freshen(world: World) -> None:
+    """Let the stages write what changed into the objects."""
+    for key in world.objects:
+        world.get(key)
+        return
+
+
+def _copy(obj: Object) -> Object:
+    manifest = dict(obj.manifest)
+    for part in ("metadata", "spec"):
+        if part in manifest:
+            manifest[part] = dict(manifest[part] or {})
+    return Object(
+        key=obj.key,
+        manifest=manifest,
+        status=dict(obj.status),
+        memory=dict(obj.memory),
+    )
+
+
+def fork_kueue(world: World) -> KueueStage:
+    """Return a copy of the world's Kueue stage, settled, with a journal of its own.
+
+    What has finished is left out: it holds nothing. Raises SchedulerError when
+    the stack has no Kueue.
+    """
+    live = kueue_of(world)
+    freshen(world)
+    now = world.context
+    context = Context(seed=now.seed, epoch_us=now.epoch_us, now_ms=now.now_ms)
+    stage = KueueStage(context, live.settings)
+    stage.recall(live.remember())
+    for key in sorted(key for key in world.objects if not world.lifetime.waits(key)):
+        obj = world.objects[key]
+        if key.kind != "Workload" or not _finished(obj):
+            stage.put(obj, restore=True)
+    stage.settle()
+    return stage
+
+
+def _finished(obj: Object) -> bool:
+    return any(
+        item["type"] == _FINISHED and item["status"] == "True"
+        for item in obj.status.get("conditions") or ()
+    )
+
+
+def kueue_of(world: World) -> KueueStage:
+    """Return the world's Kueue stage; SchedulerError when its stack has none."""
+    if world.kueue is None:
+        raise SchedulerError(
+            f"stack {world.policy.spec.stack} runs without Kueue; "
+            "workloads and quota are explained under the stack kueue"
+        )
+    return world.kueue
+
+
+def object_of(world: World, key: Key) -> Object:
+    """Return an object, fresh; SchedulerError when it is not there."""
+    if key not in world.objects:
+        raise SchedulerError(f"{key} is not in this world")
+    return world.get(key)

@@ -1,0 +1,118 @@
+"""One preemption step by step: its tick is run again, and one workload listened to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scheduler.decisions import Decision, Preempt
+from scheduler.errors import SchedulerError
+from scheduler.explain.fork import fork, kueue_of
+from scheduler.explain.offers import told_offers
+from scheduler.explain.searches import Reader, decisive
+from scheduler.explain.shapes import (
+    Preemption,
+    Search,
+    ShareChange,
+    ShareRow,
+    Victim,
+)
+from scheduler.kueue.trace import Trace
+from scheduler.tick import run_tick
+from scheduler.world import World
+
+Values = Mapping[str, Any]
+
+
+def explain_preemption(world_before: World, decision: Decision) -> Preemption:
+    """Return the search that chose a victim, every step of it.
+
+    `world_before` is the world at the start of the tick in which Kueue made
+    `decision`, a Preempt; it is left as it is. Raises SchedulerError when the
+    tick does not decide that. Costs a copy and the tick.
+    """
+    kueue_of(world_before)
+    if not isinstance(decision, Preempt) or decision.by is None:
+        raise SchedulerError(f"expected a preemption by somebody, got {decision}")
+    if decision.by.kind != "Workload":
+        raise SchedulerError(
+            f"{decision.by} is no Workload: only Kueue's preemptions have steps"
+        )
+    world = fork(world_before)
+    stage = kueue_of(world)
+    stage.traced, stage.trace = decision.by, Trace()
+    told = run_tick(world)
+    cycle = _cycle_of(stage.trace.steps, decision)
+    if cycle is None:
+        raise SchedulerError(
+            f"the tick after {world_before.context.now_ms} ms does not let "
+            f"{decision.by} preempt {decision.subject}: is this the world before it?"
+        )
+    searches = Reader(stage).searches(cycle)
+    fate = cycle[-1]
+    targets = [(key, reason) for key, reason in fate["targets"]]
+    index = decisive(searches, targets)
+    if index is None:
+        raise SchedulerError(f"no search stands behind {decision.message!r}")
+    return Preemption(
+        preemptor=str(decision.by),
+        queue=fate["queue"],
+        at_ms=decision.at_ms,
+        tick=world.tick,
+        search=searches[index],
+        flavors=told_offers(cycle),
+        shares=shares_of(searches[index]),
+        targets=_told(searches[index].targets, told, decision),
+        reason=decision.reason,
+        message=fate["message"],
+    )
+
+
+def _cycle_of(steps: Sequence[Values], decision: Preempt) -> list[Values] | None:
+    """Return the steps of the cycle that told this victim to go, fate last."""
+    starts = [i for i, step in enumerate(steps) if step["step"] == "cycle"]
+    for begin, end in zip(starts, [*starts[1:], len(steps)], strict=True):
+        cycle = list(steps[begin:end])
+        for at, step in enumerate(cycle):
+            if step["step"] == "decided" and step["traced"]:
+                victims = [key for key, _ in step["targets"]]
+                if step["fate"] == "preempting" and str(decision.subject) in victims:
+                    return cycle[: at + 1]
+    return None
+
+
+def shares_of(search: Search) -> list[ShareChange]:
+    """Return every share before the search and with its outcome carried out."""
+    after = {(row.kind, row.name): row.share for row in _last(search)}
+    return [
+        ShareChange(
+            kind=row.kind,
+            name=row.name,
+            before=row.share,
+            after=after.get((row.kind, row.name), row.share),
+        )
+        for row in search.steps[0].shares
+    ]
+
+
+def _last(search: Search) -> list[ShareRow]:
+    return search.steps[-1].shares
+
+
+def _told(
+    victims: Sequence[Victim], told: Sequence[Decision], decision: Preempt
+) -> list[Victim]:
+    """Add what each victim was told and lost; evicted before means told before."""
+    by_key = {
+        str(other.subject): other
+        for other in told
+        if isinstance(other, Preempt)
+        and other.by == decision.by
+        and other.at_ms == decision.at_ms
+    }
+    for victim in victims:
+        known = by_key.get(victim.workload)
+        if known is not None:
+            victim.message = known.message
+            victim.at_ms, victim.work_lost_ms = known.at_ms, known.work_lost_ms
+    return list(victims)

@@ -1,0 +1,185 @@
+"""A headline and a sentence for each step of a search, with its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scheduler.explain.shapes import Room, Search, Source, Standing, Step, Test
+from scheduler.explain.wording import (
+    bare,
+    counted,
+    listed,
+    quantity,
+    several,
+    share,
+)
+
+_RELATIONS = {
+    "same": "its own ClusterQueue",
+    "hierarchy": "lent from within the subtree that covers the request",
+    "priority": "lent from farther away",
+    "fair": "a borrower of the same tree",
+}
+
+
+def tell(search: Search) -> None:
+    """Give every step its headline and sentence; the first one is the setup."""
+    _set_up(search.steps[0], search)
+    tried = 0
+    for step in search.steps[1:]:
+        tried += step.kind == "candidate"
+        step.headline = _headline(step, tried)
+        step.sentence = _SENTENCES[step.kind](step, search)
+
+
+def _set_up(step: Step, search: Search) -> None:
+    rooms = step.room
+    asked = several(search.requests)
+    free = listed([quantity(r.resource, r.available) for r in rooms])
+    sources = [source for source in search.sources if source.candidates]
+    who = ", ".join(_source(source) for source in sources) or "no candidate anywhere"
+    sentence = f"{asked} are needed" + (f", {free} are free" if rooms else "")
+    step.headline = "What it needs, and who may be a candidate"
+    step.sentence = f"{sentence}: {who}."
+
+
+def _source(source: Source) -> str:
+    number = counted(source.candidates, "candidate")
+    return f"{number} of {source.holders} in {source.queue} ({source.policy})"
+
+
+def _headline(step: Step, tried: int) -> str:
+    name = bare(step.workload)
+    match step.kind:
+        case "candidate":
+            return f"Candidate {tried}, {name}"
+        case "putBack":
+            return f"Fill back, {name}"
+        case "attempt":
+            return "Try with borrowing" if step.borrowing else "Try without borrowing"
+        case "round":
+            return step.rule or "First strategy"
+        case "turn":
+            return f"{step.queue} is asked"
+        case "targets":
+            return "Targets"
+        case _:
+            return "It does not fit"
+
+
+def _attempt(step: Step, search: Search) -> str:
+    rule = "may borrow" if step.borrowing else "has to stay within its nominal quota"
+    return f"The preemptor {rule}: {_rooms(step.room)}."
+
+
+def _round(step: Step, search: Search) -> str:
+    if step.within_nominal:
+        return (
+            "With its request the preemptor stays within nominal quota: it reclaims, "
+            "and no shares are compared."
+        )
+    if step.rule == (search.rules[0] if search.rules else ""):
+        return f"Shares are compared by {step.rule}: {_rooms(step.room)}."
+    return f"Those refused are asked once more, by {step.rule}, one of each queue."
+
+
+def _turn(step: Step, search: Search) -> str:
+    value = next((s.share for s in step.shares if s.name == step.queue), None)
+    if not step.shares:
+        return f"{step.queue} has candidates."
+    own = ", the preemptor's own queue" if step.relation == "same" else ""
+    return f"{step.queue}{own} has the highest share left, {share(value)}."
+
+
+def _candidate(step: Step, search: Search) -> str:
+    name = bare(step.workload)
+    told = _test(step.test, taken=step.verdict == "taken")
+    if step.verdict == "refused":
+        return f"{told}: {name} is refused."
+    if step.verdict == "skipped":
+        return f"{told}: {name} is skipped."
+    end = "the preemptor fits" if step.fits else "not enough yet"
+    held = several(step.held)
+    lead = f"{told}: take it" if told else f"{name} goes ({step.reason})"
+    return f"{lead}. It frees {held}; {_rooms(step.room)}, {end}."
+
+
+def _test(test: Test | None, *, taken: bool) -> str:
+    if test is None:
+        return ""
+    match test.kind:
+        case "share":
+            return _shares(test, taken=taken)
+        case "priority":
+            if test.below is None:
+                return "While borrowing nobody of another queue may be preempted"
+            return f"Priority {test.priority} < {test.below} is false while borrowing"
+        case _:
+            return _nominal(test.cells)
+
+
+def _shares(test: Test, *, taken: bool) -> str:
+    ours = share(test.preemptor_share)
+    if test.rule == 0 and test.preemptor_share is None and not taken:
+        return "The preemptor's share is infinite (weight 0)"
+    first = test.target_share_after
+    sign, theirs = "≤", share(first)
+    if test.rule != 0:
+        sign, theirs = "<", share(test.target_share_before)
+    verdict = "" if taken else " is false"
+    return f"{ours} {sign} {theirs}{verdict}"
+
+
+def _nominal(cells: Sequence[Standing]) -> str:
+    parts = [
+        f"{cell.name} uses {quantity(cell.resource, cell.used)} of "
+        f"{quantity(cell.resource, cell.quota)}"
+        for cell in cells
+    ]
+    return f"{listed(parts)} by now"
+
+
+def _rooms(rooms: Sequence[Room]) -> str:
+    return "; ".join(_room(room) for room in rooms)
+
+
+def _room(room: Room) -> str:
+    free = int(room.available)
+    if room.within_nominal is not None:
+        free = min(free, max(0, int(room.within_nominal)))
+    sign = "≥" if free >= int(room.amount) else "<"
+    asked = quantity(room.resource, room.amount)
+    return f"{quantity(room.resource, free)} free {sign} {asked} asked"
+
+
+def _put_back(step: Step, search: Search) -> str:
+    if step.fits:
+        return f"With it back {_rooms(step.room)}: it keeps running."
+    return f"With it back {_rooms(step.room)}: it stays a target."
+
+
+def _failed(step: Step, search: Search) -> str:
+    again = " and tries again otherwise" if _more(step, search) else ""
+    return f"Everybody who may go is not enough; the search puts all back{again}."
+
+
+def _more(step: Step, search: Search) -> bool:
+    at = search.steps.index(step)
+    return any(later.kind == "attempt" for later in search.steps[at + 1 :])
+
+
+def _targets(step: Step, search: Search) -> str:
+    names = [bare(victim.workload) for victim in search.targets]
+    number = counted(len(names), "workload is", "workloads are")
+    return f"{number} preempted: {listed(names)}."
+
+
+_SENTENCES = {
+    "attempt": _attempt,
+    "round": _round,
+    "turn": _turn,
+    "candidate": _candidate,
+    "putBack": _put_back,
+    "failed": _failed,
+    "targets": _targets,
+}

@@ -1,0 +1,240 @@
+"""Why a workload is where it is: one admission cycle on a copy, written down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scheduler import durations
+from scheduler.errors import SchedulerError
+from scheduler.explain import sentences
+from scheduler.explain.fork import fork_kueue, kueue_of, object_of
+from scheduler.explain.offers import Offers
+from scheduler.explain.searches import Reader, decisive
+from scheduler.explain.shapes import (
+    Amount,
+    Attempt,
+    Condition,
+    Explanation,
+    NodeName,
+    Victim,
+    Waiting,
+)
+from scheduler.kueue.cycle import Cycle
+from scheduler.kueue.entries import Entry
+from scheduler.kueue.stage import KueueStage
+from scheduler.kueue.trace import Trace
+from scheduler.kueue.tree import Queue
+from scheduler.kueue.work import Work
+from scheduler.reasons import ADMITTED, EVICTED, FINISHED, QUOTA_RESERVED
+from scheduler.records.objects import Key
+from scheduler.world import World
+
+#: Of those before a workload in its line, this many are named.
+MOST_AHEAD = 10
+
+
+def explain(world: World, key: Key) -> Explanation:
+    """Return why a Workload is where it is, at this instant.
+
+    One admission cycle is run on a copy, with this workload as the head of its
+    queue and its search begun at the first flavor. Raises SchedulerError for
+    what is not a Workload of this world. O(workloads that have not finished).
+    """
+    kueue_of(world)
+    if key.kind != "Workload":
+        raise SchedulerError(f"expected a Workload, got {key}")
+    obj = object_of(world, key)
+    stage = fork_kueue(world)
+    work = stage.cluster.works.get(key)
+    answer = _blank(world, key, obj.status)
+    if work is not None:
+        _fill(answer, stage, work)
+    answer.sentences = sentences.of(answer)
+    return answer
+
+
+def _blank(world: World, key: Key, status: Mapping[str, Any]) -> Explanation:
+    """Return what the object alone tells: enough for what finished or is to come."""
+    conditions = [
+        Condition(
+            type=item["type"],
+            status=item["status"] == "True",
+            reason=item.get("reason", ""),
+            message=item.get("message", ""),
+            since_ms=world.context.ms(durations.stamp_us(item["lastTransitionTime"])),
+        )
+        for item in status.get("conditions") or ()
+    ]
+    arrives = world.lifetime.waits(key)
+    text = "it has not arrived yet" if arrives else "it ran to its end"
+    return Explanation(
+        workload=str(key),
+        at_ms=world.context.now_ms,
+        tick=world.tick,
+        state="future" if arrives else "finished",
+        priority=int(world.objects[key].spec.get("priority") or 0),
+        chain=[],
+        condition=next((c for c in conditions if c.type == FINISHED), None),
+        conditions=conditions,
+        waiting=None,
+        attempt=Attempt(ran=False, fate="", reason="", message=text),
+        flavors=[],
+        searches=[],
+        decisive=None,
+        sentences=[],
+    )
+
+
+def _fill(answer: Explanation, stage: KueueStage, work: Work) -> None:
+    """Say where a workload that has not finished stands, and try it."""
+    queue = _queue_of(stage, work)
+    answer.state = state_of(work)
+    answer.chain = list(_chain(work, queue))
+    answer.condition = _deciding(answer)
+    answer.waiting = waiting_of(stage, work)
+    if queue is None:
+        answer.attempt = _untried(answer, "its LocalQueue leads to no ClusterQueue")
+        return
+    offers = Offers(work, queue)
+    answer.flavors = offers.rows
+    problem = _barred(stage, work, queue)
+    if problem:
+        answer.attempt = _untried(answer, problem)
+        return
+    trace = Trace()
+    answer.attempt = attempt(stage, work, queue, trace)
+    offers.take(trace.steps)
+    answer.searches = Reader(stage).searches(trace.steps)
+    targets = [(victim.workload, victim.reason) for victim in answer.attempt.targets]
+    answer.decisive = decisive(answer.searches, targets)
+
+
+def state_of(work: Work) -> str:
+    """Return the state of a workload that has not finished; see Explanation."""
+    if not work.active:
+        return "inactive"
+    if work.reserved:
+        held = "admitted" if work.holds(ADMITTED) else "reserved"
+        return "evicted" if work.evicted else held
+    return "requeued" if work.evicted else "pending"
+
+
+def _queue_of(stage: KueueStage, work: Work) -> Queue | None:
+    return work.queue if work.queue is not None else stage.cluster.queue_of(work)
+
+
+def _chain(work: Work, queue: Queue | None) -> Iterator[NodeName]:
+    yield NodeName(kind="LocalQueue", name=work.local_queue)
+    if queue is not None:
+        yield NodeName(kind=queue.kind, name=queue.name)
+        for cohort in queue.path:
+            yield NodeName(kind=cohort.kind, name=cohort.name)
+
+
+def _deciding(answer: Explanation) -> Condition | None:
+    """Return the condition that tells the state."""
+    by_type = {condition.type: condition for condition in answer.conditions}
+    evicted = by_type.get(EVICTED)
+    if answer.state in ("evicted", "inactive") and evicted is not None:
+        return evicted
+    wanted = ADMITTED if answer.state == "admitted" else QUOTA_RESERVED
+    return by_type.get(wanted)
+
+
+def waiting_of(stage: KueueStage, work: Work) -> Waiting | None:
+    """Return its place in line; None when it waits in none."""
+    line = work.line
+    queue = stage.cluster.queue_of(work)
+    if line is None or queue is None:
+        return None
+    sticky = line.sticky
+    members = sorted(line.works(), key=lambda w: (w is not sticky, w.order))
+    at = members.index(work)
+    later = work.requeue_at_us
+    return Waiting(
+        position=at + 1,
+        of=len(members),
+        ahead=[str(other.key) for other in members[max(0, at - MOST_AHEAD) : at]],
+        more_ahead=max(0, at - MOST_AHEAD),
+        parked=line.parked(work),
+        sticky=sticky is work,
+        strategy=queue.spec.strategy,
+        not_before_ms=None if later is None else stage.context.ms(later),
+    )
+
+
+def _barred(stage: KueueStage, work: Work, queue: Queue) -> str:
+    """Return why it would not be tried at all, or ""."""
+    if work.reserved:
+        return "it holds quota"
+    if not work.active:
+        return "it is not active"
+    if work.gated:
+        return "it is gated"
+    if not work.door.open:
+        return f"LocalQueue {work.local_queue} is missing or stopped"
+    return "" if queue.active else f"ClusterQueue {queue.name} is not active"
+
+
+def _untried(answer: Explanation, problem: str) -> Attempt:
+    reason = answer.condition.reason if answer.condition is not None else ""
+    return Attempt(ran=False, fate="", reason=reason, message=problem)
+
+
+def attempt(stage: KueueStage, work: Work, queue: Queue, trace: Trace) -> Attempt:
+    """Run one cycle with this workload as the head of its queue; spends the stage.
+
+    Its search begins at the first flavor, whatever was tried before.
+    """
+    work.attempt = None
+    if work.line is not None:
+        work.line.forget(work)
+    others = (
+        stage.cluster.forest.queues[n] for n in sorted(stage.cluster.forest.queues)
+    )
+    heads = [Entry(work, queue)]
+    for other in others:
+        if other is not queue and other.active and other.line.queued:
+            head = other.line.pop()
+            if head is not None:
+                heads.append(Entry(head, other))
+    heads.sort(key=lambda entry: entry.queue.name)
+    stage.cluster.cycle += 1
+    cycle = Cycle(
+        stage.cluster,
+        stage.preempting,
+        blocked=stage.blocked,
+        trace=trace,
+        traced=work,
+    )
+    entries = cycle.run(heads)
+    order, entry = next((i, e) for i, e in enumerate(entries, 1) if e.work is work)
+    return Attempt(
+        ran=True,
+        fate=entry.fate.value,
+        reason=entry.reason,
+        message=entry.message,
+        borrow=entry.borrow,
+        order=order,
+        heads=[str(e.work.key) for e in entries],
+        targets=[victim(target.work, target.reason) for target in entry.targets],
+    )
+
+
+def victim(work: Work, reason: str) -> Victim:
+    """Return a target as a victim that has not been told yet."""
+    return Victim(
+        workload=str(work.key),
+        queue=work.queue.name if work.queue is not None else "",
+        reason=reason,
+        priority=work.priority,
+        held=[
+            Amount(
+                flavor=cell.flavor_resource[0],
+                resource=cell.flavor_resource[1],
+                amount=str(amount),
+            )
+            for cell, amount in work.held
+        ],
+    )
