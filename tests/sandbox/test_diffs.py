@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,7 +41,7 @@ def test_a_diff_leads_from_one_page_to_the_other(before, after):
 def test_merged_diffs_do_what_they_do_one_by_one(pages):
     steps = [
         step(n, before, after)
-        for n, (before, after) in enumerate(zip(pages, pages[1:], strict=False))
+        for n, (before, after) in enumerate(itertools.pairwise(pages))
     ]
     merged = diffs.merge(steps)
     page = dict(pages[0])

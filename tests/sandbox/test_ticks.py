@@ -6,9 +6,12 @@ import time
 
 import pytest
 
+from scheduler.tick import run_tick
+
 from sandbox import actions, leases, tasks, worlds
 from sandbox.errors import OvertakenError
 from sandbox.models import Event, Revision, Sample, Sandbox
+from tests.builders import world_of
 from tests.sandbox.conftest import check_rows, contended, row, tick
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -71,6 +74,15 @@ def test_a_world_read_anew_at_every_tick_decides_the_same(busy, make, person):
         tick(other)
         worlds.drop(other.pk)
     assert row(busy).hash == row(other).hash
+
+
+def test_rows_and_memory_decide_the_same(busy):
+    world = world_of(*contended())
+    for _ in range(25):
+        run_tick(world)
+        world.take()
+    tick(busy, 25)
+    assert row(busy).hash == world.hash()
 
 
 def test_a_world_left_behind_catches_up_by_doing_it_again(busy):

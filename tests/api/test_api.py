@@ -1,0 +1,251 @@
+"""The REST API does all that the page does, and refuses in Kubernetes' words."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+from django.test import override_settings
+
+from sandbox.models import Sandbox, Workload
+from tests.builders import cluster_queue, flavor
+from tests.sandbox.conftest import contended, row, text_of, tick
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+
+def test_a_sandbox_is_made_of_files_played_and_read(client):
+    files = [{"name": "world.yaml", "text": text_of(*contended())}]
+    made = client.post("/api/v1/sandboxes", {"title": "Mine", "files": files})
+    assert (made.status_code, made.json()["tick"]) == (201, 0)
+    path = f"/api/v1/sandboxes/{made.json()['id']}"
+    assert client.post(f"{path}/actions/play", {"speed": 4}).status_code == 200
+    sandbox = Sandbox.objects.get(pk=made.json()["id"])
+    tick(sandbox, 6)
+    body = client.get(path).json()
+    assert (body["tick"], body["playing"], body["speed"]) == (6, True, 4.0)
+    assert client.get("/api/v1/sandboxes").json()["items"][0]["title"] == "Mine"
+
+
+def test_a_yaml_body_makes_a_sandbox_too(client):
+    made = client.post(
+        "/api/v1/sandboxes", text_of(flavor()), content_type="application/yaml"
+    )
+    assert made.status_code == 201
+
+
+def test_bad_files_are_a_status_with_every_cause(client):
+    files = [
+        {"name": "a.yaml", "text": text_of(cluster_queue("q", cpu="four"))},
+        {"name": "b.yaml", "text": "kind: [1"},
+    ]
+    answer = client.post("/api/v1/sandboxes", {"files": files})
+    assert answer.status_code == 422
+    body = answer.json()
+    assert (body["kind"], body["reason"], body["code"]) == ("Status", "Invalid", 422)
+    causes = body["details"]["causes"]
+    assert {cause["file"] for cause in causes} == {"a.yaml", "b.yaml"}
+    assert all(cause["line"] > 0 and cause["message"] for cause in causes)
+    assert not Sandbox.objects.exists()
+
+
+def test_an_import_lists_what_it_made_and_found(call, make):
+    sandbox = make(flavor())
+    queue = cluster_queue("q", flavor="missing")
+    answer = call("post", sandbox, "/actions/import", {"objects": [queue, flavor()]})
+    body = answer.json()
+    assert body["created"] == ["ClusterQueue//q"]
+    assert body["unchanged"] == ["ResourceFlavor//default"]
+    assert body["findings"][0]["level"] == "warning"
+
+
+def test_an_object_is_read_changed_and_deleted(call, busy, client):
+    path = "/objects/ClusterQueue/-/a"
+    answer = call("get", busy, path)
+    assert answer.json()["spec"]["cohortName"] == "team"
+    old = answer.headers["ETag"]
+    patch = {"spec": {"stopPolicy": "Hold"}}
+    assert call("patch", busy, path, patch, **{"If-Match": old}).status_code == 200
+    stale = call("patch", busy, path, patch, **{"If-Match": old})
+    assert (stale.status_code, stale.json()["reason"]) == (412, "PreconditionFailed")
+    assert call("delete", busy, path).status_code == 200
+    gone = call("get", busy, path)
+    assert (gone.status_code, gone.json()["reason"]) == (404, "NotFound")
+
+
+def test_an_object_is_yaml_to_who_accepts_yaml(call, busy):
+    answer = call("get", busy, "/objects/ClusterQueue/-/a", Accept="application/yaml")
+    assert answer.headers["Content-Type"].startswith("application/yaml")
+    assert yaml.safe_load(answer.content)["kind"] == "ClusterQueue"
+
+
+def test_a_put_of_another_object_than_the_path_names_is_refused(call, busy):
+    answer = call("put", busy, "/objects/ResourceFlavor/-/x", flavor("y"))
+    assert answer.status_code == 422
+    assert "expected ResourceFlavor//x alone" in answer.json()["message"]
+
+
+def test_the_policy_is_read_and_patched(call, busy):
+    patch = {"spec": {"kueue": {"fairSharing": {}}}}
+    assert call("patch", busy, "/policy", patch).json()["policy"] is True
+    assert call("get", busy, "/policy").json()["spec"]["kueue"] == {"fairSharing": {}}
+    bad = call("patch", busy, "/policy", {"spec": {"stack": "nomad"}})
+    assert bad.status_code == 422
+
+
+def test_a_dry_move_says_what_would_happen_and_does_not(call, busy):
+    tick(busy, 8)
+    waiting = Workload.objects.filter(sandbox=busy, phase="pending").first()
+    to = "b-door" if waiting.queue == "a-door" else "a-door"
+    body = {"workload": f"default/{waiting.name}", "to": to, "dryRun": True}
+    outcome = call("post", busy, "/actions/move", body).json()
+    assert outcome["outcome"] in ("admitted", "waits")
+    assert {share["queue"] for share in outcome["shares"]} == {"a", "b"}
+    assert row(busy).tick == 8
+    moved = call("post", busy, "/actions/move", {**body, "dryRun": False})
+    assert moved.json()["revision"] > 0
+
+
+def test_tables_are_searched_sorted_and_paged(call, busy):
+    tick(busy, 8)
+    every = call("get", busy, "/tables/workloads").json()
+    assert every["total"] == Workload.objects.filter(sandbox=busy).count()
+    page = call("get", busy, "/tables/workloads?sort=-priority&limit=2&offset=1").json()
+    priorities = [item["priority"] for item in page["items"]]
+    assert len(priorities) == 2
+    assert priorities == sorted(priorities, reverse=True)
+    found = call("get", busy, "/tables/workloads?phase=admitted&search=job").json()
+    assert {item["phase"] for item in found["items"]} == {"admitted"}
+    wrong = call("get", busy, "/tables/workloads?colour=red")
+    assert wrong.status_code == 422
+
+
+def test_events_are_read_page_by_page_to_their_end(call, busy):
+    tick(busy, 8)
+    seen, place = [], ""
+    while True:
+        body = call("get", busy, f"/events?limit=7&after={place}").json()
+        seen += [(item["revision"], item["seq"]) for item in body["items"]]
+        place = body["next"]
+        if not place:
+            break
+    newest = call("get", busy, "/events?limit=5000&newest=1").json()["items"]
+    assert seen == [(item["revision"], item["seq"]) for item in newest]
+
+
+def test_the_state_of_a_tick_is_the_page_as_it_was(call, busy):
+    tick(busy, 4)
+    then = {r["key"]: r for r in call("get", busy, "/state").json()["rows"]}
+    tick(busy, 4)
+    again = {r["key"]: r for r in call("get", busy, "/state?tick=4").json()["rows"]}
+    assert again == then
+    assert call("get", busy, "/state?tick=99").status_code == 404
+
+
+def test_samples_are_thinned_out_evenly(call, busy):
+    tick(busy, 20)
+    items = call("get", busy, "/samples?limit=5").json()["items"]
+    assert [item["tick"] for item in items] == [4, 8, 12, 16, 20]
+
+
+def test_what_is_exported_makes_the_same_first_state(call, client, make):
+    sandbox = make(*contended())
+    text = call("get", sandbox, "/export").content.decode()
+    files = [{"name": "export.yaml", "text": text}]
+    made = client.post("/api/v1/sandboxes", {"files": files, "seed": 1}).json()
+    assert made["hash"] == row(sandbox).hash
+
+
+def test_a_key_answers_the_same_request_once_more_and_refuses_another(call, busy):
+    body, key = {"speed": 3}, {"Idempotency-Key": "k1"}
+    first = call("post", busy, "/actions/speed", body, **key)
+    again = call("post", busy, "/actions/speed", body, **key)
+    assert first.json() == again.json()
+    assert row(busy).revision == first.json()["revision"]
+    other = call("post", busy, "/actions/speed", {"speed": 5}, **key)
+    assert other.status_code == 409
+
+
+def test_fork_rewind_undo_and_redo_answer_where_they_lead(call, busy):
+    tick(busy, 6)
+    fork = call("post", busy, "/actions/fork", {"tick": 3})
+    assert (fork.status_code, fork.json()["tick"]) == (201, 3)
+    call("patch", busy, "/policy", {"spec": {"simulation": {"podStartMs": 9}}})
+    assert call("post", busy, "/actions/undo").status_code == 200
+    assert call("post", busy, "/actions/redo").status_code == 200
+    rewound = call("post", busy, "/actions/rewind", {"tick": 2}).json()
+    assert rewound["tick"] == 2
+    assert Sandbox.objects.get(pk=rewound["fork"]).tick == 6
+    nothing = call("post", busy, "/actions/undo")
+    assert (nothing.status_code, nothing.json()["reason"]) == (409, "Conflict")
+
+
+def test_the_registry_the_library_and_the_schema_are_there(client):
+    registry = client.get("/api/v1/registry").json()
+    assert {"families" in registry, "kinds" in registry} == {False, True}
+    assert any(entry["family"] == "queueing" for entry in registry["entries"])
+    assert client.get("/api/v1/scenarios").json()["items"]
+    schema = yaml.safe_load(client.get("/api/v1/schema").content)
+    assert "/api/v1/sandboxes/{sandbox_id}/actions/move" in schema["paths"]
+
+
+def test_unknown_paths_and_methods_are_statuses(client, busy):
+    assert client.get("/api/v1/sandboxes/aaaaaaaaaaaa").json()["reason"] == "NotFound"
+    answer = client.put(f"/api/v1/sandboxes/{busy.pk}", {})
+    assert answer.json()["reason"] == "MethodNotAllowed"
+    broken = client.post(
+        f"/api/v1/sandboxes/{busy.pk}/actions/speed",
+        "{",
+        content_type="application/json",
+    )
+    assert (broken.status_code, broken.json()["kind"]) == (400, "Status")
+
+
+@override_settings(SERVER=True)
+def test_on_a_server_a_stranger_is_asked_to_sign_in(client, busy):
+    answer = client.get("/api/v1/sandboxes")
+    assert (answer.status_code, answer.json()["reason"]) == (401, "Unauthorized")
+
+
+PATHS = [
+    ("get", ""),
+    ("patch", ""),
+    ("delete", ""),
+    ("get", "/policy"),
+    ("patch", "/policy"),
+    ("get", "/objects/ClusterQueue/-/a"),
+    ("patch", "/objects/ClusterQueue/-/a"),
+    ("put", "/objects/ClusterQueue/-/a"),
+    ("delete", "/objects/ClusterQueue/-/a"),
+    *(
+        ("get", f"/{name}")
+        for name in (
+            "tables/workloads",
+            "events",
+            "preemptions",
+            "samples",
+            "state",
+            "hash",
+            "export",
+        )
+    ),
+    *(
+        ("post", f"/actions/{name}")
+        for name in ("play", "pause", "undo", "redo", "fork", "import")
+    ),
+]
+
+
+@override_settings(SERVER=True)
+@pytest.mark.parametrize(("method", "path"), PATHS, ids=lambda part: str(part))
+def test_to_somebody_else_a_private_sandbox_is_not_there(
+    method, path, call, client, busy, stranger
+):
+    client.force_authenticate(stranger)
+    body = {"metadata": {"name": "a"}} if method in ("put", "patch") else {}
+    if path == "":
+        body = {"title": "x"}
+    answer = call(method, busy, path, body)
+    assert answer.status_code == 404, json.dumps(answer.json())
+    assert busy.title not in answer.content.decode()
