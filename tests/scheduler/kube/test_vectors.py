@@ -1,0 +1,44 @@
+"""Decisions of the real kube-scheduler, taken again by ours."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from scheduler.replay import kube
+
+HERE = Path(__file__).resolve().parents[2] / "vectors" / "kube"
+ALL = Path(__file__).resolve().parents[4] / "shared" / "conformance" / "kube"
+SUITES = sorted(path.name for path in HERE.glob("*.jsonl.gz"))
+
+
+def _differences(path: Path) -> list[str]:
+    with gzip.open(path) as lines:
+        vectors = [msgspec.json.decode(line) for line in lines]
+    return [
+        f"{vector['id']}: {difference}"
+        for vector in vectors
+        for difference in kube.run(vector)
+    ]
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_our_decisions_are_those_of_the_real_one(suite: str) -> None:
+    assert _differences(HERE / suite) == []
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_and_so_they_are_over_all_that_were_recorded(suite: str) -> None:
+    if not (ALL / suite).exists():
+        pytest.skip("the whole set of vectors is not beside this checkout")
+    assert _differences(ALL / suite) == []
+
+
+def test_a_wrong_expectation_is_told_by_name_and_place() -> None:
+    with gzip.open(HERE / "filters.jsonl.gz") as lines:
+        vector = msgspec.json.decode(next(lines))
+    vector["expected"]["pods"][0]["feasible"] = ["elsewhere"]
+    assert any("feasible" in difference for difference in kube.run(vector))
