@@ -155,8 +155,7 @@ class Rig:
         found: list[Decision] = []
         for _ in range(200):
             self.stage.schedule()
-            fresh = list(journal.decisions)
-            journal.decisions.clear()
+            fresh = journal.take_decisions()
             found += fresh
             for decision in fresh:
                 self._react(decision)
@@ -201,8 +200,12 @@ class Rig:
         }
 
     def write(self) -> None:
-        for obj in self.objects.values():
-            self.stage.write(obj)
+        """Write what was touched, and nothing else, as a world does."""
+        stale = self.context.journal.stale
+        for key in stale:
+            if key in self.objects:
+                self.stage.write(self.objects[key])
+        stale.clear()
 
     def restarted(self) -> Rig:
         """Return a rig that knows only what this one wrote."""
