@@ -6,6 +6,7 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
 from api.views.actions import ACTIONS
+from api.views.explaining import Counterfactuals, Explain, PreemptionSteps
 from api.views.export import Export
 from api.views.library import Registry, Scenarios
 from api.views.objects import OneObject, PolicyView
@@ -33,6 +34,21 @@ urlpatterns = [
     path(f"{_ONE}/tables/<str:table>", Table.as_view(), name="table"),
     path(f"{_ONE}/events", Events.as_view(), name="events"),
     path(f"{_ONE}/preemptions", Preemptions.as_view(), name="preemptions"),
+    path(
+        f"{_ONE}/preemptions/<str:place>",
+        PreemptionSteps.as_view(),
+        name="preemption-steps",
+    ),
+    path(
+        f"{_ONE}/explain/<str:namespace>/<str:name>",
+        Explain.as_view(),
+        name="explain",
+    ),
+    path(
+        f"{_ONE}/explain/<str:namespace>/<str:name>/counterfactuals",
+        Counterfactuals.as_view(),
+        name="counterfactuals",
+    ),
     path(f"{_ONE}/samples", Samples.as_view(), name="samples"),
     path(f"{_ONE}/state", State.as_view(), name="state"),
     path(f"{_ONE}/hash", Hash.as_view(), name="hash"),

@@ -1,0 +1,55 @@
+"""Questions of why, asked over HTTP."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.models import Event, Workload
+from tests.sandbox.conftest import row, tick
+
+pytestmark = [pytest.mark.django_db]
+
+
+@pytest.fixture
+def waiting(busy):
+    tick(busy, 8)
+    return Workload.objects.filter(sandbox=busy, phase="pending").first()
+
+
+def test_a_waiting_workload_is_explained_in_numbers_and_sentences(call, busy, waiting):
+    body = call("get", busy, f"/explain/default/{waiting.name}").json()
+    assert body["state"] in ("pending", "requeued")
+    assert body["flavors"]
+    assert body["sentences"]
+    assert row(busy).tick == 8
+
+
+def test_a_past_tick_is_explained_as_it_was(call, busy, waiting):
+    tick(busy, 12)
+    body = call("get", busy, f"/explain/default/{waiting.name}?tick=8").json()
+    assert body["tick"] == 8
+
+
+def test_counterfactuals_were_run_and_changed_nothing(call, busy, waiting):
+    before = row(busy).hash
+    path = f"/explain/default/{waiting.name}/counterfactuals?limit=4"
+    body = call("get", busy, path).json()
+    assert 0 < body["runs"] <= 8
+    assert {verdict["verdict"] for verdict in body["verdicts"]} <= {"yes", "but", "no"}
+    assert row(busy).hash == before
+
+
+def test_a_preemption_is_told_step_by_step(call, busy):
+    tick(busy, 15)
+    event = Event.objects.filter(sandbox=busy, type="Preempt").first()
+    assert event is not None, "the contended world preempts"
+    path = f"/preemptions/{event.revision}.{event.seq}"
+    body = call("get", busy, path).json()
+    assert body["preemptor"] == event.by
+    assert event.subject in {target["workload"] for target in body["targets"]}
+
+
+def test_what_is_not_there_is_not_explained(call, busy):
+    assert call("get", busy, "/explain/default/nothing").status_code == 404
+    assert call("get", busy, "/preemptions/1.0").status_code == 404
+    assert call("get", busy, "/preemptions/x").status_code == 404
