@@ -89,7 +89,10 @@ def _raised(
         if amount is None or known is None:
             return resource
         total = amounts.add(amounts.quota(resource["name"], known), amount)
-        return {**resource, field: amounts.text_of(resource["name"], total)}
+        text = str(amounts.MAX)
+        if total != amounts.UNLIMITED:
+            text = amounts.text_of(resource["name"], total)
+        return {**resource, field: text}
 
     groups = world.objects[key].spec.get("resourceGroups") or ()
     return [_group(group, more) for group in groups]

@@ -1,0 +1,202 @@
+"""Counterfactuals: what would let a workload in, every one of them really run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scheduler.explain.outcomes import Trial, attempt, finished_before, outcome_of
+from scheduler.explain.questions import Question, Rung, questions
+from scheduler.explain.shapes import Counterfactuals, Outcome, Verdict
+from scheduler.explain.wording import bare, listed, share
+from scheduler.explain.workloads import explain
+from scheduler.records.objects import Key
+from scheduler.world import World
+
+HORIZON_MS = 600_000
+MOST_RUNS = 40
+
+#: How many questions were tried, how many there are, and the verdict on the last.
+Progress = tuple[int, int, Verdict]
+
+
+def counterfactuals(
+    world: World,
+    key: Key,
+    *,
+    horizon_ms: int = HORIZON_MS,
+    limit: int = MOST_RUNS,
+) -> Counterfactuals:
+    """Return verified verdicts on what would let a waiting Workload in.
+
+    Each is a copy of the world, changed and run on for at most `horizon_ms`
+    of virtual time; a verdict says "yes" only when it is admitted earlier than
+    without the change. At most `limit` runs. Raises SchedulerError for what is
+    no Workload of this world.
+    """
+    asked = questions(world, key, explain(world, key))
+    verdicts = list(_answers(world, key, asked, horizon_ms, limit))
+    return Counterfactuals(
+        workload=str(key),
+        at_ms=world.context.now_ms,
+        horizon_ms=horizon_ms,
+        questions=len(asked),
+        tried=len(verdicts),
+        runs=sum(verdict.runs for verdict in verdicts),
+        verdicts=verdicts,
+    )
+
+
+def try_counterfactuals(
+    world: World,
+    key: Key,
+    *,
+    horizon_ms: int = HORIZON_MS,
+    limit: int = MOST_RUNS,
+) -> Iterator[Progress]:
+    """Yield (questions tried, questions in all, verdict), as each is known.
+
+    Stops before a question that has no run left.
+    """
+    asked = questions(world, key, explain(world, key))
+    verdicts = _answers(world, key, asked, horizon_ms, limit)
+    for number, verdict in enumerate(verdicts, start=1):
+        yield number, len(asked), verdict
+
+
+def _answers(
+    world: World, key: Key, asked: list[Question], horizon_ms: int, limit: int
+) -> Iterator[Verdict]:
+    search = _Search(world, key, horizon_ms, limit)
+    for question in asked:
+        if search.left <= 0:
+            return
+        yield search.answer(question)
+
+
+class _Search:
+    """Tries the rungs of questions; counts the runs; knows how it goes unchanged."""
+
+    def __init__(self, world: World, key: Key, horizon_ms: int, limit: int) -> None:
+        self.world = world
+        self.key = key
+        self.horizon_ms = horizon_ms
+        self.left = limit
+        self.natural_ms: int | None = None  # admitted then if nothing is changed
+
+    def answer(self, question: Question) -> Verdict:
+        """Return the verdict on the smallest change that works, or on the largest.
+
+        The largest is tried first, for the time it achieves; then the smallest
+        that achieves the same is looked for by halves, which finds it where
+        more never does worse. What is told was run, in any case.
+        """
+        before = self.left
+        rungs = question.rungs
+        best = self._try(rungs[-1])
+        at = len(rungs) - 1
+        if question.kind == "wait":
+            self.natural_ms = best.admitted_ms
+            return _wait(question, best, before - self.left)
+        if self._better(best):
+            assert best.admitted_ms is not None
+            at, best = self._smallest(question, at, best, best.admitted_ms)
+        runs = before - self.left
+        return self._verdict(question, rungs[at], best, runs)
+
+    def _try(self, rung: Rung) -> Trial:
+        self.left -= 1
+        return attempt(self.world, self.key, rung.change, horizon_ms=self.horizon_ms)
+
+    def _better(self, trial: Trial) -> bool:
+        """Tell whether it was admitted, and before it would be anyhow."""
+        if trial.admitted_ms is None:
+            return False
+        return self.natural_ms is None or trial.admitted_ms < self.natural_ms
+
+    def _smallest(
+        self, question: Question, high: int, best: Trial, by_ms: int
+    ) -> tuple[int, Trial]:
+        low, probe = 0, question.hint
+        while low < high and self.left > 0:
+            probe = min(max(probe, low), high - 1)
+            trial = self._try(question.rungs[probe])
+            if trial.admitted_ms is not None and trial.admitted_ms <= by_ms:
+                near, high, best = probe == question.hint, probe, trial
+                probe = high - 1 if near else (low + high) // 2
+            else:
+                low = probe + 1
+                probe = (low + high) // 2
+        return high, best
+
+    def _verdict(
+        self, question: Question, rung: Rung, trial: Trial, runs: int
+    ) -> Verdict:
+        outcome = outcome_of(trial)
+        verdict = "no"
+        if self._better(trial):
+            verdict = "but" if outcome.pods == "pending" else "yes"
+        return Verdict(
+            id=question.id,
+            kind=question.kind,
+            verdict=verdict,
+            subject=rung.subject,
+            now=question.now,
+            effect=_effect(verdict, outcome),
+            change=rung.change,
+            outcome=outcome,
+            amounts=rung.amounts,
+            value=rung.value,
+            runs=runs,
+        )
+
+
+def _wait(question: Question, trial: Trial, runs: int) -> Verdict:
+    """Return the verdict on just waiting: whose end lets it in, and when."""
+    outcome = outcome_of(trial)
+    ends = finished_before(trial)
+    subject = question.rungs[0].subject
+    if ends:
+        names = listed([bare(name) for name in ends])
+        subject = f"{names} {'finish' if len(ends) > 1 else 'finishes'}"
+    verdict = "no"
+    if trial.admitted_ms is not None:
+        verdict = "but" if outcome.pods == "pending" else "yes"
+    return Verdict(
+        id=question.id,
+        kind=question.kind,
+        verdict=verdict,
+        subject=subject,
+        now="",
+        effect=_effect(verdict, outcome),
+        change=None,
+        outcome=outcome,
+        finishes=ends,
+        runs=runs,
+    )
+
+
+def _effect(verdict: str, outcome: Outcome) -> str:
+    """Return the effect as a sentence: when, at what price, or why not."""
+    if outcome.outcome != "admitted":
+        why = f" ({outcome.reason})" if outcome.reason else ""
+        return f"Still pending at {outcome.ran_to_ms / 1000:g} s{why}."
+    when = f"tick {outcome.tick}"
+    if verdict == "no":
+        return f"Admitted at {when}, no earlier than without."
+    if verdict == "but":
+        return f"Admitted at {when}, but pods stay pending: {outcome.pods_message}"
+    return f"At {when}{_price(outcome)}."
+
+
+def _price(outcome: Outcome) -> str:
+    if not outcome.victims:
+        return ""
+    names = listed([bare(victim.workload) for victim in outcome.victims])
+    reasons = listed(sorted({victim.reason for victim in outcome.victims}))
+    moved = [
+        f"{change.name} {share(change.before)} to {share(change.after)}"
+        for change in outcome.shares
+        if change.kind == "ClusterQueue" and change.before != change.after
+    ]
+    shares = f"; shares: {listed(moved)}" if moved else ""
+    return f", by preempting {names} ({reasons}){shares}"

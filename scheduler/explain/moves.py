@@ -1,0 +1,253 @@
+"""Before a drop: what a move or an edit of quota would come to."""
+
+from __future__ import annotations
+
+from scheduler.decisions import Admit, Decision, Preempt
+from scheduler.errors import SchedulerError
+from scheduler.explain.changes import apply, door_to, edit, move_workload
+from scheduler.explain.fork import fork, kueue_of, object_of
+from scheduler.explain.offers import Offers
+from scheduler.explain.outcomes import all_shares, attempt, outcome_of, victim_of
+from scheduler.explain.shapes import Change, FlavorRow, Outcome, Preview, ShareChange
+from scheduler.explain.wording import bare, counted, listed, quantity, share
+from scheduler.kueue.stage import KueueStage
+from scheduler.lifetime.jobs import JOB_KINDS
+from scheduler.records.objects import Key
+from scheduler.simulation import simulate
+from scheduler.world import World
+
+#: How far a preview runs ahead, virtual milliseconds.
+HORIZON_MS = 30_000
+
+
+def what_if_move(
+    world: World, key: Key, target: Key, *, horizon_ms: int = HORIZON_MS
+) -> Preview:
+    """Return what dropping an object on another would come to.
+
+    A Workload (or its Job) on a LocalQueue or ClusterQueue, a ClusterQueue or
+    Cohort on a Cohort (with no name: out of its cohort). What cannot be done
+    is `refused`, with the reason. Raises SchedulerError for what is not there.
+    """
+    key = _moved(world, key)
+    try:
+        change = move(world, key, target)
+    except SchedulerError as error:
+        return _refused(key, str(error))
+    subject = key if key.kind == "Workload" else None
+    return what_if(world, change, subject=subject, horizon_ms=horizon_ms)
+
+
+def move(world: World, key: Key, target: Key) -> Change:
+    """Return the patches that move an object; SchedulerError when it cannot move."""
+    match key.kind, target.kind:
+        case "Workload", "LocalQueue" | "ClusterQueue":
+            return _to_queue(world, key, target)
+        case "ClusterQueue", "Cohort":
+            return Change(edits=[edit(key, cohortName=target.name or None)])
+        case "Cohort", "Cohort":
+            if key == target:
+                raise SchedulerError(f"{key} cannot be its own parent")
+            return Change(edits=[edit(key, parentName=target.name or None)])
+        case _:
+            raise SchedulerError(f"a {key.kind} cannot be moved to a {target.kind}")
+
+
+def _to_queue(world: World, key: Key, target: Key) -> Change:
+    door = door_to(world, key.namespace, target)
+    if world.objects[key].spec.get("queueName") == door:
+        raise SchedulerError(f"{key.path} is in LocalQueue {door} already")
+    spec = world.objects[Key("LocalQueue", key.namespace, door)].spec
+    cluster = kueue_of(world).cluster
+    queue = cluster.forest.queues.get(spec.get("clusterQueue") or "")
+    if queue is None:
+        raise SchedulerError(f"LocalQueue {door} leads to no ClusterQueue")
+    if not cluster.matches(queue, key.namespace):
+        raise SchedulerError(
+            f"namespace {key.namespace} does not match the selector of {queue.name}"
+        )
+    work = cluster.works.get(key)
+    if work is not None and work.finished:
+        raise SchedulerError(f"{key.path} is finished")
+    return move_workload(world, key, door)
+
+
+def _moved(world: World, key: Key) -> Key:
+    """Return the Workload of a job, or the key as it is."""
+    obj = object_of(world, key)
+    kueue_of(world).settle()
+    if key.kind in JOB_KINDS:
+        name = obj.memory.get("job", {}).get("workload", "")
+        key = Key("Workload", key.namespace, name)
+        object_of(world, key)
+    return key
+
+
+def _refused(key: Key, problem: str) -> Preview:
+    return Preview(
+        change=None,
+        refused=problem,
+        workload=str(key) if key.kind == "Workload" else "",
+        queue="",
+        evicted=False,
+        cells=[],
+        outcome=None,
+        sentences=[f"It cannot be done: {problem}."],
+    )
+
+
+def what_if(
+    world: World,
+    change: Change,
+    *,
+    subject: Key | None = None,
+    horizon_ms: int = HORIZON_MS,
+) -> Preview:
+    """Return what a change would come to, for a Workload or for everybody.
+
+    With `subject` a copy runs until that Workload is admitted; without, two
+    copies run to the horizon, changed and unchanged, and what differs is told.
+    Raises SchedulerError for a change that cannot be made.
+    """
+    if subject is not None:
+        return _for_workload(world, change, subject, horizon_ms)
+    return _for_all(world, change, horizon_ms)
+
+
+def _for_workload(world: World, change: Change, key: Key, horizon_ms: int) -> Preview:
+    live = kueue_of(world).cluster.works.get(key)
+    trial = attempt(world, key, change, horizon_ms=horizon_ms)
+    stage = kueue_of(trial.world)
+    preview = Preview(
+        change=change,
+        refused="",
+        workload=str(key),
+        queue="",
+        evicted=live is not None and live.reserved and bool(change.pause),
+        cells=[],
+        outcome=outcome_of(trial),
+    )
+    work = stage.cluster.works.get(key)
+    if work is not None:
+        queue = work.queue if work.queue is not None else stage.cluster.queue_of(work)
+        if queue is not None:
+            preview.queue, preview.cells = queue.name, Offers(work, queue).rows
+    preview.sentences = _sentences(preview)
+    return preview
+
+
+def _for_all(world: World, change: Change, horizon_ms: int) -> Preview:
+    until = world.context.now_ms + horizon_ms
+    plain, changed = fork(world), fork(world)
+    before = all_shares(kueue_of(changed))
+    apply(changed, change)
+    usual = simulate(plain, until_ms=until).decisions
+    outcome = simulate(changed, until_ms=until)
+    news = _news(usual, outcome.decisions)
+    victims = [
+        victim_of(world, decision, outcome.decisions)
+        for decision in news
+        if isinstance(decision, Preempt) and decision.subject.kind == "Workload"
+    ]
+    preview = Preview(
+        change=change,
+        refused="",
+        workload="",
+        queue="",
+        evicted=False,
+        cells=[],
+        outcome=Outcome(
+            outcome="ran",
+            at_ms=None,
+            tick=None,
+            ran_to_ms=until,
+            settled=outcome.settled,
+            reason="",
+            message="",
+            pods="",
+            pods_message="",
+            position=None,
+            victims=victims,
+            shares=_moved_shares(kueue_of(changed), before),
+            work_lost_ms=sum(victim.work_lost_ms for victim in victims),
+        ),
+        admitted=[str(d.subject) for d in news if isinstance(d, Admit)],
+    )
+    preview.sentences = _sentences(preview)
+    return preview
+
+
+def _news(usual: list[Decision], now: list[Decision]) -> list[Decision]:
+    """Return what was decided about whom only with the change."""
+    known = {(type(decision), decision.subject) for decision in usual}
+    return [d for d in now if (type(d), d.subject) not in known]
+
+
+def _moved_shares(
+    stage: KueueStage, before: dict[tuple[str, str], float | None]
+) -> list[ShareChange]:
+    return [
+        ShareChange(kind=kind, name=name, before=before.get((kind, name)), after=now)
+        for (kind, name), now in all_shares(stage).items()
+        if before.get((kind, name)) != now
+    ]
+
+
+def _sentences(preview: Preview) -> list[str]:
+    outcome = preview.outcome
+    assert outcome is not None
+    return [
+        *([_result(preview, outcome)] if preview.workload else _for_others(preview)),
+        *(_cell(preview.queue, row) for row in preview.cells if row.chosen),
+        *_price(outcome),
+    ]
+
+
+def _result(preview: Preview, outcome: Outcome) -> str:
+    if outcome.outcome == "admitted":
+        pods = ""
+        if outcome.pods == "pending":
+            pods = f", but pods stay pending: {outcome.pods_message}"
+        return f"Admitted at tick {outcome.tick}{pods}."
+    place = (
+        f", {counted(outcome.position - 1, 'workload')} ahead"
+        if (outcome.position)
+        else ""
+    )
+    return f"It waits in {preview.queue or 'no ClusterQueue'}: {outcome.reason}{place}."
+
+
+def _for_others(preview: Preview) -> list[str]:
+    if not preview.admitted:
+        return ["Nobody is admitted who would not be anyhow."]
+    names = listed([bare(name) for name in preview.admitted])
+    number = len(preview.admitted)
+    more = counted(number, "more workload is", "more workloads are")
+    return [f"{more} admitted: {names}."]
+
+
+def _cell(queue: str, row: FlavorRow) -> str:
+    level = row.chain[0]
+    used = quantity(row.resource, level.used)
+    nominal = quantity(row.resource, level.nominal)
+    borrowed = int(level.borrowed)
+    more = f"borrows {quantity(row.resource, borrowed)}" if borrowed else "borrows none"
+    return f"{queue} uses {used} of {nominal} in flavor {row.flavor} and {more}."
+
+
+def _price(outcome: Outcome) -> list[str]:
+    told = []
+    if outcome.victims:
+        names = listed([bare(victim.workload) for victim in outcome.victims])
+        reasons = listed(sorted({victim.reason for victim in outcome.victims}))
+        told.append(f"Preempts {names} ({reasons}).")
+    moved = [
+        f"{row.name} {share(row.before)} to {share(row.after)}"
+        for row in outcome.shares
+        if row.before != row.after
+    ]
+    if moved:
+        told.append(f"Weighted shares: {listed(moved)}.")
+    if outcome.work_lost_ms:
+        told.append(f"Work lost: {outcome.work_lost_ms / 1000:g} s.")
+    return told

@@ -1,0 +1,237 @@
+"""What a change comes to: it is done to a copy, and the copy runs on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from scheduler.decisions import Admit, Decision, Finish, Preempt
+from scheduler.explain.changes import apply
+from scheduler.explain.fork import fork, kueue_of
+from scheduler.explain.shapes import Amount, Change, Outcome, ShareChange, Victim
+from scheduler.explain.workloads import victim as describe
+from scheduler.explain.workloads import waiting_of
+from scheduler.kueue.shares import share
+from scheduler.kueue.stage import KueueStage
+from scheduler.kueue.trace import share_of
+from scheduler.kueue.tree import Node
+from scheduler.reasons import ADMITTED, QUOTA_RESERVED
+from scheduler.records.objects import Key
+from scheduler.simulation import simulate
+from scheduler.world import World
+
+Shares = dict[tuple[str, str], float | None]
+
+
+@dataclass(slots=True)
+class Trial:
+    """A copy of a world that was changed and ran on until a workload got in.
+
+    `world` stands at the instant of the admission (or at the end), `decisions`
+    are all of the way there, `victims` those preempted for the workload.
+    """
+
+    world: World
+    key: Key
+    change: Change | None
+    tick: int  # of the world before
+    before: Shares
+    lost_before_ms: int
+    decisions: list[Decision] = field(default_factory=list)
+    victims: list[Victim] = field(default_factory=list)
+    admitted_ms: int | None = None
+    settled: bool = False
+    after: Shares = field(default_factory=dict)
+    pods: str = ""
+    pods_message: str = ""
+
+
+def attempt(world: World, key: Key, change: Change | None, *, horizon_ms: int) -> Trial:
+    """Run a change until a Workload is admitted, for at most `horizon_ms`.
+
+    The world given stays as it is. After the admission the copy goes on until
+    all pods have a node. Cost: a copy, and the decisions of that time.
+    """
+    copy = fork(world)
+    stage = kueue_of(copy)
+    trial = Trial(copy, key, change, world.tick, all_shares(stage), _lost(copy, key))
+    if change is not None:
+        apply(copy, change)
+    until = world.context.now_ms + horizon_ms
+    _run_to_admission(trial, world, until)
+    trial.after = all_shares(stage)
+    if trial.admitted_ms is not None and copy.lifetime.placement():
+        _run_to_places(trial, until)
+    return trial
+
+
+def _run_to_admission(trial: Trial, origin: World, until_ms: int) -> None:
+    key = trial.key
+
+    def admitted(decision: Decision) -> bool:
+        return isinstance(decision, Admit) and decision.subject == key
+
+    outcome = simulate(trial.world, until_ms=until_ms, stop=admitted)
+    trial.decisions, trial.settled = outcome.decisions, outcome.settled
+    for decision in outcome.decisions:
+        if isinstance(decision, Preempt) and decision.by == key:
+            trial.victims.append(victim_of(origin, decision, outcome.decisions))
+        elif admitted(decision):
+            trial.admitted_ms = decision.at_ms
+            break
+
+
+def _admitted_as(key: Key, decisions: list[Decision]) -> Victim | None:
+    """Return what a workload held that was admitted on the way."""
+    for decision in decisions:
+        if isinstance(decision, Admit) and decision.subject == key:
+            held = [
+                Amount(flavor=part.flavors[name], resource=name, amount=str(amount))
+                for part in decision.pod_sets
+                for name, amount in part.usage.items()
+            ]
+            return Victim(workload=str(key), queue=decision.queue, reason="", held=held)
+    return None
+
+
+def victim_of(origin: World, decision: Preempt, decisions: list[Decision]) -> Victim:
+    """Return who was preempted, with what it held in `origin` or got on the way."""
+    work = kueue_of(origin).cluster.works.get(decision.subject)
+    known = describe(work, "") if work is not None and work.held else None
+    if known is None:
+        known = _admitted_as(decision.subject, decisions)
+    return Victim(
+        workload=str(decision.subject),
+        queue=known.queue if known else "",
+        reason=decision.reason,
+        priority=known.priority if known else 0,
+        held=known.held if known else [],
+        message=decision.message,
+        at_ms=decision.at_ms,
+        work_lost_ms=decision.work_lost_ms,
+    )
+
+
+def _run_to_places(trial: Trial, until_ms: int) -> None:
+    """Go on until every pod of the workload has a node, or cannot get one."""
+    world = trial.world
+
+    def placed(_: Decision) -> bool:
+        return not _unplaced(world, trial.key)
+
+    if _unplaced(world, trial.key):
+        simulate(world, until_ms=until_ms, stop=placed)
+    missing = _unplaced(world, trial.key)
+    trial.pods = "pending" if missing else "placed"
+    if missing:
+        trial.pods_message = _why_unplaced(world, missing[0])
+
+
+def _unplaced(world: World, key: Key) -> list[Key]:
+    run = world.lifetime.runs.get(key)
+    if run is None or not run.active:
+        return []
+    return [pod for pod in run.pods if pod not in world.lifetime.placed]
+
+
+def _why_unplaced(world: World, pod: Key) -> str:
+    for item in world.get(pod).status.get("conditions") or ():
+        if item["type"] == "PodScheduled":
+            return str(item.get("message", ""))
+    return "its pods were not tried yet"
+
+
+def _lost(world: World, key: Key) -> int:
+    run = world.lifetime.runs.get(key)
+    return run.lost_ms if run is not None else 0
+
+
+def all_shares(stage: KueueStage) -> Shares:
+    """Return the weighted share of every node that has a parent."""
+    return {
+        (node.kind, node.name): share_of(share(node))
+        for node in stage.cluster.forest.nodes()
+        if node.parent is not None
+    }
+
+
+def outcome_of(trial: Trial) -> Outcome:
+    """Return what a trial came to, as told to people."""
+    world, key = trial.world, trial.key
+    stage = kueue_of(world)
+    work = stage.cluster.works.get(key)
+    name = ADMITTED if trial.admitted_ms is not None else QUOTA_RESERVED
+    condition = work.conditions.get(name) if work is not None else None
+    waiting = waiting_of(stage, work) if work is not None else None
+    lost = sum(victim.work_lost_ms for victim in trial.victims)
+    return Outcome(
+        outcome=_outcome(trial),
+        at_ms=trial.admitted_ms,
+        tick=tick_of(trial),
+        ran_to_ms=world.context.now_ms,
+        settled=trial.settled,
+        reason=condition.reason if condition is not None else "",
+        message=condition.message if condition is not None else "",
+        pods=trial.pods,
+        pods_message=trial.pods_message,
+        position=waiting.position if waiting is not None else None,
+        victims=trial.victims,
+        shares=_changes(trial, stage),
+        work_lost_ms=lost + _lost(world, key) - trial.lost_before_ms,
+    )
+
+
+def _outcome(trial: Trial) -> str:
+    if trial.admitted_ms is not None:
+        return "admitted"
+    work = kueue_of(trial.world).cluster.works.get(trial.key)
+    if work is None:
+        return "gone"
+    if work.finished:
+        return "finished"
+    return "waits" if work.active else "inactive"
+
+
+def tick_of(trial: Trial) -> int | None:
+    """Return the tick of the admission: the next one, or the one that it falls in."""
+    if trial.admitted_ms is None:
+        return None
+    tick_ms = trial.world.policy.spec.simulation.tick_ms
+    return max(trial.tick + 1, -(-trial.admitted_ms // tick_ms))
+
+
+def _changes(trial: Trial, stage: KueueStage) -> list[ShareChange]:
+    """Return the shares of the workload's tree, and any other that moved."""
+    work = stage.cluster.works.get(trial.key)
+    queue = None
+    if work is not None:
+        queue = work.queue if work.queue is not None else stage.cluster.queue_of(work)
+    near = _tree(queue) if queue is not None else set()
+    return [
+        ShareChange(
+            kind=name[0], name=name[1], before=trial.before.get(name), after=now
+        )
+        for name, now in trial.after.items()
+        if name in near or trial.before.get(name) != now
+    ]
+
+
+def _tree(node: Node) -> set[tuple[str, str]]:
+    waiting: list[Node] = [node.root]
+    names = set()
+    while waiting:
+        at = waiting.pop()
+        names.add((at.kind, at.name))
+        waiting += getattr(at, "cohorts", [])
+        waiting += getattr(at, "queues", [])
+    return names
+
+
+def finished_before(trial: Trial) -> list[str]:
+    """Return the workloads that ended at the instant of the admission."""
+    return [
+        str(decision.subject)
+        for decision in trial.decisions
+        if isinstance(decision, Finish)
+        and decision.subject.kind == "Workload"
+        and decision.at_ms == trial.admitted_ms
+    ]

@@ -1,0 +1,332 @@
+"""What could be different, so that a waiting workload gets in: the questions.
+
+A question is a ladder of changes, cheapest first. Which of them work is not
+known here; every answer is a run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from scheduler.explain.changes import (
+    add_quota,
+    door_to,
+    edit,
+    listed,
+    move_workload,
+    without_limit,
+)
+from scheduler.explain.fork import kueue_of
+from scheduler.explain.shapes import Amount, Change, Explanation, FlavorRow
+from scheduler.explain.wording import several
+from scheduler.kueue.tree import Cohort, Queue
+from scheduler.kueue.work import Work
+from scheduler.records.objects import Key
+from scheduler.world import World
+
+Added = dict[tuple[str, str], int]
+_SHORT = ("noFit", "noCandidates", "preempt", "reclaim")
+_NEVER = "Never"
+#: A ladder of quota has at most this many rungs up to what is short.
+_MOST_RUNGS = 32
+_MOST_FLAVORS = 3
+_BEYOND = (10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128)
+_MOST_PRIORITY = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rung:
+    """One change to try: the sentence "would be admitted if ..." and the patch."""
+
+    subject: str
+    change: Change | None
+    value: str = ""
+    amounts: list[Amount] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One kind of change; `hint` is the rung that is likely to be the smallest."""
+
+    id: str
+    kind: str
+    now: str
+    rungs: list[Rung]
+    hint: int = 0
+
+
+def questions(world: World, key: Key, answer: Explanation) -> list[Question]:
+    """Return what may be asked about a Workload that waits, likeliest first.
+
+    `answer` is its explanation. A workload that holds quota, or is over, gets
+    no question.
+    """
+    work = kueue_of(world).cluster.works.get(key)
+    if work is None or work.reserved or work.finished:
+        return []
+    queue = kueue_of(world).cluster.queue_of(work)
+    wait = Question(
+        id="wait", kind="wait", now="", rungs=[Rung(subject="time passes", change=None)]
+    )
+    if queue is None:
+        return [wait, *_moves(world, work, queue)]
+    return [
+        wait,
+        *_stops(world, work, queue),
+        *_quota(world, queue, answer),
+        *_limits(world, queue, answer),
+        *_priority(world, work, queue),
+        *_weight(world, queue, answer),
+        *_policies(world, queue, answer),
+        *_moves(world, work, queue),
+    ]
+
+
+def _one(kind: str, now: str, subject: str, change: Change, value: str) -> Question:
+    rung = Rung(subject=subject, change=change, value=value)
+    return Question(id=f"{kind}/{value}", kind=kind, now=now, rungs=[rung])
+
+
+# ---- what is stopped ----
+
+
+def _stops(world: World, work: Work, queue: Queue) -> Iterator[Question]:
+    if not work.active:
+        change = Change(edits=[edit(work.key, active=True)])
+        yield _one("active", "false", "it is active", change, "true")
+    stop = queue.spec.stop
+    if stop != "None":
+        key = Key(queue.kind, "", queue.name)
+        change = Change(edits=[edit(key, stopPolicy="None")])
+        subject = f"stopPolicy of {queue.name} is None"
+        yield _one("stopPolicy", stop, subject, change, queue.name)
+    door = Key("LocalQueue", work.namespace, work.local_queue)
+    known = world.objects.get(door)
+    stop = (known.spec.get("stopPolicy") or "None") if known is not None else "None"
+    if stop != "None":
+        change = Change(edits=[edit(door, stopPolicy="None")])
+        subject = f"stopPolicy of LocalQueue {door.name} is None"
+        yield _one("stopPolicy", stop, subject, change, door.path)
+
+
+# ---- quota ----
+
+
+def _short_of(answer: Explanation) -> dict[str, list[FlavorRow]]:
+    """Return the rows that are short, by flavor in order."""
+    found: dict[str, list[FlavorRow]] = {}
+    for row in answer.flavors:
+        if row.verdict in _SHORT and int(row.shortfall) > 0:
+            found.setdefault(row.flavor, []).append(row)
+    return dict(list(found.items())[:_MOST_FLAVORS])
+
+
+def _missing(rows: list[FlavorRow]) -> Added:
+    """Return what is short per place; several podsets ask one after the other."""
+    short: Added = {}
+    for row in rows:
+        place = (row.flavor, row.resource)
+        short[place] = max(short.get(place, 0), int(row.shortfall))
+    return short
+
+
+def _quota(world: World, queue: Queue, answer: Explanation) -> Iterator[Question]:
+    key = Key(queue.kind, "", queue.name)
+    for flavor, rows in _short_of(answer).items():
+        short = _missing(rows)
+        ladder, hint = _ladder(short, rows)
+        yield Question(
+            id=f"nominalQuota/{flavor}",
+            kind="nominalQuota",
+            now=several(listed({(f, r): _nominal(queue, (f, r)) for f, r in short})),
+            rungs=[
+                Rung(
+                    subject=(
+                        f"{queue.name} has +{several(listed(added))} nominal quota "
+                        f"in flavor {flavor}"
+                    ),
+                    change=add_quota(world, key, added),
+                    value=flavor,
+                    amounts=listed(added),
+                )
+                for added in ladder
+            ],
+            hint=hint,
+        )
+
+
+def _nominal(queue: Queue, place: tuple[str, str]) -> int:
+    cell = queue.cells.get(place)
+    return cell.nominal if cell is not None else 0
+
+
+def _ladder(short: Added, rows: list[FlavorRow]) -> tuple[list[Added], int]:
+    """Return amounts in equal steps up to what is short, then in growing ones.
+
+    Others who wait may take what is added first, so that more than what is
+    short may be needed: up to 16 times that. The step is one that request and shortfall are multiples of, where that is
+    not too fine. The hint is what is short.
+    """
+    first = next(iter(short))
+    unit = math.gcd(short[first], *(int(r.requested) for r in rows if r.requested))
+    count = max(1, min(_MOST_RUNGS, short[first] // max(1, unit)))
+    beyond = sorted({-(-count * eighths // 8) for eighths in _BEYOND})
+    steps = [*range(1, count + 1), *(step for step in beyond if step > count)]
+    ladder = [
+        {place: -(-amount * step // count) for place, amount in short.items()}
+        for step in steps
+    ]
+    return ladder, count - 1
+
+
+def _limits(world: World, queue: Queue, answer: Explanation) -> Iterator[Question]:
+    """Ask about borrowing limits of the ClusterQueue that a short row runs into."""
+    key = Key(queue.kind, "", queue.name)
+    for flavor, rows in _short_of(answer).items():
+        limited = {
+            place: amount
+            for place, amount in _missing(rows).items()
+            if place in queue.cells and queue.cells[place].borrowing is not None
+        }
+        if not limited or queue.parent is None:
+            continue
+        ladder, hint = _ladder(limited, rows)
+        rungs = [
+            Rung(
+                subject=(
+                    f"borrowingLimit of {queue.name} in flavor {flavor} is "
+                    f"+{several(listed(added))}"
+                ),
+                change=add_quota(world, key, added, "borrowingLimit"),
+                value=flavor,
+                amounts=listed(added),
+            )
+            for added in ladder
+        ]
+        removed = Rung(
+            subject=f"{queue.name} has no borrowingLimit in flavor {flavor}",
+            change=without_limit(world, key, set(limited)),
+            value=flavor,
+        )
+        now = {place: queue.cells[place].borrowing or 0 for place in limited}
+        yield Question(
+            id=f"borrowingLimit/{flavor}",
+            kind="borrowingLimit",
+            now=several(listed(now)),
+            rungs=[*rungs, removed],
+            hint=hint,
+        )
+
+
+# ---- priority and weight ----
+
+
+def _priority(world: World, work: Work, queue: Queue) -> Iterator[Question]:
+    """Ask about the priorities that put it before somebody it is not before now."""
+    tree = queue.root.subtree() if isinstance(queue.root, Cohort) else (queue,)
+    others = {other.priority for q in tree for other in q.shelf.works}
+    others |= {other.priority for other in queue.line.works() if other is not work}
+    values = sorted(
+        {
+            value
+            for priority in others
+            for value in (priority, priority + 1)
+            if work.priority < value <= _MOST_PRIORITY
+        }
+    )
+    if values:
+        yield Question(
+            id="priority",
+            kind="priority",
+            now=str(work.priority),
+            rungs=[
+                Rung(
+                    subject=f"priority is {value}",
+                    change=Change(edits=[edit(work.key, priority=value)]),
+                    value=str(value),
+                )
+                for value in values
+            ],
+        )
+
+
+def _weight(world: World, queue: Queue, answer: Explanation) -> Iterator[Question]:
+    """Ask about fair sharing weights, where they decide something."""
+    fair = kueue_of(world).preempting.fair
+    if not fair or queue.parent is None or not _short_of(answer):
+        return
+    base = math.floor(queue.weight)
+    values = [*(base + more for more in range(1, 10)), base + 15, base + 31, base + 63]
+    key = Key(queue.kind, "", queue.name)
+    yield Question(
+        id="weight",
+        kind="weight",
+        now=f"{queue.weight:g}",
+        rungs=[
+            Rung(
+                subject=f"{queue.name} has weight {value}",
+                change=Change(edits=[edit(key, fairSharing={"weight": str(value)})]),
+                value=str(value),
+            )
+            for value in values
+        ],
+    )
+
+
+# ---- policies ----
+
+
+def _policies(world: World, queue: Queue, answer: Explanation) -> Iterator[Question]:
+    spec = queue.spec
+    key = Key(queue.kind, "", queue.name)
+    short = bool(_short_of(answer))
+
+    def policy(field: str, now: str, value: str, patch: object = None) -> Question:
+        preemption = {field: patch if patch is not None else value}
+        change = Change(edits=[edit(key, preemption=preemption)])
+        subject = f"{field} of {queue.name} is {value}"
+        return _one(field, now, subject, change, value)
+
+    if short and queue.parent is not None and spec.reclaim != "Any":
+        yield policy("reclaimWithinCohort", spec.reclaim, "Any")
+    if short and spec.within_queue == _NEVER:
+        yield policy("withinClusterQueue", _NEVER, "LowerPriority")
+    fair = kueue_of(world).preempting.fair
+    borrows = not fair and spec.reclaim != _NEVER and queue.parent is not None
+    if short and borrows and spec.borrow_policy == _NEVER:
+        value = "LowerPriority"
+        yield policy("borrowWithinCohort", _NEVER, value, {"policy": value})
+    behind = answer.waiting is not None and answer.waiting.position > 1
+    if behind and spec.strategy == "StrictFIFO":
+        change = Change(edits=[edit(key, queueingStrategy="BestEffortFIFO")])
+        subject = f"queueingStrategy of {queue.name} is BestEffortFIFO"
+        yield _one("queueingStrategy", spec.strategy, subject, change, "BestEffortFIFO")
+
+
+# ---- other queues ----
+
+
+def _moves(world: World, work: Work, queue: Queue | None) -> Iterator[Question]:
+    """Ask about every other active ClusterQueue that its namespace has a door to."""
+    cluster = kueue_of(world).cluster
+    for name, other in sorted(cluster.forest.queues.items()):
+        if other is queue or not other.active:
+            continue
+        doors = (
+            key.name
+            for key in world.keys("LocalQueue")
+            if key.namespace == work.namespace
+            and world.objects[key].spec.get("clusterQueue") == name
+        )
+        if next(doors, None) is None or not cluster.matches(other, work.namespace):
+            continue
+        door = door_to(world, work.namespace, Key("ClusterQueue", "", name))
+        yield _one(
+            "localQueue",
+            work.local_queue,
+            f"it is in LocalQueue {door} (ClusterQueue {name})",
+            move_workload(world, work.key, door),
+            door,
+        )
