@@ -35,11 +35,12 @@ steps = st.lists(
             st.sampled_from(["plain", "big", "anti", "spread", "gang", "older"]),
             st.integers(0, 3),
         ),
+        st.tuples(st.just("pod"), st.sampled_from(["big", "gang"]), st.integers(0, 1)),
         st.tuples(st.just("gone"), st.integers(0, 30), st.just(0)),
         st.tuples(st.just("cordon"), st.integers(0, 3), st.booleans()),
         st.tuples(st.just("wait"), st.integers(1, 12), st.just(0)),
     ),
-    min_size=3,
+    min_size=12,
     max_size=18,
 )
 
@@ -55,7 +56,7 @@ CONFIGURATIONS: dict[str, Any] = {
                         "name": "Coscheduling",
                         "args": {
                             "permitWaitingTimeSeconds": 5,
-                            "podGroupBackoffSeconds": 3,
+                            "podGroupRejectPercentage": 100,
                         },
                     }
                 ],
@@ -121,7 +122,7 @@ def manifest(name: str, which: str, priority: int, *, two: bool) -> dict[str, An
 @settings(max_examples=60)
 @given(
     steps=steps,
-    cut=st.integers(1, 17),
+    cut=st.integers(5, 11),
     name=st.sampled_from(sorted(CONFIGURATIONS)),
     latency=st.sampled_from([0, 700]),
     binding=st.sampled_from(["kubernetes", "compare-and-set"]),
