@@ -71,7 +71,10 @@ class Timers:
 
     def arm(self, work: Work) -> None:
         """Set, move or drop the timer of a workload after it changed."""
-        at_us = _deadline(work, self.waiting)
+        if self.waiting is None and not (work.max_execution_s or work.requeue_at_us):
+            at_us = None  # the usual case: the clock never matters
+        else:
+            at_us = _deadline(work, self.waiting)
         if at_us is None:
             if self._armed:
                 self._armed.pop(work.key, None)

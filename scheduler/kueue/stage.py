@@ -182,14 +182,12 @@ class KueueStage:
         work = self.cluster.works[key]
         self.life.stop(work)
         self.life.dirty[work] = None
-        self.life.flush()
 
     def finish(
         self, key: Key, message: str = JOB_FINISHED_SENTENCE, reason: str = JOB_FINISHED
     ) -> None:
         """Note that a workload ran to its end."""
         self.life.finish(self.cluster.works[key], reason, message)
-        self.life.flush()
 
     def pods_ready(self, key: Key, ready: bool) -> None:
         """Note that all pods of a workload run, or that some no longer do."""

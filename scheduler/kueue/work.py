@@ -10,7 +10,7 @@ import msgspec
 from scheduler.kueue.quota import Amount
 from scheduler.kueue.tree import Queue
 from scheduler.records.objects import Key
-from scheduler.records.workload import Admission, Amounts, PodSet, scale
+from scheduler.records.workload import Admission, Amounts, PodSet, PodSets, scale
 
 if TYPE_CHECKING:
     from scheduler.kueue.candidates import Rank, Signature
@@ -124,7 +124,7 @@ class Work:
         self.gated = False
         self.job_uid = ""
         self.max_execution_s: int | None = None
-        self.pod_sets: tuple[PodSet, ...] = ()
+        self.pod_sets = PodSets(())
 
     def __repr__(self) -> str:
         return f"<Work {self.name}>"
@@ -134,17 +134,19 @@ class Work:
 
         Source: KUEUE.md 2.3.
         """
+        if not self.reclaimable:
+            return pod_set.count
         done = self.reclaimable.get(pod_set.name, 0)
         return pod_set.count - min(done, pod_set.count)
 
     def refresh(self) -> None:
         """Compute what follows from the spec, reclaimable pods and queue time."""
-        self.totals = tuple(part.total(self.count(part)) for part in self.pod_sets)
-        parts = [
-            f"{part.name} {self.count(part)} {part.min_count} {part.shape.identity}"
-            for part in self.pod_sets
-        ]
-        self.identity = f"{self.priority} {'/'.join(parts)}"
+        self.totals, text = self.pod_sets.totals, self.pod_sets.text
+        if self.reclaimable:
+            counts = [self.count(part) for part in self.pod_sets]
+            self.totals = self.pod_sets.totals_for(counts)
+            text = self.pod_sets.text_for(counts)
+        self.identity = f"{self.priority} {text}"
         self.order = (-self.priority, self.queued_us, self.uid, self.name)
 
     def scaled(

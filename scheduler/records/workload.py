@@ -34,15 +34,46 @@ class PodSet:
         }
 
 
+class PodSets(tuple[PodSet, ...]):
+    """The podsets of a Workload, and what follows from them alone.
+
+    `totals` are the requests of all pods, `text` what makes them equal.
+    """
+
+    totals: tuple[Amounts, ...]
+    text: str
+
+    def __new__(cls, parts: Iterable[PodSet]) -> PodSets:
+        self = super().__new__(cls, parts)
+        counts = [part.count for part in self]
+        self.totals = self.totals_for(counts)
+        self.text = self.text_for(counts)
+        return self
+
+    def totals_for(self, counts: Iterable[int]) -> tuple[Amounts, ...]:
+        """Return the total requests for so many pods of each."""
+        return tuple(part.total(n) for part, n in zip(self, counts, strict=True))
+
+    def text_for(self, counts: Iterable[int]) -> str:
+        """Return a text that is equal for podsets that cannot be told apart.
+
+        Source: KUEUE.md 5.7.
+        """
+        return "/".join(
+            f"{part.name} {count} {part.min_count} {part.shape.identity}"
+            for part, count in zip(self, counts, strict=True)
+        )
+
+
 @dataclass(slots=True, kw_only=True)
 class Catalogue:
     """Reads podsets, each distinct text once; knows what namespaces add to pods."""
 
     overheads: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     ranges: dict[str, dict[str, Manifest]] = field(default_factory=dict)
-    _known: dict[bytes, tuple[PodSet, ...]] = field(default_factory=dict)
+    _known: dict[bytes, PodSets] = field(default_factory=dict)
 
-    def pod_sets(self, given: Iterable[Manifest], namespace: str) -> tuple[PodSet, ...]:
+    def pod_sets(self, given: Iterable[Manifest], namespace: str) -> PodSets:
         """Return the podsets of a Workload; raises QuantityError."""
         text = msgspec.json.encode(given)
         if self.ranges.get(namespace):
@@ -50,7 +81,7 @@ class Catalogue:
         known = self._known.get(text)
         if known is None:
             limits = self._limits(namespace)
-            known = tuple(self._pod_set(item, limits) for item in given)
+            known = PodSets(self._pod_set(item, limits) for item in given)
             self._known[text] = known
         return known
 

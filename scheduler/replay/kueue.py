@@ -10,7 +10,7 @@ from typing import Any
 
 from scheduler import durations
 from scheduler.amounts import text_of
-from scheduler.decisions import Admit, Evict, Finish, PodSetAdmission, Preempt
+from scheduler.decisions import Admit, Decision, Evict, Finish, PodSetAdmission, Preempt
 from scheduler.kueue.configuration import Settings, read_configuration
 from scheduler.kueue.shares import weighted_share
 from scheduler.kueue.stage import KueueStage
@@ -198,8 +198,7 @@ def _places(stage: KueueStage) -> dict[str, bool]:
 
 def _report(stage: KueueStage, events: list[dict[str, Any]], cycle: int) -> bool:
     """Append what was decided since the last report; tell whether it was anything."""
-    journal = stage.context.journal
-    decisions, journal.decisions = journal.decisions, []
+    decisions = stage.context.journal.take_decisions()
     event: dict[str, list[dict[str, Any]]] = {}
     for d in decisions:
         if isinstance(d, Admit):
@@ -250,7 +249,8 @@ class Timeline:
         self.runtimes: dict[Key, int] = {}
         self.finishes: dict[int, dict[Key, None]] = {}
         self.ends: dict[Key, int] = {}
-        self.events: list[dict[str, Any]] = []
+        self.events: list[Decision] = []
+        self.decided = False  # whether the last controllers' pass told anything
         self.now = 0
         for obj in objects_of(vector):
             self._take(obj)
@@ -273,7 +273,11 @@ class Timeline:
             self._cycles()
         works = self.stage.cluster.works.values()
         unfinished = sorted(work.name for work in works if not work.finished)
-        return {"events": self.events, "unfinished": unfinished, "endMs": self.now}
+        return {
+            "events": [_row(decision) for decision in self.events],
+            "unfinished": unfinished,
+            "endMs": self.now,
+        }
 
     def _finish(self) -> None:
         due = self.finishes.pop(self.now, {})
@@ -310,31 +314,17 @@ class Timeline:
         return sum(line.queued for line in lines), sum(line.waiting for line in lines)
 
     def _record(self) -> None:
-        """Take the decisions since the last time into events and finishes."""
-        journal = self.stage.context.journal
-        decisions, journal.decisions = journal.decisions, []
-        rows = [row for row in map(self._row, decisions) if row is not None]
-        self.decided = bool(rows)
-        self.events.extend(sorted(rows, key=lambda row: (_RANK[row["ev"]], row["wl"])))
-
-    def _row(self, decision: Any) -> dict[str, Any] | None:
-        key = decision.subject
-        row: dict[str, Any] = {"tMs": self.now, "wl": key.path}
-        match decision:
-            case Admit():
-                self._start(key)
-                admission = _admission(decision.queue, decision.pod_sets)
-                return {**row, "ev": "admit", "admission": admission}
-            case Preempt():
-                self._cancel(key)
-                by = decision.by.path if decision.by else ""
-                return {**row, "ev": "preempt", "by": by, "reason": decision.reason}
-            case Evict():
-                self._cancel(key)
-                return {**row, "ev": "evict", "reason": decision.reason}
-            case Finish():
-                return {**row, "ev": "finish"}
-        return None
+        """Take the decisions since the last time; start and cancel finishes."""
+        told = [
+            d for d in self.stage.context.journal.take_decisions() if type(d) in _TOLD
+        ]
+        for decision in told:
+            if isinstance(decision, Admit):
+                self._start(decision.subject)
+            elif not isinstance(decision, Finish):
+                self._cancel(decision.subject)
+        self.decided = bool(told)
+        self.events.extend(sorted(told, key=lambda d: (_TOLD[type(d)], d.subject.path)))
 
     def _start(self, key: Key) -> None:
         end = self.now + self.runtimes[key]
@@ -349,4 +339,19 @@ class Timeline:
                 del self.finishes[end]
 
 
-_RANK = {"finish": 0, "admit": 1, "preempt": 2, "evict": 3}
+#: What is told, and in which order at one instant. Source: KUEUE.md 12.3.
+_TOLD: dict[type, int] = {Finish: 0, Admit: 1, Preempt: 2, Evict: 3}
+
+
+def _row(decision: Decision) -> dict[str, Any]:
+    row: dict[str, Any] = {"tMs": decision.at_ms, "wl": decision.subject.path}
+    match decision:
+        case Admit():
+            admission = _admission(decision.queue, decision.pod_sets)
+            return {**row, "ev": "admit", "admission": admission}
+        case Preempt():
+            by = decision.by.path if decision.by else ""
+            return {**row, "ev": "preempt", "by": by, "reason": decision.reason}
+        case Evict():
+            return {**row, "ev": "evict", "reason": decision.reason}
+    return {**row, "ev": "finish"}

@@ -1,0 +1,146 @@
+"""Kueue's speed: whole timelines, one cycle, one search, beside the real engine's.
+
+Run `./dev bench tests/bench/bench_kueue.py`. Figures of the peer: Kueue (Go, both
+cores), its scheduler alone with API writes stubbed; ours is the whole run,
+arrivals to last finish, controllers included, on one core.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PEERS = ROOT.parent / "shared" / "peers" / "kueue"
+
+#: input -> seconds of the peer's scheduler alone; ours is meant to take half
+TIMELINES = {"baseline": 8.4, "baseline-fair": 9.2, "large-scale": 14.3}
+#: input -> milliseconds of one cycle of the peer
+CYCLES = {
+    "cycle-30cq-1000wl-fit": 3,
+    "cycle-30cq-10000wl-fit": 3,
+    "cycle-300cq-10000wl-fit": 24,
+    "cycle-1000cq-50000wl-fit": 87,
+    "cycle-30cq-1000wl-preempt": 46,
+    "cycle-30cq-1000wl-fairpreempt": 63,
+    "cycle-30cq-10000wl-preempt": 780,
+    "cycle-30cq-10000wl-fairpreempt": 920,
+    "cycle-300cq-10000wl-preempt": 880,
+    "cycle-300cq-10000wl-fairpreempt": 1_500,
+    "cycle-1000cq-10000wl-preempt": 7_600,
+}
+#: input -> milliseconds of one search of the peer
+SEARCHES = {
+    "search-10000-classic-0.001": 64,
+    "search-10000-classic-0.1": 90,
+    "search-10000-fair-0.001": 57,
+    "search-10000-fair-0.1": 91,
+}
+TIMES_FASTER = 5  # at 10,000 candidates
+MOST_MIB = 1024
+
+_PROGRAM = """
+import gc, gzip, json, resource, sys, time
+import msgspec
+from scheduler.kueue import modes
+from scheduler.kueue.entries import Entry
+from scheduler.kueue.nominate import search
+from scheduler.replay import kueue
+what, path = sys.argv[1:3]
+vector = msgspec.json.decode(gzip.open(path).read())
+if what == "timeline":
+    gc.freeze()  # as a worker does with what it has loaded
+    before, wall = time.process_time(), time.perf_counter()
+    outcome = kueue.decide(vector)
+    spent = time.process_time() - before, time.perf_counter() - wall
+    if len(sys.argv) > 3:
+        expect = msgspec.json.decode(gzip.open(sys.argv[3]).read())["expect"]
+        assert outcome["events"] == expect["events"], "another timeline"
+        assert outcome["endMs"] == expect["endMs"], "another end"
+else:
+    stage = kueue._loaded(vector)
+    del vector
+    gc.collect(); gc.freeze()
+    if what == "search":
+        head = stage.cluster.works[next(k for k in stage.cluster.works if k.name == "preemptor")]
+        entry = Entry(head, stage.cluster.queue_of(head))
+        act = lambda: search(stage.cluster, stage.preempting, entry)
+    else:
+        act = stage.cycle
+    before, wall = time.process_time(), time.perf_counter()
+    act()
+    spent = time.process_time() - before, time.perf_counter() - wall
+memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+print(json.dumps([*spent, memory]))
+"""
+
+pytestmark = [
+    pytest.mark.bench,
+    pytest.mark.skipif(
+        not PEERS.exists(), reason="the peers' inputs are not beside this checkout"
+    ),
+]
+
+
+class Figure(NamedTuple):
+    """What one run took."""
+
+    cpu_s: float
+    wall_s: float
+    mib: int
+
+
+def measure(what: str, name: str, *, runs: int = 1) -> Figure:
+    """Return the best of several runs, each in a process of its own."""
+    expect = PEERS / f"{name}.expect.jsonl.gz"
+    command = [sys.executable, "-c", _PROGRAM, what, str(PEERS / f"{name}.jsonl.gz")]
+    if expect.exists():
+        command.append(str(expect))
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"}
+    figures = []
+    for _ in range(runs):
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        figures.append(Figure(*json.loads(done.stdout)))
+    return min(figures)
+
+
+@pytest.mark.parametrize("name", TIMELINES)
+def test_a_whole_run_takes_less_than_half_the_peer(name):
+    figure = measure("timeline", name)
+    sys.stdout.write(
+        f"\n{name}: {figure.cpu_s:.2f} CPU-s ({figure.wall_s:.2f} s), "
+        f"{figure.mib} MiB; peer's scheduler {TIMELINES[name]} s\n"
+    )
+    assert figure.cpu_s < TIMELINES[name]
+    assert figure.mib < MOST_MIB
+
+
+@pytest.mark.parametrize("name", CYCLES)
+def test_one_cycle(name):
+    figure = measure("cycle", name, runs=3)
+    times = CYCLES[name] / 1000 / figure.cpu_s
+    sys.stdout.write(
+        f"\n{name}: {figure.cpu_s * 1000:.1f} ms, peer {CYCLES[name]} ms: "
+        f"{times:.1f} times faster\n"
+    )
+    assert times > (TIMES_FASTER if name.endswith("preempt") else 1)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_one_search_at_ten_thousand_candidates(name):
+    figure = measure("search", name, runs=3)
+    times = SEARCHES[name] / 1000 / figure.cpu_s
+    sys.stdout.write(
+        f"\n{name}: {figure.cpu_s * 1000:.2f} ms, peer {SEARCHES[name]} ms: "
+        f"{times:.1f} times faster\n"
+    )
+    assert times > TIMES_FASTER
