@@ -21,6 +21,8 @@ def quantity(resource: str, amount: int | str) -> str:
         return f"unlimited {_unit(resource)}"
     if resource == amounts.CPU:
         return f"{_short(Decimal(value) / 1000)} CPU"
+    if resource == "vcore":
+        return f"{_short(Decimal(value) / 1000)} vcore"
     if resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-"):
         return _size(value)
     return f"{value} {_unit(resource)}"

@@ -1,0 +1,202 @@
+"""Why a YuniKorn ask has no node, and what both sets of preemption laws would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from scheduler import registry
+from scheduler.errors import SchedulerError
+from scheduler.explain.fork import fork
+from scheduler.explain.shapes import (
+    Amount,
+    AskExplanation,
+    Check,
+    Plan,
+    QueueRoom,
+    Victim,
+)
+from scheduler.explain.wording import bare, counted, listed, quantity
+from scheduler.records.objects import Key
+from scheduler.world import World
+from scheduler.yunikorn.applications import Ask
+from scheduler.yunikorn.cycle import RETRY_MS, may_run
+from scheduler.yunikorn.partition import Partition
+from scheduler.yunikorn.queues import Queue
+from scheduler.yunikorn.resources import Needs, fits_undefined
+
+Limits = Mapping[str, int]
+
+
+def explain_ask(world: World, key: Key) -> AskExplanation:
+    """Return what stands between a pod and a node under YuniKorn.
+
+    Both sets of laws choose victims on a copy, whatever their preconditions
+    say; `checks` tell which of those hold. Raises SchedulerError for a pod
+    that YuniKorn does not schedule. Costs a copy.
+    """
+    stage = fork(world).yunikorn
+    assert stage is not None
+    stage.due()  # finishes restoring
+    partition = stage.partition
+    partition.now_ms = world.context.now_ms
+    ask = partition.asks.get(key.path)
+    if ask is None:
+        why = stage.rejected.get(key, "it is not YuniKorn's, gated or finished")
+        raise SchedulerError(f"{key} is no ask of YuniKorn: {why}")
+    partition.refresh()
+    answer = AskExplanation(
+        pod=str(key),
+        at_ms=world.context.now_ms,
+        application=ask.app.id,
+        application_state=str(ask.app.state),
+        queue=ask.app.queue.path,
+        node=ask.node.name if ask.node is not None else "",
+        reserved_on=ask.reserved_on.name if ask.reserved_on is not None else "",
+        requests=_amounts(ask.resource),
+        path=[room for queue in ask.app.queue.route for room in _rooms(queue, ask)],
+        headroom=_amounts(ask.app.queue.headroom() or {}),
+        checks=[] if ask.node is not None else list(_checks(partition, ask)),
+        nodes_with_room=sum(_takes(partition, ask)),
+        nodes=len(partition.nodes),
+        plans=[] if ask.node is not None else list(_plans(partition, ask)),
+        laws_differ=False,
+        log=list(ask.log),
+        sentences=[],
+    )
+    answer.laws_differ = _differ(answer.plans)
+    answer.sentences = list(_sentences(answer))
+    return answer
+
+
+def _amounts(given: Limits) -> list[Amount]:
+    return [Amount(resource=name, amount=str(n)) for name, n in sorted(given.items())]
+
+
+def _rooms(queue: Queue, ask: Ask) -> Iterator[QueueRoom]:
+    for name in sorted(ask.resource):
+        limit = (queue.max or {}).get(name)
+        used = queue.allocated.get(name, 0)
+        promised = (queue.guaranteed or {}).get(name)
+        yield QueueRoom(
+            queue=queue.path,
+            resource=name,
+            guaranteed=None if promised is None else str(promised),
+            max=None if limit is None else str(limit),
+            used=str(used),
+            pending=str(queue.pending.get(name, 0)),
+            left=None if limit is None else str(limit - used),
+        )
+
+
+def _takes(partition: Partition, ask: Ask) -> Iterator[bool]:
+    for node in partition.nodes:
+        free = node.schedulable and not node.reservations and node.has_room(ask.needs)
+        yield free and (ask.refusal is None or ask.refusal(node) is None)
+
+
+def _checks(partition: Partition, ask: Ask) -> Iterator[Check]:
+    app, now = ask.app, partition.now_ms
+    yield _check("application", may_run(partition, app), f"it is {app.state}")
+    room = app.queue.headroom()
+    fits = fits_undefined(room, ask.needs)
+    yield _check("queueQuota", fits, _against(ask.needs, room, "headroom"))
+    limit = partition.limits.headroom(app) if partition.limits.active else None
+    fits = limit is None or fits_undefined(limit, ask.needs)
+    yield _check("userQuota", fits, _against(ask.needs, limit, "left to its user"))
+    yield _check("preemption", partition.spec.preemption, "preemption of the partition")
+    yield _check("mayPreempt", ask.allow_other, "its class lets it preempt others")
+    waited, delay = now - ask.create_ms, partition.laws.delay_ms(app.queue)
+    detail = f"it waits for {waited / 1000:g} s of {delay / 1000:g} s"
+    yield _check("delay", waited >= delay, detail)
+    yield _check("first", not ask.triggered, "it has told no victims to go yet")
+    if ask.checked_ms is not None:
+        since = now - ask.checked_ms
+        detail = f"last tried {since / 1000:g} s ago, again after {RETRY_MS / 1000:g} s"
+        yield _check("retry", since >= RETRY_MS, detail)
+
+
+def _check(name: str, holds: bool, detail: str) -> Check:
+    return Check(name=name, holds=holds, detail=detail)
+
+
+def _against(needs: Needs, room: Limits | None, what: str) -> str:
+    if room is None:
+        return "no limit"
+    parts = [
+        f"{quantity(name, value)} asked, {quantity(name, room[name])} {what}"
+        for name, value in needs
+        if name in room
+    ]
+    return "; ".join(parts) or "no limit on what it asks"
+
+
+def _plans(partition: Partition, ask: Ask) -> Iterator[Plan]:
+    tried = fits_undefined(ask.app.queue.headroom(), ask.needs)
+    for entry in registry.entries("laws"):
+        chosen = entry.value().choose(partition, ask, nodes_tried=tried)
+        plan = Plan(
+            laws=entry.name,
+            in_force=entry.name == partition.laws.name,
+            node="",
+            victims=[],
+            reason="",
+        )
+        if isinstance(chosen, str):
+            plan.reason = chosen or "Preemption does not help"
+        else:
+            plan.node = chosen.node.name
+            plan.victims = [_victim(pod) for pod in chosen.victims]
+        yield plan
+
+
+def _victim(pod: Ask) -> Victim:
+    return Victim(
+        workload=f"Pod/{pod.key}",
+        queue=pod.app.queue.path,
+        reason="PreemptedByScheduler",
+        priority=pod.priority,
+        held=_amounts(pod.resource),
+    )
+
+
+def _differ(plans: list[Plan]) -> bool:
+    found = {(p.node, tuple(sorted(v.workload for v in p.victims))) for p in plans}
+    return len(found) > 1
+
+
+def _sentences(answer: AskExplanation) -> Iterator[str]:
+    if answer.node:
+        yield f"It is on {answer.node}."
+        return
+    if answer.reserved_on:
+        yield f"Node {answer.reserved_on} is reserved for it."
+    for check in answer.checks:
+        if not check.holds:
+            yield f"{_FAILED[check.name]}: {check.detail}."
+    nodes = counted(answer.nodes, "node")
+    yield f"{answer.nodes_with_room} of {nodes} would take it now."
+    for plan in answer.plans:
+        yield _plan(plan)
+    if answer.laws_differ:
+        yield "The two sets of laws differ here."
+
+
+_FAILED = {
+    "application": "Its application may not run",
+    "queueQuota": "Not enough queue quota",
+    "userQuota": "Not enough user quota",
+    "preemption": "Preemption is off",
+    "mayPreempt": "It may not preempt",
+    "delay": "It may not preempt yet",
+    "first": "It waits for its victims to go",
+    "retry": "It may not try preemption again yet",
+}
+
+
+def _plan(plan: Plan) -> str:
+    now = " (in force)" if plan.in_force else ""
+    if not plan.victims:
+        reason = f": {plan.reason}" if plan.reason else ""
+        return f"Laws {plan.laws}{now}: nobody would be preempted{reason}."
+    names = listed([bare(victim.workload) for victim in plan.victims])
+    return f"Laws {plan.laws}{now}: {names} would go from {plan.node}."

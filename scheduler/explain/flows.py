@@ -1,0 +1,89 @@
+"""Who lends to whom, cohort by cohort."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scheduler.amounts import UNLIMITED
+from scheduler.explain.shapes import Flow, NodeName
+from scheduler.kueue.forest import Forest
+from scheduler.kueue.tree import Cell, Cohort, Node
+
+#: A node and an amount: what it borrows, or has to spare.
+Part = tuple[Node, int]
+
+
+def flows(forest: Forest) -> list[Flow]:
+    """Return what every borrower uses of every lender, where anything is borrowed.
+
+    Kueue keeps no account of this: in each cohort what is borrowed is spread
+    over the lenders in proportion to what each has to spare; a cohort's own
+    quota and its parent lend too. Whole canonical units: what a lender gives is
+    exact, what a borrower gets is exact to one unit per lender.
+    """
+    return [
+        flow
+        for cohort in forest.cohorts.values()
+        for place, cell in sorted(cohort.cells.items())
+        for flow in _of_cell(cohort, cell, place)
+    ]
+
+
+def _of_cell(cohort: Cohort, cell: Cell, place: tuple[str, str]) -> Iterator[Flow]:
+    borrowers = list(_borrowers(cohort, place))
+    if not borrowers:
+        return
+    lenders = list(_lenders(cohort, cell, place))
+    wanted = sum(amount for _, amount in borrowers)
+    lent = _spread(wanted, lenders)
+    for lender, amount in lent:
+        shares = _spread(amount, borrowers)
+        for borrower, part in shares:
+            if part:
+                yield Flow(
+                    cohort=cohort.name,
+                    flavor=place[0],
+                    resource=place[1],
+                    lender=_name(lender),
+                    borrower=_name(borrower),
+                    amount=str(part),
+                )
+
+
+def _borrowers(cohort: Cohort, place: tuple[str, str]) -> Iterator[Part]:
+    for child in cohort.children():
+        cell = child.cells.get(place)
+        if cell is not None and cell.usage > cell.subtree:
+            yield child, cell.usage - cell.subtree
+
+
+def _lenders(cohort: Cohort, cell: Cell, place: tuple[str, str]) -> Iterator[Part]:
+    """Yield what each may give: the parent first, then the cohort, then children."""
+    if cohort.parent is not None and cell.usage > cell.subtree:
+        yield cohort.parent, cell.usage - cell.subtree
+    if cell.nominal > 0:
+        yield cohort, min(cell.nominal, UNLIMITED)
+    for child in cohort.children():
+        below = child.cells.get(place)
+        if below is not None:
+            spare = (below.subtree - below.local) - max(0, below.usage - below.local)
+            if spare > 0:
+                yield child, spare
+
+
+def _spread(total: int, parts: list[Part]) -> list[Part]:
+    """Spread a total over parts in proportion; the sum is exact, the first get more."""
+    whole = sum(amount for _, amount in parts)
+    if not whole:
+        return []
+    spread, passed, given = [], 0, 0
+    for node, amount in parts:
+        passed += amount
+        upto = total * passed // whole
+        spread.append((node, upto - given))
+        given = upto
+    return spread
+
+
+def _name(node: Node) -> NodeName:
+    return NodeName(kind=node.kind, name=node.name)
