@@ -321,7 +321,7 @@ class KubeStage:
     def due(self) -> int | None:
         """Return the next instant with something to do; now while pods wait."""
         times = [at for process in self.processes if (at := process.due()) is not None]
-        if any(process.queue.ready() for process in self.processes):
+        if any(p.queue.ready() or p.signals for p in self.processes):
             times.append(max(self.context.now_ms, self._stalled_until))
         return min(times, default=None)
 

@@ -169,9 +169,9 @@ class Rig:
         key = decision.subject
         if isinstance(decision, Bind):
             self.objects[key].manifest["spec"]["nodeName"] = decision.node
-        elif isinstance(decision, Preempt | Evict) and key in self.objects:
-            self.remove(key)
-        elif isinstance(decision, Fail) and decision.node:
+        elif (isinstance(decision, Preempt | Evict) and key in self.objects) or (
+            isinstance(decision, Fail) and decision.node
+        ):
             self.remove(key)
 
     def run(self, until_ms: int) -> list[Decision]:

@@ -1,0 +1,131 @@
+"""Several schedulers over the same nodes: what sharing costs, by each way of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler.decisions import Bind, Fail
+from scheduler.kube.binding import Counts
+from tests.scheduler.kube.rig import GANG_PLUGINS, Rig, node, pod, pod_group, profile
+
+TWO = {
+    "kind": "List",
+    "items": [{"profiles": [profile("a")]}, {"profiles": [profile("b")]}],
+}
+
+
+def rivals(nodes: int = 1, pods: int = 1, cpu: int = 3, **simulation: Any) -> Rig:
+    """Two schedulers with so many pods each, of which one fits on a node."""
+    rig = Rig(
+        *[node(f"n{i}", cpu=4) for i in range(nodes)], configuration=TWO, **simulation
+    )
+    for number in range(pods):
+        rig.put(pod(f"a{number}", cpu=cpu, scheduler="a"))
+        rig.put(pod(f"b{number}", cpu=cpu, scheduler="b"))
+    return rig
+
+
+def counted(rig: Rig, field: str) -> int:
+    return sum(getattr(counts, field) for counts in rig.stage.counts.values())
+
+
+def test_the_node_turns_away_what_two_schedulers_put_in_one_place() -> None:
+    rig = rivals()
+    told = rig.settle()
+    refused = [d for d in told if isinstance(d, Fail) and d.node]
+    assert [(d.reason, d.node) for d in refused] == [("OutOfcpu", "n0")]
+    assert len(rig.places()) == 1
+    assert (counted(rig, "conflicts"), counted(rig, "refused")) == (1, 1)
+
+
+def test_with_compare_and_set_the_loser_tries_again() -> None:
+    rig = rivals(nodes=1, cpu=2, binding="compare-and-set")
+    rig.run(3_000)
+    assert rig.places() == {"a0": "n0", "b0": "n0"}
+    assert counted(rig, "conflicts") == 1
+    assert counted(rig, "retries") >= 1
+    assert counted(rig, "refused") == 0
+
+
+def test_with_locks_one_waits_and_nothing_conflicts() -> None:
+    rig = rivals(nodes=1, cpu=2, locking="pessimistic", bind_latency_ms=500)
+    rig.run(5_000)
+    assert rig.places() == {"a0": "n0", "b0": "n0"}
+    assert counted(rig, "conflicts") == 0
+    assert counted(rig, "blocked") >= 1
+    assert counted(rig, "idle_ms") >= 500
+
+
+def test_a_scheduler_that_hoards_locks_for_a_gang_starves_the_other() -> None:
+    args = {"podGroupRejectPercentage": 100}
+    patient = [{"name": "Coscheduling", "args": args}]
+    gang = profile("a", plugins=GANG_PLUGINS, pluginConfig=patient)
+    one, other = {"profiles": [gang]}, {"profiles": [profile("b")]}
+    rig = Rig(
+        *[node(f"n{i}", cpu=4) for i in range(2)],
+        pod_group("g", 3, scheduleTimeoutSeconds=20),
+        configuration={"kind": "List", "items": [one, other]},
+        locking="pessimistic",
+    )
+    for number in range(3):
+        rig.put(pod(f"g{number}", cpu=3, scheduler="a", group="g"))
+    rig.run(1_000)
+    rig.put(pod("small", cpu=1, scheduler="b"))
+    rig.run(19_000)
+    assert rig.places() == {}
+    assert "locked by another scheduler" in rig.pending()["small"]
+    rig.run(21_000)
+    assert list(rig.places()) == ["small"]
+
+
+def test_pools_by_label_avoid_conflicts_and_waste_places() -> None:
+    def pooled(name: str) -> dict[str, Any]:
+        term = {"key": "pool", "operator": "In", "values": [name]}
+        need = {"nodeSelectorTerms": [{"matchExpressions": [term]}]}
+        args = {
+            "addedAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": need}
+        }
+        return {
+            "profiles": [
+                profile(name, pluginConfig=[{"name": "NodeAffinity", "args": args}])
+            ]
+        }
+
+    pools = {"kind": "List", "items": [pooled("a"), pooled("b")]}
+    nodes = [node(f"n{i}", cpu=1, labels={"pool": "ab"[i % 2]}) for i in range(4)]
+    rig = Rig(*nodes, configuration=pools)
+    for number in range(4):
+        rig.put(pod(f"a{number}", scheduler="a"))
+    rig.run(2_000)
+    assert len(rig.places()) == 2
+    assert counted(rig, "conflicts") == 0
+    assert rig.stage.used_on("n1") == ({}, 0)
+
+
+def test_one_process_with_two_profiles_never_conflicts() -> None:
+    config = {"profiles": [profile("a"), profile("b")]}
+    rig = Rig(node("n0", cpu=4), configuration=config)
+    rig.put(pod("a0", cpu=3, scheduler="a"))
+    rig.put(pod("b0", cpu=3, scheduler="b"))
+    told = rig.settle()
+    assert len([d for d in told if isinstance(d, Bind)]) == 1
+    assert counted(rig, "conflicts") == 0
+
+
+def test_nobody_always_wins() -> None:
+    winners = set()
+    for seed in range(12):
+        rig = Rig(node("n0", cpu=4), configuration=TWO, seed=seed)
+        rig.put(pod("a0", cpu=3, scheduler="a"))
+        rig.put(pod("b0", cpu=3, scheduler="b"))
+        rig.settle()
+        winners |= set(rig.places())
+    assert winners == {"a0", "b0"}
+
+
+def test_counts_outlive_a_restart() -> None:
+    rig = rivals()
+    rig.settle()
+    again = rig.restarted()
+    assert again.stage.counts == rig.stage.counts
+    assert again.stage.counts["a"] != Counts()
