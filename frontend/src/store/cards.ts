@@ -52,7 +52,8 @@ export function displayName(row: WorkloadRow): string {
 
 /** Return the state of a workload; evicted until it is admitted again. */
 export function stateOf(row: WorkloadRow): FaceState {
-  return row.phase === "pending" && row.evicted ? "evicted" : row.phase;
+  const waits = row.phase === "pending" || row.phase === "inadmissible";
+  return waits && row.evicted ? "evicted" : row.phase;
 }
 
 /** Return "4 × 8 GPU" for one pod set, the total for several. */

@@ -1,7 +1,7 @@
 // Moves: what a drop means, what it would do, and the same as YAML and as a request.
 
 import { list, number, record, request, text, type Json } from "@/net/rest";
-import type { Carried, Drop } from "@/lib/drag.svelte";
+import type { Carried, Drop, Target } from "@/lib/drag.svelte";
 import type { ToastCode } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { toYaml } from "@/lib/yaml";
@@ -12,6 +12,7 @@ import { objectPath } from "@/store/server";
 export interface Move {
   readonly subject: string; // key of what is carried
   readonly target: string; // key of where it goes
+  readonly label: string; // what people call the subject
 }
 
 export interface Outcome {
@@ -31,7 +32,7 @@ interface Request {
 }
 
 /** Return the request that a move is. */
-export function requestOf({ subject, target }: Move): Request {
+function requestOf({ subject, target }: Move): Request {
   const [kind, namespace = ""] = subject.split("/");
   const to = nameOf(target);
   const base = `/sandboxes/${String(live.id)}`;
@@ -75,13 +76,18 @@ export async function move(what: Move, onFork: boolean): Promise<boolean> {
     { label: t("act.copyYaml"), text: toYaml(yaml) },
     { label: t("act.copyRest"), text: call },
   ];
-  tellDone(t("drag.moved", { what: nameOf(what.subject), to: nameOf(what.target) }), code);
+  tellDone(t("drag.moved", { what: what.label, to: nameOf(what.target) }), code);
   return true;
+}
+
+/** Return the move that a drop would be. */
+export function moveOf(carried: Carried, target: Target): Move {
+  return { subject: carried.key, target: target.id, label: carried.label };
 }
 
 /** Do the move of a drop. */
 export async function dropOn(drop: Drop): Promise<void> {
-  if (live.loaded) await move({ subject: drop.carried.key, target: drop.target.id }, drop.onFork);
+  if (live.loaded) await move(moveOf(drop.carried, drop.target), drop.onFork);
 }
 
 /** Why something may not be dropped on a queue, or "". */

@@ -1,0 +1,69 @@
+// Files on their way in: dropped, pasted or chosen, and what stands in their way.
+
+import { announce, toast } from "@/lib/say.svelte";
+import { t } from "@/lib/words.svelte";
+import { tellRefusal, undo } from "@/store/intents";
+import { live } from "@/store/live.svelte";
+import { loadRest, takeFiles, type Reading, type SourceFile } from "@/store/loading";
+
+const LARGEST = 20_000_000; // characters of all files together
+
+class Loader {
+  reading = $state.raw<Reading | null>(null);
+  busy = $state(false);
+  dropping = $state(false);
+  /** How many panels on the page show the findings themselves. */
+  panels = $state(0);
+
+  /** Take files in, into the open sandbox or a new one. */
+  async take(files: readonly SourceFile[]): Promise<void> {
+    if (files.length === 0 || this.busy) return;
+    if (files.reduce((sum, file) => sum + file.text.length, 0) > LARGEST) {
+      tellRefusal(new Error(t("load.tooLarge")));
+      return;
+    }
+    await this.#run(async () => {
+      this.reading = await takeFiles(files, live.id);
+      if (this.reading === null && live.id !== null) this.#tell(t("load.done", { n: files.length }));
+    });
+  }
+
+  /** Load what can be loaded of the files that were refused. */
+  async takeRest(): Promise<void> {
+    const { reading } = this;
+    if (reading === null) return;
+    await this.#run(async () => {
+      const count = await loadRest(reading.files, live.id);
+      this.reading = null;
+      this.#tell(t("load.read", { n: count }));
+    });
+  }
+
+  forget(): void {
+    this.reading = null;
+  }
+
+  async #run(doing: () => Promise<void>): Promise<void> {
+    this.busy = true;
+    try {
+      await doing();
+    } catch (error) {
+      tellRefusal(error);
+    }
+    this.busy = false;
+  }
+
+  #tell(sentence: string): void {
+    announce(sentence);
+    const acts = live.id === null ? [] : [{ label: t("act.undo"), run: () => void undo() }];
+    toast({ tone: "note", text: sentence, acts });
+  }
+}
+
+export const loader = new Loader();
+
+/** Return the texts of files that a person gave. */
+export async function textsOf(list: FileList | null | undefined): Promise<SourceFile[]> {
+  const files = [...(list ?? [])];
+  return Promise.all(files.map(async (file) => ({ name: file.name, text: await file.text() })));
+}

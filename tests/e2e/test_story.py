@@ -1,0 +1,114 @@
+"""The first story: drop a file, play, see it decide, drag, change the policy."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Browser, expect
+
+from tests.e2e.board import MANIFESTS, Board
+
+
+def test_a_policy_change_changes_who_is_preempted(board: Board) -> None:
+    board.load("two-teams.yaml")
+    board.play()
+    board.sees("alpha", "first", "Admitted")
+    board.sees("alpha", "urgent", "Admitted")
+    board.sees("alpha", "second", "Evicted")
+    board.sees("alpha", "waiting", "Inadmissible")
+
+    board.drag(board.card("alpha", "waiting", "Inadmissible"), board.queue("beta"))
+    preview = board.page.get_by_test_id("drop-preview")
+    expect(preview).to_contain_text(re.compile(r"Admitted at \d+"))
+    board.drop()
+    board.sees("beta", "waiting", "Admitted")
+    expect(board.page.get_by_text("waiting moved to beta").first).to_be_visible()
+
+    board.page.get_by_role("link", name="Policy", exact=True).click()
+    within = "alpha: Preemption within the ClusterQueue"
+    board.page.get_by_role("combobox", name=within).select_option("Never")
+    expect(board.page.get_by_role("combobox", name=within)).to_have_value("Never")
+    board.page.get_by_role("link", name="Board", exact=True).click()
+    with board.page.expect_response(re.compile("/actions/import")):
+        drop_file(board, "urgent-again.yaml")
+    board.sees("alpha", "urgent-again", "Inadmissible")
+    board.sees("alpha", "first", "Admitted")
+
+
+def test_with_the_first_policy_the_same_job_preempts(board: Board) -> None:
+    board.load("two-teams.yaml")
+    board.play()
+    board.sees("alpha", "urgent", "Admitted")
+    drop_file(board, "urgent-again.yaml")
+    board.sees("alpha", "urgent-again", "Admitted")
+    board.sees("alpha", "first", "Evicted")
+
+
+def test_two_browsers_are_in_step(board: Board, browser: Browser) -> None:
+    board.load("two-teams.yaml")
+    other = browser.new_context().new_page()
+    other.goto(board.page.url)
+    second = Board(other, board.url)
+    board.play()
+    second.sees("alpha", "urgent", "Admitted")
+    second.pause()
+    tick = other.get_by_test_id("tick").inner_text()
+    expect(board.page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    expect(board.page.get_by_test_id("tick")).to_have_text(tick)
+    other.context.close()
+
+
+def test_a_card_is_carried_by_the_keyboard(board: Board) -> None:
+    board.load("two-teams.yaml")
+    board.play()
+    board.sees("alpha", "second", "Evicted")
+    card = board.card("alpha", "waiting", "Inadmissible")
+    card.focus()
+    card.press(" ")
+    said = board.page.get_by_test_id("announcer")
+    expect(said).to_contain_text("waiting picked up")
+    card.press("ArrowRight")
+    expect(said).to_contain_text("Over beta")
+    card.press("Enter")
+    board.sees("beta", "waiting", "Admitted")
+
+
+def test_escape_puts_a_carried_card_back(board: Board) -> None:
+    board.load("two-teams.yaml")
+    board.play()
+    board.sees("alpha", "second", "Evicted")
+    board.drag(board.card("alpha", "waiting", "Inadmissible"), board.queue("beta"))
+    board.page.keyboard.press("Escape")
+    board.drop()
+    expect(board.page.get_by_test_id("drop-preview")).to_have_count(0)
+    board.sees("alpha", "waiting", "Inadmissible")
+
+
+def test_a_broken_file_names_its_line_and_loads_nothing(board: Board) -> None:
+    board.page.goto(board.url)
+    text = (MANIFESTS / "two-teams.yaml").read_text()
+    broken = text.replace("nominalQuota: 4", "nominalQuota: four", 1)
+    line = broken[: broken.index("four")].count("\n") + 1
+    board.page.locator("input[type=file]").set_input_files(
+        {"name": "broken.yaml", "mimeType": "text/yaml", "buffer": broken.encode()}
+    )
+    report = board.page.get_by_test_id("load")
+    expect(report).to_contain_text(f"line {line}")
+    expect(report).to_contain_text("four")
+    expect(board.page).to_have_url(re.compile(r"/$"))
+    board.page.get_by_role("button", name="Load the rest").click()
+    board.page.wait_for_url(re.compile(r"/s/\w+/board"))
+    expect(board.queue("beta")).to_be_visible()
+
+
+def drop_file(board: Board, name: str) -> None:
+    """Drop a file of manifests on the page, as the file manager would."""
+    board.page.evaluate(
+        """([name, text]) => {
+            const data = new DataTransfer();
+            data.items.add(new File([text], name, { type: "text/yaml" }));
+            const init = { dataTransfer: data, bubbles: true, cancelable: true };
+            document.body.dispatchEvent(new DragEvent("drop", init));
+        }""",
+        [name, (MANIFESTS / name).read_text()],
+    )
