@@ -106,7 +106,8 @@ def ratio_rule(points: list[tuple[int, int]]) -> Rule:
             sums += weight * value
             weights += weight * (value > 0)
         mean = sums / np.maximum(weights, 1)
-        return np.floor(mean + 0.5).astype(np.int64)
+        rounded: Ints = np.floor(mean + 0.5).astype(np.int64)
+        return rounded
 
     return Rule(one, rows)
 
