@@ -233,6 +233,8 @@ class World:
         kept = journal.take_decisions(), dict(journal.touched), dict(journal.removed)
         self._build(memory)
         self._restore()
+        if self.kueue is not None:
+            self.kueue.start_over()
         journal.decisions, journal.touched, journal.removed = kept
         journal.heard = len(journal.decisions)
         self.lifetime.wake()

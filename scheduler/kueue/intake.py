@@ -14,7 +14,7 @@ from scheduler.kueue.cluster import Cluster, Door
 from scheduler.kueue.holding import drop_quota, take_quota
 from scheduler.kueue.lifecycle import Lifecycle
 from scheduler.kueue.queues import Line
-from scheduler.kueue.reading import adopt, adopt_status, recall_attempt
+from scheduler.kueue.reading import adopt, adopt_status, recall
 from scheduler.kueue.tree import Cohort, Node, Queue
 from scheduler.kueue.work import Work
 from scheduler.records.objects import Key, Object
@@ -258,7 +258,8 @@ class Intake:
         else:
             self._readopt(work, obj)
         work.door.works[work] = None
-        self.unplaced[work] = None
+        if work.line is None:
+            self.unplaced[work] = None
         if restore:
             self.memories[work] = obj.memory.get(self.name) or {}
         else:
@@ -269,20 +270,22 @@ class Intake:
 
         Source: KUEUE.md 5.8, 5.9, 11.8.
         """
-        before, queue = work.reclaimable, work.queue
-        self.life.leave_line(work)
-        work.door.works.pop(work, None)
+        before, queue = _deciding(work), work.queue
+        priority, done = work.priority, work.reclaimable
         if queue is not None:
             drop_quota(work)
         adopt(work, obj, self.cluster.catalogue)
-        work.door = self.cluster.door(work.namespace, work.local_queue)
-        work.attempt = None
         if queue is not None:
             take_quota(work, queue)
             queue.generation += 1
             self.life.mark(work, queue)
-            if work.reclaimable != before:
-                self.life.wake_for(work)
+        if _deciding(work) == before:
+            return
+        self.life.leave_line(work)
+        work.door.works.pop(work, None)
+        work.door = self.cluster.door(work.namespace, work.local_queue)
+        if work.priority != priority or (queue and work.reclaimable != done):
+            self.life.wake_for(work)
 
     def _remove_workload(self, key: Key) -> None:
         work = self.cluster.works.get(key)
@@ -347,7 +350,7 @@ class Intake:
             self._place_admitted(work)
         else:
             self.life.enqueue(work)
-        recall_attempt(work, memory)
+        recall(work, memory)
         if memory.get("alone") and work.line is not None:
             line = work.line
             line.forget(work)
@@ -366,6 +369,15 @@ class Intake:
         if work.evicted:
             self.life.stopping[work] = None
 
+    def start_over(self) -> None:
+        """Try everyone again and tell the pods anew, as a restarted controller does."""
+        self.settle()
+        for queue in self.cluster.forest.queues.values():
+            self.edit(queue)
+        for work in self.cluster.works.values():
+            if work.reserved and not work.finished:
+                self.life.note_pods(work, ready=work.pods_run)
+
     def _restore_sticky(self) -> None:
         for name, key in self.sticky.items():
             queue = self.cluster.forest.queues.get(name)
@@ -373,3 +385,16 @@ class Intake:
             if queue is not None and work is not None and work.line is queue.line:
                 queue.line.sticky = work
         self.sticky.clear()
+
+
+def _deciding(work: Work) -> tuple[object, ...]:
+    """Return what an edit must change to move a workload. Source: KUEUE.md 5.8, 5.9."""
+    return (
+        work.pod_sets,
+        work.priority,
+        work.local_queue,
+        work.active,
+        work.gated,
+        work.max_execution_s,
+        work.reclaimable,
+    )

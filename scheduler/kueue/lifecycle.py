@@ -296,6 +296,7 @@ class Lifecycle:
         self.say(work, REQUEUED, again, evicted.reason, evicted.message)
         if evicted.reason != OVERTIME:  # that one begins anew when reactivated
             work.accumulated_s += self._admitted_ms(work) // 1000
+        work.pods_run = False
         if PODS_READY in work.conditions:
             self.say(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
         self.drop(work)
@@ -324,6 +325,10 @@ class Lifecycle:
 
         Source: KUEUE.md 11.4.
         """
+        work.pods_run = ready
+        self.context.journal.touch(work.key)
+        if self.cluster.settings.waiting is None:
+            return
         known = work.conditions.get(PODS_READY)
         if ready:
             again = known is not None and known.reason == WAIT_FOR_RECOVERY

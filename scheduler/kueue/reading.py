@@ -158,6 +158,8 @@ def memory_of(work: Work) -> dict[str, Any]:
     memory: dict[str, Any] = {}
     if work.line is not None and work in work.line.alone:
         memory["alone"] = True
+    if work.pods_run:
+        memory["ready"] = True
     if work.attempt is not None:
         memory["tried"] = [dict(part) for part in work.attempt.tried]
         memory["cycle"] = work.attempt.cycle
@@ -166,8 +168,9 @@ def memory_of(work: Work) -> dict[str, Any]:
     return memory
 
 
-def recall_attempt(work: Work, memory: Mapping[str, Any]) -> None:
-    """Take back the last attempt."""
+def recall(work: Work, memory: Mapping[str, Any]) -> None:
+    """Take back what `memory_of` returned, but for the place in line."""
+    work.pods_run = bool(memory.get("ready"))
     if "tried" in memory:
         work.attempt = Attempt(
             tried=tuple(dict(part) for part in memory["tried"]),

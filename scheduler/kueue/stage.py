@@ -72,6 +72,11 @@ class KueueStage:
         if linked:
             status.note_activity(self.cluster, self.context.now_us)
 
+    def start_over(self) -> None:
+        """Try everyone again, as the controller does under a new Configuration."""
+        self.intake.start_over()
+        self.life.flush()
+
     # ---- controllers ----
 
     def reconcile(self) -> None:

@@ -72,6 +72,7 @@ class Work:
         "namespace",
         "order",
         "pod_sets",
+        "pods_run",
         "priority",
         "queue",
         "queued_us",
@@ -100,6 +101,7 @@ class Work:
         self.accumulated_s = 0
         self.evictions: dict[tuple[str, str], int] = {}
         self.attempt: Attempt | None = None
+        self.pods_run = False  # all its pods are ready
         # Where it is: holding quota in `queue`, or waiting in `line`.
         self.queue: Queue | None = None
         self.held: tuple[Amount, ...] = ()

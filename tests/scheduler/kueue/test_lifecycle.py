@@ -353,3 +353,51 @@ def test_a_removed_queue_leaves_its_workloads_running_without_quota():
     rig.stage.remove(Key("ClusterQueue", "", "q"))
     assert rig.run(1) == []
     assert rig.work("w").reserved
+
+
+def test_an_edit_that_changes_nothing_for_quota_leaves_the_parked_alone():
+    rig = Rig()
+    rig.queue("q", cpu=1)
+    key = rig.workload("big", "q", cpu=3)
+    rig.run(0)
+    assert rig.work("big").line.parked(rig.work("big"))
+    rig.edit(key, preemptionGates=[])
+    rig.stage.settle()
+    assert rig.work("big").line.parked(rig.work("big"))
+
+
+def test_a_higher_priority_brings_the_parked_back():
+    rig = Rig()
+    rig.queue("q", cpu=3, within="LowerPriority")
+    rig.workload("low", "q", cpu=3, priority=5)
+    rig.run(0)
+    key = rig.workload("big", "q", cpu=3)
+    rig.run(1)
+    rig.edit(key, priority=9)
+    assert ("Preempt", "low", "InClusterQueue") in rig.run(2)
+
+
+def test_a_queue_that_becomes_strict_lets_its_head_block():
+    rig = Rig()
+    rig.queue("q", cpu=2)
+    rig.workload("big", "q", cpu=3, priority=1)
+    rig.run(0)
+    rig.queue("q", cpu=2, strategy="StrictFIFO")
+    rig.workload("small", "q")
+    assert rig.run(1) == []
+
+
+def test_pods_that_were_ready_count_when_waiting_for_them_is_switched_on():
+    rig = Rig()
+    rig.queue("q")
+    key = rig.workload("w", "q")
+    rig.run(0)
+    rig.stage.pods_ready(key, True)
+    assert "PodsReady" not in rig.work("w").conditions
+    rig.stage.write(rig.objects[key])
+    again = Rig(WAITING)
+    again.queue("q")
+    again.stage.put(rig.objects[key], restore=True)
+    again.stage.start_over()
+    assert again.run(600) == []
+    assert again.told("w", "PodsReady")[:2] == (True, "Started")
