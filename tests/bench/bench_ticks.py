@@ -1,0 +1,101 @@
+"""Ticks committed per second: 10,000 workloads on 1,000 nodes, on each database.
+
+Run `./dev bench tests/bench/bench_ticks.py`. The aim is 4 a second and more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.services.postgres import server_environment
+
+ROOT = Path(__file__).resolve().parents[2]
+AIM = 4.0
+
+_PROGRAM = """
+import json, statistics, sys, time
+import django
+django.setup()
+from django.core.management import call_command
+from sandbox import actions, broadcast, history, leases, worlds
+from sandbox.models import Sandbox
+from sandbox.people import local_user
+from tests.bench.worlds import crowded
+
+call_command("migrate", verbosity=0)
+broadcast._publish = lambda *_: None  # the bus is measured elsewhere
+person = local_user()
+begun = time.perf_counter()
+sandbox = actions.do_create(person, files=crowded()).sandbox
+made = time.perf_counter() - begun
+actions.do_play(person, sandbox.pk)
+times = []
+for _ in range(100):
+    claim = leases.take(sandbox.pk)
+    begun = time.perf_counter()
+    actions.do_tick(claim)
+    times.append(time.perf_counter() - begun)
+    leases.release(claim)
+row = Sandbox.objects.get(pk=sandbox.pk)
+begun = time.perf_counter()
+same = worlds.fresh(row).hash() == row.hash
+read = time.perf_counter() - begun
+scrub = []
+for tick in (10, 55, 99):
+    history._pages._pages.clear()
+    begun = time.perf_counter()
+    history.page_at(row, history.revision_at(row, tick))
+    scrub.append(time.perf_counter() - begun)
+print(json.dumps({
+    "ticks_per_s": len(times) / sum(times),
+    "p50_ms": statistics.median(times) * 1000,
+    "p95_ms": sorted(times)[94] * 1000,
+    "create_s": made,
+    "read_world_s": read,
+    "scrub_ms": max(scrub) * 1000,
+    "same_hash": same,
+}))
+"""
+
+
+def measure(environment: dict[str, str]) -> dict[str, float]:
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM],
+        cwd=ROOT,
+        env={**environment, "DJANGO_SETTINGS_MODULE": "sandbox.settings"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def report(name: str, found: dict[str, float]) -> None:
+    numbers = ", ".join(f"{key} {value:.3g}" for key, value in found.items())
+    sys.stdout.write(f"\n{name}: {numbers}\n")
+
+
+@pytest.mark.bench
+def test_four_ticks_a_second_on_sqlite(tmp_path):
+    variables = {"PATH": os.environ["PATH"], "QUOTALAB_DATA": str(tmp_path)}
+    found = measure(variables)
+    report("SQLite", found)
+    assert found["same_hash"]
+    assert found["ticks_per_s"] >= AIM
+
+
+@pytest.mark.bench
+def test_four_ticks_a_second_on_postgresql(postgres):
+    url = postgres.database("bench_ticks")
+    found = measure(server_environment(url, "redis://unused"))
+    report("PostgreSQL", found)
+    assert found["same_hash"]
+    assert found["ticks_per_s"] >= AIM

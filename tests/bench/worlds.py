@@ -1,0 +1,54 @@
+"""Large worlds for measuring."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from tests.builders import cluster_queue, flavor, local_queue, node
+
+
+def crowded(
+    *, workloads: int = 10_000, nodes: int = 1_000, queues: int = 30
+) -> list[tuple[str, str]]:
+    """Return files: queues of one cohort, and work for more than they can run.
+
+    Workloads arrive over the first minute and run for one minute and more.
+    """
+    manifests: list[dict[str, Any]] = [flavor()]
+    for n in range(queues):
+        manifests += [
+            cluster_queue(
+                f"cq{n}", cohort="team", cpu=380, within="LowerPriority", reclaim="Any"
+            ),
+            local_queue(f"lq{n}", cluster_queue=f"cq{n}"),
+        ]
+    manifests += [node(f"n{n:04d}", cpu=16) for n in range(nodes)]
+    manifests += [workload(n, queues) for n in range(workloads)]
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    return [("world.yaml", yaml.dump_all(manifests, Dumper=dumper))]
+
+
+def workload(n: int, queues: int) -> dict[str, Any]:
+    """Return one Workload of one pod."""
+    requests = {"requests": {"cpu": str(1 + n % 7)}}
+    container = {"name": "main", "image": "example.com/main", "resources": requests}
+    spec = {"restartPolicy": "Never", "containers": [container]}
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {
+            "name": f"w{n:05d}",
+            "namespace": "default",
+            "annotations": {
+                "quotalab.dev/arrival": f"{n * 7 % 60}s",
+                "quotalab.dev/runtime": f"{60 + n % 13}s",
+            },
+        },
+        "spec": {
+            "queueName": f"lq{n * n % queues}",
+            "priority": n * 5 % 3,
+            "podSets": [{"name": "main", "count": 1, "template": {"spec": spec}}],
+        },
+    }
