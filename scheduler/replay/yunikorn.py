@@ -21,6 +21,7 @@ Vector = dict[str, Any]
 _MS = 1000
 _MAX_CYCLES = 100_000
 _IDLE = 2
+_EXCLUDED = "node excluded"
 
 
 def handles(vector: Vector) -> bool:
@@ -117,7 +118,7 @@ class _Excluded:
         self.names = names
 
     def __call__(self, node: Node) -> str | None:
-        return "node excluded" if node.name in self.names else None
+        return _EXCLUDED if node.name in self.names else None
 
 
 class Trace:
@@ -149,7 +150,9 @@ class Trace:
         """Leave this out: no vector has it."""
 
     def refused(self, ask: Ask, message: str) -> None:
-        """Write why an ask got nothing."""
+        """Write why an ask got nothing; the vectors leave out what nodes say."""
+        if message == _EXCLUDED:
+            return
         self.why.setdefault(ask.key, set()).add(message)
 
     def entered(self, app: Application) -> None:
@@ -239,7 +242,7 @@ def _compare_scores(expected: Vector, actual: Vector) -> list[str]:
 
 def _preempted(partition: Partition, trace: Trace, vector: Vector) -> Vector:
     first = partition.asks[vector["asks"][0]["key"]]
-    snapshot = Snapshot(partition.root, first.app.queue)
+    snapshot = Snapshot(partition.root.walk(), first.app.queue)
     found = {
         path: sorted(pod.key for pod in pods)
         for path, pods in candidates(snapshot, first).items()

@@ -66,6 +66,7 @@ class Ask:
         "reserved_on",
         "resource",
         "triggered",
+        "wake_ms",
     )
 
     def __init__(
@@ -108,6 +109,7 @@ class Ask:
         self.replaces: Ask | None = None  # the placeholder this pod takes over
         self.reserved_on: Node | None = None
         self.reserved_ms = 0
+        self.wake_ms: int | None = None  # when time alone may change its lot
         self.log: dict[str, int] = {}  # message -> last time (ms)
         self.memory: Any = None  # whoever made the ask may hang something here
 

@@ -46,21 +46,22 @@ def run(partition: Partition) -> bool:
     wake = partition.wake_ms
     if not partition.dirty and (wake is None or partition.now_ms < wake):
         return False
+    # With nothing changed since an idle cycle only timers can matter.
+    partition.only_due = not (partition.dirty or partition.relook)
+    partition.relook = False
     partition.dirty = False
     partition.wake_ms = None
     partition.unfit.clear()
-    partition.attempts_skipped = False
+    partition.unwilling.clear()
+    partition.unhelped.clear()
     partition.refresh()
     if partition.root.max is None:
         return False
-    placed = (
+    return (
         _reserved(partition)
         or (partition.ganged > 0 and gang.replace(partition))
         or _normal(partition)
     )
-    if partition.attempts_skipped:
-        partition.wake_at(partition.now_ms + CYCLE_MS)
-    return placed
 
 
 def _normal(partition: Partition) -> bool:
@@ -126,6 +127,9 @@ def _try_application(
     limits = partition.limits
     user_room = limits.headroom(app) if limits.active else None
     for ask in app.requests:  # nothing is taken out before the loop is left
+        if partition.only_due and _sleeps(partition, ask):
+            continue
+        ask.wake_ms = None
         if app.gang is not None and gang.waits(app, ask):
             continue
         if user_room is not None and not fits_undefined(user_room, ask.needs):
@@ -135,6 +139,18 @@ def _try_application(
         if outcome is not None:
             return outcome
     return None
+
+
+def _sleeps(partition: Partition, ask: Ask) -> bool:
+    """Tell whether an ask's time has not come; its next one is kept in mind."""
+    wake = ask.wake_ms
+    if wake is None:
+        return True
+    if wake <= partition.now_ms:
+        return False
+    if partition.wake_ms is None or wake < partition.wake_ms:
+        partition.wake_ms = wake
+    return True
 
 
 def _try_request(
@@ -183,7 +199,7 @@ def _try_nodes(partition: Partition, ask: Ask) -> Outcome | None:
         return None
     old_enough = ask.create_ms + RESERVATION_DELAY_MS
     if partition.now_ms <= old_enough:
-        partition.wake_at(old_enough + 1)
+        partition.wake_at(old_enough + 1, ask)
         return None
     best = _tightest(partition, ask)
     if best is None or (ask.refusal is not None and ask.refusal(best)):
@@ -208,16 +224,20 @@ def _first_willing(partition: Partition, ask: Ask) -> Node | None:
     refusal = ask.refusal
     assert refusal is not None
     key = (ask.needs, refusal)
-    if key in partition.unfit:
-        return None
-    for node in partition.nodes:
-        if node.reservations or not node.schedulable or not node.has_room(ask.needs):
-            continue
-        problem = refusal(node)
-        if problem is None:
-            return node
-        ask.log.setdefault(problem, partition.now_ms)
-    partition.unfit[key] = None
+    problems = partition.unwilling.get(key)
+    if problems is None:
+        found: dict[str, None] = {}
+        for node in partition.nodes:
+            free = node.schedulable and not node.reservations
+            if not (free and node.has_room(ask.needs)):
+                continue
+            problem = refusal(node)
+            if problem is None:
+                return node
+            found[problem] = None
+        problems = partition.unwilling[key] = tuple(found)
+    for problem in problems:
+        partition.refuse(ask, problem)
     return None
 
 
@@ -244,12 +264,12 @@ def _try_preemption(partition: Partition, ask: Ask, *, nodes_tried: bool) -> boo
     if not _may_preempt(partition, ask):
         partition.refuse(ask, messages.PRECONDITIONS_FAILED)
     elif partition.attempts <= 0:
-        partition.attempts_skipped = True
+        partition.wake_at(partition.now_ms + CYCLE_MS, ask)
         partition.refuse(ask, messages.ATTEMPTS_EXHAUSTED)
     else:
         partition.attempts -= 1
         ask.checked_ms = partition.now_ms
-        partition.wake_at(partition.now_ms + RETRY_MS)
+        partition.wake_at(partition.now_ms + RETRY_MS, ask)
         if _preempt(partition, ask, nodes_tried=nodes_tried):
             return True
     return False
@@ -257,7 +277,7 @@ def _try_preemption(partition: Partition, ask: Ask, *, nodes_tried: bool) -> boo
 
 def _preempt(partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool:
     """Tell victims to go, and hold their node, where the laws allow it."""
-    plan = partition.laws.choose(partition, ask, nodes_tried=nodes_tried)
+    plan = _plan(partition, ask, nodes_tried=nodes_tried)
     if partition.trace is not None:
         _trace_plan(partition.trace, ask, plan)
     if isinstance(plan, str):
@@ -272,6 +292,26 @@ def _preempt(partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool:
             partition.unreserve(other)
     partition.reserve(ask, plan.node)
     return True
+
+
+def _plan(partition: Partition, ask: Ask, *, nodes_tried: bool) -> Plan | str:
+    """Return the laws' choice; equal asks of a leaf are refused alike in one cycle."""
+    key = (
+        ask.app.queue.path,
+        ask.needs,
+        frozenset(ask.resource),
+        ask.priority,
+        ask.refusal,
+        ask.reserved_on,
+        nodes_tried,
+    )
+    refused: str | None = partition.unhelped.get(key)
+    if refused is not None:
+        return refused
+    plan = partition.laws.choose(partition, ask, nodes_tried=nodes_tried)
+    if isinstance(plan, str):
+        partition.unhelped[key] = plan
+    return plan
 
 
 def _trace_plan(trace: Trace, ask: Ask, plan: Plan | str) -> None:
@@ -290,7 +330,7 @@ def _may_preempt(partition: Partition, ask: Ask) -> bool:
     if ask.checked_ms is not None:
         ready = max(ready, ask.checked_ms + RETRY_MS)
     if partition.now_ms < ready:
-        partition.wake_at(ready)
+        partition.wake_at(ready, ask)
         return False
     return True
 
@@ -367,7 +407,7 @@ def _give_up(partition: Partition, ask: Ask) -> bool:
     """Give a reservation back that has not fitted its queue for two hours."""
     expires = ask.reserved_ms + RESERVATION_EXPIRY_MS
     if partition.now_ms <= expires:
-        partition.wake_at(expires + 1)
+        partition.wake_at(expires + 1, ask)
         return False
     partition.unreserve(ask)
     return True

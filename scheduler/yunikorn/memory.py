@@ -13,6 +13,7 @@ from scheduler.yunikorn.applications import Application, Ask, State
 from scheduler.yunikorn.gang import Gang
 from scheduler.yunikorn.pods import read_task_group
 from scheduler.yunikorn.queues import ROOT
+from scheduler.yunikorn.status import reasons_of
 
 if TYPE_CHECKING:
     from scheduler.yunikorn.stage import YunikornStage
@@ -95,7 +96,7 @@ def _holder(ask: Ask) -> list[Any]:
         ask.rank,
         ask.node.name if ask.node is not None else None,
         [held.name, ask.reserved_ms] if held is not None else None,
-        [ask.triggered, ask.checked_ms, ask.preempted, list(ask.log)],
+        [ask.triggered, ask.checked_ms, ask.preempted, reasons_of(ask)],
     ]
 
 
@@ -202,6 +203,7 @@ def finish(stage: YunikornStage) -> None:
     _order_nodes(stage)
     if clock is not None:
         stage.partition.dirty, stage.partition.wake_ms = clock
+        stage.partition.relook = True
 
 
 def _order_nodes(stage: YunikornStage) -> None:

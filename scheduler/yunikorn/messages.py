@@ -14,6 +14,10 @@ ATTEMPTS_EXHAUSTED: Final = "Preemption max attempts exhausted"
 VICTIMS_RELEASED: Final = "Victims picked earlier were released at the final stage"
 NO_FIT_ON_REQUIRED_NODE: Final = "No fit on required node, preemption does not help"
 
+#: Say nothing of the cause, and depend on how often an ask was looked at: they
+#: are neither told nor kept.
+SILENT: Final = frozenset({PRECONDITIONS_FAILED, ATTEMPTS_EXHAUSTED})
+
 PLACEHOLDER_TIMEOUT: Final = "releasing allocated placeholders on placeholder timeout"
 PLACEHOLDER_INCOMPATIBLE: Final = "cancel placeholder: resource incompatible"
 NO_PLACEMENT: Final = "application rejected: no placement rule matched"

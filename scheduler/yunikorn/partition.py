@@ -105,8 +105,12 @@ class Partition:
         self.dirty = True  # something changed since the last idle cycle
         self.wake_ms: int | None = None  # when time alone may change a decision
         self.attempts = 0  # preemption attempts left in this leaf visit
-        self.attempts_skipped = False  # an ask came after the last attempt
+        self.relook = False  # asks do not know their times: look at all of them
+        self.only_due = False  # this cycle looks at asks whose time has come
         self.unfit: dict[Any, Node | None] = {}  # shapes that fit nowhere now
+        #: shapes that no node takes now -> what the nodes with room say
+        self.unwilling: dict[Any, tuple[str, ...]] = {}
+        self.unhelped: dict[Any, str] = {}  # asks that preemption does not help now
         self.root: Queue = queues.build(spec.root)
         self.nodes = NodeOrder(lookup("node-sort", spec.node_sort)(), spec.weights)
         self.configure(spec)
@@ -140,8 +144,10 @@ class Partition:
         self.dirty = True
         self.wake_ms = None
 
-    def wake_at(self, at_ms: int) -> None:
-        """Note that time alone may change a decision at this instant."""
+    def wake_at(self, at_ms: int, ask: Ask) -> None:
+        """Note that time alone may change an ask's lot at this instant."""
+        if ask.wake_ms is None or at_ms < ask.wake_ms:
+            ask.wake_ms = at_ms
         if self.wake_ms is None or at_ms < self.wake_ms:
             self.wake_ms = at_ms
 

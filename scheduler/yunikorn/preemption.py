@@ -15,7 +15,9 @@ def choose(partition: Partition, ask: Ask, *, nodes_tried: bool) -> Plan | str:
 
     "" is no reason in particular: preemption does not help. Changes nothing.
     """
-    snapshot = Snapshot(partition.root, ask.app.queue)
+    if _hopeless(ask):
+        return messages.GUARANTEES_FAILED
+    snapshot = Snapshot(partition.root.walk(), ask.app.queue)
     found = candidates(snapshot, ask)
     if not _guarantee_allows(snapshot, found, ask):
         return messages.GUARANTEES_FAILED
@@ -33,6 +35,23 @@ def choose(partition: Partition, ask: Ask, *, nodes_tried: bool) -> Plan | str:
     return Plan(plan.node, victims)
 
 
+def _hopeless(ask: Ask) -> bool:
+    """Tell whether no victim at all could make the guarantees check pass.
+
+    Nothing is guaranteed on the path, or the queue's own guarantee is too
+    small: what others hold does not touch that. Spares the search.
+    """
+    leaf = ask.app.queue
+    home = Snapshot(reversed(leaf.route), leaf).home
+    if remaining(home) is None:
+        return True
+    own = home.guaranteed or {}
+    return any(
+        name in own and own[name] - home.used.get(name, 0) < value
+        for name, value in ask.resource.items()
+    )
+
+
 def _guarantee_allows(snapshot: Snapshot, found: Found, ask: Ask) -> bool:
     """Tell whether the ask stays within the guarantee that its queue sees.
 
@@ -42,16 +61,18 @@ def _guarantee_allows(snapshot: Snapshot, found: Found, ask: Ask) -> bool:
     left = remaining(snapshot.home)
     if left is not None and resources.fits_existing(left, ask.resource):
         return True
-    snapshot.add(snapshot.home, ask.resource)
-    try:
-        for path in sorted(found):
-            for pod in sorted(found[path], key=by_worth):
-                snapshot.remove(snapshot.cells[path], pod.resource)
-                if _not_negative(remaining(snapshot.home), ask):
-                    return True
+    if not found:
         return False
-    finally:
-        snapshot.restore()
+    # Removing only ever frees, so that the end tells whether any step sufficed.
+    snapshot.add(snapshot.home, ask.resource)
+    for path, pods in found.items():
+        total: dict[str, int] = {}
+        for pod in pods:
+            resources.add_to(total, pod.resource)
+        snapshot.remove(snapshot.cells[path], total)
+    enough = _not_negative(remaining(snapshot.home), ask)
+    snapshot.restore()
+    return enough
 
 
 def _not_negative(left: dict[str, int] | None, ask: Ask) -> bool:

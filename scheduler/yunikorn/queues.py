@@ -51,6 +51,7 @@ class Queue:
         "name",
         "order",
         "order_key",
+        "own_delay_ms",
         "own_texts",
         "parent",
         "path",
@@ -110,6 +111,8 @@ class Queue:
         self.template: Template | None = spec.template
         above = self.parent.texts if self.parent else {}
         self.own_texts = dict(spec.properties)
+        #: The queue's own delay, whatever is set above it.
+        self.own_delay_ms = props.read(self.own_texts).delay_ms
         self.texts: dict[str, str] = props.inherit(above, self.own_texts)
         self.properties: Properties = props.read(self.texts)
         self.sort: ApplicationSort | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from scheduler.yunikorn import resources
 from scheduler.yunikorn.applications import Ask
 from scheduler.yunikorn.queues import Queue
@@ -36,10 +38,11 @@ class Snapshot:
 
     __slots__ = ("_touched", "cells", "home")
 
-    def __init__(self, root: Queue, home: Queue) -> None:
+    def __init__(self, queues: Iterable[Queue], home: Queue) -> None:
+        """Take these queues, parents before children, home and its path among them."""
         self.cells: dict[str, Cell] = {}
         self._touched: list[Cell] = []
-        for queue in root.walk():
+        for queue in queues:
             above = self.cells[queue.parent.path] if queue.parent else None
             self.cells[queue.path] = Cell(queue, above)
         self.home = self.cells[home.path]

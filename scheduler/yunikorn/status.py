@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.records.objects import Object
+from scheduler.yunikorn import messages
 from scheduler.yunikorn.applications import Ask
 from scheduler.yunikorn.nodes import Node, NodeOrder
 from scheduler.yunikorn.voice import UNSCHEDULABLE
@@ -37,7 +38,7 @@ def _condition(ask: Ask | None, rejected: str | None) -> dict[str, str] | None:
         return None
     if ask.node is not None:
         return {"type": SCHEDULED, "status": "True"}
-    reasons = "; ".join(ask.log)
+    reasons = "; ".join(reasons_of(ask))
     return _unscheduled(UNSCHEDULABLE, reasons) if reasons else None
 
 
@@ -70,9 +71,14 @@ def _memory(ask: Ask) -> dict[str, Any]:
     memory["origin"] = ask.originator
     if ask.reserved_on is not None:
         memory["reserved"] = [ask.reserved_on.name, ask.reserved_ms]
-    if ask.log and ask.node is None:
-        memory["log"] = list(ask.log)
+    if ask.node is None and (log := reasons_of(ask)):
+        memory["log"] = log
     return memory
+
+
+def reasons_of(ask: Ask) -> list[str]:
+    """Return why an ask waits, in the order in which it was found out."""
+    return [message for message in ask.log if message not in messages.SILENT]
 
 
 def write_node(obj: Object, node: Node | None, order: NodeOrder, stage: str) -> None:

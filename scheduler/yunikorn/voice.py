@@ -15,8 +15,6 @@ from scheduler.yunikorn.nodes import Node
 
 PREEMPTED = "PreemptedByScheduler"
 UNSCHEDULABLE = "Unschedulable"
-#: Not to the point: never told by themselves.
-_SILENT = frozenset({messages.PRECONDITIONS_FAILED, messages.ATTEMPTS_EXHAUSTED})
 
 
 @dataclass(slots=True)
@@ -137,13 +135,14 @@ class Voice:
 
     def refused(self, ask: Ask, message: str) -> None:
         """Tell why a pod got nothing, once per reason."""
-        if ask.memory is None:
+        if ask.memory is None or message in messages.SILENT:
             return
         key = ask.memory.key
         self.context.journal.touch(key)
-        vague = message == messages.DOES_NOT_HELP and not _SILENT.issuperset(ask.log)
-        if vague or message in _SILENT:
-            return
+        if message == messages.DOES_NOT_HELP and not messages.SILENT.issuperset(
+            ask.log
+        ):
+            return  # something more to the point was told
         self.context.journal.emit(
             Fail(
                 at_ms=self.context.now_ms,

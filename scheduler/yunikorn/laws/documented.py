@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from scheduler.registry import register
 from scheduler.yunikorn import guarantees, required_node, resources
-from scheduler.yunikorn import properties as props
 from scheduler.yunikorn.applications import Ask
 from scheduler.yunikorn.nodes import Node
 from scheduler.yunikorn.partition import Partition
@@ -34,7 +33,7 @@ class Documented:
 
     def delay_ms(self, leaf: Queue) -> int:
         """Return the leaf's own delay; one on a parent has no effect."""
-        return props.read(leaf.own_texts).delay_ms
+        return leaf.own_delay_ms
 
     def choose(
         self, partition: Partition, ask: Ask, *, nodes_tried: bool
