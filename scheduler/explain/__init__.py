@@ -2,22 +2,22 @@
 
 An explanation is one admission cycle on a copy of the world with its steps
 written down; a counterfactual is a copy that was changed and really run on.
-Nothing given here changes the world that is asked about.
+The world that is asked about stays as it is.
 
-- `explain(world, key) -> Explanation`: why a Workload is where it is
-- `explain_preemption(world_before, decision) -> Preemption`: the search that
-  chose a victim, step by step, from the world at the start of its tick
-- `counterfactuals(world, key, horizon_ms=, limit=) -> Counterfactuals`, and
-  `try_counterfactuals` that yields (tried, questions, verdict or None)
-- `what_if_move(world, key, target) -> Preview`, `what_if(world, change,
-  subject=) -> Preview`: before a drop, or an edit of quota
-- `apply(world, change)`: do a change; the page may send its patches instead
-- `fairness(world) -> Fairness`: shares, lenders and borrowers, whose turn it is
-- `explain_pod(world, key) -> PodExplanation | AskExplanation`
-- `fork(world) -> World`: an independent copy, manifests shared
+- `workloads.explain(world, key) -> Explanation`: why a Workload is where it is
+- `preemptions.explain_preemption(world_before, decision) -> Preemption`: the
+  search that chose a victim, step by step, from the world before its tick
+- `counterfactuals.counterfactuals(world, key, horizon_ms=, limit=)
+  -> Counterfactuals`; `try_counterfactuals` yields (tried, of, Verdict)
+- `moves.what_if_move(world, key, target) -> Preview`, `moves.what_if(world,
+  change, subject=) -> Preview`: before a drop, or an edit of quota
+- `changes.apply(world, change)`: does a Change; its patches do the same
+- `fairness.fairness(world) -> Fairness`: shares, lenders, whose turn it is
+- `pods.explain_pod(world, key) -> PodExplanation | AskExplanation`
+- `fork.fork(world) -> World`: an independent copy that shares manifests
 
-The records are in `scheduler.explain.shapes`; `to_document` makes plain JSON
-values of any of them.
+The records are in `shapes`; `to_document` makes plain JSON values of any.
+Questions that make no sense raise SchedulerError with the reason.
 """
 
 from __future__ import annotations

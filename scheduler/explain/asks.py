@@ -11,6 +11,8 @@ from scheduler.explain.shapes import (
     Amount,
     AskExplanation,
     Check,
+    LineLevel,
+    NodeVerdict,
     Plan,
     QueueRoom,
     Victim,
@@ -20,11 +22,15 @@ from scheduler.records.objects import Key
 from scheduler.world import World
 from scheduler.yunikorn.applications import Ask
 from scheduler.yunikorn.cycle import RETRY_MS, may_run
+from scheduler.yunikorn.explain import Row, line, preemption, verdict
 from scheduler.yunikorn.partition import Partition
 from scheduler.yunikorn.queues import Queue
 from scheduler.yunikorn.resources import Needs, fits_undefined
 
 Limits = Mapping[str, int]
+
+#: Of the nodes at most this many are told of, in the order of the partition.
+MOST_NODES = 200
 
 
 def explain_ask(world: World, key: Key) -> AskExplanation:
@@ -44,6 +50,10 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
         why = stage.rejected.get(key, "it is not YuniKorn's, gated or finished")
         raise SchedulerError(f"{key} is no ask of YuniKorn: {why}")
     partition.refresh()
+    verdicts = [
+        NodeVerdict(node=node.name, verdict=verdict(node, ask))
+        for node in partition.nodes
+    ]
     answer = AskExplanation(
         pod=str(key),
         at_ms=world.context.now_ms,
@@ -56,8 +66,10 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
         path=[room for queue in ask.app.queue.route for room in _rooms(queue, ask)],
         headroom=_amounts(ask.app.queue.headroom() or {}),
         checks=[] if ask.node is not None else list(_checks(partition, ask)),
-        nodes_with_room=sum(_takes(partition, ask)),
-        nodes=len(partition.nodes),
+        line=[] if ask.node is not None else [_level(r) for r in line(partition, ask)],
+        node_verdicts=verdicts[:MOST_NODES],
+        nodes_with_room=sum(not found.verdict for found in verdicts),
+        nodes=len(verdicts),
         plans=[] if ask.node is not None else list(_plans(partition, ask)),
         laws_differ=False,
         log=list(ask.log),
@@ -88,10 +100,20 @@ def _rooms(queue: Queue, ask: Ask) -> Iterator[QueueRoom]:
         )
 
 
-def _takes(partition: Partition, ask: Ask) -> Iterator[bool]:
-    for node in partition.nodes:
-        free = node.schedulable and not node.reservations and node.has_room(ask.needs)
-        yield free and (ask.refusal is None or ask.refusal(node) is None)
+def _level(row: Row) -> LineLevel:
+    if "children" in row:
+        children = row["children"]
+        return LineLevel(
+            kind="queues",
+            name=row["queue"],
+            order=[child["queue"] for child in children],
+            shares=[float(child["share"]) for child in children],
+        )
+    if "applications" in row:
+        return LineLevel(
+            kind="applications", name=row["queue"], order=row["applications"]
+        )
+    return LineLevel(kind="asks", name=row["application"], order=row["requests"])
 
 
 def _checks(partition: Partition, ask: Ask) -> Iterator[Check]:
@@ -122,31 +144,26 @@ def _check(name: str, holds: bool, detail: str) -> Check:
 def _against(needs: Needs, room: Limits | None, what: str) -> str:
     if room is None:
         return "no limit"
+    limited = [(name, value) for name, value in needs if name in room]
+    short = [(name, value) for name, value in limited if value > room[name]]
     parts = [
         f"{quantity(name, value)} asked, {quantity(name, room[name])} {what}"
-        for name, value in needs
-        if name in room
+        for name, value in short or limited
     ]
     return "; ".join(parts) or "no limit on what it asks"
 
 
 def _plans(partition: Partition, ask: Ask) -> Iterator[Plan]:
-    tried = fits_undefined(ask.app.queue.headroom(), ask.needs)
+    found = preemption(partition, ask)
     for entry in registry.entries("laws"):
-        chosen = entry.value().choose(partition, ask, nodes_tried=tried)
-        plan = Plan(
+        row = found[entry.name]
+        yield Plan(
             laws=entry.name,
             in_force=entry.name == partition.laws.name,
-            node="",
-            victims=[],
-            reason="",
+            node=row.get("node", ""),
+            victims=[_victim(partition.asks[key]) for key in row.get("victims", ())],
+            reason=row.get("refused", ""),
         )
-        if isinstance(chosen, str):
-            plan.reason = chosen or "Preemption does not help"
-        else:
-            plan.node = chosen.node.name
-            plan.victims = [_victim(pod) for pod in chosen.victims]
-        yield plan
 
 
 def _victim(pod: Ask) -> Victim:

@@ -555,6 +555,26 @@ class Check(Shape):
     detail: str
 
 
+class LineLevel(Shape):
+    """Who is visited at one level on the way to an ask, first one first.
+
+    `kind`: "queues" below `name`, "applications" of it, or "asks" of an
+    application. Of queues `shares` are those they are sorted by.
+    """
+
+    kind: str
+    name: str
+    order: list[str]
+    shares: list[float] = []
+
+
+class NodeVerdict(Shape):
+    """Why a node does not take an ask now; "" when it does."""
+
+    node: str
+    verdict: str
+
+
 class Plan(Shape):
     """Whom one set of preemption laws would tell to go for an ask."""
 
@@ -579,6 +599,8 @@ class AskExplanation(Shape):
     path: list[QueueRoom]
     headroom: list[Amount]
     checks: list[Check]
+    line: list[LineLevel]
+    node_verdicts: list[NodeVerdict]
     nodes_with_room: int
     nodes: int
     plans: list[Plan]

@@ -25,6 +25,8 @@ def quantity(resource: str, amount: int | str) -> str:
         return f"{_short(Decimal(value) / 1000)} vcore"
     if resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-"):
         return _size(value)
+    if resource == "pods":
+        return counted(value, "pod")
     return f"{value} {_unit(resource)}"
 
 

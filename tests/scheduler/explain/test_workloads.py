@@ -1,0 +1,129 @@
+"""Why a workload waits, said with the numbers of the cycle that decides."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler.errors import SchedulerError
+from scheduler.explain.workloads import explain
+from scheduler.records.objects import Key
+from tests.builders import flavor, job, local_queue, world_of
+from tests.builders import cluster_queue as queue
+from tests.scheduler.explain.worlds import (
+    contended,
+    lender_and_borrower,
+    put_workload,
+    run_to,
+    waiting,
+    workload,
+)
+
+
+def test_the_chain_goes_from_the_local_queue_to_the_root() -> None:
+    world = lender_and_borrower(job("j", queue="borrower", cpu=9), until_ms=1_000)
+    chain = explain(world, workload(world, "j")).chain
+    assert [(node.kind, node.name) for node in chain] == [
+        ("LocalQueue", "borrower"),
+        ("ClusterQueue", "borrower"),
+        ("Cohort", "all"),
+    ]
+
+
+def test_the_arithmetic_of_a_flavor_is_that_of_the_tree() -> None:
+    world = lender_and_borrower(
+        job("big", queue="borrower", cpu=6),
+        job("late", queue="borrower", cpu=3, arrival="1s"),
+        until_ms=2_000,
+    )
+    (row,) = explain(world, workload(world, "late")).flavors
+    own = row.chain[0]
+    assert (row.requested, row.available, row.shortfall) == ("3000", "2000", "1000")
+    assert (own.nominal, own.used, own.borrowed) == ("4000", "6000", "2000")
+    assert row.potential == "8000"
+
+
+def test_more_than_could_ever_be_free_does_not_fit() -> None:
+    world = lender_and_borrower(job("j", queue="borrower", cpu=9), until_ms=1_000)
+    answer = explain(world, workload(world, "j"))
+    assert answer.flavors[0].verdict == "noFit"
+    assert answer.attempt.reason == "ExceedsMaxQuota"
+    assert any("no more than 8 CPU could ever be" in s for s in answer.sentences)
+
+
+def test_who_is_ahead_is_named_in_order() -> None:
+    world = lender_and_borrower(
+        *(job(f"j{n}", queue="borrower", cpu=9) for n in range(3)),
+        job("urgent", queue="borrower", cpu=8, priority_class="high"),
+        until_ms=1_000,
+    )
+    key = workload(world, "urgent")
+    place = explain(world, key).waiting
+    assert place is None, "it holds quota"
+    last = max(waiting(world), key=lambda k: world.objects[k].uid)
+    place = explain(world, last).waiting
+    assert place is not None
+    assert (place.position, place.of, len(place.ahead)) == (3, 3, 2)
+
+
+def test_a_flavor_that_cannot_run_the_pods_is_barred_with_the_reason() -> None:
+    tainted = flavor("spot")
+    tainted["spec"]["nodeTaints"] = [
+        {"key": "spot", "value": "true", "effect": "NoSchedule"}
+    ]
+    world = world_of(
+        tainted,
+        queue("main", flavor="spot"),
+        local_queue("main", cluster_queue="main"),
+        job("j", queue="main", cpu=2),
+    )
+    run_to(world, 1_000)
+    (row,) = explain(world, workload(world, "j")).flavors
+    assert row.verdict == "barred"
+    assert row.reason == "untolerated taint {spot true NoSchedule <nil>} in flavor spot"
+
+
+def test_a_flavor_behind_one_that_was_good_enough_is_not_tried() -> None:
+    main = queue("main", flavor="one", cpu=2)
+    flavors = main["spec"]["resourceGroups"][0]["flavors"]
+    flavors.append({"name": "two", "resources": flavors[0]["resources"]})
+    world = world_of(
+        flavor("one"), flavor("two"), main, local_queue("main", cluster_queue="main")
+    )
+    run_to(world, 1_000)
+    key = put_workload(world, "fresh", queue="main", cpu="2")
+    rows = explain(world, key).flavors
+    assert [(row.flavor, row.verdict) for row in rows] == [
+        ("one", "fit"),
+        ("two", "notTried"),
+    ]
+
+
+def test_an_explanation_changes_nothing() -> None:
+    world = contended(3, fair=True)
+    run_to(world, 9_000)
+    before = world.hash()
+    for key in waiting(world):
+        explain(world, key)
+    assert world.hash() == before
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nobody_is_told_yes_in_a_world_that_is_quiet(seed: int) -> None:
+    """Whoever could be admitted was; but the head of a StrictFIFO blocks others."""
+    world = contended(seed, fair=seed % 2 == 0)
+    for until_ms in range(1_000, 30_000, 4_000):
+        run_to(world, until_ms)
+        for key in waiting(world):
+            answer = explain(world, key)
+            assert answer.waiting is not None
+            behind = answer.waiting.strategy == "StrictFIFO"
+            if not (behind and answer.waiting.position > 1):
+                assert answer.attempt.fate in ("refused", "skipped"), (until_ms, key)
+
+
+def test_only_workloads_of_this_world_can_be_explained() -> None:
+    world = lender_and_borrower()
+    with pytest.raises(SchedulerError, match="is not in this world"):
+        explain(world, Key("Workload", "default", "ghost"))
+    with pytest.raises(SchedulerError, match="expected a Workload"):
+        explain(world, Key("Job", "default", "j"))
