@@ -10,6 +10,9 @@ from scheduler.kueue.configuration import read_configuration
 from scheduler.manifests.documents import read_documents
 from scheduler.manifests.generator import generate, is_generator
 from scheduler.manifests.kueue import CHECKS
+from scheduler.manifests.reclaimable import check_reclaimable
+from scheduler.manifests.unsimulated import unsimulated
+from scheduler.records.objects import Key, Object
 
 QUEUE = """
 apiVersion: kueue.x-k8s.io/v1beta2
@@ -322,3 +325,41 @@ def test_a_generator_file_stands_for_queues_and_arrivals():
         if obj.key.kind == "Workload"
     }
     assert arrivals == {"100ms", "200ms", "300ms", "400ms"}
+
+
+def test_fields_that_decide_nothing_are_named():
+    text = QUEUE + "  admissionChecksStrategy: {admissionChecks: [{name: a}]}\n"
+    assert [path for path, _ in unsimulated(check(text))] == [
+        "spec.admissionChecksStrategy"
+    ]
+
+
+def reserving(count: int) -> Object:
+    manifest = check(WORKLOAD)
+    return Object(
+        key=Key("Workload", "default", "w"),
+        manifest=manifest,
+        status={
+            "conditions": [{"type": "QuotaReserved", "status": "True"}],
+            "reclaimablePods": [{"name": "main", "count": count}],
+        },
+    )
+
+
+def test_pods_given_back_may_become_more_while_quota_is_held():
+    check_reclaimable(reserving(1), [{"name": "main", "count": 2}])
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ([{"name": "main", "count": 0}], "no less than the 1"),
+        ([], "expected podset main to stay"),
+        ([{"name": "main", "count": 4}], "expected 0 to 3"),
+        ([{"name": "side", "count": 1}], "expected one of main"),
+        ([{"name": "main", "count": "2"}], "whole number"),
+    ],
+)
+def test_reclaimable_pods_are_refused(given, words):
+    with pytest.raises(ManifestError, match=words):
+        check_reclaimable(reserving(1), given)
