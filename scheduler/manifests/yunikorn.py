@@ -22,6 +22,16 @@ from scheduler.records.hierarchy import (
 from scheduler.yunikorn import resources
 from scheduler.yunikorn.resources import Amounts
 
+#: Source: YuniKorn, default queue configuration.
+BUILT_IN: dict[str, Any] = {
+    "partitions": [
+        {
+            "name": "default",
+            "placementrules": [{"name": "tag", "value": "namespace", "create": True}],
+            "queues": [{"name": "root", "submitacl": "*"}],
+        }
+    ]
+}
 CONFIG_MAPS = ("yunikorn-configs", "yunikorn-defaults")
 FILE = "queues.yaml"
 DEFAULT = "default"
@@ -89,10 +99,12 @@ def read(document: Document) -> PartitionSpec:
 
 
 def from_plain(data: Mapping[str, Any], *, file: str = "policy") -> PartitionSpec:
-    """Return the partition of a plain queues.yaml mapping; {} is one root queue."""
-    if not data:
-        return PartitionSpec()
-    return read(Document(file=file, data=dict(data)))
+    """Return the partition of a plain queues.yaml mapping.
+
+    {} is what YuniKorn runs with when it was given none: a queue per namespace,
+    made when it is first asked for.
+    """
+    return read(Document(file=file, data=dict(data or BUILT_IN)))
 
 
 @dataclass(slots=True)
