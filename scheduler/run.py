@@ -11,7 +11,7 @@ from typing import TextIO
 import msgspec
 
 from scheduler import durations
-from scheduler.decisions import Decision, Edit
+from scheduler.decisions import Decision
 from scheduler.errors import SchedulerError
 from scheduler.expectations import Verdict, judge
 from scheduler.measures import Measures, Summary
@@ -120,12 +120,15 @@ def _table(
     summary: Summary,
     verdicts: list[Verdict],
 ) -> None:
-    out.writelines(f"{finding.level}: {finding}\n" for finding in assembled.loaded.findings)
-    for decision in outcome.decisions:
-        if not isinstance(decision, Edit):
-            out.write(_line(decision) + "\n")
+    out.writelines(
+        f"{finding.level}: {finding}\n" for finding in assembled.loaded.findings
+    )
+    out.writelines(_line(decision) + "\n" for decision in outcome.decisions)
     out.write(_closing(outcome, summary))
-    out.writelines(f"{'ok  ' if verdict.holds else 'FAIL'} {verdict.text}\n" for verdict in verdicts)
+    out.writelines(
+        f"{'ok  ' if verdict.holds else 'FAIL'} {verdict.text}\n"
+        for verdict in verdicts
+    )
 
 
 def _line(decision: Decision) -> str:

@@ -11,6 +11,7 @@ from scheduler.errors import ManifestError, SchedulerError
 from scheduler.manifests.documents import DEFAULT_LIMITS, Document, Limits
 from scheduler.manifests.load import Loaded, load, take_document
 from scheduler.manifests.references import check_references
+from scheduler.patches import merge as merge
 from scheduler.records.policy import Policy, PolicySpec, read_policy
 from scheduler.records.scenario import Scenario, read_scenario
 from scheduler.world import World
@@ -111,19 +112,6 @@ def _policy(
         spec = merge(spec, scenario.spec.policy)
     spec = merge(merge(spec, loaded.policy), patch)
     return read_policy({"spec": spec})
-
-
-def merge(base: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `base` with `patch` laid over it, as a JSON merge patch (RFC 7386)."""
-    merged = dict(base)
-    for name, value in patch.items():
-        if value is None:
-            merged.pop(name, None)
-        elif isinstance(value, Mapping) and isinstance(merged.get(name), Mapping):
-            merged[name] = merge(merged[name], value)
-        else:
-            merged[name] = value
-    return merged
 
 
 def default_policy() -> Policy:

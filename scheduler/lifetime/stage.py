@@ -17,6 +17,7 @@ from scheduler.decisions import (
     Preempt,
 )
 from scheduler.lifetime import status
+from scheduler.lifetime.changes import CHANGE, carry_out
 from scheduler.lifetime.jobs import JOB_KINDS, Jobs
 from scheduler.lifetime.pods import make_pod, owner_key
 from scheduler.lifetime.runs import Due, Run, Timers
@@ -33,7 +34,7 @@ POD = "Pod"
 NODE = "Node"
 #: Kinds that arrive, in the order in which one instant takes them up: owners
 #: first, so that what is imported with them finds them.
-ARRIVING = (NODE, *JOB_KINDS, WORKLOAD, "PodGroup", POD)
+ARRIVING = (NODE, *JOB_KINDS, WORKLOAD, "PodGroup", POD, CHANGE)
 _RANK = {kind: rank for rank, kind in enumerate(ARRIVING)}
 OWNERS = frozenset({*JOB_KINDS, WORKLOAD})
 
@@ -259,6 +260,10 @@ class Lifetime:
         first = obj.key not in self.arrived
         self.arrived.add(obj.key)
         self._touch(obj.key)
+        if obj.key.kind == CHANGE:
+            if first:
+                carry_out(self, obj)
+            return
         if first and self._is_counted(obj):
             self._emit(Arrive(at_ms=self.context.now_ms, subject=obj.key))
         self.jobs.take_up(obj, first=first)

@@ -155,6 +155,7 @@ TABLE: tuple[Kind, ...] = (
         level="kept",
         note="read as policy when it holds a Kueue Configuration or a queues.yaml",
     ),
+    _simulated("Change", "quotalab.dev", ("v1",), "changes", namespaced=False),
     _configuration("Configuration", "config.kueue.x-k8s.io", ("v1beta2", "v1beta1")),
     _configuration(
         "KubeSchedulerConfiguration",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from scheduler.errors import ManifestError, Place, QuantityError, SchedulerError
-from scheduler.manifests import kinds, kubernetes, kueue, yunikorn
+from scheduler.manifests import changes, kinds, kubernetes, kueue, yunikorn
 from scheduler.manifests.documents import (
     DEFAULT_LIMITS,
     Document,
@@ -19,7 +19,11 @@ from scheduler.records.annotations import PREFIX, read_timing
 from scheduler.records.objects import Key, Object
 
 Check = Callable[[Document], dict[str, Any]]
-CHECKS: Mapping[str, Check] = {**kubernetes.CHECKS, **kueue.CHECKS}
+CHECKS: Mapping[str, Check] = {
+    **kubernetes.CHECKS,
+    **kueue.CHECKS,
+    "Change": changes.check_change,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

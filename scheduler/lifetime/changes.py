@@ -1,0 +1,95 @@
+"""Changes that a scenario brings at their time: patches, deletions, lost nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scheduler.decisions import Edit
+from scheduler.patches import merge
+from scheduler.records.objects import Key, Object
+
+if TYPE_CHECKING:
+    from scheduler.lifetime.stage import Lifetime
+
+CHANGE = "Change"
+#: What the node controller puts on a node that does not answer.
+UNREACHABLE = {"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}
+
+
+def target_of(change: Object) -> Key:
+    """Return the key of the object that a Change is about."""
+    target = change.spec["target"]
+    return Key(target["kind"], target.get("namespace", ""), target["name"])
+
+
+def carry_out(lifetime: Lifetime, change: Object) -> None:
+    """Do what a Change says, once, as an administrator would at this instant.
+
+    A target that is not there is told as a problem and changes nothing.
+    """
+    key = target_of(change)
+    known = lifetime.host.objects.get(key)
+    if known is None:
+        lifetime.context.journal.complain(
+            f"{change.key} changes {key}, which is not in this world; nothing was done"
+        )
+        return
+    known = lifetime.host.get(key)
+    if change.spec.get("delete"):
+        _tell(lifetime, change, key, "Delete", known.manifest, None)
+        lifetime.host.delete(key)
+    elif "node" in change.spec:
+        _change_node(lifetime, change, known, change.spec["node"])
+    else:
+        _patch(lifetime, change, known, change.spec["patch"])
+
+
+def _patch(
+    lifetime: Lifetime, change: Object, known: Object, patch: dict[str, Any]
+) -> None:
+    before = {**known.manifest, "status": known.status}
+    after = merge(before, patch)
+    _tell(lifetime, change, known.key, "Patch", None, patch)
+    known.status = after.pop("status")
+    _put(lifetime, known, after)
+
+
+def _change_node(lifetime: Lifetime, change: Object, node: Object, action: str) -> None:
+    _tell(lifetime, change, node.key, action.capitalize(), None, None)
+    taints = [t for t in node.spec.get("taints") or () if t != UNREACHABLE]
+    if action == "fail":
+        taints.append(UNREACHABLE)
+    spec = {**node.spec, "taints": taints, "unschedulable": action in _CLOSING}
+    if action == "fail":
+        spec["unschedulable"] = bool(node.spec.get("unschedulable"))
+    kept = {name: value for name, value in spec.items() if value not in (False, [])}
+    _put(lifetime, node, {**node.manifest, "spec": kept})
+    if action in ("drain", "fail"):
+        lifetime.lose_node(node.key.name, f"the node was changed: {action}")
+
+
+_CLOSING = ("cordon", "drain")
+
+
+def _put(lifetime: Lifetime, known: Object, manifest: dict[str, Any]) -> None:
+    """Put an edited manifest; the world writes identity into metadata."""
+    own = {**manifest, "metadata": dict(manifest["metadata"])}
+    lifetime.host.put(Object(key=known.key, manifest=own))
+
+
+def _tell(
+    lifetime: Lifetime, change: Object, key: Key, action: str, before: Any, after: Any
+) -> None:
+    note = change.annotations.get("description", "")
+    lifetime.context.journal.emit(
+        Edit(
+            at_ms=lifetime.context.now_ms,
+            subject=key,
+            by=change.key,
+            reason=action,
+            message=note or f"{action} of {key}",
+            action=action,
+            before=before,
+            after=after,
+        )
+    )
