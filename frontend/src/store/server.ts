@@ -133,17 +133,6 @@ export function objectPath(key: string): string {
   return `objects/${kind}/${place}/${encodeURIComponent(rest.join("/"))}`;
 }
 
-/** Return the manifests of a whole sandbox as one YAML text. */
-export function fetchExport(id: string): Promise<string> {
-  return requestText(`/sandboxes/${id}/export`, "application/yaml");
-}
-
-/** Return why a workload waits, who was considered, and the counterfactuals. */
-export async function fetchExplanation(id: string, key: string): Promise<Json> {
-  const [, namespace = "-", name = ""] = key.split("/");
-  return record(await request("GET", `/sandboxes/${id}/explain/${namespace || "-"}/${name}`));
-}
-
 /** Return the items of a list answer. */
 export function items(answer: unknown): Json[] {
   return itemsOf(answer).map(record);
