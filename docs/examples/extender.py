@@ -86,7 +86,8 @@ VERBS = {
 class Handler(BaseHTTPRequestHandler):
     """POST /verb with a JSON body; the answer is JSON."""
 
-    def do_POST(self) -> None:  # noqa: N802 - the name http.server calls
+    def do_POST(self) -> None:
+        """Answer one question."""
         verb = VERBS.get(self.path.strip("/"))
         if verb is None:
             self.send_error(404, f"no such verb; known: {', '.join(VERBS)}")
@@ -99,7 +100,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer)
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+    def log_message(self, format: str, *args: Any) -> None:
         """Stay quiet."""
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from scheduler.kube.cluster import Cluster
 from scheduler.kube.columns import Codes, Columns, Ints, Mask, Rows, View
 from scheduler.kube.framework import Framework, PreFiltered
+from scheduler.kube.hosts import Host
 from scheduler.kube.nominations import Nominations
 from scheduler.kube.plugin import MAX_SCORE, Plugin
 from scheduler.kube.status import OK, Code, CycleState, Status, error
@@ -140,12 +141,19 @@ class Evaluator:
     # --- score
 
     def best(
-        self, state: CycleState, pod: Pod, mask: Mask, extra: Ints | None = None
+        self,
+        state: CycleState,
+        pod: Pod,
+        mask: Mask,
+        extra: Ints | None = None,
+        *,
+        bare: bool = False,
     ) -> tuple[Rows, Status]:
         """Return the rows that share the highest total among those in `mask`.
 
-        `extra` is added to the totals (extenders). The second value is an error
-        when a plug-in failed.
+        `extra` is added to the totals (extenders); `bare` scores the nodes as
+        if no pod stood on them. The second value is an error when a plug-in
+        failed.
         """
         memo = self.memo(pod)
         if not memo.refused.ok:
@@ -154,6 +162,8 @@ class Evaluator:
             ranked = self._ranked(memo, state, pod, mask)
         except ScoreError as problem:
             return np.empty(0, dtype=np.intp), error(str(problem))
+        if bare:
+            ranked = ranked + self._without_pods(memo, pod, mask)
         if extra is not None:
             ranked = np.where(mask, ranked + extra, _LOWEST)
         return np.flatnonzero(ranked == ranked.max()), OK
@@ -188,6 +198,19 @@ class Evaluator:
             else:
                 found.append(plugin)
         return found
+
+    def _without_pods(self, memo: Memo, pod: Pod, mask: Mask) -> Ints:
+        """Return by how much each total changes when the nodes look empty.
+
+        What an extender hands back as Node documents comes without its pods.
+        Source: KUBE_SCHEDULER.md 16.5.
+        """
+        rows = np.flatnonzero(mask)
+        hosts = [Host(self.cluster.columns.hosts[row].node) for row in rows]
+        empty = self._flat_sum(self._row_scorers, memo, pod, Columns(hosts).all())
+        change: Ints = np.zeros(len(mask), dtype=np.int64)
+        change[rows] = empty - (memo.flat[rows] - memo.fixed_sum[rows])
+        return change
 
     def totals(self, state: CycleState, pod: Pod, mask: Mask) -> dict[int, int]:
         """Return the total of every row in `mask`."""

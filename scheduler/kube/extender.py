@@ -163,6 +163,13 @@ class Extenders:
             e.filter_verb and e.wants(pod) for e in self.extenders
         )
 
+    def strips(self, pod: Pod) -> bool:
+        """Tell whether a filter hands nodes back as documents, without their pods."""
+        return any(
+            e.filter_verb and not e.node_cache_capable and e.wants(pod)
+            for e in self.extenders
+        )
+
     # --- filter
 
     def filter(

@@ -142,7 +142,8 @@ class Search:
 
     def _best(self, state: CycleState, pod: Pod, mask: Mask, attempt: int) -> Found:
         extra = self.extenders.prioritize(pod, mask, self.cluster)
-        rows, status = self.evaluator.best(state, pod, mask, extra)
+        bare = self.extenders.strips(pod)
+        rows, status = self.evaluator.best(state, pod, mask, extra, bare=bare)
         if not status.ok:
             return Found(status=status)
         pick = 0

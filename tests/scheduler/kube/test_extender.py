@@ -138,6 +138,49 @@ def test_an_extender_is_asked_only_about_what_it_manages() -> None:
     assert list(rig.places()) == ["p"]
 
 
+class Agreeing:
+    """A port whose filter passes every node on as it came."""
+
+    def call(self, extender: Extender, verb: str, payload: dict[str, Any]) -> Any:
+        return {"Nodes": payload["Nodes"], "NodeNames": payload["NodeNames"]}
+
+
+@pytest.mark.parametrize(
+    ("cached", "tied"),
+    [
+        pytest.param(False, True, id="documents lose the pods on the node"),
+        pytest.param(True, False, id="names keep them"),
+    ],
+)
+def test_what_an_extender_hands_back_decides_what_scoring_sees(
+    cached: bool, tied: bool
+) -> None:
+    extender = {
+        "urlPrefix": "http://x",
+        "filterVerb": "filter",
+        "nodeCacheCapable": cached,
+    }
+    places = set()
+    for seed in range(12):
+        rig = Rig(
+            node("n0"),
+            node("n1"),
+            configuration={"extenders": [extender]},
+            port=Agreeing(),
+            seed=seed,
+        )
+        rig.put(
+            {
+                **pod("old", cpu=3),
+                "spec": {**pod("old", cpu=3)["spec"], "nodeName": "n0"},
+            }
+        )
+        rig.put(pod("p"))
+        rig.settle()
+        places.add(rig.places()["p"])
+    assert places == ({"n0", "n1"} if tied else {"n1"})
+
+
 @pytest.mark.parametrize(
     ("extender", "problem"),
     [

@@ -31,7 +31,7 @@ def test_an_empty_configuration_is_the_default_profile() -> None:
         "InterPodAffinity",
     ]
     assert profile.weights["TaintToleration"] == 3
-    assert NOT_SIMULATED < set(DEFAULTS)
+    assert set(DEFAULTS) > NOT_SIMULATED
 
 
 def test_set_anew_comes_first_then_the_general_ones_then_the_rest() -> None:
