@@ -15,7 +15,8 @@ from scheduler.records.policy import PolicySpec
 from scheduler.registry import lookup
 from scheduler.yunikorn import pods, properties
 from scheduler.yunikorn.laws import Laws
-from scheduler.yunikorn.partition import Partition, Silence
+from scheduler.yunikorn.listening import Silence
+from scheduler.yunikorn.partition import Partition
 from scheduler.yunikorn.placement import DEFAULT, Incoming, place
 
 GROUP = "kueue.x-k8s.io/v1beta2"

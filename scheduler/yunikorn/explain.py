@@ -7,7 +7,8 @@ from typing import Any
 from scheduler.registry import lookup
 from scheduler.yunikorn import messages, resources
 from scheduler.yunikorn.applications import Ask
-from scheduler.yunikorn.cycle import RETRY_MS, may_run
+from scheduler.yunikorn.attempts import RETRY_MS
+from scheduler.yunikorn.fitting import may_run
 from scheduler.yunikorn.laws import Laws
 from scheduler.yunikorn.nodes import Node
 from scheduler.yunikorn.partition import Partition

@@ -108,7 +108,7 @@ class NodeOrder:
     Source: YUNIKORN.md 8.
     """
 
-    __slots__ = ("by_name", "entries", "floor", "seen", "shut", "sort", "weighted")
+    __slots__ = ("by_name", "entries", "floor", "shut", "sort", "weighted")
 
     def __init__(
         self, sort: NodeSort, weights: Mapping[str, float] | None = None
@@ -117,7 +117,6 @@ class NodeOrder:
         self.entries: list[Entry] = []  # nodes with room, in order
         self.shut: list[Entry] = []  # nodes without, in order
         self.floor: Amounts | None = None  # what every ask so far needs at least
-        self.seen: set[Needs] = set()
         self.use(sort, weights)
 
     def use(self, sort: NodeSort, weights: Mapping[str, float] | None) -> None:
@@ -144,19 +143,19 @@ class NodeOrder:
 
     def expect(self, needs: Needs) -> None:
         """Note the needs of an ask that will look for a node."""
-        if needs in self.seen:
-            return
-        self.seen.add(needs)
         wanted = dict(needs)
-        if self.floor is None:
+        floor = self.floor
+        if floor is None:
             self.floor = wanted
-        else:
+            self._sort_out()
+        elif any(wanted.get(name, 0) < value for name, value in floor.items()):
             self.floor = {
                 name: min(value, wanted[name])
-                for name, value in self.floor.items()
+                for name, value in floor.items()
                 if name in wanted
             }
-        self._sort_out()
+            for entry in list(self.shut):
+                self.reopen(entry[2])
 
     def __iter__(self) -> Iterator[Node]:
         for entry in heapq.merge(self.entries, self.shut):

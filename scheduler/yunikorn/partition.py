@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from scheduler.errors import SchedulerError
 from scheduler.records.hierarchy import PartitionSpec, QueueSpec
@@ -12,10 +12,13 @@ from scheduler.yunikorn import queues, resources
 from scheduler.yunikorn.applications import Application, Ask, State
 from scheduler.yunikorn.laws import Laws
 from scheduler.yunikorn.limits import Tracker
+from scheduler.yunikorn.listening import Listener, Trace
 from scheduler.yunikorn.nodes import Node, NodeOrder
 from scheduler.yunikorn.queues import Queue
 from scheduler.yunikorn.resources import Amounts
 
+#: Time between two cycles when the first placed nothing.
+CYCLE_MS = 100
 #: How long a reservation's ask must wait before it may be reserved at all.
 RESERVATION_DELAY_MS = 2_000
 #: How long a reservation may miss its queue's headroom.
@@ -24,63 +27,6 @@ RESERVATION_EXPIRY_MS = 120 * 60_000
 _STARTED = (State.STARTING, State.RUNNING, State.RESUMING, State.COMPLETING)
 #: States that end by themselves after a while.
 _TIMED = (State.STARTING, State.COMPLETING, State.COMPLETED, State.FAILED)
-
-
-class Listener(Protocol):
-    """Who hears what the partition decides, in the order it decides."""
-
-    def allocated(self, ask: Ask, node: Node) -> None:
-        """Hear that an ask got a node."""
-
-    def reserved(self, ask: Ask, node: Node) -> None:
-        """Hear that a node is held for an ask."""
-
-    def unreserved(self, ask: Ask, node: Node) -> None:
-        """Hear that a node is no longer held."""
-
-    def preempting(self, ask: Ask, victims: Sequence[Ask], strategy: str) -> None:
-        """Hear that victims were told to go for an ask."""
-
-    def releasing(self, ask: Ask, reason: str, message: str) -> None:
-        """Hear that a pod was told to go for no ask: timeout, quota change."""
-
-    def refused(self, ask: Ask, message: str) -> None:
-        """Hear why an ask got nothing."""
-
-    def entered(self, app: Application) -> None:
-        """Hear that an application is in a new state."""
-
-
-class Trace(Protocol):
-    """Who wants every step of a cycle with its numbers; for explanations."""
-
-    def step(self, name: str, **numbers: Any) -> None:
-        """Take one step: order, leaf, request, node, preemption."""
-
-
-class Silence:
-    """A listener that nobody hears."""
-
-    def allocated(self, ask: Ask, node: Node) -> None:
-        """Say nothing."""
-
-    def reserved(self, ask: Ask, node: Node) -> None:
-        """Say nothing."""
-
-    def unreserved(self, ask: Ask, node: Node) -> None:
-        """Say nothing."""
-
-    def preempting(self, ask: Ask, victims: Sequence[Ask], strategy: str) -> None:
-        """Say nothing."""
-
-    def releasing(self, ask: Ask, reason: str, message: str) -> None:
-        """Say nothing."""
-
-    def refused(self, ask: Ask, message: str) -> None:
-        """Say nothing."""
-
-    def entered(self, app: Application) -> None:
-        """Say nothing."""
 
 
 class Partition:

@@ -25,7 +25,7 @@ from scheduler.yunikorn import (
 )
 from scheduler.yunikorn.applications import Application, Ask, State
 from scheduler.yunikorn.nodes import Node
-from scheduler.yunikorn.partition import Partition
+from scheduler.yunikorn.partition import CYCLE_MS, Partition
 from scheduler.yunikorn.pods import Details, Selective
 from scheduler.yunikorn.resources import Amounts
 from scheduler.yunikorn.voice import Origin, Voice
@@ -129,9 +129,9 @@ class YunikornStage:
 
     def _slot(self, at_ms: int) -> int:
         """Return the first time for a cycle from `at_ms` on."""
-        slot = -(-at_ms // cycle.CYCLE_MS) * cycle.CYCLE_MS
+        slot = -(-at_ms // CYCLE_MS) * CYCLE_MS
         if self.last_ms is not None and slot <= self.last_ms:
-            return self.last_ms + cycle.CYCLE_MS
+            return self.last_ms + CYCLE_MS
         return slot
 
     def cycle(self) -> bool:
