@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from scheduler import durations
 from scheduler.errors import ManifestError
 from scheduler.manifests.documents import Document
 from scheduler.manifests.fields import expect_items, expect_text, expect_whole
@@ -27,7 +26,7 @@ def is_generator(data: Fields) -> bool:
     return "kind" not in data and isinstance(cohorts, list) and bool(cohorts)
 
 
-def generate(document: Document, *, epoch_us: int = 0) -> Iterator[Object]:
+def generate(document: Document) -> Iterator[Object]:
     """Yield the objects that a generator file stands for.
 
     One flavor and one resource, cpu; every ClusterQueue gets a LocalQueue and
@@ -52,7 +51,7 @@ def generate(document: Document, *, epoch_us: int = 0) -> Iterator[Object]:
                 for index in range(_count(document, queues, where)):
                     queue = f"{name}-{_class(document, queues, where)}-{index}"
                     yield from _queue(document, queues, where, queue, name)
-                    for obj in _workloads(document, queues, where, queue, epoch_us):
+                    for obj in _workloads(document, queues, where, queue):
                         number += 1
                         obj.metadata["uid"] = f"generated-{number:08d}"
                         yield obj
@@ -111,7 +110,7 @@ def _queue(
 
 
 def _workloads(
-    document: Document, given: Fields, path: str, queue: str, epoch_us: int
+    document: Document, given: Fields, path: str, queue: str
 ) -> Iterator[Object]:
     for where, batch in expect_items(document, given, f"{path}.workloadsSets"):
         interval = expect_whole(
@@ -121,7 +120,7 @@ def _workloads(
             at = interval * (number + 1)
             for inner, kind in expect_items(document, batch, f"{where}.workloads"):
                 name = f"{queue}-{_class(document, kind, inner)}-{number}"
-                yield _workload(document, kind, inner, name, queue, at, epoch_us)
+                yield _workload(document, kind, inner, name, queue, at)
 
 
 def _workload(
@@ -131,7 +130,6 @@ def _workload(
     name: str,
     queue: str,
     at: int,
-    epoch_us: int,
 ) -> Object:
     runtime = expect_whole(document, kind, f"{path}.runtimeMs", least=0, default=0)
     request = kind.get("request", 1)
@@ -152,9 +150,7 @@ def _workload(
         "podSets": [{"name": "main", "count": 1, "template": template}],
     }
     annotations = {ARRIVAL: f"{at}ms", RUNTIME: f"{runtime}ms"}
-    obj = _object("Workload", "default", name, spec, annotations)
-    obj.metadata["creationTimestamp"] = durations.stamp_text(epoch_us + at * 1000)
-    return obj
+    return _object("Workload", "default", name, spec, annotations)
 
 
 def _bad(document: Document, path: str, given: object) -> ManifestError:

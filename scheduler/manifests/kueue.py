@@ -251,6 +251,11 @@ def check_configuration(document: Document) -> Fields:
     return copy.deepcopy(document.data)
 
 
+def kept_fields(document: Document) -> tuple[str, ...]:
+    """Return the fields of a valid Configuration that are not simulated."""
+    return read_configuration(document.data).kept
+
+
 CHECKS: dict[str, Callable[[Document], Fields]] = {
     "ClusterQueue": check_cluster_queue,
     "Cohort": check_cohort,

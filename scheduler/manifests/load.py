@@ -15,6 +15,8 @@ from scheduler.manifests.documents import (
     Limits,
     read_documents,
 )
+from scheduler.manifests.generator import generate, is_generator
+from scheduler.manifests.unsimulated import unsimulated
 from scheduler.records.annotations import PREFIX, read_timing
 from scheduler.records.objects import Key, Object
 
@@ -125,7 +127,7 @@ def take_document(loaded: Loaded, document: Document) -> None:
 def _kind(document: Document) -> kinds.Kind | None:
     """Return the table's entry; None for a bare queues.yaml."""
     if not document.kind and not document.api_version:
-        if yunikorn.holds_queues(document):
+        if yunikorn.holds_queues(document) or is_generator(document.data):
             return None
         raise document.error("", "expected apiVersion and kind, found neither")
     for name in ("apiVersion", "kind"):
@@ -156,15 +158,35 @@ def _unknown_kind(kind: str, group: str) -> str:
     return f"unknown kind {kind!r} of group {group or 'core'!r}{hint}"
 
 
+def _leave_out(loaded: Loaded, document: Document, path: str, problem: str) -> None:
+    """Say that a field is kept and decides nothing."""
+    place = document.place(path)
+    loaded.findings.append(Finding(level="unsupported", place=place, problem=problem))
+
+
 def _take_bare(loaded: Loaded, document: Document) -> None:
+    if is_generator(document.data):
+        _take_generated(loaded, document)
+        return
     yunikorn.read(document)  # says what is wrong with it, by line
     _merge_policy(loaded, document, {"yunikorn": {"queues": document.data}})
+
+
+def _take_generated(loaded: Loaded, document: Document) -> None:
+    """Take the objects that a generator file of Kueue stands for."""
+    for obj in generate(document):
+        if obj.key not in loaded.places:
+            loaded.places[obj.key] = document
+            loaded.objects.append(obj)
 
 
 def _take_configuration(loaded: Loaded, document: Document) -> None:
     match document.kind:
         case "Configuration":
+            kueue.check_configuration(document)
             _merge_policy(loaded, document, {"kueue": document.data})
+            for path in kueue.kept_fields(document):
+                _leave_out(loaded, document, path, "kept, not simulated")
         case "KubeSchedulerConfiguration":
             _merge_policy(loaded, document, {"kubeScheduler": document.data})
         case "Policy":
@@ -196,6 +218,8 @@ def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
         _replace_earlier(loaded, document, obj)
     loaded.places[key] = document
     loaded.objects.append(obj)
+    for path, note in unsimulated(manifest):
+        _leave_out(loaded, document, path, note)
     if document.kind == "ConfigMap":
         _read_config_map(loaded, document)
     if kind.level == "kept" and kind.kind != "ConfigMap":

@@ -10,6 +10,7 @@ from scheduler.kueue.configuration import read_configuration
 from scheduler.manifests.documents import read_documents
 from scheduler.manifests.generator import generate, is_generator
 from scheduler.manifests.kueue import CHECKS
+from scheduler.manifests.load import load
 from scheduler.manifests.reclaimable import check_reclaimable
 from scheduler.manifests.unsimulated import unsimulated
 from scheduler.records.objects import Key, Object
@@ -363,3 +364,25 @@ def test_pods_given_back_may_become_more_while_quota_is_held():
 def test_reclaimable_pods_are_refused(given, words):
     with pytest.raises(ManifestError, match=words):
         check_reclaimable(reserving(1), given)
+
+
+def test_a_generator_file_loads_as_it_is():
+    loaded = load([("generator.yaml", yaml.safe_dump(GENERATOR))])
+    assert loaded.errors == []
+    assert len([o for o in loaded.objects if o.key.kind == "Workload"]) == 24
+
+
+def test_a_broken_generator_file_names_the_field():
+    broken = yaml.safe_dump(GENERATOR).replace("runtimeMs: 200", "runtimeMs: long")
+    (finding,) = load([("generator.yaml", broken)]).errors
+    assert "runtimeMs: expected a whole number, got 'long'" in str(finding)
+
+
+def test_a_configuration_that_is_loaded_names_what_it_does_not_simulate():
+    text = (
+        "apiVersion: config.kueue.x-k8s.io/v1beta2\n"
+        "kind: Configuration\n"
+        "resources: {}\n"
+    )
+    (finding,) = load([("config.yaml", text)]).findings
+    assert str(finding) == "config.yaml:3: resources: kept, not simulated"
