@@ -46,6 +46,14 @@ class Step(msgspec.Struct, kw_only=True):
     events: list[Row] = []
 
 
+class Patch(Delta, kw_only=True):
+    """The part of a stored diff that makes pages: no samples, no events."""
+
+    from_revision: int = msgspec.field(name="from")
+    revision: int
+
+
+decode_patch = msgspec.json.Decoder(Patch).decode
 encode_step = msgspec.json.Encoder().encode
 decode_step = msgspec.json.Decoder(Step).decode
 

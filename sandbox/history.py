@@ -16,8 +16,9 @@ from django.db.models import Q, QuerySet
 from sandbox import diffs, operations
 from sandbox.diffs import Page, Step
 from sandbox.errors import GoneError, NotFoundError
+from sandbox.memory import undisturbed
 from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
-from sandbox.packing import unpack_page, unpack_step, unpack_world
+from sandbox.packing import unpack_page, unpack_patch, unpack_step, unpack_world
 from sandbox.rows.transport import KEY, until_text
 from scheduler.world import World
 
@@ -146,10 +147,11 @@ def page_at(sandbox: Sandbox, revision: int) -> Page:
         .order_by("revision")
         .values_list("body", flat=True)
     )
-    for body in bodies:
-        step = unpack_step(bytes(body))
-        diffs.apply(page, step)
-        at = step.revision
+    with undisturbed():
+        for body in bodies:
+            patch = unpack_patch(bytes(body))
+            diffs.apply(page, patch)
+            at = patch.revision
     if at != revision:
         raise GoneError(f"revision {revision} is no longer known")
     if stretches:
@@ -164,7 +166,8 @@ def _start(stretches: list[Stretch], revision: int) -> tuple[int, Page]:
     if near is not None:
         return near
     page = Checkpoint.objects.values_list("page", flat=True).get(pk=checkpoint.pk)
-    return low, unpack_page(bytes(page))
+    with undisturbed():
+        return low, unpack_page(bytes(page))
 
 
 def _checkpoint(stretches: list[Stretch], revision: int) -> Checkpoint:

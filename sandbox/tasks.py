@@ -6,6 +6,7 @@ import logging
 import time
 
 from celery import shared_task
+from celery.signals import worker_process_init
 from django.db import OperationalError
 from django.db.models import F
 
@@ -14,6 +15,7 @@ from sandbox.actions import do_fail, do_tick
 from sandbox.celery import app, own_queue
 from sandbox.errors import OvertakenError
 from sandbox.leases import Claim
+from sandbox.memory import collect_seldom
 from sandbox.models import Sandbox
 
 logger = logging.getLogger(__name__)
@@ -24,6 +26,11 @@ VISIT_S = 0.4
 NEARLY_S = 0.06
 #: A tick that no worker has begun after this is sent again.
 EXPIRES_S = 1.0
+
+
+@worker_process_init.connect
+def _make_ready(**_: object) -> None:
+    collect_seldom()
 
 
 @shared_task(name="sandbox.pulse", ignore_result=True)

@@ -19,6 +19,7 @@ import msgspec
 from sandbox import diffs, manifests, operations, rows
 from sandbox.diffs import Page, Step
 from sandbox.errors import BusyError, NotFoundError
+from sandbox.memory import undisturbed
 from sandbox.models import Diff, Revision, Sandbox
 from sandbox.packing import unpack_step
 from sandbox.rows.tally import Tally
@@ -121,7 +122,8 @@ def header_bytes(world: World) -> bytes:
 def fresh(sandbox: Sandbox) -> World:
     """Return the world of the sandbox's rows; always the same number of queries."""
     header = _headers.decode(bytes(sandbox.header))
-    return World.load(header, manifests.load(sandbox.pk))
+    with undisturbed():
+        return World.load(header, manifests.load(sandbox.pk))
 
 
 @contextmanager
@@ -163,8 +165,9 @@ def copy_of(sandbox_id: str) -> tuple[World, Sandbox]:
 
 
 def _read(sandbox: Sandbox) -> Held:
-    world = fresh(sandbox)
-    page = rows.page_of(world, sandbox)
+    with undisturbed():
+        world = fresh(sandbox)
+        page = rows.page_of(world, sandbox)
     return Held(sandbox.pk, sandbox.revision, world, page, Tally.of(page))
 
 

@@ -14,6 +14,7 @@ from sandbox.commits import Work, commit
 from sandbox.errors import Cause, ForbiddenError, InvalidError
 from sandbox.events import Line
 from sandbox.findings import causes_of
+from sandbox.memory import undisturbed
 from sandbox.models import Sandbox
 from sandbox.operations import Begin, Transport
 from sandbox.rows.tally import Tally
@@ -51,7 +52,8 @@ def do_create(
     """
     if scenario:
         files = [*library.files_of(scenario), *files]
-    made = _assemble(files, seed, policy, limits)
+    with undisturbed():
+        made = _assemble(files, seed, policy, limits)
     sandbox = begin(
         user,
         made.world,
