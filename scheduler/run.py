@@ -32,11 +32,14 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     try:
         assembled = assemble(read_sources(options.paths), seed=options.seed)
         measures = Measures(assembled.world)
-        outcome = simulate(assembled.world, until_ms=_until(options, assembled))
+        outcome = simulate(
+            assembled.world,
+            until_ms=_until(options, assembled),
+            hear=measures.observe,
+        )
     except (SchedulerError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    measures.observe(outcome.decisions)
     verdicts = judge(assembled.scenario, outcome.decisions)
     report = _json if options.json else _table
     report(out, assembled, outcome, measures.summary(), verdicts)

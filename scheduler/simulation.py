@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from scheduler.decisions import Decision
@@ -24,11 +24,13 @@ def simulate(
     *,
     until_ms: int,
     stop: Callable[[Decision], bool] | None = None,
+    hear: Callable[[Sequence[Decision]], None] | None = None,
 ) -> Outcome:
     """Advance `world` to `until_ms`, to quiet, or to the first decision `stop` takes.
 
     Jumps over empty time; the decisions are those that ticks would make. With
-    `stop`, time ends at the instant of that decision.
+    `stop`, time ends at the instant of that decision. `hear` is told what was
+    decided at each instant, while the world still stands there.
     """
     decisions: list[Decision] = []
     settled = False
@@ -40,6 +42,8 @@ def simulate(
         advance(world, max(at, world.context.now_ms))
         fresh = world.context.journal.take_decisions()
         decisions += fresh
+        if hear is not None:
+            hear(fresh)
         if stop is not None and any(stop(decision) for decision in fresh):
             break
     _count_ticks(world)

@@ -1,0 +1,70 @@
+"""A run that begins in the middle: what holds and waits already is taken over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scheduler.amounts import canonical
+from scheduler.decisions import Admit, Bind, PodSetAdmission
+from scheduler.records.objects import Key
+
+if TYPE_CHECKING:
+    from scheduler.measures.collector import Measures
+
+_ENDED = ("Succeeded", "Failed")
+
+
+def adopt(run: Measures) -> None:
+    """Enter what the world holds now; nothing of it counts as an arrival."""
+    world = run.world
+    if not world.lifetime.arrived:
+        return
+    for key in sorted(world.objects):
+        if key.kind in (run.kind, "Pod") and key in world.lifetime.arrived:
+            _adopt_workload(run, key) if key.kind == "Workload" else _adopt_pod(
+                run, key
+            )
+
+
+def _adopt_workload(run: Measures, key: Key) -> None:
+    kueue = run.world.kueue
+    work = kueue.cluster.works.get(key) if kueue is not None else None
+    if work is None or work.finished:
+        return
+    if work.reserved and work.admission is not None:
+        run.observe([_admission(run, key)])
+    elif work.active:
+        run.ledger.wait(key, run.subject(key))
+
+
+def _admission(run: Measures, key: Key) -> Admit:
+    """Return the admission in force, as if it were decided now."""
+    admission = run.world.get(key).status["admission"]
+    return Admit(
+        at_ms=run.world.context.now_ms,
+        subject=key,
+        queue=str(admission["clusterQueue"]),
+        pod_sets=tuple(
+            PodSetAdmission(
+                part["name"],
+                int(part.get("count") or 0),
+                part.get("flavors") or {},
+                _usage(part),
+            )
+            for part in admission.get("podSetAssignments") or ()
+        ),
+    )
+
+
+def _usage(part: dict[str, dict[str, str]]) -> dict[str, int]:
+    usage = part.get("resourceUsage") or {}
+    return {resource: canonical(resource, text) for resource, text in usage.items()}
+
+
+def _adopt_pod(run: Measures, key: Key) -> None:
+    world = run.world
+    now = world.context.now_ms
+    if node := world.lifetime.placed.get(key):
+        run.observe([Bind(at_ms=now, subject=key, node=node)])
+    elif run.kind == "Pod" and world.objects[key].status.get("phase") not in _ENDED:
+        run.ledger.wait(key, run.subject(key))

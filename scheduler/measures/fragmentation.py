@@ -1,0 +1,72 @@
+"""Free but useless: room where nothing that waits fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from scheduler.measures.rooms import Rooms
+from scheduler.measures.subjects import Amounts, Shape
+
+Grouped = tuple[str, Shape]  # the cohort tree ("" = any) and what fits or not
+
+#: More than any request: a place that does not know a resource does not forbid it.
+_PLENTY = np.iinfo(np.int64).max
+
+
+def useless(
+    rooms: Rooms, taken: Mapping[str, Amounts], shapes: Iterable[Grouped]
+) -> dict[str, float]:
+    """Return per resource the share of capacity that is free where nothing fits.
+
+    A shape fits a place by amounts alone; selectors and taints are not asked.
+    Quota pools forbid only what they hold. O(places x shapes), vectorised.
+    """
+    resources = sorted(rooms.capacity)
+    if not rooms.places or not resources:
+        return {}
+    free = _free(rooms, taken, resources)
+    useful = np.zeros(len(rooms.places), dtype=bool)
+    groups = np.array([place.group for place in rooms.places.values()])
+    for group, shape in shapes:
+        fits = _fits(free, resources, shape)
+        useful |= fits & (groups == group) if group else fits
+    idle = np.where(free == _PLENTY, 0, free)[~useful].astype(float).sum(axis=0)
+    return {
+        resource: float(idle[n] / rooms.capacity[resource])
+        for n, resource in enumerate(resources)
+        if rooms.capacity[resource]
+    }
+
+
+def _free(
+    rooms: Rooms, taken: Mapping[str, Amounts], resources: list[str]
+) -> npt.NDArray[np.int64]:
+    absent = 0 if rooms.on_nodes else _PLENTY
+    rows = []
+    for name, place in rooms.places.items():
+        used = taken.get(name, {})
+        rows.append(
+            [
+                max(0, place.amounts[r] - used.get(r, 0))
+                if r in place.amounts
+                else absent
+                for r in resources
+            ]
+        )
+    return np.array(rows, dtype=np.int64)
+
+
+def _fits(
+    free: npt.NDArray[np.int64], resources: list[str], shape: Shape
+) -> npt.NDArray[np.bool_]:
+    asked = dict(shape)
+    wanted = np.array([asked.get(r, 0) for r in resources], dtype=np.int64)
+    fits: npt.NDArray[np.bool_] = np.all(free >= wanted, axis=1)
+    if not wanted.any():
+        return fits
+    # A pool that has none of what is asked for is of no use to it.
+    has_some: npt.NDArray[np.bool_] = np.any((free != _PLENTY) & (wanted > 0), axis=1)
+    return np.logical_and(fits, has_some)

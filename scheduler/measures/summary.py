@@ -1,0 +1,74 @@
+"""What a run comes to: one record of plain numbers, and the same as flat names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+
+class ClassWait(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    rename="camel",
+    forbid_unknown_fields=True,
+):
+    """How long the workloads of one class waited; milliseconds of virtual time.
+
+    `mean_last_ms` counts to the last start, which an eviction makes later.
+    """
+
+    count: int  # that started
+    mean_ms: float
+    p50_ms: float
+    p95_ms: float
+    max_ms: float
+    mean_last_ms: float
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A run in numbers. Times in milliseconds of virtual time.
+
+    None stands for what this run cannot say: nothing started, nothing waited.
+    """
+
+    end_ms: int
+    arrived: int
+    admitted: int  # that got quota or a node at least once
+    finished: int
+    waiting: int  # that never started
+    preemptions: int
+    evictions: int  # of which some are preemptions, each counted once
+    wait_mean_ms: float | None
+    wait_p50_ms: float | None
+    wait_p95_ms: float | None
+    wait_max_ms: float | None
+    makespan_ms: int  # first arrival to last finish
+    work_lost_ms: int  # held and thrown away by evictions
+    work_lost: dict[str, float]  # resource -> units x hours
+    utilisation: dict[str, float]  # resource -> share of capacity over the run
+    fragmentation: dict[str, float]  # resource -> free but useless, while some wait
+    share_error: float | None  # of the cluster, below the weighted fair share
+    jain: float | None  # of the queues' dominant use over the run; 1 = equal
+    used_hours: dict[str, dict[str, float]]  # queue -> resource -> units x hours
+    nominal_use: dict[str, float]  # class of queues -> use of nominal quota, 0 and up
+    classes: dict[str, ClassWait]  # priority class -> waits
+    within_limit: float | None  # share of what arrived that started in time
+    limit_ms: int | None = None  # the time meant above
+    scheduling_ms: float | None = None  # of the wall clock, told from outside
+
+
+def flat(summary: Summary) -> dict[str, float]:
+    """Return every number under a dotted name: `waitP95Ms`, `utilisation.cpu`."""
+    plain = msgspec.to_builtins(summary)
+    return dict(_flat(plain, ""))
+
+
+def _flat(values: Mapping[str, object], path: str) -> Iterator[tuple[str, float]]:
+    for name, value in values.items():
+        where = f"{path}.{name}" if path else name
+        if isinstance(value, Mapping):
+            yield from _flat(value, where)
+        elif isinstance(value, int | float):
+            yield where, value

@@ -1,0 +1,264 @@
+"""Small worlds whose numbers can be worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler.measures import Measures, Summary, flat, quantile
+from scheduler.measures.fairness import Stand, fair_shares
+from scheduler.simulation import simulate
+from scheduler.tick import run_tick
+from scheduler.world import World
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    node,
+    pod,
+    small_cluster,
+    workload_priority,
+    world_of,
+)
+
+
+def measured(world: World, until_ms: int, **options) -> Summary:
+    measures = Measures(world, **options)
+    simulate(world, until_ms=until_ms, hear=measures.observe)
+    return measures.summary()
+
+
+def one_after_another() -> World:
+    """Four CPUs; jobs of 4 CPUs and 10 s that all come at once."""
+    jobs = [job(f"job-{n}", queue="main", cpu=4, runtime="10s") for n in range(3)]
+    return world_of(*small_cluster(cpu=4), *jobs)
+
+
+def test_waits_are_from_arrival_to_the_first_start():
+    found = measured(one_after_another(), 60_000)
+    assert (found.wait_p50_ms, found.wait_max_ms) == (10_000, 20_000)
+    assert found.wait_mean_ms == 10_000
+
+
+def test_the_95th_percentile_lies_between_the_last_two_waits():
+    assert measured(one_after_another(), 60_000).wait_p95_ms == 19_000
+
+
+def test_the_makespan_is_from_the_first_arrival_to_the_last_finish():
+    assert measured(one_after_another(), 60_000).makespan_ms == 30_000
+
+
+def test_a_queue_that_is_always_full_is_used_to_the_whole():
+    assert measured(one_after_another(), 60_000).utilisation == {"cpu": 1.0}
+
+
+def test_what_was_used_is_told_in_hours_of_cpus():
+    found = measured(one_after_another(), 60_000)
+    assert found.used_hours == {"main": {"cpu": pytest.approx(4 * 30 / 3600)}}
+
+
+def test_the_share_that_starts_within_a_limit_counts_what_waits_longer():
+    assert measured(one_after_another(), 60_000, limit_ms=10_000).within_limit == 2 / 3
+
+
+def test_what_came_just_now_says_nothing_about_the_limit():
+    jobs = [job(f"job-{n}", queue="main", cpu=4, runtime="60s") for n in range(2)]
+    world = world_of(*small_cluster(cpu=4), *jobs)
+    measures = Measures(world, limit_ms=10_000)
+    run_tick(world)
+    measures.observe(world.context.journal.take_decisions())
+    assert measures.summary().within_limit == 1.0
+
+
+def preempted() -> World:
+    """A job of low priority loses 3 s of 4 CPUs to one of high priority."""
+    return world_of(
+        *small_cluster(cpu=4, within="LowerPriority"),
+        workload_priority("high", 100),
+        job("low", queue="main", cpu=4, runtime="10s"),
+        job(
+            "urgent",
+            queue="main",
+            cpu=4,
+            runtime="10s",
+            priority_class="high",
+            arrival="3s",
+        ),
+    )
+
+
+def test_work_lost_is_time_held_and_what_was_held():
+    found = measured(preempted(), 60_000)
+    assert found.work_lost_ms == 3_000
+    assert found.work_lost == {"cpu": pytest.approx(4 * 3 / 3600)}
+    assert (found.preemptions, found.evictions) == (1, 1)
+
+
+def test_waits_are_told_by_priority_class_to_the_first_and_the_last_start():
+    classes = measured(preempted(), 60_000).classes
+    assert classes["high"].mean_ms == 0
+    assert classes[""].mean_ms == 0
+    assert classes[""].mean_last_ms == 13_000
+
+
+def two_queues(weight_b: str = "1") -> list[dict]:
+    queues = [
+        cluster_queue("a", cohort="all", cpu=0, reclaim="Never", weight="1"),
+        cluster_queue("b", cohort="all", cpu=0, reclaim="Never", weight=weight_b),
+        cluster_queue("pool", cohort="all", cpu=4),
+    ]
+    doors = [local_queue(name, cluster_queue=name) for name in ("a", "b")]
+    return [flavor(), *queues, *doors]
+
+
+def test_who_has_all_while_another_of_equal_weight_waits_is_half_from_fair():
+    world = world_of(
+        *two_queues(),
+        job("first", queue="a", cpu=4, runtime="10s"),
+        job("second", queue="b", cpu=4, runtime="10s", arrival="1ms"),
+    )
+    measures = Measures(world)
+    simulate(world, until_ms=9_000, hear=measures.observe)
+    world.context.now_ms = 9_000
+    # The first look is before the second came, the nine others after it.
+    assert measures.summary().share_error == pytest.approx(0.5 * 9 / 10)
+
+
+def test_fair_shares_fill_up_by_weight_and_stop_at_what_is_wanted():
+    stands = [
+        Stand(used=0, wanted=1.0, own=0, weight=1),
+        Stand(used=0, wanted=1.0, own=0, weight=2),
+        Stand(used=0, wanted=0.1, own=0, weight=1),
+    ]
+    assert fair_shares(stands) == pytest.approx([0.3, 0.6, 0.1])
+
+
+def test_a_queue_keeps_its_own_before_the_rest_is_shared():
+    stands = [
+        Stand(used=0, wanted=1.0, own=0.5, weight=1),
+        Stand(used=0, wanted=1.0, own=0, weight=1),
+    ]
+    assert fair_shares(stands) == pytest.approx([0.75, 0.25])
+
+
+def test_weight_zero_gets_its_own_alone():
+    stands = [
+        Stand(used=0, wanted=1.0, own=0.1, weight=0),
+        Stand(used=0, wanted=1.0, own=0, weight=1),
+    ]
+    assert fair_shares(stands) == pytest.approx([0.1, 0.9])
+
+
+def test_jain_of_one_queue_that_has_everything_is_one_over_two():
+    world = world_of(
+        *two_queues(), job("only", queue="a", cpu=4, runtime="10s"), seed=1
+    )
+    measures = Measures(world)
+    simulate(world, until_ms=60_000, hear=measures.observe)
+    assert measures.summary().jain == 1.0  # alone among those that used anything
+
+
+STACKS = ["kube", "yunikorn"]
+
+
+def on_nodes(stack: str, *manifests) -> World:
+    """Return a world of the stack; under YuniKorn everything goes to one queue."""
+    fixed = [{"name": "fixed", "value": "root.all", "create": False}]
+    root = {"name": "root", "submitacl": "*", "queues": [{"name": "all"}]}
+    partition = {"name": "default", "placementrules": fixed, "queues": [root]}
+    policy = {"yunikorn": {"queues": {"partitions": [partition]}}}
+    return world_of(*manifests, stack=stack, **(policy if stack == "yunikorn" else {}))
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_pods_wait_for_nodes_in_the_stacks_without_quota(stack):
+    pods = [pod(f"pod-{n}", cpu=4, runtime="10s") for n in range(2)]
+    found = measured(on_nodes(stack, node("n", cpu=4), *pods), 60_000)
+    assert (found.arrived, found.finished) == (2, 2)
+    assert found.wait_max_ms == pytest.approx(10_000, abs=100)
+    [used] = found.used_hours.values()
+    assert used["cpu"] == pytest.approx(4 * 20 / 3600)
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_the_pods_of_a_job_give_their_nodes_back_when_it_ends(stack):
+    work = job("wide", cpu=1, parallelism=4, runtime="10s")
+    world = on_nodes(stack, node("n", cpu=4), work)
+    measures = Measures(world)
+    simulate(world, until_ms=60_000, hear=measures.observe)
+    assert not measures.ledger.held
+    assert not measures.ledger.waiting
+
+
+@pytest.mark.parametrize("stack", [*STACKS, "kueue"])
+def test_room_where_nothing_that_waits_fits_is_fragmented(stack):
+    """Two nodes of 4 CPUs hold a pod of 3 each; a pod of 2 fits nowhere."""
+    small = [pod(f"small-{n}", cpu=3, runtime="100s") for n in range(2)]
+    large = pod("large", cpu=2, arrival="1ms")
+    nodes = [node(f"n-{n}", cpu=4) for n in range(2)]
+    if stack == "kueue":
+        small = [
+            job(f"small-{n}", queue="main", cpu=3, runtime="100s") for n in range(2)
+        ]
+        large = job("large", queue="main", cpu=2, arrival="1ms")
+        world = world_of(*small_cluster(cpu=7), *nodes, *small, large)
+    else:
+        world = on_nodes(stack, *nodes, *small, large)
+    measures = Measures(world)
+    simulate(world, until_ms=50_000, hear=measures.observe)
+    world.context.now_ms = 50_000
+    capacity = 7 if stack == "kueue" else 8
+    assert measures.summary().fragmentation["cpu"] == pytest.approx(2 / capacity)
+
+
+def test_room_for_what_waits_is_not_fragmented_however_long_it_waits():
+    """A ClusterQueue that may not borrow waits beside free quota."""
+    queues = [
+        cluster_queue("a", cohort="all", cpu=1, borrowing=0),
+        cluster_queue("b", cohort="all", cpu=4),
+    ]
+    world = world_of(
+        flavor(),
+        *queues,
+        local_queue("a", cluster_queue="a"),
+        job("held-up", queue="a", cpu=2),
+    )
+    measures = Measures(world)
+    simulate(world, until_ms=50_000, hear=measures.observe)
+    world.context.now_ms = 50_000
+    assert measures.summary().fragmentation == {"cpu": 0.0}
+
+
+def test_a_run_that_begins_in_the_middle_knows_what_runs_and_waits():
+    world = one_after_another()
+    for _ in range(5):
+        run_tick(world)
+    world.take()
+    later = world.copy()
+    measures = Measures(later)
+    simulate(later, until_ms=60_000, hear=measures.observe)
+    found = measures.summary()
+    assert found.arrived == 0
+    assert found.finished == 3
+    assert found.utilisation == {"cpu": pytest.approx(1.0)}
+
+
+def test_measuring_decides_nothing():
+    plain, heard = one_after_another(), one_after_another()
+    simulate(plain, until_ms=60_000)
+    measured(heard, 60_000)
+    assert plain.hash() == heard.hash()
+
+
+def test_numbers_have_flat_names():
+    names = flat(measured(preempted(), 60_000))
+    assert names["waitMaxMs"] == 0
+    assert names["classes.high.p95Ms"] == 0
+    assert names["usedHours.main.cpu"] > 0
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"), [(0.0, 1), (0.5, 2.5), (1.0, 4)], ids=str
+)
+def test_quantiles_are_interpolated(share, expected):
+    assert quantile([1, 2, 3, 4], share) == expected
