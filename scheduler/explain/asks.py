@@ -21,8 +21,8 @@ from scheduler.explain.wording import bare, counted, listed, quantity
 from scheduler.records.objects import Key
 from scheduler.world import World
 from scheduler.yunikorn.applications import Ask
-from scheduler.yunikorn.cycle import RETRY_MS, may_run
 from scheduler.yunikorn.explain import Row, line, preemption, verdict
+from scheduler.yunikorn.fitting import may_run
 from scheduler.yunikorn.partition import Partition
 from scheduler.yunikorn.queues import Queue
 from scheduler.yunikorn.resources import Needs, fits_undefined
@@ -54,6 +54,7 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
         NodeVerdict(node=node.name, verdict=verdict(node, ask))
         for node in partition.nodes
     ]
+    found = preemption(partition, ask) if ask.node is None else {}
     answer = AskExplanation(
         pod=str(key),
         at_ms=world.context.now_ms,
@@ -65,12 +66,12 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
         requests=_amounts(ask.resource),
         path=[room for queue in ask.app.queue.route for room in _rooms(queue, ask)],
         headroom=_amounts(ask.app.queue.headroom() or {}),
-        checks=[] if ask.node is not None else list(_checks(partition, ask)),
+        checks=list(_checks(partition, ask, found)) if found else [],
         line=[] if ask.node is not None else [_level(r) for r in line(partition, ask)],
         node_verdicts=verdicts[:MOST_NODES],
         nodes_with_room=sum(not found.verdict for found in verdicts),
         nodes=len(verdicts),
-        plans=[] if ask.node is not None else list(_plans(partition, ask)),
+        plans=list(_plans(partition, ask, found)) if found else [],
         laws_differ=False,
         log=list(ask.log),
         sentences=[],
@@ -116,7 +117,7 @@ def _level(row: Row) -> LineLevel:
     return LineLevel(kind="asks", name=row["application"], order=row["requests"])
 
 
-def _checks(partition: Partition, ask: Ask) -> Iterator[Check]:
+def _checks(partition: Partition, ask: Ask, found: Row) -> Iterator[Check]:
     app, now = ask.app, partition.now_ms
     yield _check("application", may_run(partition, app), f"it is {app.state}")
     room = app.queue.headroom()
@@ -125,16 +126,12 @@ def _checks(partition: Partition, ask: Ask) -> Iterator[Check]:
     limit = partition.limits.headroom(app) if partition.limits.active else None
     fits = limit is None or fits_undefined(limit, ask.needs)
     yield _check("userQuota", fits, _against(ask.needs, limit, "left to its user"))
-    yield _check("preemption", partition.spec.preemption, "preemption of the partition")
-    yield _check("mayPreempt", ask.allow_other, "its class lets it preempt others")
-    waited, delay = now - ask.create_ms, partition.laws.delay_ms(app.queue)
-    detail = f"it waits for {waited / 1000:g} s of {delay / 1000:g} s"
-    yield _check("delay", waited >= delay, detail)
-    yield _check("first", not ask.triggered, "it has told no victims to go yet")
-    if ask.checked_ms is not None:
-        since = now - ask.checked_ms
-        detail = f"last tried {since / 1000:g} s ago, again after {RETRY_MS / 1000:g} s"
-        yield _check("retry", since >= RETRY_MS, detail)
+    yield _check("preemption", found["enabled"], "preemption of the partition")
+    yield _check("mayPreempt", found["allowed"], "its class lets it preempt others")
+    ready = found["notBeforeMs"]
+    detail = f"not before {ready / 1000:g} s, now it is {now / 1000:g} s"
+    yield _check("delay", now >= ready, detail)
+    yield _check("first", not found["triggered"], "it has told no victims to go yet")
 
 
 def _check(name: str, holds: bool, detail: str) -> Check:
@@ -153,8 +150,7 @@ def _against(needs: Needs, room: Limits | None, what: str) -> str:
     return "; ".join(parts) or "no limit on what it asks"
 
 
-def _plans(partition: Partition, ask: Ask) -> Iterator[Plan]:
-    found = preemption(partition, ask)
+def _plans(partition: Partition, ask: Ask, found: Row) -> Iterator[Plan]:
     for entry in registry.entries("laws"):
         row = found[entry.name]
         yield Plan(
@@ -206,7 +202,6 @@ _FAILED = {
     "mayPreempt": "It may not preempt",
     "delay": "It may not preempt yet",
     "first": "It waits for its victims to go",
-    "retry": "It may not try preemption again yet",
 }
 
 

@@ -33,7 +33,8 @@ class Trial:
     world: World
     key: Key
     change: Change | None
-    tick: int  # of the world before
+    tick: int  # of the world before, and its time
+    from_ms: int
     before: Shares
     lost_before_ms: int
     decisions: list[Decision] = field(default_factory=list)
@@ -53,7 +54,15 @@ def attempt(world: World, key: Key, change: Change | None, *, horizon_ms: int) -
     """
     copy = fork(world)
     stage = kueue_of(copy)
-    trial = Trial(copy, key, change, world.tick, all_shares(stage), _lost(copy, key))
+    trial = Trial(
+        world=copy,
+        key=key,
+        change=change,
+        tick=world.tick,
+        from_ms=world.context.now_ms,
+        before=all_shares(stage),
+        lost_before_ms=_lost(copy, key),
+    )
     if change is not None:
         apply(copy, change)
     until = world.context.now_ms + horizon_ms
@@ -196,7 +205,8 @@ def tick_of(trial: Trial) -> int | None:
     if trial.admitted_ms is None:
         return None
     tick_ms = trial.world.policy.spec.simulation.tick_ms
-    return max(trial.tick + 1, -(-trial.admitted_ms // tick_ms))
+    later = -(-(trial.admitted_ms - trial.from_ms) // tick_ms)
+    return trial.tick + max(1, later)
 
 
 def _changes(trial: Trial, stage: KueueStage) -> list[ShareChange]:

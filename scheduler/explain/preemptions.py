@@ -71,7 +71,7 @@ def explain_preemption(world_before: World, decision: Decision) -> Preemption:
 def _cycle_of(steps: Sequence[Values], decision: Preempt) -> list[Values] | None:
     """Return the steps of the cycle that told this victim to go, fate last."""
     starts = [i for i, step in enumerate(steps) if step["step"] == "cycle"]
-    for begin, end in zip(starts, [*starts[1:], len(steps)], strict=True):
+    for begin, end in zip(starts, [*starts[1:], len(steps)], strict=False):
         cycle = list(steps[begin:end])
         for at, step in enumerate(cycle):
             if step["step"] == "decided" and step["traced"]:

@@ -7,8 +7,8 @@ import pytest
 from scheduler.errors import SchedulerError
 from scheduler.explain.workloads import explain
 from scheduler.records.objects import Key
-from tests.builders import flavor, job, local_queue, world_of
 from tests.builders import cluster_queue as queue
+from tests.builders import flavor, job, local_queue, world_of
 from tests.scheduler.explain.worlds import (
     contended,
     lender_and_borrower,

@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from scheduler.records.objects import Key, Object
-from scheduler.simulation import simulate
+from scheduler.tick import run_tick
 from scheduler.world import World
 from tests.builders import (
     cluster_queue,
@@ -22,14 +22,21 @@ CLASSICAL: dict[str, Any] = {}
 
 
 def lender_and_borrower(
-    *jobs: dict[str, Any], until_ms: int = 0, policy: dict[str, Any] = CLASSICAL
+    *jobs: dict[str, Any],
+    until_ms: int = 0,
+    policy: dict[str, Any] = CLASSICAL,
+    idle: bool = False,
 ) -> World:
-    """Return a cohort of `lender` and `borrower`, 4 CPU each, run to a time."""
+    """Return a cohort of `lender` and `borrower`, 4 CPU each, run to a time.
+
+    With `idle` there is a third queue with 4 CPU, whose jobs never come.
+    """
     world = world_of(
         flavor(),
         workload_priority("high", 100),
         *_queue("lender", cohort="all", reclaim="Any"),
         *_queue("borrower", cohort="all", within="LowerPriority", reclaim="Any"),
+        *(_queue("idle", cohort="all") if idle else ()),
         *jobs,
         **policy,
     )
@@ -42,9 +49,9 @@ def _queue(name: str, **spec: Any) -> list[dict[str, Any]]:
 
 
 def run_to(world: World, until_ms: int) -> None:
-    """Advance a world, and forget what was decided."""
-    simulate(world, until_ms=until_ms)
-    world.context.now_ms = until_ms
+    """Tick a world up to a time, and forget what was decided."""
+    while world.context.now_ms < until_ms:
+        run_tick(world)
     world.take()
 
 
@@ -57,7 +64,7 @@ def workload(world: World, name: str) -> Key:
 
 def contended(seed: int, *, fair: bool) -> World:
     """Return a random world at a time when several workloads wait."""
-    draw = random.Random(seed)  # noqa: S311
+    draw = random.Random(seed)
     manifests = [flavor(), *(workload_priority(f"p{n}", n * 10) for n in range(3))]
     names = ["a", "b", "c", "d"][: draw.randint(2, 4)]
     for name in names:

@@ -1,0 +1,119 @@
+"""Before a drop: the preview is what the drop does."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler.errors import SchedulerError
+from scheduler.explain.changes import add_quota, apply, move_workload, without_limit
+from scheduler.explain.moves import what_if, what_if_move
+from scheduler.records.objects import Key
+from scheduler.world import World
+from tests.builders import cluster_queue, flavor, job, local_queue, world_of
+from tests.scheduler.explain.worlds import lender_and_borrower, run_to, workload
+
+LENDER = Key("ClusterQueue", "", "lender")
+
+
+def _world() -> World:
+    return lender_and_borrower(
+        *(job(f"b{n}", queue="borrower", cpu=2, runtime="90s") for n in range(4)),
+        job("late", queue="borrower", cpu=3, arrival="3s"),
+        until_ms=4_000,
+    )
+
+
+def test_a_move_tells_victims_shares_and_work_lost() -> None:
+    world = _world()
+    preview = what_if_move(world, workload(world, "late"), LENDER)
+    outcome = preview.outcome
+    assert outcome is not None
+    assert (outcome.outcome, outcome.tick) == ("admitted", 5)
+    assert {v.reason for v in outcome.victims} == {"InCohortReclamation"}
+    assert outcome.work_lost_ms == 8_000
+    shares = {row.name: (row.before, row.after) for row in outcome.shares}
+    assert shares["borrower"] == (500.0, 0.0)
+    (row,) = [cell for cell in preview.cells if cell.chosen]
+    assert (row.chain[0].used, row.chain[0].borrowed) == ("3000", "0")
+
+
+def test_a_job_moves_as_its_workload_does() -> None:
+    world = _world()
+    preview = what_if_move(world, Key("Job", "default", "late"), LENDER)
+    assert preview.workload == str(workload(world, "late"))
+
+
+def test_what_holds_quota_is_evicted_by_its_move() -> None:
+    world = _world()
+    preview = what_if_move(world, workload(world, "b0"), LENDER)
+    assert preview.evicted
+    assert preview.change is not None
+    assert preview.change.pause
+    assert preview.outcome is not None
+    assert preview.outcome.outcome == "admitted"
+
+
+def test_a_move_to_where_it_is_already_is_refused() -> None:
+    world = _world()
+    borrower = Key("ClusterQueue", "", "borrower")
+    preview = what_if_move(world, workload(world, "late"), borrower)
+    assert "is in LocalQueue borrower already" in preview.refused
+    assert preview.change is None
+
+
+def test_a_queue_that_the_namespace_may_not_use_refuses() -> None:
+    other = cluster_queue("other")
+    other["spec"]["namespaceSelector"] = {"matchLabels": {"team": "x"}}
+    world = world_of(
+        flavor(),
+        cluster_queue("main"),
+        other,
+        local_queue("main", cluster_queue="main"),
+        local_queue("other", cluster_queue="other"),
+        job("j", queue="main", cpu=9),
+    )
+    run_to(world, 1_000)
+    target = Key("LocalQueue", "default", "other")
+    preview = what_if_move(world, workload(world, "j"), target)
+    assert "does not match the selector" in preview.refused
+
+
+def test_a_cluster_queue_moves_to_another_cohort() -> None:
+    world = _world()
+    preview = what_if_move(world, LENDER, Key("Cohort", "", "elsewhere"))
+    assert preview.change is not None
+    assert preview.change.edits[0].patch == {"spec": {"cohortName": "elsewhere"}}
+    assert preview.outcome is not None
+    shares = {row.name: row.after for row in preview.outcome.shares}
+    assert shares["borrower"] == 1000.0
+
+
+def test_an_edit_of_quota_tells_who_else_is_admitted() -> None:
+    world = _world()
+    change = add_quota(world, LENDER, {("default", "cpu"): 3000})
+    preview = what_if(world, change)
+    assert preview.admitted == [str(workload(world, "late"))]
+
+
+def test_a_preview_leaves_the_world_as_it_is() -> None:
+    world = _world()
+    before = world.hash()
+    what_if_move(world, workload(world, "b0"), LENDER)
+    what_if(world, add_quota(world, LENDER, {("default", "cpu"): 1000}))
+    assert world.hash() == before
+
+
+def test_a_borrowing_limit_can_be_taken_away() -> None:
+    world = world_of(flavor(), cluster_queue("main", cohort="all", borrowing=1))
+    key = Key("ClusterQueue", "", "main")
+    apply(world, without_limit(world, key, {("default", "cpu")}))
+    (group,) = world.objects[key].spec["resourceGroups"]
+    assert group["flavors"][0]["resources"] == [{"name": "cpu", "nominalQuota": "4"}]
+
+
+def test_a_patch_of_what_is_not_there_is_refused() -> None:
+    world = _world()
+    change = move_workload(world, workload(world, "late"), "lender")
+    change.edits[-1].name = "ghost"
+    with pytest.raises(SchedulerError, match="ghost is not in this world"):
+        apply(world, change)

@@ -1,0 +1,110 @@
+"""Why a pod has no node: by kube-scheduler and by YuniKorn."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler.errors import SchedulerError
+from scheduler.explain.pods import explain_pod
+from scheduler.explain.shapes import AskExplanation, PodExplanation
+from scheduler.records.objects import Key
+from scheduler.tick import run_tick
+from scheduler.world import World
+from tests.builders import node, pod, world_of
+from tests.scheduler.yunikorn import clusters
+
+
+def _key(name: str) -> Key:
+    return Key("Pod", "default", name)
+
+
+def _kube() -> World:
+    world = world_of(
+        node("large", cpu=4),
+        node("small", cpu=2),
+        pod("first", cpu=3),
+        pod("second", cpu=3),
+        stack="kube",
+    )
+    run_tick(world)
+    world.take()
+    return world
+
+
+def _of(world: World, name: str) -> PodExplanation:
+    answer = explain_pod(world, _key(name))
+    assert isinstance(answer, PodExplanation)
+    return answer
+
+
+def test_nodes_that_refuse_a_pod_say_which_plugin_and_why() -> None:
+    answer = _of(_kube(), "second")
+    assert answer.feasible == 0
+    assert {(row.plugin, *row.reasons) for row in answer.nodes} == {
+        ("NodeResourcesFit", "Insufficient cpu")
+    }
+    assert answer.counts == {"Insufficient cpu": 2}
+
+
+def test_a_pod_with_a_node_is_looked_at_as_if_it_had_none() -> None:
+    world = _kube()
+    before = world.hash()
+    answer = _of(world, "first")
+    assert (answer.node, answer.best) == ("large", ["large"])
+    assert answer.nodes[0].total == sum(
+        score.normalized * scorer.weight
+        for score in answer.nodes[0].scores
+        for scorer in answer.scorers
+        if scorer.plugin == score.plugin
+    )
+    assert world.hash() == before
+
+
+def test_a_table_shows_the_best_nodes_first_and_no_more_than_asked() -> None:
+    answer = explain_pod(_kube(), _key("first"), most_nodes=1)
+    assert isinstance(answer, PodExplanation)
+    assert [row.node for row in answer.nodes] == ["large"]
+    assert answer.total_nodes == 2
+
+
+def _yunikorn() -> World:
+    world = clusters.world(nodes={"n": "4"})
+    for number in range(4):
+        world.put(clusters.pod(f"t{number}", "root.test", "1"))
+    run_tick(world)
+    world.put(clusters.pod("p", "root.prod", "2"))
+    for _ in range(3):
+        run_tick(world)
+    world.take()
+    return world
+
+
+def _ask(world: World) -> AskExplanation:
+    answer = explain_pod(world, _key("p"))
+    assert isinstance(answer, AskExplanation)
+    return answer
+
+
+def test_an_ask_says_which_conditions_fail() -> None:
+    failed = {check.name for check in _ask(_yunikorn()).checks if not check.holds}
+    assert failed == {"queueQuota", "delay"}
+
+
+def test_an_ask_says_what_both_sets_of_laws_would_do() -> None:
+    plans = {plan.laws: plan for plan in _ask(_yunikorn()).plans}
+    assert set(plans) == {"documented", "released"}
+    assert plans["documented"].in_force
+    assert len(plans["documented"].victims) == 2
+
+
+def test_explaining_an_ask_changes_nothing() -> None:
+    world = _yunikorn()
+    before = world.hash()
+    _ask(world)
+    assert world.hash() == before
+
+
+def test_only_pods_of_a_scheduler_can_be_explained() -> None:
+    world = world_of(node("n"), pod("lonely"), stack="kube")
+    with pytest.raises(SchedulerError, match="expected a Pod"):
+        explain_pod(world, Key("Node", "", "n"))
