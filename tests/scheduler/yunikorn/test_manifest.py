@@ -29,6 +29,7 @@ partitions:
     queues:
       - name: root
         submitacl: "*"
+        adminacl: ops
         queues:
           - name: tenants
             parent: true
@@ -75,7 +76,7 @@ def test_what_is_written_reads_the_same() -> None:
 
 def test_what_has_no_effect_is_listed_by_name() -> None:
     partition = yunikorn.read_text(WHOLE)
-    assert partition.unsimulated == ("partitions[0].queues[0].submitacl",)
+    assert partition.unsimulated == ("partitions[0].queues[0].adminacl",)
 
 
 def test_a_config_map_is_looked_into() -> None:
