@@ -5,6 +5,7 @@ Source: KUEUE.md 10.4, 11.
 
 from __future__ import annotations
 
+from scheduler.kueue import evictions
 from scheduler.kueue.clocks import execution_limit, ready_limit
 from scheduler.kueue.lifecycle import Lifecycle
 from scheduler.kueue.nominate import misfit
@@ -55,7 +56,7 @@ class Controller:
             return
         if not work.active:
             if not self._deactivated(work):
-                self.life.deactivate(work)
+                evictions.deactivate(self.life, work)
             return
         if self._deactivated(work):
             self._reactivate(work)
@@ -96,9 +97,13 @@ class Controller:
             return
         door = work.door
         if door.spec is not None and door.spec.stop == _DRAIN:
-            self.life.evict(work, LOCAL_QUEUE_STOPPED, LOCAL_STOPPED_SENTENCE)
+            evictions.evict(
+                self.life, work, LOCAL_QUEUE_STOPPED, LOCAL_STOPPED_SENTENCE
+            )
         elif door.open and self._queue_stop(work) == _DRAIN:
-            self.life.evict(work, CLUSTER_QUEUE_STOPPED, QUEUE_STOPPED_SENTENCE)
+            evictions.evict(
+                self.life, work, CLUSTER_QUEUE_STOPPED, QUEUE_STOPPED_SENTENCE
+            )
         elif not work.holds(ADMITTED) and self._queue_stop(work) == _HOLD:
             self._lose_reservation(work)
         else:
@@ -127,8 +132,8 @@ class Controller:
             self._not_ready(work)
 
     def _condemn(self, work: Work, reason: str) -> None:
-        self.life.condemn(work, reason, DEACTIVATING[reason])
-        self.life.deactivate(work)
+        evictions.condemn(self.life, work, reason, DEACTIVATING[reason])
+        evictions.deactivate(self.life, work)
 
     def _not_ready(self, work: Work) -> None:
         waiting = self.cluster.settings.waiting
@@ -136,7 +141,7 @@ class Controller:
         if waiting.limit is not None and work.requeue_count + 1 > waiting.limit:
             self._condemn(work, REQUEUING_LIMIT_EXCEEDED)
         else:
-            self.life.time_out(work)
+            evictions.time_out(self.life, work)
 
     # ---- without quota ----
 

@@ -361,7 +361,7 @@ class Intake:
 
     def _place_admitted(self, work: Work) -> None:
         assert work.admission is not None
-        work.queued_us = work.created_us
+        self.life.retime(work)
         work.refresh()
         queue = self.cluster.forest.queues.get(work.admission.queue)
         if queue is not None and work.active:

@@ -5,54 +5,31 @@ Source: KUEUE.md 10, 11.
 
 from __future__ import annotations
 
-from scheduler import streams
 from scheduler.decisions import (
-    Admit,
-    Deactivate,
-    Evict,
-    Finish,
-    PodSetAdmission,
-    Preempt,
-    Requeue,
     Wait,
 )
 from scheduler.kueue.clocks import Timers
 from scheduler.kueue.cluster import Cluster, Door
-from scheduler.kueue.conditions import restart, set_condition
+from scheduler.kueue.conditions import set_condition
 from scheduler.kueue.entries import Entry
-from scheduler.kueue.holding import drop_quota, take_quota
+from scheduler.kueue.holding import drop_quota
 from scheduler.kueue.reading import queue_time
 from scheduler.kueue.requeue import backoff_over
 from scheduler.kueue.tree import Queue
 from scheduler.kueue.work import Work
 from scheduler.reasons import (
     ADMITTED,
-    ADMITTED_SENTENCE,
-    DEACTIVATED,
     DEACTIVATED_DUE_TO,
-    DEACTIVATED_SENTENCE,
-    DEACTIVATION_TARGET,
-    EVICTED,
-    FINISHED,
     MAXIMUM_EXECUTION_TIME_EXCEEDED,
     NO_RESERVATION,
     NO_RESERVATION_SENTENCE,
-    PENDING_EVALUATION,
     PODS_DO_NOT_RUN,
     PODS_READY,
-    PODS_READY_TIMEOUT,
     PODS_RUN,
-    PREEMPTED,
     QUOTA_RESERVED,
     RECOVERED,
-    REQUEUED,
-    REQUEUED_AT_ONCE,
     STARTED,
     WAIT_FOR_RECOVERY,
-    WAIT_FOR_START,
-    pods_ready_timeout,
-    preempted_for,
-    reserved_in,
 )
 from scheduler.stage import Context
 
@@ -137,9 +114,7 @@ class Lifecycle:
     def enqueue(self, work: Work) -> None:
         """Put a workload into its line, if it may and has one; refreshes its order."""
         self.leave_line(work)
-        waiting = self.cluster.settings.waiting
-        by_eviction = waiting is None or waiting.by_eviction
-        work.queued_us = queue_time(work, by_eviction=by_eviction)
+        self.retime(work)
         work.refresh()
         queue = self.cluster.queue_of(work) if self.eligible(work) else None
         if queue is None:
@@ -150,6 +125,12 @@ class Lifecycle:
             queue.line.park(work)
         work.door.pending += 1
         self.mark(work, queue)
+
+    def retime(self, work: Work) -> None:
+        """Set the time by which the workload queues. Source: KUEUE.md 5.3."""
+        waiting = self.cluster.settings.waiting
+        by_eviction = waiting is None or waiting.by_eviction
+        work.queued_us = queue_time(work, by_eviction=by_eviction)
 
     def leave_line(self, work: Work) -> None:
         """Take a workload out of the line it waits in, if any."""
@@ -173,152 +154,7 @@ class Lifecycle:
                 )
             )
 
-    # ---- admission ----
-
-    def admit(self, entry: Entry) -> None:
-        """Record an admission whose usage the cycle has charged already.
-
-        Source: KUEUE.md 7.4, 10.1.
-        """
-        assert entry.assignment is not None
-        work, queue = entry.work, entry.queue
-        now = self.context.now_us
-        queue.line.land(work)
-        if queue.line.sticky is work:
-            queue.line.sticky = None
-        work.door.pending -= 1
-        work.admission = entry.assignment.admission(queue.name)
-        sentence = reserved_in(queue.name)
-        self.say(work, QUOTA_RESERVED, True, QUOTA_RESERVED, sentence)
-        restart(work, now)
-        self.say(work, ADMITTED, True, ADMITTED, ADMITTED_SENTENCE)
-        if self.cluster.settings.waiting is not None:
-            self.say(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
-        take_quota(work, queue, charged=True)
-        work.attempt = None
-        queue.generation += 1  # the admission comes back as an update of the cache
-        self.mark(work, queue)
-        self.arm(work)
-        self._emit_admit(work, sentence)
-
-    def _emit_admit(self, work: Work, sentence: str) -> None:
-        assert work.admission is not None
-        self.context.journal.emit(
-            Admit(
-                at_ms=self.context.now_ms,
-                subject=work.key,
-                reason=QUOTA_RESERVED,
-                message=sentence,
-                queue=work.admission.queue,
-                pod_sets=tuple(
-                    PodSetAdmission(part.name, part.count, part.flavors, part.usage)
-                    for part in work.admission.pod_sets
-                ),
-            )
-        )
-
-    # ---- eviction ----
-
-    def preempt(self, entry: Entry) -> None:
-        """Evict an entry's targets for it; those already evicted stay as they are.
-
-        Source: KUEUE.md 10.3.
-        """
-        for victim, reason in entry.targets:
-            if victim.evicted or victim.queue is None:
-                continue
-            message = preempted_for(
-                entry.work.uid,
-                entry.work.job_uid,
-                reason,
-                entry.queue.full_path,
-                victim.queue.full_path,
-            )
-            self.say(victim, PREEMPTED, True, reason, message)
-            self._mark_evicted(victim, PREEMPTED, message, cause=reason)
-            self.context.journal.emit(
-                Preempt(
-                    at_ms=self.context.now_ms,
-                    subject=victim.key,
-                    by=entry.work.key,
-                    reason=reason,
-                    message=message,
-                    strategy=self.cluster.settings.preemption,
-                    work_lost_ms=self._admitted_ms(victim),
-                )
-            )
-
-    def evict(self, work: Work, reason: str, message: str, cause: str = "") -> None:
-        """Start an eviction: quota is held until the job has stopped.
-
-        Source: KUEUE.md 11.1.
-        """
-        self._mark_evicted(work, reason, message, cause=cause)
-        self.context.journal.emit(
-            Evict(
-                at_ms=self.context.now_ms,
-                subject=work.key,
-                reason=reason,
-                message=message,
-            )
-        )
-
-    def _mark_evicted(
-        self, work: Work, reason: str, message: str, *, cause: str
-    ) -> None:
-        queue = work.queue
-        if queue is not None:
-            queue.shelf.drop(work)
-        self.say(work, EVICTED, True, reason, message)
-        if queue is not None:
-            queue.shelf.put(work)
-            queue.generation += 1
-            self.mark(work, queue)
-        known = (reason, cause)
-        work.evictions[known] = work.evictions.get(known, 0) + 1
-        if work.reserved:
-            self.stopping[work] = None
-
-    def _admitted_ms(self, work: Work) -> int:
-        admitted = work.conditions.get(ADMITTED)
-        if admitted is None or not admitted.status:
-            return 0
-        return (self.context.now_us - admitted.since_us) // 1000
-
-    def stop(self, work: Work) -> None:
-        """Finish an eviction: the job has stopped, quota is released.
-
-        Source: KUEUE.md 11.1.
-        """
-        evicted = work.conditions[EVICTED]
-        self.stopping.pop(work, None)
-        again = evicted.reason in REQUEUED_AT_ONCE
-        self.say(work, REQUEUED, again, evicted.reason, evicted.message)
-        if evicted.reason != OVERTIME:  # that one begins anew when reactivated
-            work.accumulated_s += self._admitted_ms(work) // 1000
-        work.pods_run = False
-        if PODS_READY in work.conditions:
-            self.say(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
-        self.drop(work)
-        reason = PENDING_EVALUATION if work.active else DEACTIVATED
-        self.pend(work, reason, evicted.message)
-        self.enqueue(work)
-        self._emit_requeue(work)
-
-    def _emit_requeue(self, work: Work) -> None:
-        if work.line is None:
-            return
-        at_us = work.requeue_at_us
-        self.context.journal.emit(
-            Requeue(
-                at_ms=self.context.now_ms,
-                subject=work.key,
-                reason=work.conditions[REQUEUED].reason,
-                message=work.conditions[REQUEUED].message,
-                queue=work.local_queue,
-                not_before_ms=None if at_us is None else self.context.ms(at_us),
-            )
-        )
+    # ---- quota and clocks ----
 
     def note_pods(self, work: Work, *, ready: bool) -> None:
         """Note that all pods of a workload run, or that some no longer do.
@@ -366,78 +202,8 @@ class Lifecycle:
         if queue is not None and work.door.open:
             self.wake[queue] = None
 
-    # ---- the end ----
-
-    def finish(self, work: Work, reason: str, message: str) -> None:
-        """Record that a workload ran to its end. Source: KUEUE.md 11.7."""
-        self.say(work, FINISHED, True, reason, message)
-        self.stopping.pop(work, None)
-        self.leave_line(work)
-        admission = work.admission
-        self.drop(work)
-        work.admission = admission
-        self.arm(work)
-        self.context.journal.emit(
-            Finish(
-                at_ms=self.context.now_ms,
-                subject=work.key,
-                reason=reason,
-                message=message,
-            )
-        )
-
-    def deactivate(self, work: Work) -> None:
-        """Evict an inactive workload; its usage is gone at once.
-
-        Source: KUEUE.md 11.5.
-        """
-        target = work.conditions.get(DEACTIVATION_TARGET)
-        reason, message = DEACTIVATED, DEACTIVATED_SENTENCE
-        if target is not None and target.status:
-            reason = f"{DEACTIVATED_DUE_TO}{target.reason}"
-            message = f"{message} due to {target.message}"
-            self.say(work, DEACTIVATION_TARGET, False, target.reason, target.message)
-        work.requeue_count, work.requeue_at_us = 0, None
-        self.leave_line(work)
-        self.evict(work, reason, message)
-        self.drop_usage(work)
-        if not work.reserved:
-            self.pend(work, DEACTIVATED, message)
-
     def drop_usage(self, work: Work) -> None:
         """Give usage back while the reservation's condition still stands."""
         admission = work.admission
         self.drop(work)
         work.admission = admission
-
-    def condemn(self, work: Work, reason: str, sentence: str) -> None:
-        """Make a workload inactive for the engine's own reason.
-
-        Source: KUEUE.md 11.4, 11.6.
-        """
-        self.say(work, DEACTIVATION_TARGET, True, reason, sentence)
-        work.active = False
-        self.dirty[work] = None
-        self.context.journal.emit(
-            Deactivate(
-                at_ms=self.context.now_ms,
-                subject=work.key,
-                reason=reason,
-                message=sentence,
-            )
-        )
-
-    def time_out(self, work: Work) -> None:
-        """Evict a workload whose pods took too long, with a backoff.
-
-        Source: KUEUE.md 11.4.
-        """
-        waiting = self.cluster.settings.waiting
-        assert waiting is not None
-        work.requeue_count += 1
-        n = work.requeue_count
-        base = min(waiting.base_s * 2 ** min(n - 1, 62), waiting.most_s)
-        draw = streams.uniform(self.context.seed, "requeue", work.uid, n)
-        until = self.context.now_us + int(base * (1 + _JITTER * draw) * _US)
-        work.requeue_at_us = max(work.requeue_at_us or 0, until)
-        self.evict(work, PODS_READY_TIMEOUT, pods_ready_timeout(work.name))

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from scheduler.kueue import status
+from scheduler.kueue import evictions, status
+from scheduler.kueue.admissions import admit, finish
 from scheduler.kueue.cluster import Cluster
 from scheduler.kueue.configuration import Settings
 from scheduler.kueue.controller import Controller
@@ -161,10 +162,10 @@ class KueueStage:
         """Carry out what the cycle decided about a head."""
         work, queue = entry.work, entry.queue
         if entry.fate is Fate.ADMITTED:
-            self.life.admit(entry)
+            admit(self.life, entry)
             return
         if entry.fate is Fate.PREEMPTING:
-            self.life.preempt(entry)
+            evictions.preempt(self.life, entry)
         parked = put_back(
             queue.line,
             work,
@@ -185,14 +186,14 @@ class KueueStage:
     def stopped(self, key: Key) -> None:
         """Note that the job of an evicted workload has stopped."""
         work = self.cluster.works[key]
-        self.life.stop(work)
+        evictions.stop(self.life, work)
         self.life.dirty[work] = None
 
     def finish(
         self, key: Key, message: str = JOB_FINISHED_SENTENCE, reason: str = JOB_FINISHED
     ) -> None:
         """Note that a workload ran to its end."""
-        self.life.finish(self.cluster.works[key], reason, message)
+        finish(self.life, self.cluster.works[key], reason, message)
 
     def pods_ready(self, key: Key, ready: bool) -> None:
         """Note that all pods of a workload run, or that some no longer do."""
