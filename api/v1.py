@@ -6,7 +6,13 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
 from api.views.actions import ACTIONS
-from api.views.explaining import Counterfactuals, Explain, PreemptionSteps
+from api.views.explaining import (
+    Counterfactuals,
+    Explain,
+    Fairness,
+    PreemptionSteps,
+    WhatIf,
+)
 from api.views.export import Export
 from api.views.library import Registry, Scenarios
 from api.views.objects import OneObject, PolicyView
@@ -49,6 +55,8 @@ urlpatterns = [
         Counterfactuals.as_view(),
         name="counterfactuals",
     ),
+    path(f"{_ONE}/fairness", Fairness.as_view(), name="fairness"),
+    path(f"{_ONE}/whatif", WhatIf.as_view(), name="whatif"),
     path(f"{_ONE}/samples", Samples.as_view(), name="samples"),
     path(f"{_ONE}/state", State.as_view(), name="state"),
     path(f"{_ONE}/hash", Hash.as_view(), name="hash"),

@@ -101,12 +101,19 @@ class DeleteSerializer(SeenSerializer):
 
 
 class MoveSerializer(SeenSerializer):
-    """A Workload, and the queue it goes to.
+    """What moves, and where to.
 
-    `to` is a LocalQueue of its namespace, or "ClusterQueue/NAME".
+    A Workload (`workload`) goes to a LocalQueue of its namespace by name, or
+    to "ClusterQueue/NAME". Anything that moves (`object`) is named by its key;
+    a ClusterQueue or Cohort goes to "Cohort/NAME", or "Cohort/" for none.
     """
 
-    workload = serializers.CharField(max_length=320, help_text="namespace/name")
+    workload = serializers.CharField(
+        required=False, default="", max_length=320, help_text="namespace/name"
+    )
+    object = serializers.CharField(
+        required=False, default="", max_length=400, help_text="Kind/namespace/name"
+    )
     to = serializers.CharField(max_length=320)
     dryRun = serializers.BooleanField(  # noqa: N815 - as it travels
         required=False, default=False
@@ -117,7 +124,7 @@ class VictimSerializer(serializers.Serializer[Any]):
     """Who would be evicted, and why."""
 
     workload = serializers.CharField()
-    tick = serializers.IntegerField()
+    atMs = serializers.IntegerField()  # noqa: N815 - as it travels
     reason = serializers.CharField()
     message = serializers.CharField()
     workLostMs = serializers.IntegerField()  # noqa: N815 - as it travels
@@ -134,9 +141,11 @@ class ShareSerializer(serializers.Serializer[Any]):
 class MoveOutcomeSerializer(serializers.Serializer[Any]):
     """What a move would come to: it was run on a copy of the world."""
 
-    outcome = serializers.ChoiceField(["admitted", "waits", "inactive"])
+    outcome = serializers.ChoiceField(
+        ["admitted", "waits", "inactive", "finished", "gone", "changes"]
+    )
     tick = serializers.IntegerField(allow_null=True, help_text="of the admission")
-    ranTo = serializers.IntegerField(help_text="the tick that was looked at last")  # noqa: N815
+    ranTo = serializers.IntegerField(help_text="milliseconds")  # noqa: N815
     reason = serializers.CharField()
     message = serializers.CharField()
     evicted = serializers.BooleanField(help_text="it holds quota and would lose it")
@@ -145,6 +154,29 @@ class MoveOutcomeSerializer(serializers.Serializer[Any]):
     )
     victims = VictimSerializer(many=True)
     shares = ShareSerializer(many=True)
+    sentences = serializers.ListField(child=serializers.CharField())
+    preview = serializers.DictField(help_text="the whole of it, as from `whatif`")
+
+
+class PatchSerializer(serializers.Serializer[Any]):
+    """A merge patch of one object."""
+
+    kind = serializers.CharField(max_length=63)
+    namespace = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=63
+    )
+    name = serializers.CharField(max_length=253)
+    patch = serializers.DictField()
+
+
+class WhatIfSerializer(serializers.Serializer[Any]):
+    """Edits to try on a copy, and the Workload that they are for, if one."""
+
+    edits = PatchSerializer(many=True, allow_empty=False)
+    pause = PatchSerializer(many=True, required=False, default=list)
+    subject = serializers.CharField(
+        required=False, default="", allow_blank=True, help_text="Kind/namespace/name"
+    )
 
 
 class NodeSerializer(serializers.Serializer[Any]):

@@ -16,9 +16,13 @@ from api.renderers import YAMLTextParser
 from api.serializers import actions as bodies
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, flag
+from api.views.explaining import key_of
 from sandbox import actions
 from sandbox.diffs import Step
-from sandbox.preview import MoveOutcome, preview_move
+from sandbox.errors import ConflictError
+from sandbox.explaining import preview_move
+from scheduler.explain import to_document
+from scheduler.explain.shapes import Preview, ShareChange, Victim
 from scheduler.records.objects import Key
 
 
@@ -131,7 +135,7 @@ class Delete(View):
 
 
 class Move(View):
-    """A Workload to another queue."""
+    """A Workload to another queue, a queue to another cohort."""
 
     @extend_schema(
         request=bodies.MoveSerializer,
@@ -144,44 +148,71 @@ class Move(View):
     def post(self, request: Request, sandbox_id: str) -> Response:
         """Move it; with dryRun say what would happen, by running it on a copy."""
         given = self.read(bodies.MoveSerializer)
-        namespace, slash, name = given["workload"].rpartition("/")
-        if not slash:
-            problem = {"workload": "expected namespace/name"}
-            raise serializers.ValidationError(problem)
-        key = Key("Workload", namespace, name)
+        subject, target = _subject(given), _target(given["to"])
         if given["dryRun"] or flag(request, "dryRun"):
-            self.sandbox(sandbox_id)
-            return Response(outcome_body(preview_move(sandbox_id, key, given["to"])))
+            preview = preview_move(self.sandbox(sandbox_id), subject, target)
+            return Response(outcome_body(preview))
         seen = given["revision"]
-        step = actions.do_move(self.user(), sandbox_id, key, given["to"], seen=seen)
+        step = actions.do_move(self.user(), sandbox_id, subject, target, seen=seen)
         return done(step)
 
 
-def outcome_body(outcome: MoveOutcome) -> dict[str, Any]:
-    """Return a preview as it travels."""
-    return {
-        "outcome": outcome.outcome,
-        "tick": outcome.tick,
-        "ranTo": outcome.ran_to,
-        "reason": outcome.reason,
-        "message": outcome.message,
-        "evicted": outcome.evicted,
-        "position": outcome.position,
-        "victims": [
-            {
-                "workload": victim.workload,
-                "tick": victim.tick,
-                "reason": victim.reason,
-                "message": victim.message,
-                "workLostMs": victim.work_lost_ms,
-            }
-            for victim in outcome.victims
-        ],
-        "shares": [
-            {"queue": queue, "before": before, "after": after}
-            for queue, before, after in outcome.shares
-        ],
+def _subject(given: dict[str, Any]) -> Key:
+    if given["object"]:
+        return key_of(given["object"])
+    namespace, slash, name = given["workload"].rpartition("/")
+    if not slash:
+        raise serializers.ValidationError({"workload": "expected namespace/name"})
+    return Key("Workload", namespace, name)
+
+
+def _target(text: str) -> Key:
+    kind, slash, name = text.rpartition("/")
+    return Key(kind.rstrip("/"), "", name) if slash else Key("LocalQueue", "", text)
+
+
+def outcome_body(preview: Preview) -> dict[str, Any]:
+    """Return a preview of a move as it travels; a refused one is a Conflict."""
+    if preview.refused:
+        raise ConflictError(preview.refused)
+    document = to_document(preview)
+    outcome = preview.outcome
+    body: dict[str, Any] = {
+        "outcome": outcome.outcome if outcome else "changes",
+        "tick": outcome.tick if outcome else None,
+        "ranTo": outcome.ran_to_ms if outcome else 0,
+        "reason": outcome.reason if outcome else "",
+        "message": outcome.message if outcome else "",
+        "evicted": preview.evicted,
+        "position": outcome.position if outcome else None,
+        "victims": [_victim(victim) for victim in outcome.victims] if outcome else [],
+        "shares": [_share(change) for change in outcome.shares] if outcome else [],
+        "sentences": preview.sentences,
+        "preview": document,
     }
+    return body
+
+
+def _victim(victim: Victim) -> dict[str, Any]:
+    return {
+        "workload": victim.workload,
+        "atMs": victim.at_ms,
+        "reason": victim.reason,
+        "message": victim.message,
+        "workLostMs": victim.work_lost_ms,
+    }
+
+
+def _share(change: ShareChange) -> dict[str, str]:
+    return {
+        "queue": change.name,
+        "before": _number(change.before),
+        "after": _number(change.after),
+    }
+
+
+def _number(share: float | None) -> str:
+    return "inf" if share is None else f"{share:.10g}"
 
 
 class Node(View):

@@ -1,15 +1,19 @@
-"""Why: a workload's place, what would let it in, a preemption step by step."""
+"""Why and what if: places, shares, preemptions step by step, edits before they are made."""
 
 from __future__ import annotations
 
+import msgspec
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import ValidationError
 
+from api.serializers.actions import WhatIfSerializer
 from api.views.base import View, number
 from sandbox import explaining
 from sandbox.errors import NotFoundError
+from scheduler.explain.shapes import Change
 from scheduler.records.objects import Key
 
 _TICK = OpenApiParameter("tick", int, description="As it was at this tick; now.")
@@ -21,19 +25,66 @@ def _tick(request: Request) -> int | None:
 
 
 class Explain(View):
-    """Why a Workload is where it is."""
+    """Why a Workload or a Pod is where it is."""
 
     @extend_schema(
         operation_id="explain_read",
         responses=OpenApiTypes.OBJECT,
-        parameters=[_TICK],
+        parameters=[
+            _TICK,
+            OpenApiParameter("kind", str, enum=["Workload", "Pod"]),
+        ],
     )
     def get(
         self, request: Request, sandbox_id: str, namespace: str, name: str
     ) -> Response:
-        """Return conditions, arithmetic by flavor, searches and sentences."""
-        sandbox, key = self.sandbox(sandbox_id), Key("Workload", namespace, name)
-        return Response(explaining.explain_workload(sandbox, key, _tick(request)))
+        """Return conditions, arithmetic, searches or node tables, and sentences."""
+        kind = request.query_params.get("kind", "Workload")
+        if kind not in ("Workload", "Pod"):
+            raise ValidationError({"kind": f"expected Workload or Pod, got {kind!r}"})
+        sandbox, key = self.sandbox(sandbox_id), Key(kind, namespace, name)
+        return Response(explaining.explain_object(sandbox, key, _tick(request)))
+
+
+class Fairness(View):
+    """Weighted shares and whose turn it is."""
+
+    @extend_schema(
+        operation_id="fairness_read",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[_TICK],
+    )
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return formulas with their numbers, flows, heads and next victims."""
+        sandbox = self.sandbox(sandbox_id)
+        return Response(explaining.explain_fairness(sandbox, _tick(request)))
+
+
+class WhatIf(View):
+    """Edits, before they are made."""
+
+    @extend_schema(
+        operation_id="whatif_create",
+        request=WhatIfSerializer,
+        responses=OpenApiTypes.OBJECT,
+    )
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Return what merge patches would come to: they are run on a copy."""
+        given = self.read(WhatIfSerializer)
+        change = msgspec.convert(
+            {"edits": given["edits"], "pause": given["pause"]}, Change
+        )
+        subject = key_of(given["subject"]) if given["subject"] else None
+        sandbox = self.sandbox(sandbox_id)
+        return Response(explaining.preview_change(sandbox, change, subject))
+
+
+def key_of(text: str) -> Key:
+    """Return the key of "Kind/namespace/name"; 422 for anything else."""
+    parts = text.split("/")
+    if len(parts) != 3:
+        raise ValidationError({"": f"expected Kind/namespace/name, got {text!r}"})
+    return Key(*parts)
 
 
 class Counterfactuals(View):

@@ -15,12 +15,12 @@ from sandbox.actions.living import (
     do_rename,
     do_show,
 )
+from sandbox.actions.moves import do_move
 from sandbox.actions.nodes import do_node
 from sandbox.actions.objects import (
     Imported,
     do_delete,
     do_import,
-    do_move,
     do_policy,
 )
 from sandbox.actions.past import do_redo, do_rewind, do_undo

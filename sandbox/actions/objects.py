@@ -1,8 +1,8 @@
-"""Objects and policy: import, apply, delete, move."""
+"""Objects and policy: import, apply, delete."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,12 +12,11 @@ from sandbox import operations
 from sandbox.actions.turns import Turn, refuse_stale, turn
 from sandbox.commits import Work
 from sandbox.diffs import Step
-from sandbox.errors import Cause, ConflictError, InvalidError, NotFoundError
+from sandbox.errors import Cause, InvalidError, NotFoundError
 from sandbox.events import Line
 from sandbox.findings import causes_of
 from sandbox.operations import Delete, Edit, Put, SetPolicy, Settle, Several
 from sandbox.rows.transport import POLICY_KEY
-from sandbox.transitions import conditions_of, is_true
 from scheduler.errors import PolicyError, SchedulerError
 from scheduler.manifests.documents import DEFAULT_LIMITS, Limits
 from scheduler.manifests.load import Finding, Loaded, load
@@ -29,7 +28,6 @@ from scheduler.world import World
 
 #: An edit of more objects than this is one event with their number.
 MOST_LINES = 50
-QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -307,77 +305,4 @@ def do_delete(
         summary = lines[0].message if len(lines) == 1 else f"{name} deletes {len(keys)}"
         return mine.commit(
             Work(operation=operation, who=user.pk, summary=summary, edits=lines)
-        )
-
-
-def move_of(world: World, workload: Key, queue: str) -> Edit:
-    """Return the edit that moves a Workload to a LocalQueue or ClusterQueue.
-
-    `queue` is a LocalQueue of its namespace, or "ClusterQueue/name" for the
-    first LocalQueue that leads there. A Workload that a job owns moves with
-    the job's label. One that holds quota is deactivated first and active
-    again in its new queue, as an administrator would do it: Kueue refuses to
-    change the queue of a Workload with quota. Source: KUEUE.md, Workload
-    webhook. Raises NotFoundError, ConflictError, InvalidError.
-    """
-    obj = world.objects.get(workload)
-    if obj is None or workload.kind != "Workload":
-        raise NotFoundError(f"{workload} is not a Workload of this sandbox")
-    name = _local_queue(world, workload.namespace, queue)
-    if obj.spec.get("queueName") == name:
-        raise ConflictError(f"{workload.path} is in LocalQueue {name} already")
-    edited = {**obj.manifest, "spec": {**obj.spec, "queueName": name}}
-    manifests = [*_jobs(world, obj, name), edited]
-    if not is_true(conditions_of(obj.status), "QuotaReserved"):
-        return Put(manifests=manifests)
-    off = {**obj.manifest, "spec": {**obj.spec, "active": False}}
-    return Several([Put(manifests=[off]), Settle(), Put(manifests=manifests)])
-
-
-def _jobs(world: World, obj: Object, queue: str) -> Iterator[dict[str, Any]]:
-    """Yield the jobs that own a Workload, labelled with their new queue."""
-    for owner in obj.metadata.get("ownerReferences") or ():
-        key = Key(owner["kind"], obj.key.namespace, owner["name"])
-        job = world.objects.get(key)
-        if job is not None:
-            labels = {**job.labels, QUEUE_LABEL: queue}
-            yield {**job.manifest, "metadata": {**job.metadata, "labels": labels}}
-
-
-def _local_queue(world: World, namespace: str, queue: str) -> str:
-    kind, slash, name = queue.partition("/")
-    if not slash:
-        if Key("LocalQueue", namespace, queue) not in world.objects:
-            raise NotFoundError(f"LocalQueue {namespace}/{queue} is not there")
-        return queue
-    if kind != "ClusterQueue":
-        raise InvalidError(f"expected a LocalQueue or ClusterQueue/NAME, got {queue!r}")
-    for key in world.keys("LocalQueue"):
-        leads_to = world.objects[key].spec.get("clusterQueue")
-        if key.namespace == namespace and leads_to == name:
-            return key.name
-    raise NotFoundError(
-        f"namespace {namespace} has no LocalQueue that leads to ClusterQueue {name}"
-    )
-
-
-def do_move(
-    user: User, sandbox_id: str, workload: Key, queue: str, *, seen: int | None = None
-) -> Step:
-    """Move a Workload to another queue; one that holds quota is evicted first."""
-    with turn(user, sandbox_id) as mine:
-        refuse_stale(mine.sandbox, seen, [str(workload)])
-        world = mine.held.world
-        before = ""
-        if workload in world.objects:
-            before = world.get(workload).spec.get("queueName") or ""
-        operation = move_of(world, workload, queue)
-        after = _local_queue(world, workload.namespace, queue)
-        summary = f"{user.get_username()} moves {workload.path} to {after}"
-        line = mine.line(
-            user, "Move", str(workload), summary, before=before, after=after
-        )
-        mine.do(operation)
-        return mine.commit(
-            Work(operation=operation, who=user.pk, summary=summary, edits=[line])
         )

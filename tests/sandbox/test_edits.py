@@ -17,8 +17,8 @@ from sandbox.errors import (
     NotFoundError,
     StaleError,
 )
+from sandbox.explaining import preview_move
 from sandbox.models import Event, Member, Revision, Sandbox, Workload
-from sandbox.preview import preview_move
 from scheduler.records.objects import Key
 from tests.builders import cluster_queue, flavor, job, local_queue, node
 from tests.sandbox.conftest import check_rows, contended, row, text_of, tick
@@ -33,6 +33,10 @@ needs_samples = pytest.mark.skipif(
 
 def files() -> list[tuple[str, str]]:
     return [(path.name, path.read_text()) for path in sorted(SAMPLES.glob("*.yaml"))]
+
+
+def door(name: str) -> Key:
+    return Key("LocalQueue", "", name)
 
 
 def workload(sandbox: Sandbox, phase: str) -> Key:
@@ -154,7 +158,7 @@ def test_a_waiting_workload_moves_to_the_other_queue(busy, person):
     key = workload(busy, "pending")
     before = Workload.objects.get(sandbox=busy, name=key.name).queue
     target = "b-door" if before == "a-door" else "a-door"
-    actions.do_move(person, busy.pk, key, target)
+    actions.do_move(person, busy.pk, key, door(target))
     assert Workload.objects.get(sandbox=busy, name=key.name).queue == target
     check_rows(busy)
 
@@ -163,7 +167,7 @@ def test_an_admitted_workload_is_evicted_when_it_moves(busy, person):
     tick(busy, 4)
     key = workload(busy, "admitted")
     target = "b" if Workload.objects.get(name=key.name).cluster_queue == "a" else "a"
-    step = actions.do_move(person, busy.pk, key, f"ClusterQueue/{target}")
+    step = actions.do_move(person, busy.pk, key, Key("ClusterQueue", "", target))
     evicted = [e for e in step.events if e["type"] == "Evict"]
     assert [(e["subject"], e["reason"]) for e in evicted] == [(str(key), "Deactivated")]
     check_rows(busy)
@@ -176,10 +180,10 @@ def test_a_preview_says_what_the_move_then_does(busy, person):
     key = workload(busy, "pending")
     before = Workload.objects.get(sandbox=busy, name=key.name).queue
     target = "b-door" if before == "a-door" else "a-door"
-    outcome = preview_move(busy.pk, key, target)
+    outcome = preview_move(row(busy), key, door(target)).outcome
     assert row(busy).tick == 8
-    actions.do_move(person, busy.pk, key, target)
-    steps = tick(busy, outcome.ran_to - 8)
+    actions.do_move(person, busy.pk, key, door(target))
+    steps = tick(busy, -(-outcome.ran_to_ms // 1000) - 8)
     admissions = [
         step.tick
         for step in steps
@@ -194,9 +198,21 @@ def test_a_move_to_where_it_is_or_to_nowhere_is_refused(busy, person):
     key = workload(busy, "pending")
     queue = Workload.objects.get(sandbox=busy, name=key.name).queue
     with pytest.raises(ConflictError, match="already"):
-        actions.do_move(person, busy.pk, key, queue)
-    with pytest.raises(NotFoundError, match="LocalQueue default/nowhere"):
-        actions.do_move(person, busy.pk, key, "nowhere")
+        actions.do_move(person, busy.pk, key, door(queue))
+    with pytest.raises(ConflictError, match="LocalQueue default/nowhere"):
+        actions.do_move(person, busy.pk, key, door("nowhere"))
+    with pytest.raises(NotFoundError, match="ClusterQueue nowhere"):
+        actions.do_move(person, busy.pk, key, Key("ClusterQueue", "", "nowhere"))
+
+
+def test_a_queue_moves_to_another_cohort(busy, person):
+    tick(busy, 4)
+    actions.do_move(
+        person, busy.pk, Key("ClusterQueue", "", "a"), Key("Cohort", "", "new")
+    )
+    world, _ = worlds.copy_of(busy.pk)
+    assert world.objects[Key("ClusterQueue", "", "a")].spec["cohortName"] == "new"
+    check_rows(busy)
 
 
 def test_a_deleted_object_is_gone_from_rows_and_page(busy, person):
@@ -330,7 +346,7 @@ def do(person, sandbox: Sandbox, what: str, how: object) -> None:
                 names = Workload.objects.filter(sandbox=sandbox).order_by("name")
                 if names:
                     key = Key("Workload", "default", names[0].name)
-                    actions.do_move(person, sandbox.pk, key, how)
+                    actions.do_move(person, sandbox.pk, key, door(how))
             case "fair":
                 fair = {"preemptionStrategies": ["LessThanInitialShare"]}
                 patch = {"spec": {"kueue": {"fairSharing": fair if how else None}}}
