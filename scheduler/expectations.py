@@ -27,11 +27,13 @@ def judge(scenario: Scenario | None, decisions: Sequence[Decision]) -> list[Verd
 
 def _verdict(expected: Expectation, decisions: Sequence[Decision]) -> Verdict:
     at = durations.milliseconds(expected.at) if expected.at else None
-    found = any(
+    found = sum(
         (at is None or decision.at_ms == at) and matches(expected.event, decision)
         for decision in decisions
     )
-    return Verdict(holds=found is not expected.never, text=_text(expected))
+    if expected.most is not None:
+        return Verdict(holds=found <= expected.most, text=_text(expected))
+    return Verdict(holds=bool(found) is not expected.never, text=_text(expected))
 
 
 def matches(wanted: Match, decision: Decision) -> bool:
@@ -51,4 +53,5 @@ def _text(expected: Expectation) -> str:
     never = "never " if expected.never else ""
     by = f" by {event.by}" if event.by else ""
     why = f" ({event.reason})" if event.reason else ""
-    return f"{when}{never}{event.type} {event.subject}{by}{why}"
+    most = f"at most {expected.most} times " if expected.most is not None else ""
+    return f"{when}{never}{most}{event.type} {event.subject}{by}{why}"

@@ -55,11 +55,15 @@ class Expectation(
     frozen=True,
     kw_only=True,
 ):
-    """A decision that must be taken at `at`, or (`never`) at no time at all."""
+    """A decision that must be taken at `at`, or (`never`) not then.
+
+    With `most` it may be taken no more often than that, and need not be.
+    """
 
     event: Match
     at: str = ""  # Go duration from the start; "" = at any time
     never: bool = False
+    most: int | None = None
 
 
 class Checkpoint(
