@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scheduler import registry
 from scheduler.decisions import PodSetAdmission
 from scheduler.kueue.glance import runs
+from scheduler.lifetime.book import JOB_KINDS
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Run
 from scheduler.manifests.jobs import GroupedKind, JobKind, Surroundings
@@ -18,7 +19,6 @@ from scheduler.records.objects import Key, Object
 if TYPE_CHECKING:
     from scheduler.lifetime.stage import Lifetime
 
-JOB_KINDS = ("Job", "JobSet")
 ADMISSION_GATE = "kueue.x-k8s.io/admission"
 _GROUP_KIND = "Pod"
 _OWNERS = frozenset({*JOB_KINDS, "Workload"})

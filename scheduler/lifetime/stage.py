@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
-from scheduler import durations
-from scheduler.decisions import (
-    Admit,
-    Arrive,
-    Bind,
-    Decision,
-    Evict,
-    Fail,
-    Finish,
-    Preempt,
-)
+from scheduler.decisions import Admit, Arrive, Bind, Decision, Evict, Fail, Preempt
 from scheduler.lifetime import status
+from scheduler.lifetime.book import JOB_KINDS, NODE, POD, WORKLOAD, Host
 from scheduler.lifetime.changes import CHANGE, carry_out
-from scheduler.lifetime.jobs import JOB_KINDS, Jobs
-from scheduler.lifetime.pods import make_pod, owner_key
-from scheduler.lifetime.runs import Due, Run, Timers
-from scheduler.records.annotations import Timing, read_timing
+from scheduler.lifetime.jobs import Jobs
+from scheduler.lifetime.losing import Losing
+from scheduler.lifetime.pods import owner_key
+from scheduler.lifetime.runs import Due, Run
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Policy
-from scheduler.stage import Context, Stage
+from scheduler.stage import Context
 
-if TYPE_CHECKING:
-    from scheduler.kueue.stage import KueueStage
-
-WORKLOAD = "Workload"
-POD = "Pod"
-NODE = "Node"
 #: Kinds that arrive, in the order in which one instant takes them up: owners
 #: first, so that what is imported with them finds them.
 ARRIVING = (NODE, *JOB_KINDS, WORKLOAD, "PodGroup", POD, CHANGE)
@@ -39,58 +24,17 @@ _RANK = {kind: rank for rank, kind in enumerate(ARRIVING)}
 OWNERS = frozenset({*JOB_KINDS, WORKLOAD})
 
 
-class Host(Protocol):
-    """What lifetime needs of the world that it lives in."""
-
-    objects: dict[Key, Object]
-    policy: Policy
-
-    @property
-    def kueue(self) -> KueueStage | None:
-        """Return the Kueue stage, when the stack has one."""
-
-    def placers(self) -> list[Stage]:
-        """Return the stages that place pods."""
-
-    def put(self, obj: Object) -> Object:
-        """Take a new object."""
-
-    def delete(self, key: Key) -> None:
-        """Remove an object."""
-
-    def get(self, key: Key) -> Object:
-        """Return an object with fresh status."""
-
-    def introduce(self, obj: Object) -> None:
-        """Show an object to every stage."""
-
-
-class Lifetime:
+class Lifetime(Losing):
     """Arrivals, starts, run time, endings, lost pods and nodes.
 
     Kueue (or nothing, under the other stacks) says what may run; the placing
-    stage says where; this says for how long. Work is done while all pods of a
-    run are ready, and begins again from zero after a stop or a lost pod.
+    stage says where; this says for how long.
     """
 
     name = "lifetime"
 
     def __init__(self, context: Context, policy: Policy, host: Host) -> None:
-        self.context = context
-        self.host = host
-        simulation = policy.spec.simulation
-        self.default_runtime_ms = durations.milliseconds(simulation.default_runtime)
-        self.pod_start_ms = simulation.pod_start_ms
-        self.places_pods = simulation.nodes_schedule
-        self.runs: dict[Key, Run] = {}
-        self.timers = Timers()
-        self.future: dict[Key, int] = {}
-        self.fresh: dict[Key, None] = {}
-        self.arrived: set[Key] = set()
-        self.owners: dict[Key, Key] = {}  # pod -> owner of its run
-        self.placed: dict[Key, str] = {}  # pod -> node
-        self.nodes: set[Key] = set()
-        self.used: dict[str, int] = {}  # key text -> times the name was freed
+        super().__init__(context, policy, host)
         self.awake = False
         self.jobs = Jobs(self)
         self._reactions: dict[type[Decision], Callable[[Any], None]] = {
@@ -176,10 +120,6 @@ class Lifetime:
 
     # -- arrivals --------------------------------------------------------
 
-    def timing(self, obj: Object) -> Timing:
-        """Return what the object's annotations say of its time."""
-        return read_timing(obj.annotations)
-
     def arrival_of(self, obj: Object) -> int:
         """Return when the object comes, no earlier than now."""
         span = self.timing(obj).arrival
@@ -204,10 +144,6 @@ class Lifetime:
     def waits(self, key: Key) -> bool:
         """Tell whether the object has not arrived yet."""
         return key in self.future
-
-    def uses(self, key: Key) -> int:
-        """Return how often this name was used and freed before."""
-        return self.used.get(str(key), 0)
 
     def wake(self) -> None:
         """Ask for the present instant to be handled (again): something was edited."""
@@ -278,202 +214,6 @@ class Lifetime:
         waits = WORKLOAD if self.host.kueue is not None else POD
         return obj.key.kind == waits
 
-    # -- starting --------------------------------------------------------
-
-    def placement(self) -> bool:
-        """Tell whether pods are made and placed on nodes."""
-        if self.host.kueue is None:
-            return True
-        return self.places_pods and bool(self.nodes)
-
-    def run_of(self, owner: Key) -> Run:
-        """Return the owner's run, a new one if it has none."""
-        run = self.runs.get(owner)
-        if run is None:
-            run = self.runs[owner] = Run(owner=owner)
-        return run
-
-    def start(self, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
-        """Begin an attempt: make the pods, or without nodes just start the clock.
-
-        `pod_sets` are name, count, template, and `nodeSelector` and
-        `tolerations` that the assigned flavors add.
-        """
-        run = self.run_of(owner.key)
-        if run.active or run.done:
-            return
-        run.attempt += 1
-        run.active = True
-        run.started_ms = self.context.now_ms
-        run.waiting.clear()
-        run.ready.clear()
-        self._touch(owner.key)
-        if self.placement():
-            self._make_pods(run, owner, pod_sets)
-        else:
-            self._wait_ready(run, owner.key)
-
-    def _make_pods(
-        self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]
-    ) -> None:
-        self.fill_up(run, owner, pod_sets)
-        if not run.pods:
-            self._all_ready(run)
-
-    def fill_up(self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
-        """Make the pods that the run lacks."""
-        for pod_set in pod_sets:
-            have = self._count(run, pod_set["name"])
-            for _ in range(int(pod_set["count"]) - have):
-                self.add_pod(run, owner, pod_set)
-
-    def _count(self, run: Run, pod_set: str) -> int:
-        return sum(
-            1
-            for pod in run.pods
-            if self.host.objects[pod].labels.get("kueue.x-k8s.io/podset", pod_set)
-            == pod_set
-        )
-
-    def add_pod(self, run: Run, owner: Object, pod_set: dict[str, Any]) -> None:
-        """Make one more pod of this pod set."""
-        pod = make_pod(
-            owner,
-            pod_set,
-            run.made,
-            node_selector=pod_set.get("nodeSelector") or {},
-            tolerations=pod_set.get("tolerations") or [],
-        )
-        run.made += 1
-        self.attach(run, pod.key)
-        self.host.put(pod)
-
-    def attach(self, run: Run, pod: Key) -> None:
-        """Make a pod part of a run."""
-        if pod not in run.pods:
-            run.pods.append(pod)
-        self.owners[pod] = run.owner
-        self._touch(pod)
-
-    def _wait_ready(self, run: Run, key: Key) -> None:
-        """Let a bound pod (or a run without pods) get ready after its start time."""
-        obj = self.host.objects[run.owner]
-        span = self.timing(obj).ready_after
-        delay = self.pod_start_ms
-        if span is not None:
-            delay += span.draw(self.context.seed, "ready", str(key), run.attempt)
-        at = self.context.now_ms + delay
-        run.waiting[key] = at
-        if delay:
-            self.timers.add(at, Due.READY, key, run.attempt)
-        else:
-            self._ready(run, key)
-
-    def _ready(self, run: Run, key: Key) -> None:
-        run.waiting.pop(key, None)
-        self._touch(run.owner)
-        if key != run.owner or key.kind == POD:
-            run.ready[key] = None
-            self._touch(key)
-        if run.all_ready():
-            self._all_ready(run)
-
-    def _all_ready(self, run: Run) -> None:
-        """Start the work: it takes its run time from here."""
-        run.ready_ms = self.context.now_ms
-        length = self._length(run)
-        if length is not None:
-            run.ends_ms = self.context.now_ms + length
-            self.timers.add(run.ends_ms, Due.FINISH, run.owner, run.attempt)
-        self._tell_ready(run, True)
-
-    def _tell_ready(self, run: Run, ready: bool) -> None:
-        if self.host.kueue is not None and run.owner.kind == WORKLOAD:
-            self.host.kueue.pods_ready(run.owner, ready)
-
-    def _length(self, run: Run) -> int | None:
-        """Return how long the work takes; None when it goes on until stopped."""
-        obj = self.host.objects[run.owner]
-        timing = self.timing(obj)
-        seed, subject = self.context.seed, str(run.owner)
-        length: int | None = self.default_runtime_ms
-        if timing.runtime is not None:
-            length = timing.runtime.draw(seed, "runtime", subject)
-        elif timing.recreate:
-            length = None
-        if length is not None:
-            length *= self.jobs.waves(obj)
-        if timing.fails_after is not None:
-            fails = timing.fails_after.draw(seed, "fails", subject, run.attempt)
-            if length is None or fails < length:
-                run.failed = True
-                return fails
-        return length
-
-    # -- ending ----------------------------------------------------------
-
-    def _finish(self, run: Run) -> None:
-        run.active, run.done = False, True
-        run.waiting.clear()
-        self._touch(run.owner)
-        owner = self.host.objects[run.owner]
-        if run.owner.kind == POD:
-            self.end_pod(owner, failed=run.failed)
-            self.emit_finish(run)
-            return
-        self._drop_pods(run, ended=True)
-        self.jobs.ended(owner, run)
-
-    def end_pod(self, pod: Object, *, failed: bool) -> None:
-        """Leave a pod that ran to its end behind, with its room given back."""
-        pod.status["phase"] = "Failed" if failed else "Succeeded"
-        self.placed.pop(pod.key, None)
-        self._touch(pod.key)
-        for stage in self.host.placers():
-            stage.put(pod)
-
-    def emit_finish(self, run: Run) -> None:
-        """Tell that a run that no scheduler speaks for came to its end."""
-        reason = "Failed" if run.failed else "Succeeded"
-        now = self.context.now_ms
-        self._emit(Finish(at_ms=now, subject=run.owner, reason=reason))
-
-    def _drop_pods(self, run: Run, *, ended: bool = False) -> None:
-        """Part from the run's pods: its own are deleted, given ones stay or return."""
-        pods, run.pods = run.pods, []
-        run.ready.clear()
-        for pod in pods:
-            self.owners.pop(pod, None)
-            obj = self.host.objects.get(pod)
-            if obj is None:
-                continue
-            if ended and self.jobs.is_given(obj):
-                self.end_pod(obj, failed=run.failed)
-                continue
-            self.host.delete(pod)
-            if self.jobs.is_given(obj):
-                self.jobs.give_again(obj)
-
-    def stop(self, owner: Key) -> None:
-        """End an attempt without its end: what was done is lost."""
-        run = self.runs.get(owner)
-        if run is None or not run.active:
-            return
-        if run.started_ms is not None:
-            run.lost_ms += self.context.now_ms - run.started_ms
-        run.active, run.failed = False, False
-        run.ready_ms = run.ends_ms = None
-        run.waiting.clear()
-        self._drop_pods(run)
-        self._touch(owner)
-
-    def _forget_run(self, key: Key) -> None:
-        if key in self.runs:
-            if key.kind != POD:
-                self.stop(key)
-            del self.runs[key]
-        self.jobs.forget(key)
-
     # -- what the schedulers decided -------------------------------------
 
     def _admitted(self, decision: Admit) -> None:
@@ -497,65 +237,10 @@ class Lifetime:
         if run is not None and run.active and pod not in run.ready:
             self._wait_ready(run, pod)
 
-    def bound_on(self, run: Run, pod: Key, node: str) -> None:
-        """Take a pod that came with its node as started there."""
-        self.placed[pod] = node
-        if pod not in run.ready:
-            self._wait_ready(run, pod)
-
-    def next_ordinal(self, key: Key) -> int:
-        """Return a number that no replica of this name had before, from 1."""
-        text = f"replica {key}"
-        self.used[text] = self.used.get(text, 0) + 1
-        return self.used[text]
-
     def _refused(self, decision: Fail) -> None:
         """React to a pod that failed on its node; a failed attempt waits on."""
         if decision.node and decision.subject.kind == POD:
             self.lose_pod(decision.subject)
-
-    # -- losing pods and nodes -------------------------------------------
-
-    def lose_node(self, node: str, why: str) -> None:
-        """Take every pod off this node, as its failure does."""
-        for pod in sorted(key for key, at in self.placed.items() if at == node):
-            self._emit(
-                Evict(
-                    at_ms=self.context.now_ms,
-                    subject=pod,
-                    reason="NodeLost",
-                    message=why,
-                )
-            )
-            self.lose_pod(pod)
-
-    def lose_pod(self, pod: Key) -> None:
-        """Delete a pod that lost its place; its owner's kind says what follows."""
-        obj = self.host.objects.get(pod)
-        if obj is None or (pod not in self.arrived and pod not in self.owners):
-            return
-        again = self.owners.get(pod) == pod and self.timing(obj).recreate
-        self.host.delete(pod)
-        if again:
-            self.jobs.recreate(obj)
-
-    def _pod_gone(self, owner: Key, pod: Key) -> None:
-        """Replace a pod that a run lost; its work begins again."""
-        run = self.runs.get(owner)
-        if run is None or pod not in run.pods:
-            return
-        run.pods.remove(pod)
-        run.ready.pop(pod, None)
-        run.waiting.pop(pod, None)
-        if not run.active:
-            return
-        self._touch(owner)
-        if run.ready_ms is not None:
-            run.lost_ms += self.context.now_ms - run.ready_ms
-            run.ready_ms = run.ends_ms = None
-            run.failed = False
-            self._tell_ready(run, False)
-        self.jobs.replace_pods(self.host.get(owner), run)
 
     # -- restoring -------------------------------------------------------
 
@@ -586,14 +271,3 @@ class Lifetime:
             self.timers.add(run.ends_ms, Due.FINISH, run.owner, run.attempt)
         for pod, at in run.waiting.items():
             self.timers.add(at, Due.READY, pod, run.attempt)
-
-    def _touch(self, key: Key) -> None:
-        """Note a change; a job's status tells of its Workload's run."""
-        self.context.journal.touch(key)
-        obj = self.host.objects.get(key) if key.kind == WORKLOAD else None
-        job = owner_key(obj, frozenset(JOB_KINDS)) if obj is not None else None
-        if job in self.host.objects:
-            self.context.journal.touch(job)
-
-    def _emit(self, decision: Decision) -> None:
-        self.context.journal.emit(decision)

@@ -1,0 +1,121 @@
+"""What the lifetime of a world keeps: runs, timers, who owns which pod, and where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from scheduler import durations
+from scheduler.decisions import Decision
+from scheduler.lifetime.pods import owner_key
+from scheduler.lifetime.runs import Run, Timers
+from scheduler.records.annotations import Timing, read_timing
+from scheduler.records.objects import Key, Object
+from scheduler.records.policy import Policy
+from scheduler.stage import Context, Stage
+
+if TYPE_CHECKING:
+    from scheduler.kueue.stage import KueueStage
+    from scheduler.lifetime.jobs import Jobs
+
+WORKLOAD = "Workload"
+POD = "Pod"
+NODE = "Node"
+JOB_KINDS = ("Job", "JobSet")
+
+
+class Host(Protocol):
+    """What lifetime needs of the world that it lives in."""
+
+    objects: dict[Key, Object]
+    policy: Policy
+
+    @property
+    def kueue(self) -> KueueStage | None:
+        """Return the Kueue stage, when the stack has one."""
+
+    def placers(self) -> list[Stage]:
+        """Return the stages that place pods."""
+
+    def put(self, obj: Object) -> Object:
+        """Take a new object."""
+
+    def delete(self, key: Key) -> None:
+        """Remove an object."""
+
+    def get(self, key: Key) -> Object:
+        """Return an object with fresh status."""
+
+    def introduce(self, obj: Object) -> None:
+        """Show an object to every stage."""
+
+
+class Book:
+    """The state, and the small moves that every part of the lifetime makes.
+
+    The parts build on one another: starting, ending, losing, and the stage that
+    has them all.
+    """
+
+    jobs: Jobs
+
+    def __init__(self, context: Context, policy: Policy, host: Host) -> None:
+        self.context = context
+        self.host = host
+        simulation = policy.spec.simulation
+        self.default_runtime_ms = durations.milliseconds(simulation.default_runtime)
+        self.pod_start_ms = simulation.pod_start_ms
+        self.places_pods = simulation.nodes_schedule
+        self.runs: dict[Key, Run] = {}
+        self.timers = Timers()
+        self.future: dict[Key, int] = {}  # not arrived yet -> when
+        self.fresh: dict[Key, None] = {}  # put, not taken up yet
+        self.arrived: set[Key] = set()
+        self.owners: dict[Key, Key] = {}  # pod -> owner of its run
+        self.placed: dict[Key, str] = {}  # pod -> node
+        self.nodes: set[Key] = set()
+        self.used: dict[str, int] = {}  # key text -> times the name was freed
+
+    def timing(self, obj: Object) -> Timing:
+        """Return what the object's annotations say of its time."""
+        return read_timing(obj.annotations)
+
+    def run_of(self, owner: Key) -> Run:
+        """Return the owner's run, a new one if it has none."""
+        run = self.runs.get(owner)
+        if run is None:
+            run = self.runs[owner] = Run(owner=owner)
+        return run
+
+    def attach(self, run: Run, pod: Key) -> None:
+        """Make a pod part of a run."""
+        if pod not in run.pods:
+            run.pods.append(pod)
+        self.owners[pod] = run.owner
+        self._touch(pod)
+
+    def placement(self) -> bool:
+        """Tell whether pods are made and placed on nodes."""
+        if self.host.kueue is None:
+            return True
+        return self.places_pods and bool(self.nodes)
+
+    def uses(self, key: Key) -> int:
+        """Return how often this name was used and freed before."""
+        return self.used.get(str(key), 0)
+
+    def next_ordinal(self, key: Key) -> int:
+        """Return a number that no replica of this name had before, from 1."""
+        text = f"replica {key}"
+        self.used[text] = self.used.get(text, 0) + 1
+        return self.used[text]
+
+    def _touch(self, key: Key) -> None:
+        """Note a change; a job's status tells of its Workload's run."""
+        self.context.journal.touch(key)
+        obj = self.host.objects.get(key) if key.kind == WORKLOAD else None
+        job = owner_key(obj, frozenset(JOB_KINDS)) if obj is not None else None
+        if job in self.host.objects:
+            self.context.journal.touch(job)
+
+    def _emit(self, decision: Decision) -> None:
+        self.context.journal.emit(decision)

@@ -1,0 +1,75 @@
+"""Ending: work that is done, and attempts that are stopped."""
+
+from __future__ import annotations
+
+from scheduler.decisions import Finish
+from scheduler.lifetime.book import POD
+from scheduler.lifetime.runs import Run
+from scheduler.lifetime.starting import Starting
+from scheduler.records.objects import Key, Object
+
+
+class Ending(Starting):
+    """What becomes of a run and its pods when it ends, well or not."""
+
+    def _finish(self, run: Run) -> None:
+        run.active, run.done = False, True
+        run.waiting.clear()
+        self._touch(run.owner)
+        owner = self.host.objects[run.owner]
+        if run.owner.kind == POD:
+            self.end_pod(owner, failed=run.failed)
+            self.emit_finish(run)
+            return
+        self._drop_pods(run, ended=True)
+        self.jobs.ended(owner, run)
+
+    def end_pod(self, pod: Object, *, failed: bool) -> None:
+        """Leave a pod that ran to its end behind, with its room given back."""
+        pod.status["phase"] = "Failed" if failed else "Succeeded"
+        self.placed.pop(pod.key, None)
+        self._touch(pod.key)
+        for stage in self.host.placers():
+            stage.put(pod)
+
+    def emit_finish(self, run: Run) -> None:
+        """Tell that a run that no scheduler speaks for came to its end."""
+        reason = "Failed" if run.failed else "Succeeded"
+        now = self.context.now_ms
+        self._emit(Finish(at_ms=now, subject=run.owner, reason=reason))
+
+    def _drop_pods(self, run: Run, *, ended: bool = False) -> None:
+        """Part from the run's pods: its own are deleted, given ones stay or return."""
+        pods, run.pods = run.pods, []
+        run.ready.clear()
+        for pod in pods:
+            self.owners.pop(pod, None)
+            obj = self.host.objects.get(pod)
+            if obj is None:
+                continue
+            if ended and self.jobs.is_given(obj):
+                self.end_pod(obj, failed=run.failed)
+                continue
+            self.host.delete(pod)
+            if self.jobs.is_given(obj):
+                self.jobs.give_again(obj)
+
+    def stop(self, owner: Key) -> None:
+        """End an attempt without its end: what was done is lost."""
+        run = self.runs.get(owner)
+        if run is None or not run.active:
+            return
+        if run.started_ms is not None:
+            run.lost_ms += self.context.now_ms - run.started_ms
+        run.active, run.failed = False, False
+        run.ready_ms = run.ends_ms = None
+        run.waiting.clear()
+        self._drop_pods(run)
+        self._touch(owner)
+
+    def _forget_run(self, key: Key) -> None:
+        if key in self.runs:
+            if key.kind != POD:
+                self.stop(key)
+            del self.runs[key]
+        self.jobs.forget(key)

@@ -1,0 +1,132 @@
+"""Starting: pods made, bound and ready, and from then on the work's own time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler.lifetime.book import POD, WORKLOAD, Book
+from scheduler.lifetime.pods import POD_SET, make_pod
+from scheduler.lifetime.runs import Due, Run
+from scheduler.records.objects import Key, Object
+
+
+class Starting(Book):
+    """From "may run" to "works until".
+
+    Work is done while all pods of a run are ready.
+    """
+
+    def start(self, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
+        """Begin an attempt: make the pods, or without nodes just start the clock.
+
+        `pod_sets` are name, count, template, and `nodeSelector` and
+        `tolerations` that the assigned flavors add.
+        """
+        run = self.run_of(owner.key)
+        if run.active or run.done:
+            return
+        run.attempt += 1
+        run.active = True
+        run.started_ms = self.context.now_ms
+        run.waiting.clear()
+        run.ready.clear()
+        self._touch(owner.key)
+        if self.placement():
+            self._make_pods(run, owner, pod_sets)
+        else:
+            self._wait_ready(run, owner.key)
+
+    def _make_pods(
+        self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]
+    ) -> None:
+        self.fill_up(run, owner, pod_sets)
+        if not run.pods:
+            self._all_ready(run)
+
+    def fill_up(self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
+        """Make the pods that the run lacks."""
+        for pod_set in pod_sets:
+            have = self._count(run, pod_set["name"])
+            for _ in range(int(pod_set["count"]) - have):
+                self.add_pod(run, owner, pod_set)
+
+    def _count(self, run: Run, pod_set: str) -> int:
+        return sum(
+            1
+            for pod in run.pods
+            if self.host.objects[pod].labels.get(POD_SET, pod_set) == pod_set
+        )
+
+    def add_pod(self, run: Run, owner: Object, pod_set: dict[str, Any]) -> None:
+        """Make one more pod of this pod set."""
+        pod = make_pod(
+            owner,
+            pod_set,
+            run.made,
+            node_selector=pod_set.get("nodeSelector") or {},
+            tolerations=pod_set.get("tolerations") or [],
+        )
+        run.made += 1
+        self.attach(run, pod.key)
+        self.host.put(pod)
+
+    def _wait_ready(self, run: Run, key: Key) -> None:
+        """Let a bound pod (or a run without pods) get ready after its start time."""
+        obj = self.host.objects[run.owner]
+        span = self.timing(obj).ready_after
+        delay = self.pod_start_ms
+        if span is not None:
+            delay += span.draw(self.context.seed, "ready", str(key), run.attempt)
+        at = self.context.now_ms + delay
+        run.waiting[key] = at
+        if delay:
+            self.timers.add(at, Due.READY, key, run.attempt)
+        else:
+            self._ready(run, key)
+
+    def bound_on(self, run: Run, pod: Key, node: str) -> None:
+        """Take a pod that came with its node as started there."""
+        self.placed[pod] = node
+        if pod not in run.ready:
+            self._wait_ready(run, pod)
+
+    def _ready(self, run: Run, key: Key) -> None:
+        run.waiting.pop(key, None)
+        self._touch(run.owner)
+        if key != run.owner or key.kind == POD:
+            run.ready[key] = None
+            self._touch(key)
+        if run.all_ready():
+            self._all_ready(run)
+
+    def _all_ready(self, run: Run) -> None:
+        """Start the work: it takes its run time from here."""
+        run.ready_ms = self.context.now_ms
+        length = self._length(run)
+        if length is not None:
+            run.ends_ms = self.context.now_ms + length
+            self.timers.add(run.ends_ms, Due.FINISH, run.owner, run.attempt)
+        self._tell_ready(run, True)
+
+    def _tell_ready(self, run: Run, ready: bool) -> None:
+        if self.host.kueue is not None and run.owner.kind == WORKLOAD:
+            self.host.kueue.pods_ready(run.owner, ready)
+
+    def _length(self, run: Run) -> int | None:
+        """Return how long the work takes; None when it goes on until stopped."""
+        obj = self.host.objects[run.owner]
+        timing = self.timing(obj)
+        seed, subject = self.context.seed, str(run.owner)
+        length: int | None = self.default_runtime_ms
+        if timing.runtime is not None:
+            length = timing.runtime.draw(seed, "runtime", subject)
+        elif timing.recreate:
+            length = None
+        if length is not None:
+            length *= self.jobs.waves(obj)
+        if timing.fails_after is not None:
+            fails = timing.fails_after.draw(seed, "fails", subject, run.attempt)
+            if length is None or fails < length:
+                run.failed = True
+                return fails
+        return length
