@@ -35,6 +35,7 @@ class Cluster:
         self.groups: dict[Key, PodGroup] = {}
         self.budgets: dict[Key, PodDisruptionBudget] = {}
         self.images: dict[str, tuple[int, int]] = {}  # name: (bytes, nodes having it)
+        self.priorities: dict[int, int] = {}  # of placed pods, and how many
         self.nodes_version = 0
         self.by_labels: dict[LabelClass, dict[str, int]] = {}
         self.with_terms: dict[TermClass, tuple[Pod, dict[str, int]]] = {}
@@ -123,7 +124,12 @@ class Cluster:
         return found
 
     def _count(self, pod: Pod, node: str, by: int) -> None:
-        """Keep the two indexes of who stands where."""
+        """Keep the indexes of who stands where."""
+        left = self.priorities.get(pod.priority, 0) + by
+        if left:
+            self.priorities[pod.priority] = left
+        else:
+            del self.priorities[pod.priority]
         group = label_class(pod)
         counts = self.by_labels.setdefault(group, {})
         _add(counts, node, by)
@@ -135,6 +141,10 @@ class Cluster:
             _add(nodes, node, by)
             if not nodes:
                 del self.with_terms[owners]
+
+    def has_lesser(self, priority: int) -> bool:
+        """Tell whether any placed pod has a lower priority."""
+        return any(held < priority for held in self.priorities)
 
     def matching(self, namespace: str, selector: Selector) -> dict[str, int]:
         """Count per node the pods of a selection; those on their way out are not."""

@@ -66,9 +66,16 @@ class Preemption:
         Enough: `wanted` candidates, one of them without a protected victim.
         """
         run, free = DryRun(), False
+        nobody = unresolvable(NO_VICTIMS)
+        if not self.cluster.has_lesser(pod.priority):
+            run.failed = dict.fromkeys(names, nobody)
+            return run
         rivals = self.nominations.rivals(pod)
         for name in names:
             host = self.cluster.hosts[name]
+            if all(other.priority >= pod.priority for other in host.pods.values()):
+                run.failed[name] = nobody
+                continue
             found = self.victims_on(
                 state.copy(), pod, host.copy(), rivals.get(name, [])
             )
@@ -88,8 +95,6 @@ class Preemption:
         lesser = [
             other for other in host.pods.values() if other.priority < pod.priority
         ]
-        if not lesser:
-            return unresolvable(NO_VICTIMS)
         for other in lesser:
             self.framework.remove_pod(state, pod, other, host)
         status = self.framework.filter_with(state, pod, host, rivals)

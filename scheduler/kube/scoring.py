@@ -65,7 +65,8 @@ def _least_one(used: int, cap: int) -> int:
 
 
 def _least_rows(used: Ints, cap: Ints) -> Ints:
-    return np.maximum(cap - used, 0) * 100 // cap
+    left: Ints = np.maximum(cap - used, 0)
+    return left * 100 // cap
 
 
 def _most_one(used: int, cap: int) -> int:

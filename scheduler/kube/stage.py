@@ -441,6 +441,12 @@ class KubeStage:
             counts.blocked += 1
             self._idle_since[process.name] = now
 
+    def use(self, port: Port) -> None:
+        """Ask extenders through this port from now on."""
+        self.port = port
+        for process in self.processes:
+            process.extenders.port = port
+
     # --- for people
 
     def used_on(self, name: str) -> tuple[dict[str, int], int]:

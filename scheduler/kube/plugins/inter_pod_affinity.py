@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import msgspec
@@ -86,41 +86,43 @@ class InterPodAffinity(Plugin):
     ) -> tuple[Status, frozenset[str] | None]:
         """Count the topology pairs of the terms that concern the pod."""
         counts, shape = _Counts(), pod.shape
-        for owner, node, number in self._owners():
-            self._count_owner(counts, pod, owner, node, number)
+        for owner, nodes in self.handle.cluster.with_terms.values():
+            self._count_owner(counts, pod, owner, self._nodes(nodes))
         if shape.affinity or shape.anti_affinity:
-            for other, node, number in _standing(self.handle.cluster):
-                self._count_own(counts, pod, other, node, number)
+            for other, nodes in _standing(self.handle.cluster):
+                self._count_own(counts, pod, other, self._nodes(nodes))
         state.data[self.name] = counts
         if not (counts.unwelcome or shape.affinity or shape.anti_affinity):
             return SKIP, None
         return OK, None
 
-    def _owners(self) -> Iterator[tuple[Pod, Node, int]]:
-        """Yield the classes of placed pods with terms, per node, and how many."""
+    def _nodes(self, counts: dict[str, int]) -> Iterator[tuple[Node, int]]:
+        """Yield the known nodes that pods of one class stand on, and how many."""
         hosts = self.handle.cluster.hosts
-        for owner, nodes in self.handle.cluster.with_terms.values():
-            for name, number in nodes.items():
-                if name in hosts:
-                    yield owner, hosts[name].node, number
+        return ((hosts[name].node, n) for name, n in counts.items() if name in hosts)
 
     def _count_owner(
-        self, counts: _Counts, pod: Pod, owner: Pod, node: Node, number: int
+        self, counts: _Counts, pod: Pod, owner: Pod, nodes: Iterable[tuple[Node, int]]
     ) -> None:
-        for term in owner.shape.anti_affinity:
-            if self._concerns(term, owner, pod):
-                _count(counts.unwelcome, term, node, number)
+        terms = [t for t in owner.shape.anti_affinity if self._concerns(t, owner, pod)]
+        if terms:
+            for node, number in nodes:
+                for term in terms:
+                    _count(counts.unwelcome, term, node, number)
 
     def _count_own(
-        self, counts: _Counts, pod: Pod, other: Pod, node: Node, number: int
+        self, counts: _Counts, pod: Pod, other: Pod, nodes: Iterable[tuple[Node, int]]
     ) -> None:
         near = pod.shape.affinity
-        if near and all(self._concerns(term, pod, other) for term in near):
-            for term in near:
-                _count(counts.near, term, node, number)
-        for term in pod.shape.anti_affinity:
-            if self._concerns(term, pod, other):
-                _count(counts.apart, term, node, number)
+        if not all(self._concerns(term, pod, other) for term in near):
+            near = ()
+        apart = [t for t in pod.shape.anti_affinity if self._concerns(t, pod, other)]
+        if near or apart:
+            for node, number in nodes:
+                for term in near:
+                    _count(counts.near, term, node, number)
+                for term in apart:
+                    _count(counts.apart, term, node, number)
 
     def _concerns(self, term: PodTerm, owner: Pod, other: Pod) -> bool:
         return concerns(term, owner, other, self.handle.cluster)
@@ -138,8 +140,8 @@ class InterPodAffinity(Plugin):
     ) -> None:
         counts = state.data[self.name]
         assert isinstance(counts, _Counts)
-        self._count_owner(counts, pod, other, host.node, by)
-        self._count_own(counts, pod, other, host.node, by)
+        self._count_owner(counts, pod, other, [(host.node, by)])
+        self._count_own(counts, pod, other, [(host.node, by)])
 
     def filter(self, state: CycleState, pod: Pod, host: Host) -> Status:
         """Reject by own affinity, own anti-affinity, then that of others."""
@@ -202,27 +204,35 @@ class InterPodAffinity(Plugin):
         if self.args.ignore_preferred_terms_of_existing_pods and not own:
             return SKIP
         if own:
-            for other, node, number in _standing(self.handle.cluster):
-                for term, sign in own:
-                    if self._concerns(term, pod, other):
-                        _score(pairs, term, node, number * sign * term.weight)
-        for owner, node, number in self._owners():
-            self._score_owner(pairs, pod, owner, node, number)
+            for other, nodes in _standing(self.handle.cluster):
+                worth = [
+                    (term, sign * term.weight)
+                    for term, sign in own
+                    if self._concerns(term, pod, other)
+                ]
+                self._add_worth(pairs, worth, nodes)
+        for owner, nodes in self.handle.cluster.with_terms.values():
+            self._add_worth(pairs, self._owned_worth(pod, owner), nodes)
         if not pairs:
             return SKIP
         state.data[f"{self.name}/score"] = _Scores(pairs)
         return OK
 
-    def _score_owner(
-        self, pairs: Pairs, pod: Pod, owner: Pod, node: Node, number: int
-    ) -> None:
+    def _owned_worth(self, pod: Pod, owner: Pod) -> list[tuple[PodTerm, int]]:
+        """Return the terms of a standing pod that are about this one, and their worth."""
         hard = self.args.hard_pod_affinity_weight
         worth = [(t, hard) for t in owner.shape.affinity if hard > 0]
         worth += [(t, t.weight) for t in owner.shape.preferred_affinity]
         worth += [(t, -t.weight) for t in owner.shape.preferred_anti_affinity]
-        for term, weight in worth:
-            if self._concerns(term, owner, pod):
-                _score(pairs, term, node, number * weight)
+        return [(t, weight) for t, weight in worth if self._concerns(t, owner, pod)]
+
+    def _add_worth(
+        self, pairs: Pairs, worth: list[tuple[PodTerm, int]], nodes: dict[str, int]
+    ) -> None:
+        if worth:
+            for node, number in self._nodes(nodes):
+                for term, weight in worth:
+                    _score(pairs, term, node, number * weight)
 
     def score(self, state: CycleState, pod: Pod, host: Host) -> int:
         """Return what the node's topology pairs are worth together."""
@@ -295,15 +305,11 @@ def concerns(term: PodTerm, owner: Pod, other: Pod, cluster: Cluster) -> bool:
     return wide is not None and wide.matches(cluster.namespace_labels(other.namespace))
 
 
-def _standing(cluster: Cluster) -> Iterator[tuple[Pod, Node, int]]:
-    """Yield one pod of each label class and node, and how many there are."""
+def _standing(cluster: Cluster) -> Iterator[tuple[Pod, dict[str, int]]]:
+    """Yield one pod of each label class, and how many stand on which node."""
     for (namespace, labels, _), nodes in cluster.by_labels.items():
-        one = Pod(
-            key=Key("Pod", namespace, ""), uid="", labels=dict(labels), shape=_NO_SHAPE
-        )
-        for name, number in nodes.items():
-            if name in cluster.hosts:
-                yield one, cluster.hosts[name].node, number
+        key = Key("Pod", namespace, "")
+        yield Pod(key=key, uid="", labels=dict(labels), shape=_NO_SHAPE), nodes
 
 
 def _count(pairs: Pairs, term: PodTerm, node: Node, by: int) -> None:
