@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from scheduler.arrivals import expand
 from scheduler.errors import ManifestError, SchedulerError
@@ -12,6 +14,7 @@ from scheduler.manifests.documents import DEFAULT_LIMITS, Document, Limits
 from scheduler.manifests.load import Loaded, load, take_document
 from scheduler.manifests.references import check_references
 from scheduler.patches import merge as merge
+from scheduler.records.objects import Object
 from scheduler.records.policy import Policy, PolicySpec, read_policy
 from scheduler.records.scenario import Scenario, read_scenario
 from scheduler.world import World
@@ -50,20 +53,69 @@ def assemble(
     the sources, then the patch. Raises InputError with every finding, or
     PolicyError; nothing is half taken.
     """
+    return prepare(sources, limits=limits).assemble(seed=seed, policy=policy)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """Files that were read once, for any number of worlds."""
+
+    files: dict[str, str]
+    loaded: Loaded
+    scenario: Scenario | None
+
+    def assemble(
+        self,
+        *,
+        seed: int | None = None,
+        policy: Mapping[str, Any] | None = None,
+        change: Callable[[Loaded], None] | None = None,
+    ) -> Assembled:
+        """Build a world; `change` edits what was loaded, arrivals included.
+
+        Raises as `assemble` does. What is prepared stays as it is.
+        """
+        loaded = _copy(self.loaded)
+        if self.scenario is not None:
+            _expand_arrivals(loaded, self.scenario, seed, self.files)
+        if change is not None:
+            change(loaded)
+        manifests = {obj.key: obj.manifest for obj in loaded.objects}
+        loaded.findings += check_references(manifests, loaded.places)
+        if loaded.errors:
+            raise InputError(loaded)
+        world = World.create(
+            _policy(loaded, self.scenario, policy or {}), _seed(self.scenario, seed)
+        )
+        for obj in loaded.objects:
+            world.put(obj)
+        return Assembled(world=world, scenario=self.scenario, loaded=loaded)
+
+
+def prepare(sources: Sources, *, limits: Limits = DEFAULT_LIMITS) -> Prepared:
+    """Read files; what is wrong with them shows when a world is made of them."""
     loaded = load(
         [source for source in sources if source[0].endswith(_YAML)], limits=limits
     )
-    scenario = _scenario(loaded)
-    if scenario is not None:
-        _expand_arrivals(loaded, scenario, seed, dict(sources))
-    manifests = {obj.key: obj.manifest for obj in loaded.objects}
-    loaded.findings += check_references(manifests, loaded.places)
-    if loaded.errors:
-        raise InputError(loaded)
-    world = World.create(_policy(loaded, scenario, policy or {}), _seed(scenario, seed))
-    for obj in loaded.objects:
-        world.put(obj)
-    return Assembled(world=world, scenario=scenario, loaded=loaded)
+    return Prepared(files=dict(sources), loaded=loaded, scenario=_scenario(loaded))
+
+
+def _copy(loaded: Loaded) -> Loaded:
+    """Return the same with objects of its own: a world fills in its objects."""
+    return Loaded(
+        objects=[
+            Object(
+                key=obj.key,
+                manifest=msgspec.to_builtins(obj.manifest),
+                status=msgspec.to_builtins(obj.status),
+            )
+            for obj in loaded.objects
+        ],
+        policy=loaded.policy,
+        scenarios=loaded.scenarios,
+        findings=list(loaded.findings),
+        places=dict(loaded.places),
+    )
 
 
 def _scenario(loaded: Loaded) -> Scenario | None:

@@ -17,6 +17,8 @@ from scheduler.records.objects import Key, Object
 Fields = dict[str, Any]
 
 FLAVOR = "rf"
+#: Label of ClusterQueues and Workloads: the class of the file that made them.
+CLASS = "kueue.x-k8s.io/performance-scheduler-class"
 _API = "kueue.x-k8s.io/v1beta2"
 
 
@@ -71,8 +73,11 @@ def _object(
     name: str,
     spec: Fields,
     annotations: dict[str, str] | None = None,
+    labelled: str = "",
 ) -> Object:
     metadata: Fields = {"name": name}
+    if labelled:
+        metadata["labels"] = {CLASS: labelled}
     if namespace:
         metadata["namespace"] = namespace
     if annotations:
@@ -104,7 +109,8 @@ def _queue(
         },
         "resourceGroups": [{"coveredResources": ["cpu"], "flavors": [flavor]}],
     }
-    yield _object("ClusterQueue", "", name, spec)
+    labelled = _class(document, given, path)
+    yield _object("ClusterQueue", "", name, spec, labelled=labelled)
     door = {"clusterQueue": name, "stopPolicy": "None"}
     yield _object("LocalQueue", "default", name, door)
 
@@ -150,7 +156,8 @@ def _workload(
         "podSets": [{"name": "main", "count": 1, "template": template}],
     }
     annotations = {ARRIVAL: f"{at}ms", RUNTIME: f"{runtime}ms"}
-    return _object("Workload", "default", name, spec, annotations)
+    labelled = _class(document, kind, path)
+    return _object("Workload", "default", name, spec, annotations, labelled)
 
 
 def _bad(document: Document, path: str, given: object) -> ManifestError:

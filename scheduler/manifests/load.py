@@ -125,7 +125,7 @@ def take_document(loaded: Loaded, document: Document) -> None:
 
 
 def _kind(document: Document) -> kinds.Kind | None:
-    """Return the table's entry; None for a bare queues.yaml."""
+    """Return the table's entry; None for a queues.yaml or a generator file."""
     if not document.kind and not document.api_version:
         if yunikorn.holds_queues(document) or is_generator(document.data):
             return None

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler import amounts
-from scheduler.measures.subjects import CLASS, Amounts
+from scheduler.manifests.generator import CLASS
+from scheduler.measures.subjects import Amounts
 from scheduler.records.objects import Object
 from scheduler.world import World
 

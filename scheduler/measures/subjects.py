@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from scheduler.manifests.generator import CLASS
 from scheduler.records.objects import Key, Object
 from scheduler.records.requests import read_requests
 from scheduler.world import World
 from scheduler.yunikorn.pods import app_id
-
-#: Label of what Kueue's performance generator makes: the class it belongs to.
-CLASS = "kueue.x-k8s.io/performance-scheduler-class"
 
 Amounts = dict[str, int]  # resource -> canonical units
 Shape = tuple[tuple[str, int], ...]  # one pod's requests, by resource
