@@ -2,10 +2,10 @@
 
 import { Line, type LineState } from "@/net/socket";
 import { Refusal } from "@/net/rest";
-import type { ServerMessage } from "@/protocol/wire";
+import type { EventLine, ServerMessage } from "@/protocol/wire";
 import { Book } from "@/store/book.svelte";
 import { applyDiff, changedKeys, GapError, pageOf, touchedKeys, type Page } from "@/store/page";
-import { fetchPast, fetchSamples } from "@/store/server";
+import { fetchEvents, fetchPast, fetchSamples } from "@/store/server";
 
 type Told = (before: Page, after: Page, changed: readonly string[]) => void;
 
@@ -20,6 +20,8 @@ class Live {
   pastTick = $state<number | null>(null);
   pastProblem = $state("");
   lastHeardMs = $state(0);
+  /** What left a mark on the timeline before the events that came with the state. */
+  earlier = $state.raw<readonly EventLine[]>([]);
   /** Keys whose state just changed, for the tint; empty when the world moves fast. */
   fresh = $state.raw<ReadonlySet<string>>(new Set());
   /** What the views show: the chosen tick, else now. */
@@ -60,6 +62,7 @@ export function closeSandbox(): void {
   page = null;
   live.id = null;
   live.loaded = false;
+  live.earlier = [];
   live.book = new Book();
   backToLive();
 }
@@ -71,6 +74,7 @@ export function take(message: ServerMessage): boolean {
     case "page_state":
       show(pageOf(message, page ?? undefined), null);
       void earlierSamples(message.samples[0]?.tick ?? 0);
+      void earlierMarks();
       return true;
     case "diff":
       return takeDiff(message);
@@ -126,6 +130,15 @@ async function earlierSamples(first: number): Promise<void> {
   const fresh = page.samples.filter((sample) => sample.tick >= first);
   page = { ...page, samples: [...earlier.filter((s) => s.tick < first), ...fresh] };
   live.book.show(page, []);
+}
+
+const MARKED = "Preempt,NodeChange,Edit";
+
+async function earlierMarks(): Promise<void> {
+  const id = live.id;
+  if (id === null) return;
+  const found = await fetchEvents(id, { type: MARKED, limit: 5000 }).catch(() => []);
+  if (live.id === id) live.earlier = found;
 }
 
 let pastAsked = 0;
