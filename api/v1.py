@@ -6,6 +6,7 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
 from api.views.actions import ACTIONS
+from api.views.comparing import Archive, Archives, Compare
 from api.views.explaining import (
     Counterfactuals,
     Explain,
@@ -25,6 +26,7 @@ urlpatterns = [
     path("schema", SpectacularAPIView.as_view(), name="schema"),
     path("registry", Registry.as_view(), name="registry"),
     path("scenarios", Scenarios.as_view(), name="scenarios"),
+    path("archives", Archives.as_view(), name="archives"),
     path("sandboxes", Sandboxes.as_view(), name="sandboxes"),
     path(_ONE, OneSandbox.as_view(), name="sandbox"),
     *(
@@ -57,6 +59,8 @@ urlpatterns = [
     ),
     path(f"{_ONE}/fairness", Fairness.as_view(), name="fairness"),
     path(f"{_ONE}/whatif", WhatIf.as_view(), name="whatif"),
+    path(f"{_ONE}/compare", Compare.as_view(), name="compare"),
+    path(f"{_ONE}/archive", Archive.as_view(), name="archive"),
     path(f"{_ONE}/samples", Samples.as_view(), name="samples"),
     path(f"{_ONE}/state", State.as_view(), name="state"),
     path(f"{_ONE}/hash", Hash.as_view(), name="hash"),

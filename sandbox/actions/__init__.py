@@ -7,6 +7,7 @@ an event with who, what, before and after.
 
 from __future__ import annotations
 
+from sandbox.actions.archives import do_restore
 from sandbox.actions.forks import do_fork
 from sandbox.actions.living import (
     do_create,
@@ -43,6 +44,7 @@ __all__ = [
     "do_policy",
     "do_redo",
     "do_rename",
+    "do_restore",
     "do_rewind",
     "do_show",
     "do_speed",

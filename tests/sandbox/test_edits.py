@@ -334,7 +334,9 @@ def do(person, sandbox: Sandbox, what: str, how: object) -> None:
                 extra = job(f"extra-{how}", queue="a-door", cpu=1 + how % 4)
                 actions.do_import(person, sandbox.pk, [("j.yaml", text_of(extra))])
             case "quota" | "stop":
-                queue = cluster_queue("a", cohort="team", cpu=how, within="Any")
+                queue = cluster_queue(
+                    "a", cohort="team", cpu=how, within="LowerPriority"
+                )
                 if what == "stop":
                     queue = cluster_queue("a", cohort="team")
                     queue["spec"]["stopPolicy"] = how

@@ -1,0 +1,88 @@
+"""Two sandboxes side by side; a sandbox as one file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import ValidationError
+
+from api.serializers.sandboxes import SandboxSerializer
+from api.views.base import View, number
+from sandbox import actions, archives, comparing
+
+ARCHIVE = "application/vnd.quotalab.sandbox"
+
+
+class Compare(View):
+    """What differs between this sandbox (a) and another (b)."""
+
+    @extend_schema(
+        operation_id="compare_read",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[
+            OpenApiParameter("with", str, required=True, description="The other's id."),
+            OpenApiParameter("toTick", int, description="No further than this."),
+        ],
+    )
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return where they part, who fares how, preemptions and totals."""
+        other = request.query_params.get("with", "")
+        if not other:
+            raise ValidationError({"with": "expected the id of another sandbox"})
+        given = request.query_params.get("toTick")
+        end = None if given is None else number(request, "toTick", 0, most=2**62)
+        found = comparing.compare(self.sandbox(sandbox_id), self.sandbox(other), end)
+        return Response(found)
+
+
+class ArchiveParser(BaseParser):
+    """An archive as it is."""
+
+    media_type = ARCHIVE
+
+    def parse(
+        self, stream: Any, media_type: str | None = None, parser_context: Any = None
+    ) -> dict[str, Any]:
+        """Return the bytes as `{"file": ...}`."""
+        return {"file": stream.read()}
+
+
+class Archive(View):
+    """A sandbox with its history as one file."""
+
+    @extend_schema(
+        operation_id="archive_read", responses={(200, ARCHIVE): OpenApiTypes.BINARY}
+    )
+    def get(self, request: Request, sandbox_id: str) -> HttpResponse:
+        """Return the file."""
+        sandbox = self.sandbox(sandbox_id)
+        name = f"{sandbox.pk}.quotalab"
+        return HttpResponse(
+            archives.write(sandbox),
+            content_type=ARCHIVE,
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
+
+
+class Archives(View):
+    """Sandboxes from files."""
+
+    parser_classes = (ArchiveParser,)
+
+    @extend_schema(
+        operation_id="archives_create",
+        request={ARCHIVE: OpenApiTypes.BINARY},
+        responses={201: SandboxSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Make a sandbox of a file that was exported."""
+        data = request.data if isinstance(request.data, dict) else {}
+        sandbox = actions.do_restore(self.user(), data.get("file", b""))
+        body = SandboxSerializer(sandbox, context={"request": request}).data
+        return Response(body, status=201)

@@ -1,0 +1,75 @@
+"""Moves: a Workload to another queue, a ClusterQueue or Cohort under another cohort."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from sandbox.actions.turns import refuse_stale, turn
+from sandbox.commits import Work
+from sandbox.diffs import Step
+from sandbox.errors import ConflictError, NotFoundError
+from sandbox.operations import Edit, Put, Settle, Several
+from scheduler.errors import SchedulerError
+from scheduler.explain.moves import move
+from scheduler.explain.shapes import Change
+from scheduler.explain.shapes import Edit as Patch
+from scheduler.records.objects import Key
+from scheduler.scenarios import merge
+from scheduler.world import World
+
+
+def do_move(
+    user: User, sandbox_id: str, subject: Key, target: Key, *, seen: int | None = None
+) -> Step:
+    """Move an object under another; a Workload with quota is evicted first.
+
+    Raises NotFoundError for what is not there, ConflictError when it cannot move.
+    """
+    with turn(user, sandbox_id) as mine:
+        refuse_stale(mine.sandbox, seen, [str(subject)])
+        world = mine.held.world
+        change = change_of(world, subject, target)
+        operation = operation_of(world, change)
+        patch = change.edits[-1].patch
+        before = {name: world.objects[subject].spec.get(name) for name in patch["spec"]}
+        summary = f"{user.get_username()} moves {subject.path} to {target}"
+        line = mine.line(
+            user, "Move", str(subject), summary, before=before, after=patch["spec"]
+        )
+        mine.do(operation)
+        return mine.commit(
+            Work(operation=operation, who=user.pk, summary=summary, edits=[line])
+        )
+
+
+def change_of(world: World, subject: Key, target: Key) -> Change:
+    """Return the patches of a move; the same that its preview was run with."""
+    for key in (subject, target):
+        # A cohort need not be declared; a LocalQueue is looked up by namespace.
+        loose = key.kind in ("Cohort", "LocalQueue")
+        if key not in world.objects and not loose:
+            raise NotFoundError(f"{key.kind} {key.path} is not in this sandbox")
+    if world.kueue is not None:
+        world.kueue.settle()
+    try:
+        return move(world, subject, target)
+    except SchedulerError as error:
+        raise ConflictError(str(error)) from error
+
+
+def operation_of(world: World, change: Change) -> Edit:
+    """Return a change as the operation that does it."""
+    put = Put(manifests=[_patched(world, patch) for patch in change.edits])
+    if not change.pause:
+        return put
+    first = Put(manifests=[_patched(world, patch) for patch in change.pause])
+    return Several([first, Settle(), put])
+
+
+def _patched(world: World, patch: Patch) -> dict[str, Any]:
+    key = Key(patch.kind, patch.namespace, patch.name)
+    if key not in world.objects:
+        raise NotFoundError(f"{key.kind} {key.path} is not in this sandbox")
+    return merge(world.objects[key].manifest, patch.patch)

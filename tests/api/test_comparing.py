@@ -1,0 +1,97 @@
+"""Two branches compared; a sandbox taken out as a file and brought back."""
+
+from __future__ import annotations
+
+import zlib
+
+import pytest
+
+from api.views.comparing import ARCHIVE
+from sandbox import actions, archives, history
+from sandbox.models import Sandbox
+from tests.builders import cluster_queue
+from tests.sandbox.conftest import check_rows, row, text_of, tick
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+
+@pytest.fixture
+def branches(busy, person):
+    """The same run twice from tick 4 on, once with more quota."""
+    tick(busy, 4)
+    fork = actions.do_fork(person, busy.pk)
+    more = cluster_queue(
+        "a", cohort="team", cpu=20, within="LowerPriority", reclaim="Any"
+    )
+    actions.do_import(person, fork.pk, [("a.yaml", text_of(more))])
+    actions.do_play(person, fork.pk)
+    tick(busy, 10)
+    tick(fork, 10)
+    return busy, fork
+
+
+def test_branches_are_told_apart_from_their_first_difference(call, branches):
+    one, other = branches
+    body = call("get", one, f"/compare?with={other.pk}").json()
+    assert body["toTick"] == 14
+    assert body["firstDifference"]["tick"] == 5
+    assert body["workloads"]["earlier"] or body["workloads"]["onlyInB"]
+    totals = {line["measure"]: line for line in body["totals"]}
+    assert totals["meanWaitTicks"]["delta"] <= 0 or body["workloads"]["onlyInB"]
+
+
+def test_a_sandbox_does_not_differ_from_itself(call, branches):
+    one, _ = branches
+    body = call("get", one, f"/compare?with={one.pk}").json()
+    assert body["firstDifference"] is None
+    assert all(line["delta"] == 0 for line in body["totals"])
+
+
+def test_a_comparison_needs_a_sandbox_that_you_may_see(call, branches):
+    assert call("get", branches[0], "/compare").status_code == 422
+    assert call("get", branches[0], "/compare?with=aaaaaaaaaaaa").status_code == 404
+
+
+def test_a_fork_taken_out_and_brought_back_is_the_same(call, client, branches, person):
+    _, fork = branches
+    file = call("get", fork, "/archive").content
+    made = client.post("/api/v1/archives", file, content_type=ARCHIVE)
+    assert made.status_code == 201
+    again = Sandbox.objects.get(pk=made.json()["id"])
+    present = row(fork)
+    assert (again.hash, again.tick, again.parent) == (present.hash, present.tick, None)
+    check_rows(again)
+    for at in (2, 9):
+        old, new = (
+            history.world_at(s, history.revision_at(s, at)) for s in (present, again)
+        )
+        assert old.hash() == new.hash()
+    for sandbox in (fork, again):
+        actions.do_play(person, sandbox.pk)
+        tick(sandbox, 5)
+    assert row(again).hash == row(fork).hash
+
+
+DAMAGE = {
+    "no archive": lambda file: b"PK\x03\x04" + file,
+    "cut off": lambda file: file[: len(file) // 2],
+    "another format": lambda file: file.replace(b"sandbox 1", b"sandbox 9", 1),
+    "another world": lambda file: _with_another_hash(file),
+    "nothing": lambda _: b"",
+    "noise": lambda file: file[:20] + bytes(200),
+}
+
+
+def _with_another_hash(file: bytes) -> bytes:
+    head, _, rest = file.partition(b"\n")
+    archive = archives._decode(zlib.decompress(rest))
+    archive.columns["hash"] = "0" * 64
+    return head + b"\n" + zlib.compress(archives._encode(archive))
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_file_is_refused_and_makes_nothing(damage, call, client, busy):
+    file = damage(call("get", busy, "/archive").content)
+    answer = client.post("/api/v1/archives", file, content_type=ARCHIVE)
+    assert (answer.status_code, answer.json()["reason"]) == (422, "Invalid")
+    assert Sandbox.objects.count() == 1
