@@ -6,17 +6,16 @@ Nothing is decided here. Edits are gathered and take effect together in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from scheduler.kueue import status
 from scheduler.kueue.cluster import Cluster, Door
-from scheduler.kueue.holding import drop_quota, take_quota
+from scheduler.kueue.holding import drop_quota
 from scheduler.kueue.lifecycle import Lifecycle
+from scheduler.kueue.placing import Placing
 from scheduler.kueue.queues import Line
-from scheduler.kueue.reading import adopt, adopt_status, recall
 from scheduler.kueue.tree import Cohort, Node, Queue
-from scheduler.kueue.work import Work
 from scheduler.records.objects import Key, Object
 from scheduler.records.quota import (
     read_cohort,
@@ -36,11 +35,9 @@ class Intake:
         self.cluster = cluster
         self.life = life
         self.name = name  # under which objects hold our memory
-        self.unplaced: dict[Work, None] = {}
+        self.placing = Placing(cluster, life, name)
         self.edited: dict[str, int] = {}  # ClusterQueue -> kind of edit
         self.edited_cohorts: dict[str, None] = {}
-        self.memories: dict[Work, Memory] = {}  # of those being restored
-        self.sticky: dict[str, Key] = {}  # restored: ClusterQueue -> its preemptor
         self._put: dict[str, Callable[[Object, bool], None]] = {
             "ClusterQueue": self._put_queue,
             "Cohort": self._put_cohort,
@@ -49,7 +46,7 @@ class Intake:
             "Namespace": self._put_namespace,
             "RuntimeClass": self._put_runtime_class,
             "LimitRange": self._put_limit_range,
-            "Workload": self._put_workload,
+            "Workload": self.placing.put,
         }
         self._remove: dict[str, Callable[[Key], None]] = {
             "ClusterQueue": self._remove_queue,
@@ -59,7 +56,7 @@ class Intake:
             "Namespace": self._remove_namespace,
             "RuntimeClass": self._remove_runtime_class,
             "LimitRange": self._remove_limit_range,
-            "Workload": self._remove_workload,
+            "Workload": self.placing.remove,
         }
 
     def put(self, obj: Object, *, restore: bool) -> None:
@@ -94,13 +91,14 @@ class Intake:
     # ---- queues and what they refer to ----
 
     def _put_queue(self, obj: Object, restore: bool) -> None:
-        known = self.cluster.forest.queues.get(obj.key.name)
+        spec = read_queue(obj.manifest)
+        known = self.cluster.forest.queues.get(spec.name)
         if known is not None:
             self._edit_tree(known)
-        queue = self.cluster.put_queue(read_queue(obj.manifest))
+        queue = self.cluster.put_queue(spec)
         if not restore and (known is None or self._renew_line(queue)):
             for door in self.cluster.doors_of.get(queue.name, ()):
-                self._replace(door.works)
+                self.placing.replace(door.works)
         if queue.active_since_us is None:
             queue.active_since_us = status.active_since(obj.status)
         if restore:
@@ -114,7 +112,7 @@ class Intake:
         if queue.line.hashing is hashing:
             return False
         for work in list(queue.line.works()):
-            self._replace([work])
+            self.placing.replace([work])
         queue.line = Line(hashing=hashing)
         return True
 
@@ -122,7 +120,7 @@ class Intake:
         queue.generation = memory.get("generation", 0)
         queue.line.remembered = dict(memory.get("remembered") or {})
         if memory.get("sticky"):
-            self.sticky[queue.name] = Key(*memory["sticky"])
+            self.placing.sticky[queue.name] = Key(*memory["sticky"])
         if memory.get("edited"):
             self.edited[queue.name] = memory["edited"]
 
@@ -135,7 +133,7 @@ class Intake:
         for work in list(queue.shelf.works):
             drop_quota(work)
         for door in self.cluster.doors_of.get(key.name, ()):
-            self._replace(door.works)
+            self.placing.replace(door.works)
         del self.cluster.forest.queues[key.name]
         self.edited.pop(key.name, None)
         self.life.touched_queues.pop(queue, None)
@@ -181,7 +179,7 @@ class Intake:
             self._edit_door(door)
 
     def _edit_door(self, door: Door) -> None:
-        self._replace(door.works)
+        self.placing.replace(door.works)
         self.life.touched_doors[door] = None
         queue = self.cluster.forest.queues.get(door.spec.queue) if door.spec else None
         if queue is not None:
@@ -189,15 +187,8 @@ class Intake:
 
     def _remove_door(self, key: Key) -> None:
         door = self.cluster.door(key.namespace, key.name)
-        self._replace(door.works)
+        self.placing.replace(door.works)
         self.cluster.remove_door(door)
-
-    def _replace(self, works: Iterable[Work]) -> None:
-        """Let workloads find their place anew."""
-        for work in works:
-            self.life.leave_line(work)
-            self.unplaced[work] = None
-            self.life.dirty[work] = None
 
     def _put_namespace(self, obj: Object, restore: bool) -> None:
         before = self.cluster.namespaces.get(obj.key.name)
@@ -218,103 +209,28 @@ class Intake:
 
     def _put_runtime_class(self, obj: Object, restore: bool) -> None:
         self.cluster.catalogue.put_runtime_class(obj.manifest)
-        self._reread(None)
+        self.placing.reread(None)
 
     def _remove_runtime_class(self, key: Key) -> None:
         self.cluster.catalogue.remove_runtime_class(key.name)
-        self._reread(None)
+        self.placing.reread(None)
 
     def _put_limit_range(self, obj: Object, restore: bool) -> None:
         self.cluster.catalogue.put_limit_range(obj.manifest)
-        self._reread(obj.key.namespace)
+        self.placing.reread(obj.key.namespace)
 
     def _remove_limit_range(self, key: Key) -> None:
         self.cluster.catalogue.remove_limit_range(key.namespace, key.name)
-        self._reread(key.namespace)
-
-    def _reread(self, namespace: str | None) -> None:
-        """Read the podsets of waiting workloads again; what adds to them changed."""
-        waiting = [
-            work
-            for work in self.cluster.works.values()
-            if namespace in (None, work.namespace) and not work.reserved
-        ]
-        for work in waiting:
-            again = self.cluster.catalogue.pod_sets(work.source, work.namespace)
-            if again != work.pod_sets:
-                work.pod_sets = again
-                self._replace([work])
-
-    # ---- workloads ----
-
-    def _put_workload(self, obj: Object, restore: bool) -> None:
-        work = self.cluster.works.get(obj.key)
-        if work is None:
-            door = self.cluster.door(obj.key.namespace, obj.spec.get("queueName") or "")
-            work = Work(obj.key, obj.uid, door)
-            adopt(work, obj, self.cluster.catalogue)
-            adopt_status(work, obj.status)
-            self.cluster.works[obj.key] = work
-        else:
-            self._readopt(work, obj)
-        work.door.works[work] = None
-        if work.line is None:
-            self.unplaced[work] = None
-        if restore:
-            self.memories[work] = obj.memory.get(self.name) or {}
-        else:
-            self.life.dirty[work] = None
-
-    def _readopt(self, work: Work, obj: Object) -> None:
-        """Take an edit of a workload that is known; what it holds may shrink.
-
-        Source: KUEUE.md 5.8, 5.9, 11.8.
-        """
-        before, queue = _deciding(work), work.queue
-        priority, done = work.priority, work.reclaimable
-        if queue is not None:
-            drop_quota(work)
-        adopt(work, obj, self.cluster.catalogue)
-        if queue is not None:
-            take_quota(work, queue)
-            queue.generation += 1
-            self.life.mark(work, queue)
-        if _deciding(work) == before:
-            return
-        self.life.leave_line(work)
-        work.door.works.pop(work, None)
-        work.door = self.cluster.door(work.namespace, work.local_queue)
-        if work.priority != priority or (queue and work.reclaimable != done):
-            self.life.wake_for(work)
-
-    def _remove_workload(self, key: Key) -> None:
-        work = self.cluster.works.get(key)
-        if work is None:
-            return
-        self.life.leave_line(work)
-        self.life.drop(work)
-        work.door.works.pop(work, None)
-        del self.cluster.works[key]
-        self.life.timers.drop(key)
-        for pending in (
-            self.life.stopping,
-            self.life.dirty,
-            self.life.unready,
-            self.unplaced,
-        ):
-            pending.pop(work, None)
+        self.placing.reread(key.namespace)
 
     # ---- everything into its place ----
 
     def settle(self) -> None:
         """Link the trees and place every new workload; idle when nothing came."""
-        if not (self.edited or self.unplaced or self.cluster.stale):
+        if not (self.edited or self.placing.unplaced or self.cluster.stale):
             return
         self.cluster.link()
-        for work in sorted(self.unplaced, key=lambda w: (w.created_us, w.uid)):
-            self._place(work, self.memories.pop(work, {}))
-        self.unplaced.clear()
-        self._restore_sticky()
+        self.placing.place_all()
         self._apply_edits()
 
     def _apply_edits(self) -> None:
@@ -343,32 +259,6 @@ class Intake:
         queue = self.cluster.forest.queues.get(name)
         return None if queue is None else queue.root
 
-    def _place(self, work: Work, memory: Memory) -> None:
-        if work.queue is not None or work.finished:
-            work.refresh()
-        elif work.reserved and work.admission is not None:
-            self._place_admitted(work)
-        else:
-            self.life.enqueue(work)
-        recall(work, memory)
-        if memory.get("alone") and work.line is not None:
-            line = work.line
-            line.forget(work)
-            line.park(work)
-        if memory.get("dirty"):
-            self.life.dirty[work] = None
-        self.life.arm(work)
-
-    def _place_admitted(self, work: Work) -> None:
-        assert work.admission is not None
-        self.life.retime(work)
-        work.refresh()
-        queue = self.cluster.forest.queues.get(work.admission.queue)
-        if queue is not None and work.active:
-            take_quota(work, queue)
-        if work.evicted:
-            self.life.stopping[work] = None
-
     def start_over(self) -> None:
         """Try everyone again and tell the pods anew, as a restarted controller does."""
         self.settle()
@@ -377,24 +267,3 @@ class Intake:
         for work in self.cluster.works.values():
             if work.reserved and not work.finished:
                 self.life.note_pods(work, ready=work.pods_run)
-
-    def _restore_sticky(self) -> None:
-        for name, key in self.sticky.items():
-            queue = self.cluster.forest.queues.get(name)
-            work = self.cluster.works.get(key)
-            if queue is not None and work is not None and work.line is queue.line:
-                queue.line.sticky = work
-        self.sticky.clear()
-
-
-def _deciding(work: Work) -> tuple[object, ...]:
-    """Return what an edit must change to move a workload. Source: KUEUE.md 5.8, 5.9."""
-    return (
-        work.pod_sets,
-        work.priority,
-        work.local_queue,
-        work.active,
-        work.gated,
-        work.max_execution_s,
-        work.reclaimable,
-    )

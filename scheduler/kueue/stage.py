@@ -208,6 +208,7 @@ class KueueStage:
 
     def due(self) -> int | None:
         """Return the next instant (ms) with a timer, or None."""
+        self.settle()  # timers of what was just read back are set there
         return self.life.timers.due()
 
     # ---- storage ----

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from scheduler.kueue.stage import KueueStage
 from scheduler.records.objects import Key, Object
 from scheduler.replay import kueue, vectors
 from scheduler.replay.kueue import Timeline
 from scheduler.stage import Context
+from tests.scheduler.kueue.rig import Rig
 
 HERE = Path(__file__).parents[2] / "vectors" / "kueue"
 
@@ -114,3 +117,82 @@ def settle(vector, *, restart: bool) -> list:
             stage = store.reborn(stage)
     stage.settle()
     return [*told, {w.name: kueue._place(w) for w in stage.cluster.works.values()}]
+
+
+class Reborn(Rig):
+    """A rig whose stage is thrown away and read back after every step."""
+
+    def run(self, at_s=None):
+        self.rebirth()  # edits that were not looked at yet survive
+        told = super().run(at_s)
+        self.rebirth()
+        return told
+
+    def rebirth(self) -> None:
+        store = Store()
+        store.objects = self.objects
+        store.commit(self.stage)
+        decisions = self.context.journal.decisions
+        self.stage = store.reborn(self.stage)
+        self.context = self.stage.context
+        self.context.journal.decisions = decisions
+        self.stage.settle()
+
+
+EDITS = st.lists(
+    st.tuples(
+        st.sampled_from(["add", "add", "finish", "remove", "off", "on", "cut", "hold"]),
+        st.integers(0, 3),
+        st.integers(1, 4),
+        st.integers(0, 2),
+    ),
+    max_size=12,
+)
+
+
+def step(rig: Rig, number: int, what: str, where: int, cpu: int, priority: int) -> None:
+    queue = f"q{where % 2}"
+    if what == "add":
+        rig.workload(f"w{number}", queue, cpu=cpu, priority=priority)
+    elif what == "cut":
+        rig.queue(queue, cpu=cpu, cohort="lab", within="LowerPriority", reclaim="Any")
+    elif what == "hold":
+        rig.local(queue, stop="HoldAndDrain" if cpu > 2 else "None")
+    else:
+        known = sorted(key for key in rig.objects if key.kind == "Workload")
+        if known:
+            change(rig, known[where % len(known)], what)
+
+
+def change(rig: Rig, key: Key, what: str) -> None:
+    running = rig.work(key.name).queue is not None
+    if what == "finish" and running:
+        rig.stage.finish(key)
+    elif what == "remove":
+        rig.stage.remove(key)
+        del rig.objects[key]
+    elif what in ("off", "on"):
+        rig.edit(key, active=what == "on")
+
+
+@settings(max_examples=60, deadline=None)
+@given(edits=EDITS, waiting=st.booleans())
+def test_reading_back_after_every_edit_changes_no_decision(edits, waiting):
+    config = {
+        "waitForPodsReady": {
+            "timeout": "2s",
+            "requeuingStrategy": {"backoffBaseSeconds": 3, "backoffLimitCount": 2},
+        }
+    }
+    told = []
+    for kind in (Rig, Reborn):
+        rig = kind(config if waiting else {})
+        for name in ("q0", "q1"):
+            rig.queue(name, cohort="lab", within="LowerPriority", reclaim="Any")
+        decisions = []
+        for number, edit in enumerate(edits):
+            step(rig, number, *edit)
+            decisions.append(rig.run(number))
+        decisions.append(rig.run(30))
+        told.append(decisions)
+    assert told[0] == told[1]
