@@ -19,6 +19,8 @@ from scheduler.records.objects import Key, Object
 if TYPE_CHECKING:
     from scheduler.lifetime.stage import Lifetime
 
+#: A Job admitted with fewer pods also does that much less work.
+EQUAL_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
 ADMISSION_GATE = "kueue.x-k8s.io/admission"
 _GROUP_KIND = "Pod"
 _OWNERS = frozenset({*JOB_KINDS, "Workload"})
@@ -302,7 +304,24 @@ class Jobs:
             job = self.host.objects[found]
         if job.key.kind not in JOB_KINDS:
             return 1
-        return max(1, self.kind_of(job).waves(job.manifest))
+        manifest = self._narrowed(owner, job.manifest)
+        return max(1, self.kind_of(job).waves(manifest))
+
+    def _narrowed(self, owner: Object, job: dict[str, Any]) -> dict[str, Any]:
+        """Return a job as it was started: with the parallelism it was admitted with.
+
+        Source: KUEUE.md 6.10; Kueue, partial admission of a Job.
+        """
+        partial = any("minCount" in p for p in owner.spec.get("podSets") or ())
+        if self.host.kueue is None or not partial or job["kind"] != "Job":
+            return job
+        admission = self.host.get(owner.key).status.get("admission") or {}
+        given = admission.get("podSetAssignments") or [{}]
+        spec = {**job["spec"], "parallelism": given[0].get("count", 1)}
+        annotations = job["metadata"].get("annotations") or {}
+        if annotations.get(EQUAL_COMPLETIONS) == "true":
+            spec["completions"] = spec["parallelism"]
+        return {**job, "spec": spec}
 
     def ended(self, owner: Object, run: Run) -> None:
         """Tell whoever cares that an owner's work is done."""

@@ -120,6 +120,13 @@ def test_completions_above_the_parallelism_are_waves():
     assert told(ticks(world, 8), Finish)[0][0] == 6000
 
 
+def test_a_job_admitted_with_fewer_pods_runs_in_more_waves():
+    partial = job("partial", queue="main", parallelism=6, runtime="2s")
+    partial["metadata"]["annotations"]["kueue.x-k8s.io/job-min-parallelism"] = "1"
+    world = world_of(*small_cluster(cpu="4"), partial)
+    assert told(ticks(world, 8), Finish)[0][0] == 4000
+
+
 def test_with_nodes_the_pods_of_a_job_are_placed_and_run():
     world = world_of(
         *small_cluster(),
