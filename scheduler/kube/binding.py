@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
+from scheduler.kube.handle import Held
 from scheduler.kube.hosts import Host
-from scheduler.kube.process import Held, Process
+from scheduler.kube.process import Process
 from scheduler.records.node import CPU, MEMORY, PODS
 from scheduler.records.pod import Pod
 

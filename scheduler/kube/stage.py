@@ -22,10 +22,11 @@ from scheduler.kube.cluster import Cluster
 from scheduler.kube.configuration import Configuration, read_configurations
 from scheduler.kube.events import Event
 from scheduler.kube.extender import ClosedPort, Extenders, Port
+from scheduler.kube.handle import Held
 from scheduler.kube.kinds import read_budget, read_group
 from scheduler.kube.laws import broken_sums
 from scheduler.kube.members import Members
-from scheduler.kube.process import Held, Process
+from scheduler.kube.process import Process
 from scheduler.kube.status import OK, Status, error
 from scheduler.kube.table import Table, table
 from scheduler.records.node import Node, read_node
@@ -37,11 +38,6 @@ from scheduler.stage import Context
 #: Attempts of pods already tried at this instant, without a binding among them.
 MOST_ATTEMPTS = 1_000
 _PAUSE_MS = 1_000
-_VICTIM = {
-    "status": "True",
-    "reason": "PreemptionByScheduler",
-    "message": "removed to make room for a pod of higher priority",
-}
 
 
 class KubeStage:
@@ -92,11 +88,13 @@ class KubeStage:
         obj = self.objects[key]
         return {**obj.manifest, "status": obj.status}
 
-    def _clusters(self) -> list[Cluster]:
+    def clusters(self) -> list[Cluster]:
+        """Return every view, and the nodes as they are."""
         views = [process.cluster for process in self.processes]
         return [self.nodes, *views] if self.in_rounds else views
 
-    def _responsible(self, pod: Pod) -> Process | None:
+    def responsible(self, pod: Pod) -> Process | None:
+        """Return the process that the pod names."""
         for process in self.processes:
             if process.responsible(pod):
                 return process
@@ -114,17 +112,17 @@ class KubeStage:
             self.objects[obj.key] = obj
             pod = read_pod(obj.manifest, obj.status)
             if restore:
-                self._restore_pod(obj, pod)
+                memory.restore_pod(self, obj, pod)
             else:
-                self._put_pod(pod)
+                self.put_pod(pod)
         elif kind == "PodGroup":
             self._put_group(obj, restore=restore)
         elif kind == "PodDisruptionBudget":
             budget = read_budget(obj.manifest, {}, obj.key.namespace)
-            for cluster in self._clusters():
+            for cluster in self.clusters():
                 cluster.budgets[obj.key] = budget
         elif kind == "Namespace":
-            for cluster in self._clusters():
+            for cluster in self.clusters():
                 cluster.namespaces[obj.key.name] = dict(obj.labels)
             if not restore:
                 self._tell(Event(events.NAMESPACE_CHANGED, new=obj.key.name))
@@ -132,7 +130,7 @@ class KubeStage:
     def _put_group(self, obj: Object, *, restore: bool) -> None:
         group = read_group(obj.manifest, obj.key.namespace)
         known = obj.key in self.processes[0].cluster.groups
-        for cluster in self._clusters():
+        for cluster in self.clusters():
             cluster.groups[obj.key] = group
         if not restore:
             name = events.GROUP_CHANGED if known else events.GROUP_ADDED
@@ -145,7 +143,7 @@ class KubeStage:
             self._remove_node(key)
         elif key.kind == "Pod":
             self._pod_gone(key)
-        for cluster in self._clusters():
+        for cluster in self.clusters():
             cluster.groups.pop(key, None)
             cluster.budgets.pop(key, None)
             if key.kind == "Namespace":
@@ -159,7 +157,7 @@ class KubeStage:
 
     def _put_node(self, node: Node, *, restore: bool) -> None:
         before: Node | None = None
-        for cluster in self._clusters():
+        for cluster in self.clusters():
             before = cluster.put_node(node)
         if restore or before == node:
             return
@@ -169,7 +167,7 @@ class KubeStage:
 
     def _remove_node(self, key: Key) -> None:
         gone: Node | None = None
-        for cluster in self._clusters():
+        for cluster in self.clusters():
             gone = cluster.remove_node(key.name)
         if gone is not None:
             self._tell(Event(events.NODE_DELETED, old=gone))
@@ -181,7 +179,8 @@ class KubeStage:
 
     # --- pods
 
-    def _put_pod(self, pod: Pod) -> None:
+    def put_pod(self, pod: Pod) -> None:
+        """Take a pod that is new or changed."""
         known = self.pods.get(pod.key)
         if pod.finished:
             self._pod_gone(pod.key)
@@ -220,7 +219,7 @@ class KubeStage:
             process.pod_placed(seen, node)
 
     def _put_pending(self, pod: Pod, known: Pod | None) -> None:
-        process = self._responsible(pod)
+        process = self.responsible(pod)
         if process is None:
             self.context.journal.complain(
                 f"no scheduler is named {pod.scheduler_name!r}: "
@@ -387,7 +386,7 @@ class KubeStage:
         """Ask for a pod's deletion; until then it stands there, on its way out."""
         leaving = msgspec.structs.replace(victim, terminating=True, disrupted=True)
         self.pods[victim.key] = leaving
-        for cluster in self._clusters():
+        for cluster in self.clusters():
             if victim.key in cluster.placed:
                 cluster.place(leaving, node)
         started = victim.started_us
@@ -462,7 +461,7 @@ class KubeStage:
         A pod that has a node is looked at as if it had none.
         """
         pod = self.pods.get(key)
-        process = self._responsible(pod) if pod is not None else None
+        process = self.responsible(pod) if pod is not None else None
         if pod is None or process is None:
             return None
         found = process.cluster.unplace(key)
@@ -474,89 +473,15 @@ class KubeStage:
 
     def broken_laws(self) -> Iterator[str]:
         """Yield a sentence for each sum that is not what the pods add up to."""
-        for cluster in self._clusters():
+        for cluster in self.clusters():
             yield from broken_sums(cluster)
 
     # --- memory
 
     def write(self, obj: Object) -> None:
         """Write a pod's conditions, nomination and place in the queue."""
-        if obj.key.kind != "Pod" or obj.key not in self.pods:
-            obj.memory.pop(self.name, None)
-            return
-        key, kept = obj.key, dict[str, Any]()
-        process = self._responsible(self.pods[key])
-        placed = self.nodes.placed.get(key)
-        queued = process.queue.entries.get(key) if process else None
-        held = process.held.get(key) if process else None
-        nominated = process.nominations.node(key) if process else ""
-        if queued is not None:
-            kept["queued"] = memory.queued_memory(queued)
-        if held is not None:
-            kept["held"] = memory.held_memory(held)
-        elif placed is not None:
-            kept["node"] = placed[1]
-            kept["started"] = placed[0].started_us
-            kept["leaving"] = placed[0].disrupted
-        if nominated:
-            kept["nominated"] = nominated
-            obj.status["nominatedNodeName"] = nominated
-        else:
-            obj.status.pop("nominatedNodeName", None)
-        if key in self.refused:
-            kept["refused"] = list(self.refused[key])
-            reason, message = self.refused[key]
-            obj.status.update(phase="Failed", reason=reason, message=message)
-        obj.memory[self.name] = kept
-        bound = placed is not None and held is None
-        memory.set_condition(
-            obj, "PodScheduled", memory.scheduled_condition(queued, bound)
-        )
-        victim = bound and placed is not None and placed[0].disrupted
-        memory.set_condition(obj, "DisruptionTarget", _VICTIM if victim else None)
-
-    def _restore_pod(self, obj: Object, pod: Pod) -> None:
-        kept = obj.memory.get(self.name)
-        if kept is None:
-            if not pod.finished:
-                self._put_pod(pod)
-            return
-        self.pods[pod.key] = pod
-        self.members.put(pod)
-        if "refused" in kept:
-            self.refused[pod.key] = (kept["refused"][0], kept["refused"][1])
-        process = self._responsible(pod)
-        if kept.get("node"):
-            pod = msgspec.structs.replace(
-                pod,
-                started_us=kept["started"],
-                terminating=pod.terminating or kept["leaving"],
-                disrupted=pod.disrupted or kept["leaving"],
-            )
-            self.pods[pod.key] = pod
-            for cluster in self._clusters():
-                cluster.place(pod, kept["node"])
-        elif process is None:
-            self._put_pod(pod)
-        else:
-            self._restore_pending(process, pod, kept)
-
-    def _restore_pending(
-        self, process: Process, pod: Pod, kept: dict[str, Any]
-    ) -> None:
-        if kept.get("nominated"):
-            process.nominations.put(pod, kept["nominated"])
-        if "queued" not in kept:
-            return
-        queued = memory.queued_from(pod, kept["queued"])
-        process.queue.restore(queued)
-        if "held" in kept:
-            held = memory.held_from(process, queued, kept["held"])
-            process.held[pod.key] = held
-            if not held.waits:
-                process.queue.done(queued)
-            process.cluster.place(pod, held.node)
-            self.lock(process, held.node)
+        if obj.key.kind == "Pod":
+            memory.write_pod(self, obj)
 
     def remember(self) -> dict[str, Any]:
         """Return what is kept beside the objects."""

@@ -10,10 +10,11 @@ import numpy as np
 from scheduler.durations import stamp_us
 from scheduler.kube.configuration import read_configurations
 from scheduler.kube.extender import ClosedPort, Extenders
+from scheduler.kube.handle import Held
 from scheduler.kube.kinds import read_budget, read_group
 from scheduler.kube.plugins.default_preemption import DefaultPreemption
 from scheduler.kube.preemption import Candidate
-from scheduler.kube.process import Held, Process
+from scheduler.kube.process import Process
 from scheduler.kube.profiles import NOT_SIMULATED
 from scheduler.kube.queue import Queued
 from scheduler.kube.status import OK, CycleState, Status
