@@ -12,6 +12,7 @@ from scheduler.invariants import check
 from scheduler.run import read_sources
 from scheduler.scenarios import assemble
 from scheduler.simulation import simulate
+from scheduler.world import World
 
 LIBRARY = Path(__file__).resolve().parents[3] / "sandbox" / "scenarios"
 NAMES = sorted(folder.name for folder in LIBRARY.glob("kube-*"))
@@ -42,3 +43,15 @@ def test_a_lesson_speaks_three_languages(name: str) -> None:
     for checkpoint in spec.checkpoints:
         texts += [t for t in (checkpoint.say, checkpoint.ask, checkpoint.answer) if t]
     assert all(set(text) == {"en", "zh-Hans", "zh-Hant"} for text in texts)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lesson_stored_and_loaded_midway_ends_the_same(name: str) -> None:
+    made = assemble(read_sources([LIBRARY / name]))
+    world = made.world
+    simulate(world, until_ms=7_000)
+    again = World.decode(world.encode())
+    assert again.hash() == world.hash()
+    simulate(world, until_ms=40_000)
+    simulate(again, until_ms=40_000)
+    assert again.hash() == world.hash()
