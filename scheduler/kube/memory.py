@@ -187,4 +187,4 @@ def _restore_pending(
         if not held.waits:
             process.queue.done(queued)
         process.cluster.place(pod, held.node)
-        stage.lock(process, held.node)
+        stage.sharing.lock(process, held.node)

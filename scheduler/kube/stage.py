@@ -8,26 +8,18 @@ from typing import Any
 import msgspec
 
 from scheduler import streams
-from scheduler.decisions import Bind, Fail, NodeChange, Preempt
+from scheduler.decisions import NodeChange
 from scheduler.kube import events, memory
-from scheduler.kube.binding import (
-    Counts,
-    Locks,
-    Versions,
-    conflict,
-    plain_counts,
-    refusal,
-)
+from scheduler.kube.binding import Counts
 from scheduler.kube.cluster import Cluster
 from scheduler.kube.configuration import Configuration, read_configurations
 from scheduler.kube.events import Event
 from scheduler.kube.extender import ClosedPort, Extenders, Port
-from scheduler.kube.handle import Held
 from scheduler.kube.kinds import read_budget, read_group
 from scheduler.kube.laws import broken_sums
 from scheduler.kube.members import Members
 from scheduler.kube.process import Process
-from scheduler.kube.status import OK, Status, error
+from scheduler.kube.sharing import Sharing
 from scheduler.kube.table import Table, table
 from scheduler.records.node import Node, read_node
 from scheduler.records.objects import Key, Object
@@ -53,30 +45,25 @@ class KubeStage:
         self, context: Context, policy: Policy, port: Port | None = None
     ) -> None:
         self.context = context
-        simulation = policy.spec.simulation
-        self.bind_latency_ms = simulation.bind_latency_ms
-        self.compare_and_set = simulation.binding == "compare-and-set"
-        self.pessimistic = simulation.locking == "pessimistic"
+        self.sharing = Sharing(self, policy.spec.simulation)
         self.port: Port = port or ClosedPort()
         self.objects: dict[Key, Object] = {}
         self.pods: dict[Key, Pod] = {}
         self.members = Members()
         self.refused: dict[Key, tuple[str, str]] = {}
-        self.versions = Versions()
-        self.locks = Locks()
         configurations = read_configurations(policy.spec.kube_scheduler)
         self.in_rounds = len(configurations) > 1
         self.processes = [self._process(c) for c in configurations]
         self.nodes = Cluster() if self.in_rounds else self.processes[0].cluster
-        self.counts = {process.name: Counts() for process in self.processes}
-        self._idle_since: dict[str, int] = {}
+        self.counts = self.sharing.counts
+        self.counts.update((process.name, Counts()) for process in self.processes)
         self._rounds = 0
         self._stalled_until = 0
 
     def _process(self, configuration: Configuration) -> Process:
         return Process(
             self.context,
-            self,
+            self.sharing,
             configuration.profiles,
             timing=configuration.timing,
             extenders=lambda _: Extenders(
@@ -211,7 +198,7 @@ class KubeStage:
         seen = msgspec.structs.replace(pod, started_us=started)
         self.pods[pod.key] = seen
         if before is None:
-            self.versions.bump(node, "")
+            self.sharing.versions.bump(node, "")
         if self.in_rounds:
             self.nodes.place(seen, node)
         for process in self.processes:
@@ -239,7 +226,7 @@ class KubeStage:
         if self.in_rounds:
             found = self.nodes.unplace(key)
             if found is not None:
-                self.versions.bump(found[1], "")
+                self.sharing.versions.bump(found[1], "")
         for process in self.processes:
             process.pod_gone(pod)
 
@@ -291,7 +278,7 @@ class KubeStage:
             tried += 1
             counts.attempts += 1
             counts.retries += queued.attempts > 1
-            self._note_idle(process, queued)
+            self.sharing.note_idle(process, queued)
             again += queued.tried_before_ms == self.context.now_ms
         if self.in_rounds:
             self._settle()
@@ -323,122 +310,6 @@ class KubeStage:
         if any(p.queue.ready() or p.signals for p in self.processes):
             times.append(max(self.context.now_ms, self._stalled_until))
         return min(times, default=None)
-
-    # --- what a process asks for
-
-    def commit(self, process: Process, held: Held) -> Status:
-        """Write a binding, by the rules of the binding mode."""
-        pod, node = held.pod, held.node
-        counts = self.counts[process.name]
-        host = self.nodes.hosts.get(node)
-        if host is None:
-            return error(f"node {node} is gone")
-        if self.in_rounds:
-            if self.compare_and_set:
-                lost = conflict(process, held, self.version(process, node))
-                if lost is not None:
-                    counts.conflicts += 1
-                    return error(lost)
-            else:
-                turned = refusal(pod, host)
-                if turned is not None:
-                    self._refuse(process, held, turned)
-                    return OK
-        counts.bindings += 1
-        self._bind(process, pod, node)
-        return OK
-
-    def _bind(self, process: Process, pod: Pod, node: str) -> None:
-        bound = msgspec.structs.replace(pod, started_us=self.context.now_us)
-        self.pods[pod.key] = bound
-        self.versions.bump(node, process.name)
-        process.bound(pod.key)
-        if self.in_rounds:
-            self.nodes.place(bound, node)
-        now = self.context.now_ms
-        self.context.journal.touch(pod.key)
-        self.context.journal.emit(Bind(at_ms=now, subject=pod.key, node=node))
-        for other in self.processes:
-            other.pod_placed(bound, node)
-
-    def _refuse(self, process: Process, held: Held, turned: tuple[str, str]) -> None:
-        """The node's agent turns a bound pod away: the pod has failed."""
-        pod = held.pod
-        counts = self.counts[process.name]
-        counts.conflicts += 1
-        counts.refused += 1
-        self.refused[pod.key] = turned
-        process.bound(pod.key)
-        process.cluster.unplace(pod.key)
-        process.event(Event(events.POD_DELETED, old=pod))
-        self.context.journal.touch(pod.key)
-        self.context.journal.emit(
-            Fail(
-                at_ms=self.context.now_ms,
-                subject=pod.key,
-                node=held.node,
-                reason=turned[0],
-                message=turned[1],
-            )
-        )
-
-    def remove_victim(self, victim: Pod, node: str, preemptor: Pod) -> None:
-        """Ask for a pod's deletion; until then it stands there, on its way out."""
-        leaving = msgspec.structs.replace(victim, terminating=True, disrupted=True)
-        self.pods[victim.key] = leaving
-        for cluster in self.clusters():
-            if victim.key in cluster.placed:
-                cluster.place(leaving, node)
-        started = victim.started_us
-        lost = 0 if started is None else max(0, self.context.now_us - started) // 1000
-        self.context.journal.touch(victim.key)
-        self.context.journal.emit(
-            Preempt(
-                at_ms=self.context.now_ms,
-                subject=victim.key,
-                by=preemptor.key,
-                reason="PreemptionByScheduler",
-                message=f"Preempted by pod {preemptor.uid} on node {node}",
-                strategy="DefaultPreemption",
-                work_lost_ms=lost,
-            )
-        )
-
-    def group_members(self, group: Key) -> Iterable[Pod]:
-        """Return the known pods of a PodGroup."""
-        return self.members.of(group)
-
-    def version(self, process: Process, node: str) -> int:
-        """Return how often others than this process changed the node's pods."""
-        return self.versions.foreign(node, process.name)
-
-    def lock(self, process: Process, node: str) -> None:
-        """Keep a node for this process, under pessimistic locking."""
-        if self.pessimistic and self.in_rounds:
-            self.locks.take(process.name, node)
-
-    def unlock(self, process: Process, node: str) -> None:
-        """Let others have the node again, and wake who waited for it."""
-        if self.pessimistic and self.locks.release(process.name, node):
-            for other in self.processes:
-                if other is not process:
-                    other.event(Event(events.NODE_UNLOCKED, new=node))
-
-    def locked_for(self, process: Process) -> frozenset[str]:
-        """Return the nodes that other processes keep."""
-        if not self.pessimistic:
-            return frozenset()
-        return self.locks.against(process.name)
-
-    def _note_idle(self, process: Process, queued: Any) -> None:
-        """Count the time a scheduler waits for locks with pods to place."""
-        counts, now = self.counts[process.name], self.context.now_ms
-        since = self._idle_since.pop(process.name, None)
-        if since is not None:
-            counts.idle_ms += now - since
-        if "NodeLock" in queued.rejectors:
-            counts.blocked += 1
-            self._idle_since[process.name] = now
 
     def use(self, port: Port) -> None:
         """Ask extenders through this port from now on."""
@@ -487,9 +358,7 @@ class KubeStage:
         """Return what is kept beside the objects."""
         return {
             "processes": {p.name: p.remember() for p in self.processes},
-            "counts": {name: plain_counts(c) for name, c in self.counts.items()},
-            "versions": self.versions.remember() if self.in_rounds else {},
-            "idleSince": dict(self._idle_since),
+            "sharing": self.sharing.remember(),
             "rounds": self._rounds,
             "stalledUntil": self._stalled_until,
         }
@@ -498,13 +367,7 @@ class KubeStage:
         """Take back what `remember` returned; what no longer exists is dropped."""
         for process in self.processes:
             process.recall(memory.get("processes", {}).get(process.name, {}))
-            counts = memory.get("counts", {}).get(process.name)
-            if counts is not None:
-                self.counts[process.name] = msgspec.convert(counts, Counts)
-        self.versions.recall(memory.get("versions", {}))
-        names = {process.name for process in self.processes}
-        idle = memory.get("idleSince", {})
-        self._idle_since = {name: at for name, at in idle.items() if name in names}
+        self.sharing.recall(memory.get("sharing", {}))
         self._rounds = memory.get("rounds", 0)
         self._stalled_until = memory.get("stalledUntil", 0)
 
