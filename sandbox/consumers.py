@@ -7,10 +7,9 @@ import contextlib
 from typing import Any
 
 import msgspec
-from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 
-from sandbox.hub import CLOSE_GONE, Client, hub
+from sandbox.hub import CLOSE_GONE, Client, hub, in_thread
 from sandbox.models import Sandbox
 from sandbox.people import person_of
 from sandbox.wire import Hello, Status
@@ -31,7 +30,7 @@ class SandboxConsumer(AsyncWebsocketConsumer):
     async def connect(self) -> None:
         """Let in who may see the sandbox; to others it is not there."""
         self.sandbox_id: str = self.scope["url_route"]["kwargs"]["sandbox_id"]
-        if not await database_sync_to_async(_may_see)(self.scope, self.sandbox_id):
+        if not await in_thread(_may_see, self.scope, self.sandbox_id):
             await self.close(CLOSE_GONE)
             return
         await self.accept()

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from channels.db import database_sync_to_async
+from channels.db import DatabaseSyncToAsync
 from channels.layers import get_channel_layer
 
 from sandbox import diffs, pages
@@ -31,7 +33,13 @@ MERGE_FROM = 3
 SEND_PATIENCE_S = 10.0
 #: How often the newest revision is looked up, in case the bus lost a message.
 LOOK_EVERY_S = 2.0
+#: A page that many ask for at once is made once, and shown for this long.
+PAGE_KEPT_S = 0.5
 CLOSE_SLOW, CLOSE_GONE = 4408, 4404
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_threads = ThreadPoolExecutor(4, thread_name_prefix="hub")
 
 Send = Callable[[str], Awaitable[None]]
 Close = Callable[[int], Coroutine[Any, Any, None]]
@@ -77,6 +85,19 @@ class Room:
         self.reader: asyncio.Task[None] | None = None
         self.watcher: asyncio.Task[None] | None = None
         self.listening = asyncio.Event()
+        self.making = asyncio.Lock()
+        self.made: tuple[float, list[str], int] | None = None  # when, frames, revision
+
+    async def page(self) -> tuple[list[str], int]:
+        """Return a page that is at most PAGE_KEPT_S old: made once for many."""
+        async with self.making:
+            now = time.monotonic()
+            if self.made is None or now - self.made[0] > PAGE_KEPT_S:
+                frames, revision = await in_thread(
+                    pages.frames_for, self.sandbox_id, None
+                )
+                self.made = now, frames, revision
+            return self.made[1], self.made[2]
 
     def open(self) -> None:
         """Begin to listen."""
@@ -133,9 +154,7 @@ class Room:
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
             try:
-                newest = await database_sync_to_async(pages.newest_revision)(
-                    self.sandbox_id
-                )
+                newest = await in_thread(pages.newest_revision, self.sandbox_id)
             except Exception as error:
                 logger.warning("the database is away: %s", error)
                 continue
@@ -163,7 +182,7 @@ class Hub:
             room.open()
         room.clients.add(client)
         await asyncio.wait_for(room.listening.wait(), SEND_PATIENCE_S)
-        client.pump = asyncio.create_task(pump(sandbox_id, client))
+        client.pump = asyncio.create_task(pump(room, client))
 
     async def leave(self, sandbox_id: str, client: Client) -> None:
         """Leave; the last one out ends the subscription."""
@@ -178,13 +197,13 @@ class Hub:
             await room.close()
 
 
-async def pump(sandbox_id: str, client: Client) -> None:
+async def pump(room: Room, client: Client) -> None:
     """Send a client what it has not got, in order and without a gap."""
     while True:
         await client.wake.wait()
         client.wake.clear()
         try:
-            for text in await _next(sandbox_id, client):
+            for text in await _next(room, client):
                 await asyncio.wait_for(client.send(text), SEND_PATIENCE_S)
         except TimeoutError:
             await client.close(CLOSE_SLOW)
@@ -192,12 +211,14 @@ async def pump(sandbox_id: str, client: Client) -> None:
         except asyncio.CancelledError:
             raise
         except Exception:
-            logger.exception("a client was not served", extra={"sandbox": sandbox_id})
+            logger.exception(
+                "a client was not served", extra={"sandbox": room.sandbox_id}
+            )
             await client.close(1011)
             return
 
 
-async def _next(sandbox_id: str, client: Client) -> list[str]:
+async def _next(room: Room, client: Client) -> list[str]:
     """Return the frames that bring the client to what is known now."""
     messages = list(client.waiting)
     client.waiting.clear()
@@ -208,15 +229,25 @@ async def _next(sandbox_id: str, client: Client) -> list[str]:
                 client.revision = fresh[-1].revision
             return _frames(fresh)
     client.page_wanted = False
-    texts, revision = await database_sync_to_async(pages.frames_for)(
-        sandbox_id, client.revision
+    if client.revision is None:
+        frames, client.revision = await room.page()
+        # Diffs that came while the page was made are above it, or in it.
+        client.waiting.extendleft(reversed(messages))
+        client.wake.set()
+        return frames
+    frames, client.revision = await in_thread(
+        pages.frames_for, room.sandbox_id, client.revision
     )
-    client.revision = revision
-    # What came while the page was made is above it, or in it.
     if client.waiting:
         client.wake.set()
-    frames: list[str] = texts
     return frames
+
+
+async def in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Ask the database in one of a few threads; sockets must not queue for one."""
+    asked = DatabaseSyncToAsync(function, thread_sensitive=False, executor=_threads)
+    answer: R = await asked(*args, **kwargs)
+    return answer
 
 
 def _join(messages: list[Message], revision: int) -> bool:
