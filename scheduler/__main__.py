@@ -1,4 +1,4 @@
-"""The command line of the engine: `python -m scheduler run` and `replay`."""
+"""The command line of the engine: `python -m scheduler run`, `experiment`, `replay`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ import importlib
 import sys
 
 #: Each verb is a module with `main(arguments) -> exit code`, loaded when called.
-VERBS = {"run": "scheduler.run", "replay": "scheduler.replay"}
+VERBS = {
+    "run": "scheduler.run",
+    "experiment": "scheduler.experiment",
+    "replay": "scheduler.replay",
+}
 USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m] [--json]
+       python -m scheduler experiment FILE [--json]
        python -m scheduler replay VECTORS... [--show ID]
 """
 

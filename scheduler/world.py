@@ -266,21 +266,23 @@ class World:
     @classmethod
     def decode(cls, data: bytes) -> World:
         """Return the world that `encode` wrote."""
+        return cls.load(*cls.parts(data))
+
+    @staticmethod
+    def parts(data: bytes) -> tuple[Header, list[Object]]:
+        """Return what `encode` wrote, to be changed before it is loaded."""
         found, header, objects = msgspec.msgpack.decode(data)
         if found != FORMAT:
             raise SchedulerError(f"expected a world of format {FORMAT}, got {found}")
-        return cls.load(
-            msgspec.convert(header, Header),
-            (
-                Object(
-                    key=Key(kind, namespace, name),
-                    manifest=manifest,
-                    status=status,
-                    memory=memory,
-                )
-                for kind, namespace, name, manifest, status, memory in objects
-            ),
-        )
+        return msgspec.convert(header, Header), [
+            Object(
+                key=Key(kind, namespace, name),
+                manifest=manifest,
+                status=status,
+                memory=memory,
+            )
+            for kind, namespace, name, manifest, status, memory in objects
+        ]
 
     def copy(self) -> World:
         """Return an independent world in the same state."""

@@ -1,0 +1,66 @@
+"""`python -m scheduler experiment` on Kueue's own files, and its exit status."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from scheduler import experiment
+from tests.builders import job, small_cluster
+
+SAMPLES = Path(__file__).resolve().parents[4] / "shared" / "samples" / "kueue-perf"
+
+
+def write(folder: Path, **spec) -> Path:
+    jobs = [job(f"job-{n}", queue="main", cpu=3, runtime="10s") for n in range(3)]
+    manifests = [*small_cluster(cpu=4), *jobs]
+    (folder / "world.yaml").write_text(yaml.safe_dump_all(manifests))
+    document = {
+        "apiVersion": "quotalab.dev/v1",
+        "kind": "Experiment",
+        "spec": {"base": {"files": ["world.yaml"]}, "seeds": {"count": 2}, **spec},
+    }
+    path = folder / "experiment.yaml"
+    path.write_text(yaml.safe_dump(document))
+    return path
+
+
+def run(path: Path, *words: str) -> tuple[int, str]:
+    out = io.StringIO()
+    return experiment.main([str(path), *words], out), out.getvalue()
+
+
+def test_assertions_that_hold_are_exit_status_0(tmp_path):
+    path = write(tmp_path, assertions=[{"measure": "waitMaxMs", "max": 20_000}])
+    assert run(path)[0] == 0
+
+
+def test_an_assertion_that_fails_is_exit_status_1(tmp_path):
+    path = write(tmp_path, assertions=[{"measure": "waitMaxMs", "max": 1}])
+    status, said = run(path)
+    assert status == 1
+    assert "FAIL base: waitMaxMs <= 1: 20000" in said
+
+
+def test_bad_input_is_exit_status_2_and_names_file_and_line(tmp_path, capsys):
+    assert run(write(tmp_path, horizon="soon"))[0] == 2
+    assert "experiment.yaml:" in capsys.readouterr().err
+
+
+def test_everything_can_be_had_as_json(tmp_path):
+    _, said = run(write(tmp_path), "--json")
+    [line] = json.loads(said)["lines"]
+    assert line["measures"]["finished"]["mean"] == 3
+
+
+@pytest.mark.skipif(not SAMPLES.exists(), reason="the samples are not beside this")
+def test_kueues_own_rangespec_is_read_as_it_is(tmp_path):
+    path = write(tmp_path, assertions=[{"rangespec": "rangespec.yaml"}])
+    (tmp_path / "rangespec.yaml").write_text((SAMPLES / "rangespec.yaml").read_text())
+    status, said = run(path)
+    assert "cmd.maxWallMs" in said
+    assert status == 1  # its classes are not in this world
