@@ -44,6 +44,7 @@ def matches(wanted: Match, decision: Decision) -> bool:
         and wanted.subject in ("", str(decision.subject))
         and wanted.by in ("", by)
         and wanted.reason in ("", decision.reason)
+        and wanted.node in ("", getattr(decision, "node", ""))
     )
 
 
@@ -52,6 +53,7 @@ def _text(expected: Expectation) -> str:
     when = f"at {expected.at} " if expected.at else ""
     never = "never " if expected.never else ""
     by = f" by {event.by}" if event.by else ""
+    where = f" on {event.node}" if event.node else ""
     why = f" ({event.reason})" if event.reason else ""
     most = f"at most {expected.most} times " if expected.most is not None else ""
-    return f"{when}{never}{most}{event.type} {event.subject}{by}{why}"
+    return f"{when}{never}{most}{event.type} {event.subject}{by}{where}{why}"

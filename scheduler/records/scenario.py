@@ -46,6 +46,7 @@ class Match(
     subject: str = ""  # "Workload/default/name"
     by: str = ""
     reason: str = ""
+    node: str = ""
 
 
 class Expectation(
