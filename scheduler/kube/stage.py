@@ -10,11 +10,12 @@ import msgspec
 from scheduler import streams
 from scheduler.decisions import NodeChange
 from scheduler.kube import events, memory
+from scheduler.kube.answers import port_for
 from scheduler.kube.binding import Counts
 from scheduler.kube.cluster import Cluster
 from scheduler.kube.configuration import Configuration, read_configurations
 from scheduler.kube.events import Event
-from scheduler.kube.extender import ClosedPort, Extenders, Port
+from scheduler.kube.extender import Extenders, Port
 from scheduler.kube.kinds import read_budget, read_group
 from scheduler.kube.laws import broken_sums
 from scheduler.kube.members import Members
@@ -46,7 +47,7 @@ class KubeStage:
     ) -> None:
         self.context = context
         self.sharing = Sharing(self, policy.spec.simulation)
-        self.port: Port = port or ClosedPort()
+        self.port: Port = port or port_for(policy.spec.simulation.extenders)
         self.objects: dict[Key, Object] = {}
         self.pods: dict[Key, Pod] = {}
         self.members = Members()

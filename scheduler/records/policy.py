@@ -16,6 +16,25 @@ Binding = Literal["kubernetes", "compare-and-set"]
 Locking = Literal["optimistic", "pessimistic"]
 
 
+class ExtenderAnswers(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """What an extender at `url_prefix` answers, told instead of asked.
+
+    Nodes of `refuse` are filtered out with their message, `scores` are 0 to 10
+    by node, and `error` fails every call.
+    """
+
+    url_prefix: str
+    refuse: dict[str, str] = {}
+    scores: dict[str, int] = {}
+    error: str = ""
+
+
 class Simulation(
     msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True
 ):
@@ -29,6 +48,7 @@ class Simulation(
     locking: Locking = "optimistic"  # how several schedulers share the nodes
     start_time: str = "2026-01-01T00:00:00Z"  # the wall time of virtual 0
     nodes_schedule: bool = True  # place pods when there are Node objects
+    extenders: list[ExtenderAnswers] = []
 
 
 class YuniKorn(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
