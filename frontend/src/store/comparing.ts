@@ -54,7 +54,7 @@ function measures(side: Side, from: number, to: number, resource: string): Recor
   const waits = side.workloads.map((row) => waitOf(row, side.nowMs)).sort((x, y) => x - y);
   const last = samples.at(-1);
   return {
-    evictions: sum((sample) => sample.evictions),
+    evictions: sum((sample) => sample.evictions + sample.preemptions),
     preemptions: sum((sample) => sample.preemptions),
     meanWait: waits.length === 0 ? 0 : waits.reduce((total, wait) => total + wait, 0) / waits.length,
     p95Wait: waits[Math.max(0, Math.ceil(waits.length * 0.95) - 1)] ?? 0,

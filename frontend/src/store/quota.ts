@@ -42,7 +42,15 @@ export function treeOf(
     under.set(home, [...(under.get(home) ?? []), row]);
   }
   const branches: Branch[] = [];
-  grow("", 0, "", under, branches, new Set());
+  const seen = new Set<string>();
+  grow("", 0, "", under, branches, seen);
+  // What hangs in a cycle of cohorts hangs from no root; it is drawn all the same.
+  for (const cohort of cohorts.filter((row) => !seen.has(row.key))) {
+    if (seen.has(cohort.key)) continue;
+    seen.add(cohort.key);
+    branches.push({ row: cohort, depth: 0, parent: "" });
+    grow(cohort.name, 1, cohort.key, under, branches, seen);
+  }
   return branches;
 }
 

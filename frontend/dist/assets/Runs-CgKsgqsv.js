@@ -1,1 +1,0 @@
-import{E as e,O as t}from"./disclose-version-l8hMtZxb.js";var n=t(`<div class="canvas"></div>`);function r(t){var r=n();e(t,r)}export{r as default};

@@ -1,0 +1,81 @@
+import { readFileSync } from "node:fs";
+
+import { describe, expect, it } from "vitest";
+
+import { parseServerMessage, type Diff, type PageState } from "@/protocol/wire";
+import { applyDiff, changedKeys, EMPTY_PAGE, GapError, joinSamples, pageOf } from "@/store/page";
+
+interface Recording {
+  readonly state: PageState;
+  readonly diffs: readonly Diff[];
+  readonly fresh: PageState;
+}
+const file = new URL("./fixtures/two-teams.json", import.meta.url);
+const recorded = JSON.parse(readFileSync(file, "utf8")) as Recording;
+
+function replayed(): ReturnType<typeof pageOf> {
+  return recorded.diffs.reduce(applyDiff, pageOf(recorded.state));
+}
+
+describe("a page", () => {
+  it("is after every diff what the server says is there", () => {
+    const fresh = pageOf(recorded.fresh);
+    const page = replayed();
+    expect(page.revision).toBe(fresh.revision);
+    expect(Object.fromEntries(page.rows)).toEqual(Object.fromEntries(fresh.rows));
+    expect(page.samples).toEqual(fresh.samples);
+  });
+
+  it("does not change when a diff makes the next one", () => {
+    const before = pageOf(recorded.state);
+    const rows = new Map(before.rows);
+    const first = recorded.diffs[0];
+    if (first !== undefined) applyDiff(before, first);
+    expect(before.rows).toEqual(rows);
+  });
+
+  it("refuses a diff that starts at another revision", () => {
+    const second = recorded.diffs[1];
+    if (second === undefined) throw new Error("the recording is too short");
+    expect(() => applyDiff(pageOf(recorded.state), second)).toThrow(GapError);
+  });
+
+  it("refuses a diff that updates what is not there", () => {
+    const diff: Diff = {
+      ...(recorded.diffs[0] as Diff),
+      from: -1,
+      updated: { "Workload/teams/nobody": { phase: "admitted" } },
+    };
+    expect(() => applyDiff(EMPTY_PAGE, diff)).toThrow(GapError);
+  });
+
+  it("names what differs between two pages and nothing else", () => {
+    const page = replayed();
+    expect(changedKeys(page, page)).toEqual([]);
+    const without = { ...page, rows: new Map([...page.rows].slice(1)) };
+    expect(changedKeys(without, page)).toEqual([[...page.rows.keys()][0]]);
+  });
+
+  it("keeps one sample a tick, the later one, also after a rewind", () => {
+    const samples = replayed().samples;
+    const again = joinSamples(samples, samples.slice(3, 5));
+    expect(again.map((sample) => sample.tick)).toEqual(
+      samples.slice(0, 5).map((sample) => sample.tick),
+    );
+  });
+});
+
+describe("a recorded message", () => {
+  it("passes the border", () => {
+    expect(parseServerMessage(JSON.stringify(recorded.state)).type).toBe("page_state");
+    for (const diff of recorded.diffs) {
+      expect(parseServerMessage(JSON.stringify(diff)).type).toBe("diff");
+    }
+  });
+
+  it("is stopped there with its place when a field is of another type", () => {
+    const rows = recorded.state.rows.map((row) => ({ ...row, name: 3 }));
+    const broken = JSON.stringify({ ...recorded.state, rows });
+    expect(() => parseServerMessage(broken)).toThrow(/rows\[0\].name/);
+  });
+});
