@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging.config
 import os
+from typing import Any
 
 from celery import Celery
 from celery.signals import celeryd_after_setup, heartbeat_sent, setup_logging
@@ -14,7 +15,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
 
 app = Celery("quotalab")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["sandbox"])
+app.autodiscover_tasks(["sandbox", "sandbox.experiments"])
+
+#: The queue of experiments: the default one is for ticks, whose length is watched.
+EXPERIMENTS = "experiments"
 
 
 def own_queue(worker: str) -> str:
@@ -27,6 +31,15 @@ def read_own_queue(sender: str, **_: object) -> None:
     """Let a sandbox go back to the worker that still has its world in memory."""
     queues = app.amqp.queues
     queues.select_add(own_queue(sender))
+
+
+@celeryd_after_setup.connect
+def read_experiments(instance: Any, **_: object) -> None:
+    """Let this worker run experiments too, one process left for ticks."""
+    from sandbox.experiments import seats
+
+    seats.provide(instance.concurrency)
+    app.amqp.queues.select_add(EXPERIMENTS)
 
 
 @setup_logging.connect

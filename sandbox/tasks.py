@@ -14,6 +14,7 @@ from sandbox import leases
 from sandbox.actions import do_fail, do_tick
 from sandbox.celery import app, own_queue
 from sandbox.errors import OvertakenError
+from sandbox.experiments import tasks as experiments
 from sandbox.leases import Claim
 from sandbox.memory import collect_seldom
 from sandbox.models import Sandbox
@@ -48,6 +49,7 @@ def pulse() -> int:
             # One that was sent and never begun goes to whoever is there.
             send(pk, warm if queued_until == 0 else "")
             sent += 1
+    experiments.look()
     return sent
 
 

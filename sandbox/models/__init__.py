@@ -13,6 +13,7 @@ from sandbox.models.cluster import (
     StoredObject,
     WorkloadPriorityClass,
 )
+from sandbox.models.experiment import Experiment, Run
 from sandbox.models.history import Checkpoint, Diff, Event, Revision, Sample
 from sandbox.models.sandbox import Answer, Member, Sandbox
 from sandbox.models.workload import Job, Pod, Workload
@@ -52,6 +53,7 @@ __all__ = [
     "Cohort",
     "Diff",
     "Event",
+    "Experiment",
     "Job",
     "LocalQueue",
     "Member",
@@ -61,6 +63,7 @@ __all__ = [
     "PriorityClass",
     "ResourceFlavor",
     "Revision",
+    "Run",
     "Sample",
     "Sandbox",
     "StoredObject",

@@ -59,9 +59,12 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     scheduling_ms: float | None = None  # of the wall clock, told from outside
 
 
-def flat(summary: Summary) -> dict[str, float]:
-    """Return every number under a dotted name: `waitP95Ms`, `utilisation.cpu`."""
-    plain = msgspec.to_builtins(summary)
+def flat(summary: Summary | Mapping[str, object]) -> dict[str, float]:
+    """Return every number under a dotted name: `waitP95Ms`, `utilisation.cpu`.
+
+    Takes the summary as plain values too, as it was stored.
+    """
+    plain = msgspec.to_builtins(summary) if isinstance(summary, Summary) else summary
     return dict(_flat(plain, ""))
 
 

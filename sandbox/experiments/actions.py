@@ -1,0 +1,183 @@
+"""What people do with experiments: start, cancel, delete, open a run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from sandbox.actions.living import begin
+from sandbox.errors import (
+    Cause,
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+)
+from sandbox.experiments.bases import base_of, open_base, store
+from sandbox.experiments.work import plan_of
+from sandbox.findings import causes_of
+from sandbox.models import Experiment, Run, Sandbox
+from scheduler.errors import SchedulerError
+from scheduler.experiments.assertions import judge
+from scheduler.experiments.bases import Base
+from scheduler.experiments.document import (
+    Experiment as Document,
+)
+from scheduler.experiments.document import (
+    ExperimentError,
+    read_experiment,
+)
+from scheduler.experiments.runs import Plan, plan, world_at
+from scheduler.scenarios import InputError
+
+#: Variants are tried out before anything is started, for no longer than this.
+TRIAL_S = 2.0
+
+
+def do_start(
+    user: User,
+    document: dict[str, Any],
+    *,
+    files: Mapping[str, str] | None = None,
+    title: str = "",
+    visibility: str = Sandbox.PRIVATE,
+) -> Experiment:
+    """Store an experiment with its runs; workers take them up at once.
+
+    `files` are the texts that the document names. Raises InvalidError naming
+    the field, and NotFoundError for a base that `user` cannot see; then
+    nothing is stored.
+    """
+    texts = dict(files or {})
+    try:
+        read = read_experiment(document)
+        kind, body = store(user, read.spec.base, texts)
+        base = open_base(kind, body)
+        todo = plan(read.spec, base)
+        _try_out(read, base, todo, texts)
+    except InputError as error:
+        causes = causes_of(error.loaded.findings)
+        raise InvalidError("the base cannot be taken", causes=causes) from error
+    except ExperimentError as error:
+        cause = Cause(problem=error.problem, field=error.field)
+        raise InvalidError(str(error), causes=[cause]) from error
+    except SchedulerError as error:
+        raise InvalidError(str(error), causes=[Cause(problem=str(error))]) from error
+    experiment = Experiment(
+        owner=user,
+        title=(title or _title(read))[:200],
+        visibility=visibility,
+        document=document,
+        plan=msgspec.to_builtins(todo),
+        base_kind=kind,
+        base=body,
+        files=texts,
+        total=len(todo.variants) * len(todo.seeds),
+    )
+    _insert(experiment, todo)
+    return experiment
+
+
+def _title(read: Document) -> str:
+    return read.spec.title or str(read.metadata.get("name") or "Experiment")
+
+
+def _try_out(read: Document, base: Base, todo: Plan, files: Mapping[str, str]) -> None:
+    """Make the first worlds of the variants, and look at the assertions."""
+    names = [variant.name for variant in todo.variants]
+    judge(read.spec.assertions, names, [], [], files)
+    end = time.monotonic() + TRIAL_S
+    for variant in todo.variants:
+        base.world(variant, todo.seeds[0])
+        if time.monotonic() > end:
+            break
+
+
+@transaction.atomic
+def _insert(experiment: Experiment, todo: Plan) -> None:
+    experiment.save(force_insert=True)
+    Run.objects.bulk_create(
+        [
+            Run(experiment=experiment, number=n, variant=variant, seed=seed)
+            for n, (variant, seed) in enumerate(todo.runs())
+        ],
+        batch_size=500,
+    )
+
+
+def visible(user: User, experiment_id: str) -> Experiment:
+    """Return the experiment. Raises NotFoundError when `user` may not see it."""
+    found = (
+        Experiment.objects.visible_to(user)
+        .select_related("owner")
+        .defer("base")
+        .filter(pk=experiment_id)
+        .first()
+    )
+    if found is None:
+        raise NotFoundError(f"experiment {experiment_id} is not there")
+    return found
+
+
+def _editable(user: User, experiment_id: str) -> Experiment:
+    experiment = visible(user, experiment_id)
+    if not Experiment.objects.editable_by(user).filter(pk=experiment_id).exists():
+        raise ForbiddenError("you may look at this experiment but not change it")
+    return experiment
+
+
+def do_cancel(user: User, experiment_id: str) -> Experiment:
+    """Stop an experiment; what has ended is kept, what runs hears it in seconds."""
+    experiment = _editable(user, experiment_id)
+    running = Experiment.objects.filter(pk=experiment_id, state=Experiment.RUNNING)
+    with transaction.atomic():
+        stopped = running.update(state=Experiment.CANCELLED, finished_at=timezone.now())
+        if not stopped:
+            raise ConflictError(f"the experiment is {experiment.state} already")
+        open_ones = Run.objects.filter(
+            experiment_id=experiment_id, state__in=(Run.WAITING, Run.RUNNING)
+        )
+        open_ones.update(state=Run.CANCELLED, fence=F("fence") + 1)
+    return visible(user, experiment_id)
+
+
+def do_delete(user: User, experiment_id: str) -> None:
+    """Delete an experiment with its runs; sandboxes opened from it stay."""
+    _editable(user, experiment_id)
+    Experiment.objects.filter(pk=experiment_id).delete()
+
+
+def do_open(
+    user: User, experiment_id: str, number: int, *, tick: int | None = None
+) -> Sandbox:
+    """Make a paused sandbox of a run, at a tick or where the run ended.
+
+    The run is made again up to there: at its end the hash is the run's.
+    Raises ConflictError for an end that is not there yet.
+    """
+    experiment = visible(user, experiment_id)
+    run = Run.objects.filter(experiment_id=experiment_id, number=number).first()
+    if run is None:
+        raise NotFoundError(f"run {number} is not there; there are {experiment.total}")
+    if tick is None and run.state != Run.DONE:
+        raise ConflictError(f"run {number} is {run.state}; name a tick to open it at")
+    todo, base = plan_of(experiment_id), base_of(experiment_id)
+    at = run.result["tick"] if tick is None else tick
+    try:
+        world = world_at(base, todo, run.variant, run.seed, at)
+    except SchedulerError as error:
+        raise InvalidError(str(error), causes=[Cause(problem=str(error))]) from error
+    name = todo.variants[run.variant].name
+    return begin(
+        user,
+        world,
+        title=f"{experiment.title}: {name}, seed {run.seed}"[:200],
+        scenario=experiment.document["spec"]["base"].get("scenario", ""),
+    )

@@ -1,0 +1,89 @@
+"""Where an experiment begins, as bytes to keep and as something that begins runs."""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections import OrderedDict
+from collections.abc import Mapping
+
+import msgspec
+from django.contrib.auth.models import User
+
+from sandbox import history, library, worlds
+from sandbox.errors import NotFoundError
+from sandbox.models import Experiment, Sandbox
+from scheduler.experiments.bases import Base, FileBase, WorldBase
+from scheduler.experiments.document import Base as Given
+from scheduler.experiments.document import ExperimentError
+
+_LEVEL = 1
+_encode = msgspec.msgpack.Encoder().encode
+_decode_files = msgspec.msgpack.Decoder(list[tuple[str, str]]).decode
+
+#: Bases that one process keeps ready, newest used last.
+MOST_KEPT = 4
+
+
+def store(user: User, given: Given, files: Mapping[str, str]) -> tuple[str, bytes]:
+    """Return kind and bytes of the base that the document names.
+
+    Raises NotFoundError for a sandbox or scenario that `user` cannot see, and
+    ExperimentError for a file that did not come along.
+    """
+    if given.sandbox:
+        return Experiment.WORLD, zlib.compress(_world(user, given), _LEVEL)
+    if given.scenario:
+        sources = library.files_of(given.scenario)
+    else:
+        sources = [(name, _file(name, files)) for name in given.files]
+    return Experiment.FILES, zlib.compress(_encode(sources), _LEVEL)
+
+
+def _file(name: str, files: Mapping[str, str]) -> str:
+    if name not in files:
+        raise ExperimentError(f"there is no file {name!r}", "spec.base.files")
+    return files[name]
+
+
+def _world(user: User, given: Given) -> bytes:
+    sandbox = Sandbox.objects.visible_to(user).filter(pk=given.sandbox).first()
+    if sandbox is None:
+        raise NotFoundError(f"sandbox {given.sandbox} is not there")
+    if given.tick is None:
+        return worlds.copy_of(sandbox.pk)[0].encode()
+    revision = history.revision_at(sandbox, given.tick)
+    return history.world_at(sandbox, revision).encode()
+
+
+def open_base(kind: str, body: bytes) -> Base:
+    """Return the base that `store` made bytes of."""
+    data = zlib.decompress(body)
+    if kind == Experiment.WORLD:
+        return WorldBase(data)
+    return FileBase.read(_decode_files(data))
+
+
+class _Kept:
+    """Bases by experiment; reading files takes longer than a small run."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._bases: OrderedDict[str, Base] = OrderedDict()
+
+    def get(self, experiment_id: str) -> Base:
+        """Return the experiment's base. Asks the database once."""
+        with self._lock:
+            base = self._bases.get(experiment_id)
+            if base is None:
+                kind, body = Experiment.objects.values_list("base_kind", "base").get(
+                    pk=experiment_id
+                )
+                base = self._bases[experiment_id] = open_base(kind, bytes(body))
+            self._bases.move_to_end(experiment_id)
+            while len(self._bases) > MOST_KEPT:
+                self._bases.popitem(last=False)
+            return base
+
+
+base_of = _Kept().get

@@ -1,0 +1,109 @@
+"""Who runs what: a run is taken up by a conditional UPDATE, and held by a lease."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from sandbox.models import Experiment, Run
+from scheduler.experiments.runs import Result
+
+LEASE_S = 15.0
+#: A run whose worker was lost this often is given up: it may be the reason.
+MOST_TRIES = 4
+_GLANCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to write the result of one run, while the fence is the newest."""
+
+    run_id: int
+    experiment_id: str
+    variant: int
+    seed: int
+    fence: int
+
+
+def open_runs(now: float) -> QuerySet[Run]:
+    """Return the runs that anybody may take up."""
+    waits = Q(state=Run.WAITING)
+    lost = Q(state=Run.RUNNING, lease_until__lt=now)
+    return Run.objects.filter(waits | lost, experiment__state=Experiment.RUNNING)
+
+
+def take(worker: str, experiment_id: str = "") -> Claim | None:
+    """Take up a run, of any experiment unless one is named; None when none waits.
+
+    Experiments get their turn by run number, so a small one is not kept
+    behind a large one.
+    """
+    now = time.time()
+    runs = open_runs(now)
+    if experiment_id:
+        runs = runs.filter(experiment_id=experiment_id)
+    while found := list(runs.order_by("number", "experiment_id")[:_GLANCE]):
+        for run in found:
+            if run.fence >= MOST_TRIES:
+                _give_up(run)
+            elif _won(run, worker, now):
+                return Claim(
+                    run.pk, run.experiment_id, run.variant, run.seed, run.fence + 1
+                )
+    return None
+
+
+def _won(run: Run, worker: str, now: float) -> bool:
+    same = Run.objects.filter(pk=run.pk, fence=run.fence)
+    taken = same.exclude(state__in=(Run.DONE, Run.FAILED, Run.CANCELLED)).update(
+        state=Run.RUNNING,
+        fence=run.fence + 1,
+        lease_until=now + LEASE_S,
+        worker=worker[:64],
+    )
+    return taken == 1
+
+
+def _give_up(run: Run) -> None:
+    error = f"given up: its worker was lost {run.fence} times"
+    claim = Claim(run.pk, run.experiment_id, run.variant, run.seed, run.fence)
+    fail(claim, error)
+
+
+def renew(claim: Claim) -> bool:
+    """Hold on for longer; False when the run is lost or no longer wanted."""
+    return _mine(claim).update(lease_until=time.time() + LEASE_S) == 1
+
+
+def finish(claim: Claim, result: Result, document: dict[str, Any]) -> bool:
+    """Write a result; False when somebody else has the run by now."""
+    return _end(claim, failed=0, state=Run.DONE, result=document, hash=result.hash)
+
+
+def fail(claim: Claim, error: str) -> bool:
+    """Write why there is no result; False when somebody else has the run."""
+    return _end(claim, failed=1, state=Run.FAILED, error=error[:4000])
+
+
+def _mine(claim: Claim) -> QuerySet[Run]:
+    return Run.objects.filter(pk=claim.run_id, fence=claim.fence, state=Run.RUNNING)
+
+
+def _end(claim: Claim, *, failed: int, **columns: Any) -> bool:
+    experiment = Experiment.objects.filter(pk=claim.experiment_id)
+    with transaction.atomic():
+        # The experiment first: its row is the queue in which runs end.
+        experiment.update(done=F("done") + 1, failed=F("failed") + failed)
+        order = experiment.values_list("done", flat=True).first()
+        if order is None or _mine(claim).update(ended=order, **columns) != 1:
+            transaction.set_rollback(True)
+            return False
+        experiment.filter(done=F("total"), state=Experiment.RUNNING).update(
+            state=Experiment.DONE, finished_at=timezone.now()
+        )
+    return True

@@ -1,0 +1,117 @@
+"""Experiments as they are looked at: progress, table, verdicts, runs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from django.db.models import QuerySet
+
+from sandbox.models import Experiment, Run
+from scheduler.experiments.assertions import judge
+from scheduler.experiments.document import read_experiment
+from scheduler.experiments.results import Cell, Line, Verdict, table
+from scheduler.measures import flat
+
+
+class Outcome(NamedTuple):
+    """What the runs so far come to."""
+
+    lines: list[Line]
+    verdicts: list[Verdict]
+
+
+def outcome(experiment: Experiment) -> Outcome:
+    """Return table and verdicts of the runs that ended so far.
+
+    Verdicts may still change while runs are missing. O(runs), kept until
+    another run ends.
+    """
+    return _outcome(experiment.pk, experiment.done)
+
+
+@lru_cache(maxsize=32)
+def _outcome(experiment_id: str, done: int) -> Outcome:
+    experiment = Experiment.objects.defer("base").get(pk=experiment_id)
+    spec = read_experiment(experiment.document).spec
+    names = variants_of(experiment)
+    cells = cells_of(experiment_id, done)
+    lines = table(cells, len(names), spec.objectives)
+    verdicts = judge(spec.assertions, names, lines, cells, experiment.files)
+    return Outcome(lines, verdicts)
+
+
+def variants_of(experiment: Experiment) -> list[str]:
+    """Return the names of the variants, by index."""
+    return [str(variant["name"]) for variant in experiment.plan["variants"]]
+
+
+def cells_of(experiment_id: str, done: int) -> list[Cell]:
+    """Return the numbers of the first `done` runs that ended, in the plan's order."""
+    found = Run.objects.filter(
+        experiment_id=experiment_id, state=Run.DONE, ended__lte=done
+    ).order_by("number")
+    rows = found.values_list("variant", "seed", "result")
+    return [
+        Cell(variant=variant, seed=seed, numbers=flat(result["summary"]))
+        for variant, seed, result in rows.iterator()
+    ]
+
+
+def runs_after(experiment: Experiment, ended: int, most: int) -> list[Run]:
+    """Return the runs that ended after the `ended`th, in the order of their ends."""
+    found: QuerySet[Run] = Run.objects.filter(experiment=experiment, ended__gt=ended)
+    return list(found.order_by("ended")[:most])
+
+
+def run_row(run: Run) -> dict[str, Any]:
+    """Return a run as it travels; `measures` are empty when it failed."""
+    result = run.result or {}
+    return {
+        "number": run.number,
+        "variant": run.variant,
+        "seed": str(run.seed),
+        "state": run.state,
+        "ended": run.ended,
+        "hash": run.hash,
+        "tick": result.get("tick"),
+        "endMs": result.get("endMs"),
+        "settled": result.get("settled"),
+        "problems": result.get("problems", []),
+        "error": run.error,
+        "measures": flat(result["summary"]) if result else {},
+    }
+
+
+def write_csv(experiment: Experiment) -> str:
+    """Return every run as a line of CSV, a column per measure."""
+    names = variants_of(experiment)
+    rows = [run_row(run) for run in _all(experiment)]
+    measures = sorted({name for row in rows for name in row["measures"]})
+    out = io.StringIO()
+    writer = csv.writer(out)
+    head = ("run", "variant", "seed", "state", "hash", "tick", "error")
+    writer.writerow([*head, *measures])
+    for row in rows:
+        writer.writerow(
+            [
+                row["number"],
+                _plain(names[row["variant"]]),
+                *(row[name] for name in ("seed", "state", "hash", "tick")),
+                _plain(row["error"]),
+                *(row["measures"].get(name, "") for name in measures),
+            ]
+        )
+    return out.getvalue()
+
+
+def _all(experiment: Experiment) -> Iterator[Run]:
+    return Run.objects.filter(experiment=experiment).order_by("number").iterator()
+
+
+def _plain(text: str) -> str:
+    """Keep spreadsheets from taking a text for a formula."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text

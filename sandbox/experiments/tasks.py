@@ -1,0 +1,55 @@
+"""Celery's door to experiments: run what waits, for one visit. Safe to deliver twice."""
+
+from __future__ import annotations
+
+import time
+
+from celery import shared_task
+
+from sandbox.celery import EXPERIMENTS, app
+from sandbox.experiments import claims
+from sandbox.experiments.seats import seats
+from sandbox.experiments.work import work
+from sandbox.models import Experiment
+
+#: One visit: then ticks that wait have their turn.
+VISIT_S = 1.0
+#: How often the clock looks where runs wait; a visit sends its own successor.
+LOOK_EVERY_S = 1.0
+#: Calls sent at one look; who finds no seat or no run is done at once.
+MOST_CALLS = 16
+
+
+@shared_task(name="sandbox.experiments", ignore_result=True, bind=True)
+def visit(self: object) -> int:
+    """Run waiting runs for one visit; return how many ended."""
+    worker = getattr(getattr(self, "request", None), "hostname", None) or ""
+    with seats.one() as seated:
+        if not seated:
+            return 0
+        ended = work(worker, VISIT_S)
+    if ended and claims.open_runs(time.time()).exists():
+        call(1)
+    return ended
+
+
+def look() -> None:
+    """Call workers to experiments that have runs waiting or lost."""
+    now = time.time()
+    due = Experiment.objects.filter(state=Experiment.RUNNING, look_at__lte=now)
+    for pk, look_at in due.values_list("pk", "look_at")[:100]:
+        mine = Experiment.objects.filter(pk=pk, look_at=look_at)
+        if mine.update(look_at=now + LOOK_EVERY_S):
+            runs = claims.open_runs(now).filter(experiment_id=pk)
+            call(len(runs.values_list("pk")[:MOST_CALLS]))
+
+
+def call(workers: int) -> None:
+    """Ask so many worker processes for a visit; a bus that is away is waited for."""
+    for _ in range(workers):
+        app.send_task(
+            "sandbox.experiments",
+            expires=2 * LOOK_EVERY_S,
+            retry=False,
+            queue=EXPERIMENTS,
+        )

@@ -1,0 +1,86 @@
+"""A worker's part: take up a run, run it in memory, write what came out."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+import msgspec
+from django.db import DatabaseError, OperationalError
+
+from sandbox.experiments import claims
+from sandbox.experiments.bases import base_of
+from sandbox.experiments.claims import Claim
+from sandbox.models import Experiment
+from scheduler.errors import SchedulerError
+from scheduler.experiments.runs import CancelledError, Plan, run
+
+logger = logging.getLogger(__name__)
+
+#: How often a running run shows that it is alive, and hears that it is not wanted.
+RENEW_S = 2.0
+
+
+def work(worker: str, seconds: float, experiment_id: str = "") -> int:
+    """Run runs, one after the other, for about so long; return how many ended.
+
+    A run that was begun is brought to its end.
+    """
+    end, ended = time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        claim = claims.take(worker, experiment_id)
+        if claim is None:
+            break
+        ended += execute(claim)
+    return ended
+
+
+def execute(claim: Claim) -> bool:
+    """Run what was claimed and write its result; False when it came to nothing."""
+    try:
+        plan = plan_of(claim.experiment_id)
+        result = run(
+            base_of(claim.experiment_id),
+            plan,
+            claim.variant,
+            claim.seed,
+            keep_on=_Pulse(claim).keep_on,
+            clock=time.process_time,
+        )
+    except CancelledError:
+        return False
+    except (OperationalError, Experiment.DoesNotExist):
+        logger.warning("a run was left", extra={"run": claim.run_id}, exc_info=True)
+        return False
+    except SchedulerError as error:
+        return claims.fail(claim, str(error))
+    except Exception as error:  # a defect of ours stops one run, and is told
+        logger.exception("a run failed", extra={"run": claim.run_id})
+        return claims.fail(claim, f"{type(error).__name__}: {error}")
+    return claims.finish(claim, result, msgspec.to_builtins(result))
+
+
+def plan_of(experiment_id: str) -> Plan:
+    """Return what the experiment runs."""
+    document = Experiment.objects.values_list("plan", flat=True).get(pk=experiment_id)
+    return msgspec.convert(document, Plan)
+
+
+class _Pulse:
+    """Renews the claim now and then."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.next = time.monotonic() + RENEW_S
+
+    def keep_on(self) -> bool:
+        now = time.monotonic()
+        if now < self.next:
+            return True
+        self.next = now + RENEW_S
+        try:
+            return claims.renew(self.claim)
+        except DatabaseError:
+            # The database is away; the result will show whether it was in vain.
+            logger.warning("a lease was not renewed", extra={"run": self.claim.run_id})
+            return True

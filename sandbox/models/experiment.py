@@ -1,0 +1,117 @@
+"""Experiments and their runs: what is to be run, who runs it, what came out."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from django.conf import settings
+from django.db import models
+
+from sandbox.models.fields import JsonText
+from sandbox.models.sandbox import Person, Sandbox, new_id
+
+
+class ExperimentQuerySet(models.QuerySet["Experiment"]):
+    """Every way to an experiment begins with who is asking."""
+
+    def visible_to(self, user: Person) -> ExperimentQuerySet:
+        """Return what `user` may read: their own, or public."""
+        public = models.Q(visibility=Sandbox.PUBLIC)
+        if not user.is_authenticated:
+            return self.filter(public)
+        return self.filter(public | models.Q(owner_id=user.pk))
+
+    def editable_by(self, user: Person) -> ExperimentQuerySet:
+        """Return what `user` may cancel and delete: their own."""
+        return self.filter(owner_id=user.pk) if user.is_authenticated else self.none()
+
+
+class Experiment(models.Model):
+    """Variants x seeds of one base. What it begins from is kept whole.
+
+    Later edits of the sandbox or scenario that it came from change nothing.
+    """
+
+    RUNNING, DONE, CANCELLED = "running", "done", "cancelled"
+    FILES, WORLD = "files", "world"
+
+    id = models.CharField(primary_key=True, max_length=12, default=new_id)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    visibility = models.CharField(max_length=8, default=Sandbox.PRIVATE)
+    title = models.CharField(max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+    document = JsonText()  # as given
+    plan = JsonText()  # scheduler.experiments.runs.Plan
+    base_kind = models.CharField(max_length=5)
+    base = models.BinaryField()  # files or a world, compressed
+    files = JsonText(default=dict)  # texts beside it, by name
+    state = models.CharField(max_length=9, default=RUNNING)
+    total = models.IntegerField()  # runs
+    done = models.IntegerField(default=0)  # that ended by themselves, well or not
+    failed = models.IntegerField(default=0)
+    look_at = models.FloatField(default=0)  # Unix seconds: when to send workers again
+
+    objects = ExperimentQuerySet.as_manager()
+
+    class Meta:
+        """The list of a person, and what the clock asks."""
+
+        ordering = ("-created_at",)
+        indexes = (
+            models.Index(fields=["owner", "-created_at"]),
+            models.Index(
+                fields=["look_at"],
+                condition=models.Q(state="running"),
+                name="experiment_due",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.title} ({self.id})"
+
+    def role_of(self, user: Person) -> Literal["owner", "viewer"]:
+        """Return what `user` is here."""
+        return "owner" if user.pk == self.owner_id else "viewer"
+
+
+class Run(models.Model):
+    """One variant with one seed. Who has the newest fence writes its result."""
+
+    WAITING, RUNNING, DONE, FAILED, CANCELLED = (
+        "waiting",
+        "running",
+        "done",
+        "failed",
+        "cancelled",
+    )
+
+    id = models.BigAutoField(primary_key=True)
+    experiment = models.ForeignKey(
+        Experiment, on_delete=models.CASCADE, related_name="runs", db_index=False
+    )
+    number = models.IntegerField()  # from 0, in the plan's order
+    variant = models.IntegerField()  # index into the plan's variants
+    seed = models.BigIntegerField()
+    state = models.CharField(max_length=9, default=WAITING)
+    fence = models.IntegerField(default=0)  # how often it was taken up
+    lease_until = models.FloatField(default=0)  # Unix seconds
+    worker = models.CharField(max_length=64, blank=True)  # who took it up last
+    result = JsonText(default=dict)  # scheduler.experiments.runs.Result
+    hash = models.CharField(max_length=64, blank=True)
+    error = models.TextField(blank=True)
+    ended = models.IntegerField(default=0)  # 1 for the first that ended, and so on
+
+    class Meta:
+        """Found by number, by what may be taken up, and by when they ended."""
+
+        constraints = (
+            models.UniqueConstraint(fields=["experiment", "number"], name="run_once"),
+        )
+        indexes = (
+            models.Index(fields=["state", "number"]),
+            models.Index(fields=["experiment", "ended"]),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.experiment_id} run {self.number}"

@@ -1,0 +1,248 @@
+"""How runs are taken up, ended, lost and given up; both databases decide it alike."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from sandbox.errors import ConflictError, ForbiddenError, InvalidError, NotFoundError
+from sandbox.experiments import actions, claims, reading
+from sandbox.experiments.bases import base_of
+from sandbox.experiments.work import execute, plan_of, work
+from sandbox.models import Experiment, Run, Sandbox
+from scheduler.experiments.runs import run
+from tests.sandbox.conftest import contended, row, text_of, tick
+from tests.sandbox.experiments.conftest import again, document_of, world_text
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
+
+
+def finished(experiment: Experiment) -> Experiment:
+    work("w", 60.0, experiment.pk)
+    return again(experiment)
+
+
+def test_every_variant_runs_with_every_seed(start):
+    experiment = start()
+    runs = Run.objects.filter(experiment=experiment).order_by("number")
+    assert [(r.variant, r.seed) for r in runs] == [(0, 1), (1, 1), (0, 2), (1, 2)]
+
+
+def test_when_all_runs_have_ended_the_experiment_is_done(start):
+    experiment = finished(start())
+    assert (experiment.state, experiment.done, experiment.failed) == ("done", 4, 0)
+
+
+def test_a_run_is_what_the_engine_alone_makes_of_it(start):
+    experiment = finished(start())
+    alone = run(base_of(experiment.pk), plan_of(experiment.pk), 1, 2)
+    kept = Run.objects.get(experiment=experiment, variant=1, seed=2)
+    assert kept.hash == alone.hash
+    assert kept.result["summary"]["waitP50Ms"] == alone.summary.wait_p50_ms
+
+
+def test_a_run_that_somebody_holds_is_not_taken_up(start):
+    experiment = start(seeds=[1], variants=[])
+    assert claims.take("one", experiment.pk) is not None
+    assert claims.take("two", experiment.pk) is None
+
+
+def lose(claim: claims.Claim) -> None:
+    """Let the lease run out, as when its worker was killed."""
+    Run.objects.filter(pk=claim.run_id).update(lease_until=time.time() - 1)
+
+
+def test_a_run_whose_worker_is_gone_is_taken_up_again(start):
+    experiment = start(seeds=[1], variants=[])
+    lose(claims.take("one", experiment.pk))
+    assert claims.take("two", experiment.pk).fence == 2
+
+
+def test_who_lost_a_run_writes_nothing(start):
+    experiment = start(seeds=[1], variants=[])
+    lost = claims.take("one", experiment.pk)
+    lose(lost)
+    newer = claims.take("two", experiment.pk)
+    assert not execute(lost)
+    assert execute(newer)
+    assert again(experiment).done == 1
+
+
+def test_a_run_that_costs_every_worker_is_given_up(start):
+    experiment = start(seeds=[1], variants=[])
+    for _ in range(claims.MOST_TRIES):
+        lose(claims.take("w", experiment.pk))
+    assert claims.take("w", experiment.pk) is None
+    assert (again(experiment).state, again(experiment).failed) == ("done", 1)
+    assert "lost 4 times" in Run.objects.get(experiment=experiment).error
+
+
+def test_a_run_that_cannot_be_says_why_and_the_others_go_on(start):
+    gone = {"object": "Job/default/job-1", "delete": True}
+    experiment = start(variants=[{"name": "usual"}, {"name": "v", "objects": [gone]}])
+    plan = experiment.plan
+    plan["variants"][1]["objects"][0]["object"] = "Job/default/none"
+    Experiment.objects.filter(pk=experiment.pk).update(plan=plan)
+    experiment = finished(experiment)
+    assert (experiment.done, experiment.failed) == (4, 2)
+    assert "none is not in the base" in Run.objects.filter(variant=1)[0].error
+
+
+def test_experiments_take_turns(start):
+    first, second = start(), start()
+    taken = [claims.take("w").experiment_id for _ in range(4)]
+    assert taken.count(first.pk) == taken.count(second.pk) == 2
+
+
+# -- people ---------------------------------------------------------------
+
+
+def test_a_cancelled_experiment_keeps_what_has_ended(start, person):
+    experiment = start()
+    execute(claims.take("w", experiment.pk))
+    actions.do_cancel(person, experiment.pk)
+    assert claims.take("w", experiment.pk) is None
+    states = Run.objects.filter(experiment=experiment).values_list("state", flat=True)
+    assert sorted(states) == ["cancelled"] * 3 + ["done"]
+
+
+def test_a_run_in_progress_is_given_up_when_cancelled(start, person):
+    experiment = start()
+    claim = claims.take("w", experiment.pk)
+    actions.do_cancel(person, experiment.pk)
+    assert not claims.renew(claim)
+    assert not execute(claim)
+
+
+def test_what_is_done_cannot_be_cancelled(start, person):
+    experiment = finished(start(seeds=[1], variants=[]))
+    with pytest.raises(ConflictError, match="done already"):
+        actions.do_cancel(person, experiment.pk)
+
+
+def test_a_stranger_does_not_see_it_and_may_not_change_what_is_public(start, stranger):
+    experiment = start()
+    with pytest.raises(NotFoundError):
+        actions.visible(stranger, experiment.pk)
+    Experiment.objects.filter(pk=experiment.pk).update(visibility=Sandbox.PUBLIC)
+    assert actions.visible(stranger, experiment.pk).role_of(stranger) == "viewer"
+    with pytest.raises(ForbiddenError):
+        actions.do_cancel(stranger, experiment.pk)
+
+
+def test_a_deleted_experiment_is_gone_with_its_runs(start, person):
+    actions.do_delete(person, start().pk)
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        pytest.param({"seedz": 1}, "spec", id="unknown field"),
+        pytest.param(
+            {"base": {"files": ["other.yaml"]}}, "spec.base.files", id="a missing file"
+        ),
+        pytest.param(
+            {"assertions": [{"measure": "jain", "variant": "none"}]},
+            "spec.assertions.variant",
+            id="an assertion about nobody",
+        ),
+        pytest.param(
+            {
+                "variants": [
+                    {"name": "v", "objects": [{"object": "Node/x", "delete": True}]}
+                ]
+            },
+            "spec.variants.objects",
+            id="a change of nothing",
+        ),
+    ],
+)
+def test_what_cannot_be_started_is_named_by_field_and_not_stored(person, spec, field):
+    files = {"world.yaml": world_text()}
+    with pytest.raises(InvalidError) as caught:
+        actions.do_start(person, document_of(**spec), files=files)
+    assert [cause.field for cause in caught.value.causes] == [field]
+    assert not Experiment.objects.exists()
+
+
+# -- bases and opened runs ------------------------------------------------
+
+
+def test_a_run_from_a_sandboxs_tick_with_its_seed_is_the_sandboxs_own(
+    busy, person, start
+):
+    tick(busy, 12)
+    base = {"sandbox": busy.pk, "tick": 5}
+    document = document_of(base=base, seeds=[busy.seed], variants=[], horizon="7s")
+    experiment = finished(actions.do_start(person, document))
+    [made] = Run.objects.filter(experiment=experiment)
+    assert (made.result["tick"], made.hash) == (12, row(busy).hash)
+
+
+def test_a_sandbox_of_somebody_else_is_no_base(busy, stranger):
+    document = document_of(base={"sandbox": busy.pk})
+    with pytest.raises(NotFoundError):
+        actions.do_start(stranger, document)
+
+
+def test_a_run_opens_as_a_sandbox_where_it_ended_with_the_same_hash(start, person):
+    experiment = finished(start())
+    made = Run.objects.get(experiment=experiment, number=3)
+    opened = actions.do_open(person, experiment.pk, 3)
+    assert (opened.hash, opened.tick) == (made.hash, made.result["tick"])
+
+
+def test_a_run_opened_in_the_middle_plays_on_to_the_same_end(start, person):
+    experiment = finished(start())
+    made = Run.objects.get(experiment=experiment, number=2)
+    opened = actions.do_open(person, experiment.pk, 2, tick=4)
+    Sandbox.objects.filter(pk=opened.pk).update(playing=True)
+    tick(opened, made.result["tick"] - 4)
+    assert row(opened).hash == made.hash
+
+
+def test_a_run_that_has_not_ended_opens_at_a_named_tick_only(start, person):
+    experiment = start()
+    with pytest.raises(ConflictError):
+        actions.do_open(person, experiment.pk, 0)
+    assert actions.do_open(person, experiment.pk, 0, tick=3).tick == 3
+
+
+# -- looking at it --------------------------------------------------------
+
+
+def test_the_table_has_a_line_per_variant_and_grows_with_the_runs(start):
+    experiment = start()
+    assert [line.runs for line in reading.outcome(experiment).lines] == [0, 0]
+    experiment = finished(experiment)
+    lines = reading.outcome(experiment).lines
+    assert [line.runs for line in lines] == [2, 2]
+    assert lines[1].differences["waitMeanMs"].count == 2
+
+
+def test_verdicts_are_told(start):
+    experiment = finished(start(assertions=[{"measure": "finished", "min": 9}]))
+    assert [v.holds for v in reading.outcome(experiment).verdicts] == [True, True]
+
+
+def test_runs_are_read_in_the_order_in_which_they_ended(start):
+    experiment = finished(start())
+    newest = reading.runs_after(experiment, 2, 10)
+    assert [run.ended for run in newest] == [3, 4]
+
+
+def test_csv_has_a_line_per_run_and_a_column_per_measure(start):
+    experiment = finished(start())
+    head, *lines = reading.write_csv(experiment).splitlines()
+    assert "waitP95Ms" in head.split(",")
+    assert len(lines) == 4
+
+
+def test_a_contended_scenario_is_a_base_too(person):
+    files = {"world.yaml": text_of(*contended())}
+    experiment = finished(
+        actions.do_start(person, document_of(variants=[]), files=files)
+    )
+    assert experiment.failed == 0
