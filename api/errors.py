@@ -30,11 +30,16 @@ class PreconditionFailedError(SandboxError):
     """If-Match names another version than the one that is there."""
 
 
+class AlreadyExistsError(ConflictError):
+    """An object of this name is there; Kubernetes has a reason of its own for it."""
+
+
 _CODES: tuple[tuple[type[Exception], int, str], ...] = (
     (NotFoundError, 404, "NotFound"),
     (ForbiddenError, 403, "Forbidden"),
     (InvalidError, 422, "Invalid"),
     (PreconditionFailedError, 412, "PreconditionFailed"),
+    (AlreadyExistsError, 409, "AlreadyExists"),
     (StaleError, 409, "Conflict"),
     (ConflictError, 409, "Conflict"),
     (OvertakenError, 409, "Conflict"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 
 from api.views.actions import ACTIONS
@@ -65,4 +65,5 @@ urlpatterns = [
     path(f"{_ONE}/state", State.as_view(), name="state"),
     path(f"{_ONE}/hash", Hash.as_view(), name="hash"),
     path(f"{_ONE}/export", Export.as_view(), name="export"),
+    path(f"{_ONE}/", include("api.cluster.urls")),
 ]

@@ -1,0 +1,195 @@
+"""What the cluster serves: /version, /api, /apis and the resources of each group.
+
+Source: Kubernetes API concepts, discovery; aggregated discovery v2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.cluster import resources
+from api.cluster.base import ClusterView
+from api.cluster.resources import SHORT_NAMES, Resource
+from sandbox.errors import NotFoundError
+
+_AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+VISIBILITY = "visibility.kueue.x-k8s.io"
+
+
+class Version(ClusterView):
+    """GET /version."""
+
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return a Kubernetes version that clients take for a recent one."""
+        self.sandbox(sandbox_id)
+        return Response(
+            {
+                "major": "1",
+                "minor": "33",
+                "gitVersion": "v1.33.0+quotalab",
+                "gitCommit": "",
+                "gitTreeState": "clean",
+                "buildDate": "1970-01-01T00:00:00Z",
+                "goVersion": "",
+                "compiler": "",
+                "platform": "simulated",
+            }
+        )
+
+
+class CoreVersions(ClusterView):
+    """GET /api."""
+
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return the versions of the core group."""
+        self.sandbox(sandbox_id)
+        if aggregated(request):
+            return _list([_discovery("", ["v1"])])
+        address = {"clientCIDR": "0.0.0.0/0", "serverAddress": request.get_host()}
+        return Response(
+            {
+                "kind": "APIVersions",
+                "versions": ["v1"],
+                "serverAddressByClientCIDRs": [address],
+            }
+        )
+
+
+class Groups(ClusterView):
+    """GET /apis."""
+
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return every named group."""
+        self.sandbox(sandbox_id)
+        found = {**resources.groups(), VISIBILITY: ["v1beta2", "v1beta1"]}
+        if aggregated(request):
+            return _list([_discovery(name, found[name]) for name in found])
+        body = [_group(name, versions) for name, versions in found.items()]
+        return Response({"kind": "APIGroupList", "apiVersion": "v1", "groups": body})
+
+
+class OneGroup(ClusterView):
+    """GET /apis/{group}."""
+
+    def get(self, request: Request, sandbox_id: str, group: str) -> Response:
+        """Return the versions of one group."""
+        self.sandbox(sandbox_id)
+        versions = resources.groups().get(group)
+        if versions is None:
+            raise NotFoundError("the server could not find the requested resource")
+        return Response({"apiVersion": "v1", **_group(group, versions)})
+
+
+class Resources(ClusterView):
+    """GET /api/v1 and /apis/{group}/{version}."""
+
+    def get(
+        self, request: Request, sandbox_id: str, version: str, group: str = ""
+    ) -> Response:
+        """Return the resources of a group version."""
+        self.sandbox(sandbox_id)
+        found = resources.resources_of(group, version)
+        if group == VISIBILITY and version in ("v1beta1", "v1beta2"):
+            lines = _visibility_lines()
+        elif found:
+            lines = [_line(resource) for resource in found]
+        else:
+            raise NotFoundError("the server could not find the requested resource")
+        return Response(
+            {
+                "kind": "APIResourceList",
+                "apiVersion": "v1",
+                "groupVersion": f"{group}/{version}" if group else version,
+                "resources": lines,
+            }
+        )
+
+
+def aggregated(request: Request) -> bool:
+    """Tell whether the client takes all of discovery in one answer."""
+    accept = request.headers.get("Accept", "").replace(" ", "")
+    return "g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" in accept
+
+
+def _list(items: list[dict[str, Any]]) -> Response:
+    return Response(
+        {
+            "kind": "APIGroupDiscoveryList",
+            "apiVersion": "apidiscovery.k8s.io/v2",
+            "metadata": {},
+            "items": items,
+        },
+        content_type=_AGGREGATED,
+    )
+
+
+def _group(name: str, versions: list[str]) -> dict[str, Any]:
+    lines = [{"groupVersion": f"{name}/{v}", "version": v} for v in versions]
+    return {
+        "kind": "APIGroup",
+        "name": name,
+        "versions": lines,
+        "preferredVersion": lines[0],
+    }
+
+
+def _discovery(group: str, versions: list[str]) -> dict[str, Any]:
+    return {
+        "metadata": {"name": group} if group else {},
+        "versions": [
+            {
+                "version": version,
+                "freshness": "Current",
+                "resources": [
+                    _discovered(resource)
+                    for resource in resources.resources_of(group, version)
+                ],
+            }
+            for version in versions
+        ],
+    }
+
+
+def _discovered(resource: Resource) -> dict[str, Any]:
+    kind = resource.kind
+    return {
+        "resource": kind.plural,
+        "responseKind": {
+            "group": kind.group,
+            "version": resource.version,
+            "kind": kind.kind,
+        },
+        "scope": "Namespaced" if kind.namespaced else "Cluster",
+        "singularResource": kind.kind.lower(),
+        "verbs": resource.verbs,
+        "shortNames": SHORT_NAMES.get(kind.plural, []),
+    }
+
+
+def _line(resource: Resource) -> dict[str, Any]:
+    kind = resource.kind
+    line = {
+        "name": kind.plural,
+        "singularName": kind.kind.lower(),
+        "namespaced": kind.namespaced,
+        "kind": kind.kind,
+        "verbs": resource.verbs,
+    }
+    names = SHORT_NAMES.get(kind.plural)
+    return {**line, "shortNames": names} if names else line
+
+
+def _visibility_lines() -> list[dict[str, Any]]:
+    return [
+        {
+            "name": f"{plural}/pendingworkloads",
+            "singularName": "",
+            "namespaced": namespaced,
+            "kind": "PendingWorkloadsSummary",
+            "verbs": ["get"],
+        }
+        for plural, namespaced in (("clusterqueues", False), ("localqueues", True))
+    ]

@@ -1,0 +1,63 @@
+"""Our events as core v1 Events, so that `kubectl describe` and `get events` show them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox import history
+from sandbox.models import Event, Sandbox
+from sandbox.worlds import policy_of
+from scheduler import durations
+from scheduler.manifests.kinds import BY_KIND
+from scheduler.records.objects import Key
+
+#: The newest that are shown, as the real ones are forgotten after an hour.
+MOST_EVENTS = 1000
+_WARNINGS = frozenset({"Preempt", "Evict", "Fail", "Deactivate", "Wait"})
+
+
+def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
+    """Return the newest events about objects of a namespace ("" = all), oldest first."""
+    start = policy_of(sandbox)["spec"]["simulation"]["startTime"]
+    epoch_us = durations.stamp_us(start)
+    found = history.newest_events(sandbox, sandbox.revision, MOST_EVENTS)
+    made = (_document(event, epoch_us) for event in found)
+    return [
+        document
+        for document in made
+        if document is not None and namespace in ("", document["metadata"]["namespace"])
+    ]
+
+
+def _document(event: Event, epoch_us: int) -> dict[str, Any] | None:
+    kind, _, rest = event.subject.partition("/")
+    namespace, _, name = rest.partition("/")
+    entry = BY_KIND.get(kind)
+    if entry is None or not entry.plural:
+        return None
+    key = Key(kind, namespace, name)
+    at = durations.stamp_text(epoch_us + event.t_ms * 1000)
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {
+            "name": f"{name}.{event.revision}-{event.seq}",
+            "namespace": namespace or "default",
+            "creationTimestamp": at,
+            "resourceVersion": str(event.revision),
+        },
+        "involvedObject": {
+            "apiVersion": entry.api_version,
+            "kind": key.kind,
+            "name": key.name,
+            **({"namespace": namespace} if namespace else {}),
+        },
+        "type": "Warning" if event.type in _WARNINGS else "Normal",
+        "reason": event.reason or event.type,
+        "message": event.message or event.type,
+        "source": {"component": "quotalab"},
+        "reportingComponent": "quotalab",
+        "firstTimestamp": at,
+        "lastTimestamp": at,
+        "count": 1,
+    }

@@ -1,0 +1,65 @@
+"""Bodies of writes: objects in JSON or YAML, and the four kinds of patch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser, JSONParser
+
+from scheduler.errors import ManifestError
+from scheduler.manifests.documents import read_documents
+
+MERGE = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+JSON = "application/json-patch+json"
+APPLY = "application/apply-patch+yaml"
+
+
+class YAMLObjectParser(BaseParser):
+    """One YAML document as plain data, under the importer's limits."""
+
+    media_type = "application/yaml"
+
+    def parse(
+        self,
+        stream: Any,
+        media_type: str | None = None,
+        parser_context: Any = None,
+    ) -> dict[str, Any]:
+        """Return the document. Raises ParseError naming the line."""
+        try:
+            found = read_documents(stream.read().decode("utf-8"), file="body")
+        except (UnicodeDecodeError, ManifestError) as error:
+            raise ParseError(str(error)) from error
+        if len(found) != 1:
+            raise ParseError(f"expected one object, got {len(found)}")
+        return found[0].data
+
+
+class MergePatch(JSONParser):
+    """RFC 7386."""
+
+    media_type = MERGE
+
+
+class StrategicMergePatch(JSONParser):
+    """Kubernetes' merge patch that knows how lists are keyed."""
+
+    media_type = STRATEGIC
+
+
+class JSONPatch(JSONParser):
+    """RFC 6902."""
+
+    media_type = JSON
+
+
+class ApplyPatch(YAMLObjectParser):
+    """Server-side apply; one manager, so it is a merge."""
+
+    media_type = APPLY
+
+
+OBJECTS = (JSONParser, YAMLObjectParser)
+PATCHES = (MergePatch, StrategicMergePatch, JSONPatch, ApplyPatch)

@@ -1,0 +1,178 @@
+"""JSON patch and strategic merge patch; merge patch is the engine's own `merge`.
+
+Source: RFC 6902; Kubernetes, strategic merge patch.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from rest_framework.serializers import ValidationError
+
+#: List field -> the field by which its items are told apart.
+MERGE_KEYS = {
+    "containers": "name",
+    "initContainers": "name",
+    "ephemeralContainers": "name",
+    "env": "name",
+    "volumes": "name",
+    "volumeMounts": "mountPath",
+    "imagePullSecrets": "name",
+    "taints": "key",
+    "conditions": "type",
+    "addresses": "type",
+    "ownerReferences": "uid",
+    "ports": "containerPort",
+    "topologySpreadConstraints": "topologyKey",
+}
+_SETS = frozenset({"finalizers"})
+MOST_OPERATIONS = 1000
+
+
+def strategic(target: Any, patch: Any, field: str = "") -> Any:
+    """Return `target` with a strategic merge patch laid over it."""
+    if isinstance(patch, dict):
+        return _merged_object(target, patch)
+    if isinstance(patch, list) and isinstance(target, list):
+        if field in _SETS:
+            return [*target, *(item for item in patch if item not in target)]
+        if field in MERGE_KEYS:
+            return _merged_list(target, patch, MERGE_KEYS[field])
+    return patch
+
+
+def _merged_object(target: Any, patch: dict[str, Any]) -> Any:
+    directive = patch.get("$patch")
+    rest = {name: value for name, value in patch.items() if name[:1] != "$"}
+    if directive == "replace":
+        return rest
+    found = dict(target) if isinstance(target, dict) else {}
+    for name, value in rest.items():
+        if value is None:
+            found.pop(name, None)
+        else:
+            found[name] = strategic(found.get(name), value, name)
+    for name, gone in patch.items():
+        _take_out(found, name, gone)
+    return found
+
+
+def _take_out(found: dict[str, Any], name: str, gone: Any) -> None:
+    """Follow `$deleteFromPrimitiveList/x` and `$retainKeys`; orders mean nothing."""
+    if name.startswith("$deleteFromPrimitiveList/") and isinstance(gone, list):
+        field = name.partition("/")[2]
+        kept = found.get(field)
+        if isinstance(kept, list):
+            found[field] = [item for item in kept if item not in gone]
+    elif name == "$retainKeys" and isinstance(gone, list):
+        for key in [key for key in found if key not in gone]:
+            del found[key]
+
+
+def _merged_list(target: list[Any], patch: list[Any], key: str) -> list[Any]:
+    found = list(target)
+    for item in patch:
+        if not isinstance(item, dict):
+            return patch
+        if item.get("$patch") == "replace":
+            return [i for i in patch if not (isinstance(i, dict) and "$patch" in i)]
+        places = [
+            n
+            for n, known in enumerate(found)
+            if isinstance(known, dict) and known.get(key) == item.get(key)
+        ]
+        if item.get("$patch") == "delete":
+            found = [known for n, known in enumerate(found) if n not in places]
+        elif places:
+            found[places[0]] = strategic(found[places[0]], item)
+        else:
+            found.append(strategic({}, item))
+    return found
+
+
+def json_patch(target: Any, operations: Any) -> Any:
+    """Return `target` after the operations of a JSON patch.
+
+    Raises ValidationError naming the operation that cannot be done.
+    """
+    if not isinstance(operations, list) or len(operations) > MOST_OPERATIONS:
+        raise ValidationError(
+            {"": f"expected a list of up to {MOST_OPERATIONS} operations"}
+        )
+    holder = {"": copy.deepcopy(target)}
+    for n, operation in enumerate(operations):
+        try:
+            _operate(holder, operation)
+        except (KeyError, IndexError, ValueError, TypeError) as error:
+            problem = f"cannot be done: {type(error).__name__}: {error}"
+            raise ValidationError({f"[{n}]": problem}) from error
+    return holder[""]
+
+
+def _operate(holder: dict[str, Any], operation: dict[str, Any]) -> None:
+    path = _pointer(operation["path"])
+    match operation["op"]:
+        case "add":
+            _add(holder, path, copy.deepcopy(operation["value"]))
+        case "remove":
+            _remove(holder, path)
+        case "replace":
+            _get(holder, path)
+            parent, name = _parent(holder, path)
+            parent[name] = copy.deepcopy(operation["value"])
+        case "move":
+            source = _pointer(operation["from"])
+            if path[: len(source)] == source and path != source:
+                raise ValueError("a value cannot be moved into itself")
+            _add(holder, path, _remove(holder, source))
+        case "copy":
+            _add(holder, path, copy.deepcopy(_get(holder, _pointer(operation["from"]))))
+        case "test":
+            if _get(holder, path) != operation["value"]:
+                raise ValueError(f"{operation['path']} has another value")
+        case other:
+            raise ValueError(f"unknown operation {other!r}")
+
+
+def _pointer(text: Any) -> list[str]:
+    if not isinstance(text, str) or (text and text[0] != "/"):
+        raise ValueError(f"expected a JSON pointer, got {text!r}")
+    return [part.replace("~1", "/").replace("~0", "~") for part in text.split("/")]
+
+
+def _get(holder: Any, path: list[str]) -> Any:
+    for name in path:
+        holder = holder[_index(holder, name)]
+    return holder
+
+
+def _parent(holder: Any, path: list[str]) -> tuple[Any, Any]:
+    parent = _get(holder, path[:-1])
+    return parent, _index(parent, path[-1])
+
+
+def _index(holder: Any, name: str) -> Any:
+    if isinstance(holder, list):
+        if not name.isdecimal():
+            raise ValueError(f"expected an index, got {name!r}")
+        return int(name)
+    if not isinstance(holder, dict):
+        raise TypeError(f"nothing can be at {name!r}")
+    return name
+
+
+def _add(holder: Any, path: list[str], value: Any) -> None:
+    parent = _get(holder, path[:-1])
+    if not isinstance(parent, list):
+        parent[_index(parent, path[-1])] = value
+        return
+    place = len(parent) if path[-1] == "-" else int(_index(parent, path[-1]))
+    if place > len(parent):
+        raise IndexError(f"{place} is beyond the end")
+    parent.insert(place, value)
+
+
+def _remove(holder: Any, path: list[str]) -> Any:
+    parent, name = _parent(holder, path)
+    return parent.pop(name)

@@ -1,0 +1,99 @@
+"""What is served: the table of kinds as API resources with their short names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sandbox.errors import NotFoundError
+from scheduler.manifests import kinds
+from scheduler.manifests.kinds import Kind
+
+#: Plural -> the names that kubectl users type.
+SHORT_NAMES: dict[str, list[str]] = {
+    "clusterqueues": ["cq"],
+    "localqueues": ["queue", "queues", "lq"],
+    "resourceflavors": ["flavor", "flavors", "rf"],
+    "workloads": ["wl"],
+    "nodes": ["no"],
+    "pods": ["po"],
+    "namespaces": ["ns"],
+    "events": ["ev"],
+    "configmaps": ["cm"],
+    "services": ["svc"],
+    "priorityclasses": ["pc"],
+    "poddisruptionbudgets": ["pdb"],
+    "deployments": ["deploy"],
+    "replicasets": ["rs"],
+    "statefulsets": ["sts"],
+    "daemonsets": ["ds"],
+    "cronjobs": ["cj"],
+    "podgroups": ["pg", "pgs"],
+    "limitranges": ["limits"],
+    "persistentvolumeclaims": ["pvc"],
+    "persistentvolumes": ["pv"],
+    "serviceaccounts": ["sa"],
+}
+VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update"]
+EVENTS = ("", "v1", "events")
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One kind in one served version."""
+
+    kind: Kind
+    version: str
+
+    @property
+    def group_version(self) -> str:
+        """Return the apiVersion of its objects."""
+        group = self.kind.group
+        return f"{group}/{self.version}" if group else self.version
+
+    @property
+    def full_name(self) -> str:
+        """Return `plural.group`, as error messages name it."""
+        group = self.kind.group
+        return f"{self.kind.plural}.{group}" if group else self.kind.plural
+
+    @property
+    def is_events(self) -> bool:
+        """Tell whether these are core Events, which are made of our own events."""
+        return (self.kind.group, self.version, self.kind.plural) == EVENTS
+
+    @property
+    def verbs(self) -> list[str]:
+        """Return what may be done with them."""
+        return ["get", "list"] if self.is_events else [*VERBS, "watch"]
+
+
+SERVED: dict[tuple[str, str, str], Resource] = {
+    (kind.group, version, kind.plural): Resource(kind, version)
+    for kind in kinds.TABLE
+    if kind.plural
+    for version in kind.versions
+}
+
+
+def groups() -> dict[str, list[str]]:
+    """Return every named group with its versions, the preferred one first."""
+    found: dict[str, list[str]] = {}
+    for group, version, _ in SERVED:
+        versions = found.setdefault(group, [])
+        if group and version not in versions:
+            versions.append(version)
+    return {group: versions for group, versions in found.items() if group}
+
+
+def resources_of(group: str, version: str) -> list[Resource]:
+    """Return the resources of a group version, by name."""
+    found = [r for (g, v, _), r in SERVED.items() if (g, v) == (group, version)]
+    return sorted(found, key=lambda resource: resource.kind.plural)
+
+
+def find(group: str, version: str, plural: str) -> Resource:
+    """Return a resource; the API server's sentence when there is none."""
+    found = SERVED.get((group, version, plural))
+    if found is None:
+        raise NotFoundError("the server could not find the requested resource")
+    return found

@@ -1,0 +1,62 @@
+"""The paths of the cluster, below `sandboxes/{id}/`."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from api.cluster import discovery, yunikorn
+from api.cluster.objects import Collection, One
+from api.cluster.visibility import ClusterQueuePending, LocalQueuePending
+
+_VISIBILITY = "apis/visibility.kueue.x-k8s.io/<str:version>"
+_PARTITION = "ws/v1/partition/<str:partition>"
+
+_objects = [
+    path(f"{root}/{tail}", view.as_view())
+    for root in ("api/<str:version>", "apis/<str:group>/<str:version>")
+    for tail, view in (
+        ("namespaces/<str:namespace>/<str:plural>", Collection),
+        ("namespaces/<str:namespace>/<str:plural>/<str:name>", One),
+        ("<str:plural>", Collection),
+        ("<str:plural>/<str:name>", One),
+    )
+]
+
+urlpatterns = [
+    path("version", discovery.Version.as_view()),
+    path("api", discovery.CoreVersions.as_view()),
+    path("apis", discovery.Groups.as_view()),
+    path("api/<str:version>", discovery.Resources.as_view()),
+    path("apis/<str:group>", discovery.OneGroup.as_view()),
+    path("apis/<str:group>/<str:version>", discovery.Resources.as_view()),
+    path(
+        f"{_VISIBILITY}/clusterqueues/<str:name>/pendingworkloads",
+        ClusterQueuePending.as_view(),
+    ),
+    path(
+        f"{_VISIBILITY}/namespaces/<str:namespace>/localqueues/<str:name>"
+        "/pendingworkloads",
+        LocalQueuePending.as_view(),
+    ),
+    *_objects,
+    path("ws/v1/clusters", yunikorn.Clusters.as_view()),
+    path("ws/v1/partitions", yunikorn.Partitions.as_view()),
+    path(f"{_PARTITION}/queues", yunikorn.Queues.as_view()),
+    path(f"{_PARTITION}/queue/<str:queue>", yunikorn.OneQueue.as_view()),
+    path(
+        f"{_PARTITION}/queue/<str:queue>/applications",
+        yunikorn.QueueApplications.as_view(),
+    ),
+    path(
+        f"{_PARTITION}/queue/<str:queue>/applications/<str:state>",
+        yunikorn.QueueApplications.as_view(),
+    ),
+    path(
+        f"{_PARTITION}/applications/<str:state>",
+        yunikorn.Applications.as_view(),
+    ),
+    path(f"{_PARTITION}/nodes", yunikorn.Nodes.as_view()),
+    path(f"{_PARTITION}/usage/users", yunikorn.Users.as_view()),
+    path("ws/v1/scheduler/healthcheck", yunikorn.HealthCheck.as_view()),
+    path("ws/v1/config", yunikorn.Config.as_view()),
+]

@@ -1,0 +1,156 @@
+"""kubectl itself against a running sandbox: get, describe, apply, patch, delete, watch."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.builders import cluster_queue, flavor, job, local_queue, node
+from tests.sandbox.conftest import text_of
+from tests.services.house import House, wait_for
+
+kubectl_path = os.environ.get("KUBECTL") or shutil.which("kubectl")
+pytestmark = pytest.mark.skipif(
+    kubectl_path is None,
+    reason="no kubectl on PATH; on Debian: apt install kubernetes-client",
+)
+
+Kubectl = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def sandbox_url(shared_house: House) -> str:
+    files = [
+        {
+            "name": "world.yaml",
+            "text": text_of(
+                flavor(),
+                cluster_queue("a", cohort="team", cpu=4),
+                local_queue("a-door", cluster_queue="a"),
+                node("n1", cpu=4),
+                *(job(f"job-{n}", queue="a-door", cpu=1) for n in range(6)),
+            ),
+        }
+    ]
+    made = shared_house.post("/api/v1/sandboxes", {"files": files})
+    url = f"/api/v1/sandboxes/{made['id']}"
+    shared_house.post(f"{url}/actions/step", {"ticks": 2})
+    wait_for(lambda: shared_house.get(url)["tick"] >= 2, "the second tick")
+    return shared_house.url + url
+
+
+@pytest.fixture(scope="module")
+def kubectl(sandbox_url: str, tmp_path_factory: pytest.TempPathFactory) -> Kubectl:
+    """Return a function that runs kubectl and returns what it printed."""
+    home = tmp_path_factory.mktemp("kube")
+    command = [str(kubectl_path), f"--server={sandbox_url}", f"--cache-dir={home}"]
+    variables = {"PATH": os.environ["PATH"], "HOME": str(home), "KUBECONFIG": ""}
+
+    def run(*words: str, given: str = "", fails: bool = False) -> str:
+        done = subprocess.run(
+            [*command, *words],
+            input=given,
+            capture_output=True,
+            text=True,
+            env=variables,
+            timeout=60,
+            check=False,
+        )
+        assert (done.returncode != 0) == fails, done.stderr
+        return done.stderr if fails else done.stdout
+
+    return run
+
+
+def test_get_prints_the_columns_of_kueue(kubectl):
+    lines = kubectl("get", "workloads", "-n", "default").splitlines()
+    assert lines[0].split()[:2] == ["NAME", "QUEUE"]
+    assert sum("True" in line for line in lines) == 4
+    assert "a-door" in kubectl("get", "lq,cq", "-A")
+    assert kubectl("get", "nodes").splitlines()[1].split()[:2] == ["n1", "Ready"]
+
+
+def test_get_returns_whole_objects(kubectl):
+    found = json.loads(kubectl("get", "cq", "a", "-o", "json"))
+    assert found["status"]["admittedWorkloads"] == 4
+    assert "cohortName: team" in kubectl("get", "cq", "a", "-o", "yaml")
+
+
+def test_describe_shows_conditions_and_events(kubectl):
+    name = kubectl("get", "wl", "-o", "name").splitlines()[0]
+    text = kubectl("describe", name)
+    assert "Quota Reserved" in text or "QuotaReserved" in text
+    assert "Name:" in kubectl("describe", "node", "n1")
+    assert "Name:" in kubectl("describe", "pods")
+
+
+def test_apply_creates_changes_and_leaves_alone(kubectl):
+    given = text_of(cluster_queue("b", cohort="team", cpu=2))
+    words = ("apply", "--validate=false", "-f", "-")
+    assert "created" in kubectl(*words, given=given)
+    assert "unchanged" in kubectl(*words, given=given)
+    changed = text_of(cluster_queue("b", cohort="team", cpu=3))
+    assert "configured" in kubectl(*words, given=changed)
+    found = json.loads(kubectl("get", "cq", "b", "-o", "json"))
+    quota = found["spec"]["resourceGroups"][0]["flavors"][0]["resources"][0]
+    assert quota["nominalQuota"] == 3
+
+
+def test_apply_changes_a_builtin_kind_by_strategic_merge(kubectl):
+    words = ("apply", "--validate=false", "-f", "-")
+    kubectl(*words, given=text_of(node("n2", cpu=4)))
+    kubectl("taint", "node", "n2", "gpu=yes:NoSchedule")
+    kubectl("label", "node", "n2", "zone=west")
+    kubectl("cordon", "n2")
+    found = json.loads(kubectl("get", "node", "n2", "-o", "json"))
+    assert found["spec"]["unschedulable"] is True
+    assert {t["key"] for t in found["spec"]["taints"]} >= {"gpu"}
+    assert found["metadata"]["labels"]["zone"] == "west"
+    assert found["status"]["allocatable"]["cpu"]
+
+
+def test_patch_merges(kubectl):
+    kubectl("patch", "cq", "a", "--type=merge", "-p", '{"spec":{"stopPolicy":"Hold"}}')
+    assert "Hold" in kubectl("get", "cq", "a", "-o", "jsonpath={.spec.stopPolicy}")
+    test = '[{"op":"replace","path":"/spec/stopPolicy","value":"None"}]'
+    kubectl("patch", "cq", "a", "--type=json", "-p", test)
+
+
+def test_delete_waits_until_it_is_gone(kubectl):
+    kubectl(
+        "apply", "--validate=false", "-f", "-", given=text_of(cluster_queue("gone"))
+    )
+    assert "deleted" in kubectl("delete", "cq", "gone")
+    assert "NotFound" in kubectl("get", "cq", "gone", fails=True)
+
+
+def test_what_is_wrong_is_told_with_its_place(kubectl):
+    given = text_of(cluster_queue("bad", cpu="four"))
+    told = kubectl("apply", "--validate=false", "-f", "-", given=given, fails=True)
+    assert "four" in told
+
+
+def test_a_watch_follows_a_sandbox_that_plays(sandbox_url, kubectl, tmp_path: Path):
+    log = tmp_path / "watch.log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [str(kubectl_path), f"--server={sandbox_url}", "get", "cq", "-w"],
+            stdout=out,
+            stderr=out,
+            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        )
+    try:
+        wait_for(lambda: "NAME" in log.read_text(), "the first lines")
+        kubectl(
+            "apply", "--validate=false", "-f", "-", given=text_of(cluster_queue("seen"))
+        )
+        wait_for(lambda: "seen" in log.read_text(), "the new queue")
+    finally:
+        process.terminate()
+        process.wait(10)

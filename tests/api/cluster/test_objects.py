@@ -1,0 +1,216 @@
+"""A sandbox answers as an API server does: lists, tables, writes, watches."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from django.test import AsyncClient
+from rest_framework.test import APIClient
+
+from sandbox import actions
+from sandbox.models import Sandbox, Workload
+from scheduler.records.objects import Key
+from tests.builders import cluster_queue, flavor
+from tests.sandbox.conftest import row, tick
+
+pytestmark = [pytest.mark.django_db]
+
+KUEUE = "/apis/kueue.x-k8s.io/v1beta2"
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+
+
+def raw(client: APIClient, method: str, url: str, body: str, kind: str):
+    return getattr(client, method)(url, body, content_type=kind)
+
+
+def url(sandbox: Sandbox, path: str) -> str:
+    return f"/api/v1/sandboxes/{sandbox.pk}{path}"
+
+
+def test_discovery_names_every_group_and_its_resources(call, busy):
+    groups = call("get", busy, "/apis").json()["groups"]
+    assert {"kueue.x-k8s.io", "batch"} <= {group["name"] for group in groups}
+    for path in ("/api", "/version", "/api/v1", "/apis/batch", KUEUE):
+        assert call("get", busy, path).status_code == 200
+    lines = call("get", busy, KUEUE).json()["resources"]
+    workloads = next(line for line in lines if line["name"] == "workloads")
+    assert (workloads["namespaced"], workloads["kind"]) == (True, "Workload")
+    assert call("get", busy, "/apis/nothing.io").json()["reason"] == "NotFound"
+
+
+def test_all_of_discovery_comes_at_once_to_who_takes_it(call, busy):
+    accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    answer = call("get", busy, "/apis", Accept=accept)
+    assert "apidiscovery.k8s.io" in answer.headers["Content-Type"]
+    assert answer.json()["kind"] == "APIGroupDiscoveryList"
+
+
+def test_a_list_goes_on_where_its_token_says(call, busy):
+    tick(busy, 8)
+    path = f"{KUEUE}/workloads"
+    every = [i["metadata"]["name"] for i in call("get", busy, path).json()["items"]]
+    names, token = [], ""
+    while True:
+        body = call("get", busy, f"{path}?limit=3&continue={token}").json()
+        names += [item["metadata"]["name"] for item in body["items"]]
+        token = body["metadata"].get("continue", "")
+        if not token:
+            break
+    assert (names, body["kind"]) == (every, "WorkloadList")
+    bad = call("get", busy, f"{path}?limit=3&continue=zzz")
+    assert (bad.status_code, bad.json()["reason"]) == (410, "Expired")
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("fieldSelector=metadata.name=a", 1),
+        ("fieldSelector=spec.cohortName=team,metadata.name!=a", 1),
+        ("labelSelector=tier", 1),
+        ("labelSelector=tier=gold", 1),
+        ("labelSelector=tier in (gold, silver)", 1),
+        ("labelSelector=tier notin (gold)", 1),
+        ("labelSelector=!tier", 1),
+        ("labelSelector=tier!=gold,other!=x", 1),
+    ],
+)
+def test_selectors_pick(call, busy, query, count):
+    patch = {"metadata": {"labels": {"tier": "gold"}}}
+    call("patch", busy, "/objects/ClusterQueue/-/a", patch)
+    found = call("get", busy, f"{KUEUE}/clusterqueues?{query}").json()
+    assert len(found["items"]) == count
+
+
+def test_a_broken_selector_is_told(call, busy):
+    for query in ("labelSelector=a in (", "fieldSelector=a", "labelSelector== ="):
+        answer = call("get", busy, f"{KUEUE}/clusterqueues?{query}")
+        assert answer.status_code == 422
+
+
+def test_a_table_has_the_columns_that_kubectl_prints(call, busy):
+    tick(busy, 8)
+    body = call("get", busy, f"{KUEUE}/workloads", Accept=TABLE).json()
+    names = [column["name"] for column in body["columnDefinitions"]]
+    assert names == ["Name", "Queue", "Reserved in", "Admitted", "Finished", "Age"]
+    ages = [line["cells"][-1] for line in body["rows"]]
+    assert max(ages) == "8s"
+
+
+def test_what_is_created_twice_exists_already(call, busy):
+    path = f"{KUEUE}/resourceflavors"
+    assert call("post", busy, path, flavor("new")).status_code == 201
+    again = call("post", busy, path, flavor("new"))
+    assert (again.status_code, again.json()["reason"]) == (409, "AlreadyExists")
+
+
+def test_a_dry_run_changes_nothing(call, busy):
+    before = row(busy).revision
+    path = f"{KUEUE}/resourceflavors?dryRun=All"
+    made = call("post", busy, path, flavor("new"))
+    assert (made.status_code, made.json()["metadata"]["name"]) == (201, "new")
+    assert row(busy).revision == before
+
+
+def test_a_stale_replace_is_a_conflict(call, busy):
+    path = f"{KUEUE}/clusterqueues/a"
+    old = call("get", busy, path).json()
+    call("patch", busy, "/objects/ClusterQueue/-/a", {"spec": {"stopPolicy": "Hold"}})
+    answer = call("put", busy, path, old)
+    assert (answer.status_code, answer.json()["reason"]) == (409, "Conflict")
+
+
+PATCHES = [
+    ("merge-patch", {"spec": {"stopPolicy": "Hold"}}),
+    ("strategic-merge-patch", {"spec": {"stopPolicy": "Hold"}}),
+    ("json-patch", [{"op": "replace", "path": "/spec/stopPolicy", "value": "Hold"}]),
+]
+
+
+@pytest.mark.parametrize(("kind", "patch"), PATCHES)
+def test_every_kind_of_patch_changes_the_object(client, busy, kind, patch):
+    where = url(busy, f"{KUEUE}/clusterqueues/a")
+    text = json.dumps(patch)
+    answer = raw(client, "patch", where, text, f"application/{kind}+json")
+    assert answer.json()["spec"]["stopPolicy"] == "Hold"
+
+
+def test_an_old_version_is_written_and_read_in_its_own_words(call, busy):
+    path = "/apis/kueue.x-k8s.io/v1beta1/clusterqueues/a"
+    document = call("get", busy, path).json()
+    assert (document["apiVersion"][-7:], document["spec"]["cohort"]) == (
+        "v1beta1",
+        "team",
+    )
+    document["spec"]["cohort"] = "other"
+    assert call("put", busy, path, document).status_code == 200
+    served = call("get", busy, f"{KUEUE}/clusterqueues/a").json()
+    assert served["spec"]["cohortName"] == "other"
+
+
+def test_a_body_that_disagrees_with_its_path_is_refused(call, busy):
+    answer = call("put", busy, f"{KUEUE}/clusterqueues/a", cluster_queue("b"))
+    assert answer.status_code == 422
+    assert "metadata.name" in answer.json()["message"]
+
+
+def test_deleting_answers_success_and_then_not_found(call, busy):
+    path = f"{KUEUE}/clusterqueues/a"
+    assert call("delete", busy, path).json()["status"] == "Success"
+    gone = call("get", busy, path)
+    assert gone.json()["message"] == 'clusterqueues.kueue.x-k8s.io "a" not found'
+
+
+def test_positions_count_from_zero_in_queue_order(call, busy):
+    tick(busy, 8)
+    path = "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/a/pendingworkloads"
+    body = call("get", busy, path).json()
+    waiting = Workload.objects.filter(sandbox=busy, queue="a-door", phase="pending")
+    places = [item["positionInClusterQueue"] for item in body["items"]]
+    priorities = [item["priority"] for item in body["items"]]
+    assert body["kind"] == "PendingWorkloadsSummary"
+    assert places == list(range(waiting.count()))
+    assert priorities == sorted(priorities, reverse=True)
+
+
+def test_events_are_found_by_the_object_they_are_about(call, busy):
+    tick(busy, 8)
+    name = Workload.objects.filter(sandbox=busy, phase="admitted").first().name
+    selector = f"involvedObject.name={name},involvedObject.kind=Workload"
+    body = call("get", busy, f"/api/v1/events?fieldSelector={selector}").json()
+    assert {item["involvedObject"]["name"] for item in body["items"]} == {name}
+    assert call("post", busy, "/api/v1/events", {}).status_code == 403
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_watch_tells_every_change_from_its_version_on(busy, person):
+    since = await asyncio.to_thread(lambda: row(busy).revision)
+    path = url(busy, f"{KUEUE}/clusterqueues?watch=1&timeoutSeconds=20")
+    await asyncio.to_thread(_hold, person, busy, "a")
+    answer = await AsyncClient().get(f"{path}&resourceVersion={since}")
+    lines = answer.streaming_content.__aiter__()
+    first = json.loads(await anext(lines))
+    assert first["type"] == "MODIFIED"
+    assert first["object"]["spec"]["stopPolicy"] == "Hold"
+    await asyncio.to_thread(_delete, person, busy, "b")
+    gone = json.loads(await anext(lines))
+    while gone["type"] != "DELETED":
+        gone = json.loads(await anext(lines))
+    assert gone["object"]["metadata"]["name"] == "b"
+    await lines.aclose()
+
+
+def _hold(person, sandbox, name):
+    document = cluster_queue(name)
+    document["spec"]["stopPolicy"] = "Hold"
+    actions.do_import(person, sandbox.pk, [("x", json.dumps(document))])
+
+
+def _delete(person, sandbox, name):
+    actions.do_delete(person, sandbox.pk, [Key("ClusterQueue", "", name)])
+
+
+def test_a_watch_from_too_long_ago_is_expired(call, busy):
+    answer = call("get", busy, f"{KUEUE}/workloads?watch=1&resourceVersion=99999")
+    assert (answer.status_code, answer.json()["reason"]) == (410, "Expired")
