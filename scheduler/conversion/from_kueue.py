@@ -109,6 +109,8 @@ class _Tree:
                 self.doors[door.namespace, door.name] = door.queue
             case "ResourceFlavor":
                 self._flavor(read_flavor(obj.manifest))
+            case _:
+                pass
 
     def _flavor(self, flavor: Flavor) -> None:
         subject = f"ResourceFlavor {flavor.name}"

@@ -44,6 +44,7 @@ class PodSets(tuple[PodSet, ...]):
     text: str
 
     def __new__(cls, parts: Iterable[PodSet]) -> PodSets:
+        """Return the pod sets with what follows from them worked out once."""
         self = super().__new__(cls, parts)
         counts = [part.count for part in self]
         self.totals = self.totals_for(counts)

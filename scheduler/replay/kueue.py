@@ -354,4 +354,5 @@ def _row(decision: Decision) -> dict[str, Any]:
             return {**row, "ev": "preempt", "by": by, "reason": decision.reason}
         case Evict():
             return {**row, "ev": "evict", "reason": decision.reason}
-    return {**row, "ev": "finish"}
+        case _:
+            return {**row, "ev": "finish"}

@@ -92,6 +92,8 @@ class YunikornStage:
             case "PriorityClass":
                 text = obj.annotations.get(pods.ALLOW_PREEMPTION)
                 self.opted_out[obj.key.name] = text == "false"
+            case _:
+                pass  # the other kinds say nothing to YuniKorn
 
     def remove(self, key: Key) -> None:
         """Forget an object; a pod's room is free again at once."""

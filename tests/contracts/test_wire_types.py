@@ -15,7 +15,9 @@ def test_the_generated_file_is_current():
 
 
 def test_every_struct_that_travels_has_an_interface():
-    declared = set(re.findall(r"^export interface (\w+)", typescript.generate(), re.MULTILINE))
+    declared = set(
+        re.findall(r"^export interface (\w+)", typescript.generate(), re.MULTILINE)
+    )
     assert declared == {struct.__name__ for struct in typescript.structs()}
 
 
