@@ -29,7 +29,7 @@ export function unitOf(resource: string): string {
 /** Return the number without its unit, for columns whose head names the unit. */
 export function bare(resource: string, value: number): string {
   if (isUnlimited(value)) return "∞";
-  if (resource === "cpu") return formatNumber(value / 1000, 3);
+  if (resource === "cpu") return formatNumber(value / 1000, value < 10_000 ? 3 : 1);
   if (BYTES.test(resource)) return formatNumber(value / 2 ** 30, value < 2 ** 30 ? 3 : 1);
   return formatNumber(value);
 }

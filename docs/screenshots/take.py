@@ -1,0 +1,104 @@
+"""Take the pictures of this folder: every view of a running service, both themes.
+
+python docs/screenshots/take.py http://127.0.0.1:8000
+
+Opens the scenario friday-rush, runs it to tick 230, forks it with another
+preemption strategy, and photographs each view in Chromium.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any, Literal
+
+from playwright.sync_api import Browser, sync_playwright
+
+HERE = Path(__file__).parent
+TICK = 230
+FORK = 150
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
+def call(url: str, body: object | None = None, method: str = "POST") -> Any:
+    """Send JSON, or read when there is nothing to send."""
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(
+        url,
+        data,
+        {"Content-Type": "application/json"},
+        method="GET" if body is None else method,
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.load(answer)
+
+
+def run_to(api: str, sandbox: str, tick: int) -> None:
+    """Run a sandbox at full speed to a tick and wait until it is there."""
+    call(f"{api}/sandboxes/{sandbox}/actions/speed", {"speed": 0})
+    call(f"{api}/sandboxes/{sandbox}/actions/step", {"untilTick": tick})
+    while call(f"{api}/sandboxes/{sandbox}")["tick"] < tick:
+        time.sleep(0.2)
+
+
+def prepare(api: str) -> tuple[str, str, str]:
+    """Return a sandbox, its fork, and the key of a workload that waits."""
+    made = call(f"{api}/sandboxes", {"scenario": "friday-rush"})["id"]
+    run_to(api, made, TICK)
+    fork = call(f"{api}/sandboxes/{made}/actions/fork", {"tick": FORK})["id"]
+    strategy = {"fairSharing": {"preemptionStrategies": ["LessThanInitialShare"]}}
+    patch = {"spec": {"kueue": strategy}}
+    call(f"{api}/sandboxes/{fork}/policy", patch, "PATCH")
+    run_to(api, fork, TICK)
+    rows = call(f"{api}/sandboxes/{made}/tables/workloads?phase=pending&limit=1")
+    return made, fork, rows["items"][0]["key"]
+
+
+def shoot(
+    browser: Browser, url: str, name: str, theme: Literal["light", "dark"]
+) -> None:
+    """Photograph one address."""
+    page = browser.new_page(
+        viewport={"width": 1440, "height": 900}, color_scheme=theme, locale="en-US"
+    )
+    page.goto(url)
+    page.get_by_role("heading", level=1).first.wait_for(state="attached")
+    page.wait_for_load_state("networkidle")
+    page.screenshot(path=HERE / f"{name}-{theme}.png")
+    page.close()
+
+
+def main(url: str) -> None:
+    """Photograph every view in both themes."""
+    made, fork, waiting = prepare(f"{url}/api/v1")
+    at = f"{url}/s/{made}"
+    views = {
+        "start": url,
+        "board": f"{at}/board?sel={waiting}",
+        "nodes": f"{at}/nodes",
+        "fairness": f"{at}/fairness",
+        "preemptions": f"{at}/preemptions?step=4",
+        "compare": f"{at}/compare?with={fork}",
+        "policy": f"{at}/policy",
+        "lessons": f"{at}/lessons",
+        "events": f"{at}/events",
+        "tables": f"{at}/events?table=workloads&group=phase",
+        "past": f"{at}/board?tick=120",
+    }
+    with sync_playwright() as playwright:
+        chromium = shutil.which("chromium")
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"]
+        )
+        for theme in THEMES:
+            for name, address in views.items():
+                shoot(browser, address, name, theme)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
