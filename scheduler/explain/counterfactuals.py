@@ -29,8 +29,8 @@ def counterfactuals(
     """Return verified verdicts on what would let a waiting Workload in.
 
     Each is a copy of the world, changed and run on for at most `horizon_ms`
-    of virtual time; a verdict says "yes" only when it is admitted earlier than
-    without the change. At most `limit` runs. Raises SchedulerError for what is
+    of virtual time, and no longer than it waits with nothing changed; a verdict
+    says "yes" only when it is admitted earlier than that. At most `limit` runs. Raises SchedulerError for what is
     no Workload of this world.
     """
     asked = questions(world, key, explain(world, key))
@@ -68,7 +68,7 @@ def _answers(
 ) -> Iterator[Verdict]:
     search = _Search(world, key, horizon_ms, limit)
     for question in asked:
-        if search.left <= 0:
+        if search.left <= 0 or search.moot:
             return
         yield search.answer(question)
 
@@ -105,7 +105,18 @@ class _Search:
 
     def _try(self, rung: Rung) -> Trial:
         self.left -= 1
-        return attempt(self.world, self.key, rung.change, horizon_ms=self.horizon_ms)
+        return attempt(self.world, self.key, rung.change, horizon_ms=self._horizon())
+
+    def _horizon(self) -> int:
+        """Return how far to run: what comes no earlier than without is no answer."""
+        if self.natural_ms is None:
+            return self.horizon_ms
+        return self.natural_ms - self.world.context.now_ms - 1
+
+    @property
+    def moot(self) -> bool:
+        """Tell whether it is admitted at once with nothing changed."""
+        return self.natural_ms == self.world.context.now_ms
 
     def _better(self, trial: Trial) -> bool:
         """Tell whether it was admitted, and before it would be anyhow."""
@@ -132,16 +143,14 @@ class _Search:
         self, question: Question, rung: Rung, trial: Trial, runs: int
     ) -> Verdict:
         outcome = outcome_of(trial)
-        verdict = "no"
-        if self._better(trial):
-            verdict = "but" if outcome.pods == "pending" else "yes"
+        verdict = _judged(outcome, holds=self._better(trial))
         return Verdict(
             id=question.id,
             kind=question.kind,
             verdict=verdict,
             subject=rung.subject,
             now=question.now,
-            effect=_effect(verdict, outcome),
+            effect=_effect(verdict, outcome, self.natural_ms),
             change=rung.change,
             outcome=outcome,
             amounts=rung.amounts,
@@ -158,16 +167,14 @@ def _wait(question: Question, trial: Trial, runs: int) -> Verdict:
     if ends:
         names = listed([bare(name) for name in ends])
         subject = f"{names} {'finish' if len(ends) > 1 else 'finishes'}"
-    verdict = "no"
-    if trial.admitted_ms is not None:
-        verdict = "but" if outcome.pods == "pending" else "yes"
+    verdict = _judged(outcome, holds=trial.admitted_ms is not None)
     return Verdict(
         id=question.id,
         kind=question.kind,
         verdict=verdict,
         subject=subject,
         now="",
-        effect=_effect(verdict, outcome),
+        effect=_effect(verdict, outcome, None),
         change=None,
         outcome=outcome,
         finishes=ends,
@@ -175,17 +182,25 @@ def _wait(question: Question, trial: Trial, runs: int) -> Verdict:
     )
 
 
-def _effect(verdict: str, outcome: Outcome) -> str:
+def _judged(outcome: Outcome, *, holds: bool) -> str:
+    if holds:
+        return "but" if outcome.pods == "pending" else "yes"
+    return "unknown" if outcome.outcome == "unknown" else "no"
+
+
+def _effect(verdict: str, outcome: Outcome, natural_ms: int | None) -> str:
     """Return the effect as a sentence: when, at what price, or why not."""
-    if outcome.outcome != "admitted":
-        why = f" ({outcome.reason})" if outcome.reason else ""
-        return f"Still pending at {outcome.ran_to_ms / 1000:g} s{why}."
-    when = f"tick {outcome.tick}"
-    if verdict == "no":
-        return f"Admitted at {when}, no earlier than without."
+    if verdict == "unknown":
+        return f"Not known: the run was given up at {outcome.ran_to_ms / 1000:g} s."
     if verdict == "but":
-        return f"Admitted at {when}, but pods stay pending: {outcome.pods_message}"
-    return f"At {when}{_price(outcome)}."
+        when = f"Admitted at tick {outcome.tick}"
+        return f"{when}, but pods stay pending: {outcome.pods_message}"
+    if verdict == "yes":
+        return f"At tick {outcome.tick}{_price(outcome)}."
+    why = f" ({outcome.reason})" if outcome.reason else ""
+    if natural_ms is not None:
+        return f"No earlier than without, at {natural_ms / 1000:g} s{why}."
+    return f"Still pending at {outcome.ran_to_ms / 1000:g} s{why}."
 
 
 def _price(outcome: Outcome) -> str:

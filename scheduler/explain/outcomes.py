@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import count
 
 from scheduler.decisions import Admit, Decision, Finish, Preempt
 from scheduler.explain.changes import apply
@@ -21,6 +22,9 @@ from scheduler.world import World
 
 Shares = dict[tuple[str, str], float | None]
 
+#: A run that has not answered after this many decisions is given up.
+MOST_DECISIONS = 20_000
+
 
 @dataclass(slots=True)
 class Trial:
@@ -35,12 +39,14 @@ class Trial:
     change: Change | None
     tick: int  # of the world before, and its time
     from_ms: int
+    until_ms: int  # the horizon
     before: Shares
     lost_before_ms: int
     decisions: list[Decision] = field(default_factory=list)
     victims: list[Victim] = field(default_factory=list)
     admitted_ms: int | None = None
     settled: bool = False
+    given_up: bool = False
     after: Shares = field(default_factory=dict)
     pods: str = ""
     pods_message: str = ""
@@ -54,18 +60,19 @@ def attempt(world: World, key: Key, change: Change | None, *, horizon_ms: int) -
     """
     copy = fork(world)
     stage = kueue_of(copy)
+    until = world.context.now_ms + horizon_ms
     trial = Trial(
         world=copy,
         key=key,
         change=change,
         tick=world.tick,
         from_ms=world.context.now_ms,
+        until_ms=until,
         before=all_shares(stage),
         lost_before_ms=_lost(copy, key),
     )
     if change is not None:
         apply(copy, change)
-    until = world.context.now_ms + horizon_ms
     _run_to_admission(trial, world, until)
     trial.after = all_shares(stage)
     if trial.admitted_ms is not None and copy.lifetime.placement():
@@ -79,7 +86,12 @@ def _run_to_admission(trial: Trial, origin: World, until_ms: int) -> None:
     def admitted(decision: Decision) -> bool:
         return isinstance(decision, Admit) and decision.subject == key
 
-    outcome = simulate(trial.world, until_ms=until_ms, stop=admitted)
+    seen = count()
+    outcome = simulate(
+        trial.world,
+        until_ms=until_ms,
+        stop=lambda decision: admitted(decision) or next(seen) >= MOST_DECISIONS,
+    )
     trial.decisions, trial.settled = outcome.decisions, outcome.settled
     for decision in outcome.decisions:
         if isinstance(decision, Preempt) and decision.by == key:
@@ -87,6 +99,7 @@ def _run_to_admission(trial: Trial, origin: World, until_ms: int) -> None:
         elif admitted(decision):
             trial.admitted_ms = decision.at_ms
             break
+    trial.given_up = trial.admitted_ms is None and next(seen) > MOST_DECISIONS
 
 
 def _admitted_as(key: Key, decisions: list[Decision]) -> Victim | None:
@@ -176,7 +189,7 @@ def outcome_of(trial: Trial) -> Outcome:
         outcome=_outcome(trial),
         at_ms=trial.admitted_ms,
         tick=tick_of(trial),
-        ran_to_ms=world.context.now_ms,
+        ran_to_ms=_ran_to(trial),
         settled=trial.settled,
         reason=condition.reason if condition is not None else "",
         message=condition.message if condition is not None else "",
@@ -189,9 +202,17 @@ def outcome_of(trial: Trial) -> Outcome:
     )
 
 
+def _ran_to(trial: Trial) -> int:
+    """Return up to when the outcome is known; a world at rest stays as it is."""
+    done = trial.admitted_ms is not None or trial.given_up
+    return trial.world.context.now_ms if done else trial.until_ms
+
+
 def _outcome(trial: Trial) -> str:
     if trial.admitted_ms is not None:
         return "admitted"
+    if trial.given_up:
+        return "unknown"
     work = kueue_of(trial.world).cluster.works.get(trial.key)
     if work is None:
         return "gone"

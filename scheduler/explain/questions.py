@@ -21,6 +21,7 @@ from scheduler.explain.changes import (
 from scheduler.explain.fork import kueue_of
 from scheduler.explain.shapes import Amount, Change, Explanation, FlavorRow
 from scheduler.explain.wording import several
+from scheduler.kueue.quota import available
 from scheduler.kueue.tree import Cohort, Queue
 from scheduler.kueue.work import Work
 from scheduler.records.objects import Key
@@ -32,6 +33,7 @@ _NEVER = "Never"
 #: A ladder of quota has at most this many rungs up to what is short.
 _MOST_RUNGS = 32
 _MOST_FLAVORS = 3
+_MOST_MOVES = 6
 _BEYOND = (10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128)
 _MOST_PRIORITY = 2**31 - 1
 
@@ -309,11 +311,18 @@ def _policies(world: World, queue: Queue, answer: Explanation) -> Iterator[Quest
 
 
 def _moves(world: World, work: Work, queue: Queue | None) -> Iterator[Question]:
-    """Ask about every other active ClusterQueue that its namespace has a door to."""
+    """Ask about other ClusterQueues that its namespace has a door to, roomiest first."""
     cluster = kueue_of(world).cluster
-    for name, other in sorted(cluster.forest.queues.items()):
-        if other is queue or not other.active:
-            continue
+    others = [
+        other
+        for other in cluster.forest.queues.values()
+        if other is not queue and other.active
+    ]
+    asked = 0
+    for other in sorted(others, key=lambda q: (-_free_for(work, q), q.name)):
+        name = other.name
+        if asked == _MOST_MOVES:
+            return
         doors = (
             key.name
             for key in world.keys("LocalQueue")
@@ -322,6 +331,7 @@ def _moves(world: World, work: Work, queue: Queue | None) -> Iterator[Question]:
         )
         if next(doors, None) is None or not cluster.matches(other, work.namespace):
             continue
+        asked += 1
         door = door_to(world, work.namespace, Key("ClusterQueue", "", name))
         yield _one(
             "localQueue",
@@ -330,3 +340,20 @@ def _moves(world: World, work: Work, queue: Queue | None) -> Iterator[Question]:
             move_workload(world, work.key, door),
             door,
         )
+
+
+def _free_for(work: Work, queue: Queue) -> float:
+    """Return how many times the request is free, in the best flavors of a queue.
+
+    Only the order of the questions depends on it.
+    """
+    times = []
+    for _, _, total in work.scaled(None):
+        for resource, amount in total.items():
+            if amount and resource not in queue.cover:
+                return 0.0
+            if amount:
+                group = queue.spec.groups[queue.cover[resource]]
+                cells = (queue.cells[flavor, resource] for flavor in group.flavors)
+                times.append(max(available(cell) for cell in cells) / amount)
+    return min(times, default=0.0)

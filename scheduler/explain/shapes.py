@@ -329,8 +329,9 @@ class Change(Shape):
 class Outcome(Shape):
     """What a run on a copy of the world came to.
 
-    `outcome`: "admitted", "waits", "inactive", "finished" (before it was asked)
-    or "gone". `pods`: "" when pods are not placed, "placed", or "pending" with
+    `outcome`: "admitted", "waits", "inactive", "finished" (before it was asked),
+    "gone", "unknown" (given up after very many decisions, at `ran_to_ms`), or
+    "ran" when it is about no workload. `pods`: "" when pods are not placed, "placed", or "pending" with
     `pods_message`. `victims` are those preempted for it, with what was lost.
     """
 
@@ -352,7 +353,8 @@ class Outcome(Shape):
 class Verdict(Shape):
     """One counterfactual that was really run.
 
-    `verdict`: "yes", "but" (admitted, and its pods stay pending) or "no".
+    `verdict`: "yes", "but" (admitted, and its pods stay pending), "no", or
+    "unknown" when the run was given up.
     `kind`: "wait", "nominalQuota", "borrowingLimit", "priority", "weight",
     "reclaimWithinCohort", "withinClusterQueue", "borrowWithinCohort",
     "queueingStrategy" or "localQueue". `finishes` are the workloads whose end

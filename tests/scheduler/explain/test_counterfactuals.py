@@ -156,7 +156,7 @@ def _holds(world: World, key: Key, verdict: Verdict) -> None:
         )
     claimed = verdict.outcome.at_ms
     if claimed is None:
-        assert admitted is None or admitted.at_ms >= START_MS + HORIZON_MS
+        assert admitted is None or admitted.at_ms > verdict.outcome.ran_to_ms
         return
     assert admitted is not None
     assert (admitted.at_ms, copy.tick) == (claimed, verdict.outcome.tick)
