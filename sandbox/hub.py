@@ -14,14 +14,16 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar
 
+import msgspec
 from channels.db import DatabaseSyncToAsync
 from channels.layers import get_channel_layer
 
 from sandbox import diffs, pages
 from sandbox.broadcast import group_of
 from sandbox.diffs import decode_step, encode_step
+from sandbox.wire import Status
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +38,8 @@ LOOK_EVERY_S = 2.0
 #: A page that many ask for at once is made once, and shown for this long.
 PAGE_KEPT_S = 0.5
 CLOSE_SLOW, CLOSE_GONE = 4408, 4404
+
+encode_status = msgspec.json.Encoder().encode
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -63,6 +67,7 @@ class Client:
     waiting: deque[Message] = field(default_factory=deque)
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     page_wanted: bool = False
+    notes: deque[str] = field(default_factory=deque)  # statuses, to be sent first
     pump: asyncio.Task[None] | None = None
 
     def offer(self, message: Message) -> None:
@@ -73,6 +78,10 @@ class Client:
         else:
             self.waiting.append(message)
         self.wake.set()
+
+
+def _status(level: Literal["live", "waiting", "error"], message: str) -> str:
+    return encode_status(Status(level=level, message=message)).decode()
 
 
 class Room:
@@ -86,6 +95,7 @@ class Room:
         self.watcher: asyncio.Task[None] | None = None
         self.listening = asyncio.Event()
         self.making = asyncio.Lock()
+        self.told = "live"
         self.made: tuple[float, list[str], int] | None = None  # when, frames, revision
 
     async def page(self) -> tuple[list[str], int]:
@@ -140,10 +150,34 @@ class Room:
         if message["type"] == "gone":
             self._end()
             return
+        if message["type"] != "diff":
+            return
         diff = Message(message["from"], message["revision"], message["body"])
         self.newest = max(self.newest, diff.revision)
         for client in self.clients:
             client.offer(diff)
+
+    async def _look_at_bus(self) -> None:
+        """Say when the bus is away; its layer connects again without a word."""
+        layer: Any = get_channel_layer()
+        ping = layer.group_send(group_of(self.sandbox_id), {"type": "ping"})
+        try:
+            await asyncio.wait_for(ping, LOOK_EVERY_S)
+        except Exception as error:
+            logger.warning("the bus is away: %s", error)
+            self.tell("waiting", "the message bus is away; time stands still")
+        else:
+            if self.told == "waiting":
+                self.tell("live", "")
+
+    def tell(self, level: Literal["live", "waiting", "error"], message: str) -> None:
+        """Say how the service is, when that changed."""
+        if level == self.told:
+            return
+        self.told = level
+        for client in self.clients:
+            client.notes.append(_status(level, message))
+            client.wake.set()
 
     def _end(self) -> None:
         for client in list(self.clients):
@@ -153,11 +187,15 @@ class Room:
         """Find revisions that the bus did not tell of."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
+            await self._look_at_bus()
             try:
                 newest = await in_thread(pages.newest_revision, self.sandbox_id)
             except Exception as error:
                 logger.warning("the database is away: %s", error)
+                self.tell("error", "the database does not answer; nothing is lost")
                 continue
+            if self.told == "error":
+                self.tell("live", "")
             if newest is None:
                 self._end()
             elif newest > self.newest:
@@ -203,6 +241,10 @@ async def pump(room: Room, client: Client) -> None:
         await client.wake.wait()
         client.wake.clear()
         try:
+            while client.notes:
+                await asyncio.wait_for(
+                    client.send(client.notes.popleft()), SEND_PATIENCE_S
+                )
             for text in await _next(room, client):
                 await asyncio.wait_for(client.send(text), SEND_PATIENCE_S)
         except TimeoutError:

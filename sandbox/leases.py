@@ -6,15 +6,20 @@ a newer fence when it commits, and its work is thrown away.
 
 from __future__ import annotations
 
+import logging
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from django.db import DatabaseError, connection
 from django.db.models import F
 
 from sandbox.errors import BusyError, NotFoundError
 from sandbox.models import Sandbox
+
+logger = logging.getLogger(__name__)
 
 LEASE_S = 4.0
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.004, 0.05
@@ -53,6 +58,35 @@ def release(claim: Claim) -> None:
 
 
 @contextmanager
+def kept(claim: Claim) -> Iterator[None]:
+    """Renew the claim from a thread for as long as the block runs.
+
+    For what may take longer than a lease; a process that dies renews nothing.
+    """
+    done = threading.Event()
+    thread = threading.Thread(target=_renew_until, args=(claim, done), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+
+
+def _renew_until(claim: Claim, done: threading.Event) -> None:
+    asked = False
+    try:
+        while not done.wait(LEASE_S / 3):
+            asked = True
+            if not renew(claim):
+                return
+    except DatabaseError as error:
+        logger.warning("lease not renewed: %s", error)
+    finally:
+        if asked:
+            connection.close()
+
+
+@contextmanager
 def claimed(sandbox_id: str, *, patience_s: float = 15.0) -> Iterator[Claim]:
     """Hold the sandbox for an edit; running ticks step aside for it.
 
@@ -61,7 +95,8 @@ def claimed(sandbox_id: str, *, patience_s: float = 15.0) -> Iterator[Claim]:
     claim = _insist(sandbox_id, time.monotonic() + patience_s)
     Sandbox.objects.filter(pk=sandbox_id).update(waiting_until=0)
     try:
-        yield claim
+        with kept(claim):
+            yield claim
     finally:
         release(claim)
 

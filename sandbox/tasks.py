@@ -76,7 +76,8 @@ def advance(self: object, sandbox_id: str) -> int:
     name = getattr(getattr(self, "request", None), "hostname", None) or ""
     Sandbox.objects.filter(pk=sandbox_id).update(queued_until=0, warm=name)
     try:
-        return _visit(claim)
+        with leases.kept(claim):
+            return _visit(claim)
     finally:
         leases.release(claim)
 

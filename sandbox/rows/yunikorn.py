@@ -38,8 +38,8 @@ def queue_row(queue: Queue) -> QueueRow:
         leaf=queue.leaf,
         guaranteed=_texts(queue.guaranteed),
         max=_texts(queue.max),
-        allocated=_texts(queue.allocated),
-        pending=_texts(queue.pending),
+        allocated=_sums(queue.allocated),
+        pending=_sums(queue.pending),
         share=_finite(share_of(queue)),
         sort_policy=properties.sort_policy,
         preemption_policy=properties.preemption,
@@ -59,8 +59,8 @@ def application_row(app: Application) -> ApplicationRow:
         state=str(app.state),
         user=app.user,
         submitted_ms=app.submit_ms,
-        allocated=_texts(app.allocated),
-        pending=_texts(app.pending),
+        allocated=_sums(app.allocated),
+        pending=_sums(app.pending),
         asks=len(app.asks),
         allocations=len(app.allocations),
     )
@@ -94,3 +94,8 @@ def _finite(share: float) -> float:
 
 def _texts(values: Mapping[str, int] | None) -> dict[str, str]:
     return {name: str(amount) for name, amount in sorted((values or {}).items())}
+
+
+def _sums(values: Mapping[str, int]) -> dict[str, str]:
+    """Return a sum without its zeros: what was there once leaves one behind."""
+    return _texts({name: amount for name, amount in values.items() if amount})

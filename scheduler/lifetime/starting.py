@@ -79,6 +79,7 @@ class Starting(Book):
             delay += span.draw(self.context.seed, "ready", str(key), run.attempt)
         at = self.context.now_ms + delay
         run.waiting[key] = at
+        self._touch(run.owner)
         if delay:
             self.timers.add(at, Due.READY, key, run.attempt)
         else:

@@ -45,6 +45,12 @@ class Reader:
         self.revision = message["revision"]
         return message
 
+    def status(self) -> str:
+        """Wait for a status; return its level."""
+        message = json.loads(self.socket.recv(timeout=TIMEOUT_S))
+        assert message["type"] == "status"
+        return str(message["level"])
+
     def closing_code(self) -> int:
         with contextlib.suppress(ConnectionClosed):
             while True:
@@ -197,3 +203,19 @@ def test_another_page_cannot_open_a_socket(live):
     ):
         pass
     assert refused.value.response.status_code == 403
+
+
+def test_a_lost_bus_is_told_and_so_is_its_return(house):
+    live = Live(house)
+    with live.reader() as reader:
+        reader.read()
+        bus = house.child("valkey")
+        bus.suspend()
+        told: list[str] = []
+        while "waiting" not in told:
+            told.append(reader.status())
+        bus.kill()
+        while told[-1] != "live":
+            told.append(reader.status())
+        reader.read_to(live.run(5))
+        assert reader.page == live.fresh()
