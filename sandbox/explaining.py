@@ -12,7 +12,11 @@ from sandbox.models import Event, Sandbox
 from scheduler.decisions import Preempt
 from scheduler.explain import to_document
 from scheduler.explain.counterfactuals import counterfactuals
+from scheduler.explain.fairness import fairness
+from scheduler.explain.moves import what_if, what_if_move
+from scheduler.explain.pods import explain_pod
 from scheduler.explain.preemptions import explain_preemption
+from scheduler.explain.shapes import Change, Preview
 from scheduler.explain.workloads import explain
 from scheduler.records.objects import Key
 from scheduler.world import World
@@ -22,11 +26,35 @@ HORIZON_MS = 600_000
 MOST_RUNS = 24
 
 
-def explain_workload(sandbox: Sandbox, key: Key, tick: int | None) -> dict[str, Any]:
-    """Return why a Workload is where it is, now or at a tick."""
+def explain_object(sandbox: Sandbox, key: Key, tick: int | None) -> dict[str, Any]:
+    """Return why a Workload or Pod is where it is, now or at a tick."""
     with _world(sandbox, tick) as world:
         _check(world, key)
-        return to_document(explain(world, key))
+        answer = explain_pod(world, key) if key.kind == "Pod" else explain(world, key)
+        return to_document(answer)
+
+
+def explain_fairness(sandbox: Sandbox, tick: int | None) -> dict[str, Any]:
+    """Return shares with their arithmetic, lenders and borrowers, whose turn it is."""
+    with _world(sandbox, tick) as world:
+        return to_document(fairness(world))
+
+
+def preview_move(sandbox: Sandbox, subject: Key, target: Key) -> Preview:
+    """Return what a move would come to: it was run on a copy."""
+    with _world(sandbox, None) as world:
+        _check(world, subject)
+        return what_if_move(world, subject, target)
+
+
+def preview_change(
+    sandbox: Sandbox, change: Change, subject: Key | None
+) -> dict[str, Any]:
+    """Return what edits would come to, for a Workload or for everybody."""
+    with _world(sandbox, None) as world:
+        if subject is not None:
+            _check(world, subject)
+        return to_document(what_if(world, change, subject=subject))
 
 
 def explain_counterfactuals(
