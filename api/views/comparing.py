@@ -1,9 +1,10 @@
-"""Two sandboxes side by side; a sandbox as one file."""
+"""Sandboxes side by side; a sandbox as one file."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -12,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
+from api.serializers.comparing import ComparisonSerializer
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, number
 from sandbox import actions, archives, comparing
@@ -20,25 +22,38 @@ ARCHIVE = "application/vnd.quotalab.sandbox"
 
 
 class Compare(View):
-    """What differs between this sandbox (a) and another (b)."""
+    """What differs between this sandbox and others."""
 
     @extend_schema(
         operation_id="compare_read",
-        responses=OpenApiTypes.OBJECT,
+        responses=ComparisonSerializer,
         parameters=[
-            OpenApiParameter("with", str, required=True, description="The other's id."),
+            OpenApiParameter(
+                "with", str, required=True, description="Ids of others, by commas."
+            ),
             OpenApiParameter("toTick", int, description="No further than this."),
+            OpenApiParameter("points", int, description="Of each curve; at most 5000."),
         ],
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return where they part, who fares how, preemptions and totals."""
-        other = request.query_params.get("with", "")
-        if not other:
-            raise ValidationError({"with": "expected the id of another sandbox"})
+        """Return where they part, who fares how, preemptions, curves and totals."""
+        others = _others(request)
         given = request.query_params.get("toTick")
-        end = None if given is None else number(request, "toTick", 0, most=2**62)
-        found = comparing.compare(self.sandbox(sandbox_id), self.sandbox(other), end)
-        return Response(found)
+        found = comparing.compare(
+            [self.sandbox(sandbox_id), *map(self.sandbox, others)],
+            None if given is None else number(request, "toTick", 0, most=2**62),
+            points=number(request, "points", comparing.MOST_POINTS, most=5000),
+        )
+        return Response(msgspec.to_builtins(found))
+
+
+def _others(request: Request) -> list[str]:
+    ids = [part for part in request.query_params.get("with", "").split(",") if part]
+    most = comparing.MOST_BRANCHES - 1
+    if not 1 <= len(ids) <= most:
+        problem = f"expected the ids of 1 to {most} other sandboxes, got {len(ids)}"
+        raise ValidationError({"with": problem})
+    return ids
 
 
 class ArchiveParser(BaseParser):

@@ -33,18 +33,23 @@ def branches(busy, person):
 def test_branches_are_told_apart_from_their_first_difference(call, branches):
     one, other = branches
     body = call("get", one, f"/compare?with={other.pk}").json()
-    assert body["toTick"] == 14
-    assert body["firstDifference"]["tick"] == 5
-    assert body["workloads"]["earlier"] or body["workloads"]["onlyInB"]
+    assert (body["fromTick"], body["toTick"]) == (4, 14)
+    [difference] = body["differences"]
+    assert difference["tick"] == 5
+    [counts] = body["counts"]
+    assert counts["earlier"] + counts["only"] > 0
     totals = {line["measure"]: line for line in body["totals"]}
-    assert totals["meanWaitTicks"]["delta"] <= 0 or body["workloads"]["onlyInB"]
+    assert totals["started"]["deltas"][0] >= 0
 
 
 def test_a_sandbox_does_not_differ_from_itself(call, branches):
     one, _ = branches
     body = call("get", one, f"/compare?with={one.pk}").json()
-    assert body["firstDifference"] is None
-    assert all(line["delta"] == 0 for line in body["totals"])
+    assert body["differences"] == [None]
+    assert body["workloads"] == []
+    assert all(
+        delta in (0, None) for line in body["totals"] for delta in line["deltas"]
+    )
 
 
 def test_a_comparison_needs_a_sandbox_that_you_may_see(call, branches):

@@ -1,0 +1,150 @@
+"""What a comparison answers; the shapes are those of sandbox.comparing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+
+class BranchSerializer(serializers.Serializer[Any]):
+    """One branch."""
+
+    id = serializers.CharField()
+    title = serializers.CharField()
+    branch = serializers.CharField()
+    stack = serializers.CharField()
+    tick = serializers.IntegerField()
+
+
+class DecidedSerializer(serializers.Serializer[Any]):
+    """One decision."""
+
+    tMs = serializers.IntegerField()  # noqa: N815 - as it travels
+    type = serializers.CharField()
+    subject = serializers.CharField()
+    by = serializers.CharField()
+    reason = serializers.CharField()
+    message = serializers.CharField()
+
+
+class DifferenceSerializer(serializers.Serializer[Any]):
+    """The first decision that is not the same; null = nothing is decided there."""
+
+    tick = serializers.IntegerField()
+    tMs = serializers.IntegerField()  # noqa: N815 - as it travels
+    ours = DecidedSerializer(allow_null=True)
+    theirs = DecidedSerializer(allow_null=True)
+
+
+class CountsSerializer(serializers.Serializer[Any]):
+    """How many workloads fare how in another branch."""
+
+    same = serializers.IntegerField()
+    earlier = serializers.IntegerField()
+    later = serializers.IntegerField()
+    never = serializers.IntegerField()
+    only = serializers.IntegerField()
+
+
+class SpanSerializer(serializers.Serializer[Any]):
+    """A stretch of a life."""
+
+    state = serializers.ChoiceField(["waiting", "running", "finished"])
+    fromMs = serializers.IntegerField()  # noqa: N815 - as it travels
+    untilMs = serializers.IntegerField(allow_null=True)  # noqa: N815 - as it travels
+
+
+class FateSerializer(serializers.Serializer[Any]):
+    """How a workload fared in one branch."""
+
+    arrivedMs = serializers.IntegerField(allow_null=True)  # noqa: N815 - as it travels
+    firstMs = serializers.IntegerField(allow_null=True)  # noqa: N815 - as it travels
+    startedMs = serializers.IntegerField(allow_null=True)  # noqa: N815 - as it travels
+    finishedMs = serializers.IntegerField(allow_null=True)  # noqa: N815 - as it travels
+    evictions = serializers.IntegerField()
+    spans = SpanSerializer(many=True)
+
+
+class FareSerializer(serializers.Serializer[Any]):
+    """A workload that fares differently; one verdict per other branch."""
+
+    subject = serializers.CharField()
+    verdicts = serializers.ListField(
+        child=serializers.ChoiceField(["same", "earlier", "later", "never", "only"])
+    )
+    fates = FateSerializer(many=True, help_text="One per branch; null = not there.")
+
+
+class PreemptedSerializer(serializers.Serializer[Any]):
+    """A preemption."""
+
+    tick = serializers.IntegerField()
+    tMs = serializers.IntegerField()  # noqa: N815 - as it travels
+    subject = serializers.CharField()
+    by = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class PreemptionsSerializer(serializers.Serializer[Any]):
+    """Preemptions that another branch has and the first has not, and the reverse."""
+
+    same = serializers.IntegerField()
+    added = PreemptedSerializer(many=True)
+    removed = PreemptedSerializer(many=True)
+
+
+def _numbers() -> serializers.ListField:
+    return serializers.ListField(child=serializers.FloatField(allow_null=True))
+
+
+class CurvesSerializer(serializers.Serializer[Any]):
+    """One branch over the ticks; null where nothing is known."""
+
+    pending = _numbers()
+    running = _numbers()
+    waitP50Ms = _numbers()  # noqa: N815 - as it travels
+    utilisation = serializers.DictField(child=_numbers(), help_text="By resource.")
+    shares = serializers.DictField(child=_numbers(), help_text="By queue.")
+    used = serializers.DictField(
+        child=serializers.DictField(child=_numbers()),
+        help_text="By queue and resource.",
+    )
+
+
+class SeriesSerializer(serializers.Serializer[Any]):
+    """Curves over the same ticks."""
+
+    ticks = serializers.ListField(child=serializers.IntegerField())
+    branches = CurvesSerializer(many=True)
+
+
+class TotalSerializer(serializers.Serializer[Any]):
+    """One measure: a value per branch, a delta per other branch."""
+
+    measure = serializers.CharField()
+    values = _numbers()
+    deltas = _numbers()
+
+
+class ComparisonSerializer(serializers.Serializer[Any]):
+    """Two or more branches; the first is what the others are held against."""
+
+    branches = BranchSerializer(many=True)
+    fromTick = serializers.IntegerField(  # noqa: N815 - as it travels
+        help_text="The last tick that all have in common."
+    )
+    toTick = serializers.IntegerField()  # noqa: N815 - as it travels
+    sameSubjects = serializers.BooleanField(  # noqa: N815 - as it travels
+        help_text="false: the stacks are too different to tell workloads apart."
+    )
+    differences = serializers.ListField(
+        child=DifferenceSerializer(allow_null=True),
+        help_text="One per other branch; null = they decide the same.",
+    )
+    counts = CountsSerializer(many=True)
+    workloads = FareSerializer(many=True)
+    moreWorkloads = serializers.IntegerField()  # noqa: N815 - as it travels
+    preemptions = PreemptionsSerializer(many=True)
+    series = SeriesSerializer()
+    totals = TotalSerializer(many=True)

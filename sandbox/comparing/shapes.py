@@ -1,0 +1,147 @@
+"""What a comparison says, as it travels. Times are milliseconds of virtual time."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Verdict = Literal["same", "earlier", "later", "never", "only"]
+
+
+class Shape(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
+    """The base of all."""
+
+
+class BranchLine(Shape, frozen=True, kw_only=True):
+    """One branch; the others name it by its place in the list."""
+
+    id: str
+    title: str
+    branch: str
+    stack: str
+    tick: int
+
+
+class Decided(Shape, frozen=True, kw_only=True):
+    """One decision."""
+
+    t_ms: int
+    type: str
+    subject: str
+    by: str
+    reason: str
+    message: str
+
+
+class Difference(Shape, frozen=True, kw_only=True):
+    """The first decision that is not the same; None = nothing (more) is decided."""
+
+    tick: int
+    t_ms: int
+    ours: Decided | None
+    theirs: Decided | None
+
+
+class Span(Shape, frozen=True, kw_only=True):
+    """A stretch of a life; `until_ms` None = it lasts."""
+
+    state: Literal["waiting", "running", "finished"]
+    from_ms: int
+    until_ms: int | None
+
+
+class Fate(Shape, frozen=True, kw_only=True):
+    """How one workload fared in one branch; None = not (yet)."""
+
+    arrived_ms: int | None
+    first_ms: int | None  # first start
+    started_ms: int | None  # the start that holds, or that it finished from
+    finished_ms: int | None
+    evictions: int
+    spans: list[Span]
+
+
+class Fare(Shape, frozen=True, kw_only=True):
+    """A workload that fares differently; `verdicts` are of the other branches.
+
+    earlier and later: by the start that holds. never: it does not run there.
+    only: it runs there and not in the first branch.
+    """
+
+    subject: str
+    verdicts: list[Verdict]
+    fates: list[Fate | None]  # one per branch; None = it is not there at all
+
+
+class Counts(Shape, frozen=True, kw_only=True):
+    """How many workloads fare how in one of the other branches."""
+
+    same: int = 0
+    earlier: int = 0
+    later: int = 0
+    never: int = 0
+    only: int = 0
+
+
+class Preempted(Shape, frozen=True, kw_only=True):
+    """A preemption: the victim, for whom, why."""
+
+    tick: int
+    t_ms: int
+    subject: str
+    by: str
+    reason: str
+
+
+class Preemptions(Shape, frozen=True, kw_only=True):
+    """Preemptions of another branch that the first has not, and the reverse.
+
+    The same pair of victim and preemptor is the same preemption, whenever.
+    """
+
+    same: int
+    added: list[Preempted]
+    removed: list[Preempted]
+
+
+class Curves(Shape, frozen=True, kw_only=True):
+    """One branch over the ticks of the comparison; None where nothing is known."""
+
+    pending: list[int | None]
+    running: list[int | None]
+    wait_p50_ms: list[float | None]  # of all that started so far
+    utilisation: dict[str, list[float | None]]  # resource -> share of capacity
+    shares: dict[str, list[float | None]]  # queue -> weighted share
+    used: dict[str, dict[str, list[int | None]]]  # queue -> resource -> amount
+
+
+class Series(Shape, frozen=True, kw_only=True):
+    """Curves over the same ticks, one per branch."""
+
+    ticks: list[int]
+    branches: list[Curves]
+
+
+class Total(Shape, frozen=True, kw_only=True):
+    """One number per branch, and how the others differ from the first."""
+
+    measure: str
+    values: list[float | None]
+    deltas: list[float | None]
+
+
+class Comparison(Shape, frozen=True, kw_only=True):
+    """Everything."""
+
+    branches: list[BranchLine]
+    from_tick: int  # the last that all have in common
+    to_tick: int
+    same_subjects: bool  # False: the stacks are too different to tell workloads apart
+    differences: list[Difference | None]  # one per other branch; None = the same
+    counts: list[Counts]
+    workloads: list[Fare]
+    more_workloads: int  # beyond those listed
+    preemptions: list[Preemptions]
+    series: Series
+    totals: list[Total]

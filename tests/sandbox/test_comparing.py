@@ -1,0 +1,167 @@
+"""Branches told apart: who fares how, what is decided otherwise, and what it sums to."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox import actions
+from sandbox.comparing import compare
+from sandbox.comparing.shapes import Comparison
+from sandbox.models import Sandbox
+from tests.builders import cluster_queue, job, pod, small_cluster, workload_priority
+from tests.builders import node as node_of
+from tests.sandbox.conftest import row, text_of, tick
+
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+WIDE = cluster_queue("main", cpu=8, within="LowerPriority")
+HIGH = workload_priority("high", 100)
+
+
+def queue_of_jobs(within: str = "LowerPriority") -> list[dict]:
+    """Return one queue of 4 CPUs; jobs of 4 CPUs and 10 s arrive every second."""
+    jobs = [
+        job(f"job-{n}", queue="main", cpu=4, runtime="10s", arrival=f"{n}s")
+        for n in range(4)
+    ]
+    return [*small_cluster(cpu=4, within=within), HIGH, *jobs]
+
+
+@pytest.fixture
+def parted(make, person):
+    """Return a function: a sandbox and a fork at tick 2 with an edit, to a tick."""
+
+    def part(*edits: dict, to: int = 28) -> tuple[Sandbox, Sandbox]:
+        one = make(*queue_of_jobs())
+        actions.do_play(person, one.pk)
+        tick(one, 2)
+        other = actions.do_fork(person, one.pk)
+        if edits:
+            actions.do_import(person, other.pk, [("edit.yaml", text_of(*edits))])
+        actions.do_play(person, other.pk)
+        for sandbox in (one, other):
+            tick(sandbox, to - 2)
+        return row(one), row(other)
+
+    return part
+
+
+def of(comparison: Comparison, name: str) -> list[float | None]:
+    return next(t.values for t in comparison.totals if t.measure == name)
+
+
+def test_an_untouched_fork_decides_the_same(parted):
+    found = compare(parted())
+    assert (found.from_tick, found.to_tick) == (2, 28)
+    assert found.differences == [None]
+    assert found.workloads == []
+
+
+def test_more_quota_lets_workloads_start_earlier(parted):
+    found = compare(parted(WIDE))
+    [counts] = found.counts
+    assert (counts.earlier, counts.only, counts.later, counts.never) == (2, 1, 0, 0)
+    [difference] = found.differences
+    assert difference.ours is None
+    assert (difference.theirs.type, difference.t_ms) == ("Admit", 2_000)
+
+
+def test_the_most_different_workload_comes_first(parted):
+    found = compare(parted(WIDE))
+    apart = [
+        abs((fare.fates[0].started_ms or 28_000) - fare.fates[1].started_ms)
+        for fare in found.workloads
+    ]
+    assert apart == sorted(apart, reverse=True)
+
+
+def test_a_preemption_is_added_and_its_victim_starts_later(parted):
+    urgent = job(
+        "urgent", queue="main", cpu=4, runtime="5s", priority_class="high", arrival="4s"
+    )
+    found = compare(parted(urgent, to=24))
+    [preemptions] = found.preemptions
+    [added] = preemptions.added
+    assert (added.tick, preemptions.removed, preemptions.same) == (4, [], 0)
+    victim = next(f for f in found.workloads if f.subject == added.subject)
+    assert victim.verdicts == ["later"]
+    assert [s.state for s in victim.fates[1].spans][:3] == [
+        "waiting",
+        "running",
+        "waiting",
+    ]
+    assert of(found, "workLostMs") == [0, 4_000]
+    assert of(found, "workLost.cpu")[1] == pytest.approx(4 * 4 / 3600)
+
+
+def test_totals_count_since_the_branches_parted(parted):
+    found = compare(parted(WIDE))
+    assert of(found, "started") == [2, 3]
+    assert of(found, "finished") == [2, 4]
+    assert of(found, "waitMaxMs") == [18_000, 9_000]
+
+
+def test_curves_are_over_the_same_ticks_and_thinned_out(parted):
+    found = compare(parted(WIDE), points=7)
+    assert len(found.series.ticks) <= 7
+    assert found.series.ticks[-1] == 28
+    one, other = found.series.branches
+    assert len(one.pending) == len(other.utilisation["cpu"]) == len(found.series.ticks)
+    assert set(one.shares) == {"main"}
+
+
+def test_three_branches_are_each_held_against_the_first(parted, person):
+    one, other = parted(WIDE)
+    third = actions.do_fork(person, one.pk, tick=10)
+    actions.do_play(person, third.pk)
+    tick(third, 5)
+    found = compare([one, other, row(third)])
+    assert (found.from_tick, found.to_tick) == (2, 15)
+    assert [difference is None for difference in found.differences] == [False, True]
+
+
+def test_a_comparison_may_end_before_the_branches_do(parted):
+    assert compare(parted(WIDE), 5).to_tick == 5
+
+
+def test_an_edit_that_was_undone_makes_no_difference(parted, person):
+    one, other = parted(WIDE)
+    actions.do_undo(person, other.pk)
+    assert row(other).hash == row(one).hash
+    found = compare([row(one), row(other)])
+    assert found.differences == [None]
+
+
+def test_strangers_are_compared_from_the_beginning(make, person):
+    sandboxes = []
+    for _ in range(2):
+        sandbox = make(*queue_of_jobs())
+        actions.do_play(person, sandbox.pk)
+        tick(sandbox, 12)
+        sandboxes.append(row(sandbox))
+    found = compare(sandboxes)
+    assert found.from_tick == 0
+    assert found.differences == [None]
+
+
+@pytest.mark.parametrize("stack", ["kube"])
+def test_pods_of_a_job_finish_with_it(make, person, stack):
+    work = job("wide", cpu=1, parallelism=2, runtime="3s")
+    alone = pod("alone", cpu=1, runtime="3s")
+    sandbox = make(node_of("n", cpu=4), work, alone, policy={"stack": stack})
+    actions.do_play(person, sandbox.pk)
+    tick(sandbox, 6)
+    found = compare([row(sandbox), row(sandbox)])
+    assert of(found, "waiting") == [0, 0]
+    assert found.same_subjects
+
+
+def test_other_stacks_have_other_subjects(make, person):
+    found = compare(
+        [
+            make(*queue_of_jobs()),
+            make(node_of("n"), pod("p"), policy={"stack": "kube"}),
+        ]
+    )
+    assert not found.same_subjects
+    assert found.workloads == []
