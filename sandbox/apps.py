@@ -5,6 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+
+from sandbox.webhooks import Allowed
 
 
 class SandboxConfig(AppConfig):
@@ -16,3 +20,7 @@ class SandboxConfig(AppConfig):
     def ready(self) -> None:
         """Make the Celery app current, so that shared tasks find it."""
         import_module("sandbox.celery")
+        try:
+            Allowed(settings.EXTENDERS)
+        except ValueError as error:
+            raise ImproperlyConfigured(str(error)) from error

@@ -52,6 +52,12 @@ def number(name: str, default: int) -> int:
     return int(value)
 
 
+def items(name: str) -> list[str]:
+    """Return a variable that lists things by commas."""
+    parts = os.environ.get(name, "").split(",")
+    return [part.strip() for part in parts if part.strip()]
+
+
 def data_folder(root: Path) -> Path:
     """Return the folder of the default run, made if it is not there.
 

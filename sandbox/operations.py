@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from sandbox.extenders import Told, answering
+from scheduler.kube.extender import Port
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import read_policy
 from scheduler.tick import run_tick, settle
@@ -25,7 +27,9 @@ class Begin(Operation, frozen=True, tag="begin"):
 
 
 class Tick(Operation, frozen=True, tag="tick"):
-    """One step of virtual time."""
+    """One step of virtual time, and what extenders answered in it."""
+
+    answers: list[Told] = []
 
 
 class Put(Operation, frozen=True, tag="put"):
@@ -43,6 +47,8 @@ class Delete(Operation, frozen=True, tag="delete"):
 
 class Settle(Operation, frozen=True, tag="settle"):
     """Let the schedulers handle the present instant before the edit goes on."""
+
+    answers: list[Told] = []
 
 
 class SetPolicy(Operation, frozen=True, tag="policy"):
@@ -93,6 +99,7 @@ AnyOperation = (
     | Redo
 )
 Edit = Put | Delete | SetPolicy | Settle | Several
+_PARTS = (Put, Delete, SetPolicy, Settle)
 
 
 def to_document(operation: AnyOperation) -> dict[str, Any]:
@@ -107,32 +114,41 @@ def from_document(document: dict[str, Any]) -> AnyOperation:
     return operation
 
 
-def perform(world: World, operation: AnyOperation) -> None:
+def perform(
+    world: World, operation: AnyOperation, *, live: Port | None = None
+) -> AnyOperation:
     """Do it to the world. Rewind, Undo and Redo are whole worlds: see history.py.
 
+    With `live` extenders may be asked what they have not answered yet. Returns
+    the operation with all of their answers: doing that again asks nobody.
     Raises SchedulerError when the world refuses; it may then be half changed,
     and whoever holds it throws it away.
     """
     match operation:
-        case Tick():
-            run_tick(world)
+        case Tick(answers=answers):
+            with answering(world, answers, live) as told:
+                run_tick(world)
+            return Tick(answers=told)
+        case Settle(answers=answers):
+            with answering(world, answers, live) as told:
+                settle(world)
+            return Settle(answers=told)
         case Put(manifests=manifests, statuses=statuses):
             for manifest in manifests:
                 _put(world, manifest, statuses)
         case Delete(keys=keys):
             for key in keys:
                 world.delete(Key(*key))
-        case Settle():
-            settle(world)
         case SetPolicy(document=document):
             world.set_policy(read_policy(document))
         case Several(parts=parts):
-            for part in parts:
-                perform(world, part)
+            done = [perform(world, part, live=live) for part in parts]
+            return Several(parts=[part for part in done if isinstance(part, _PARTS)])
         case Transport():
             pass
         case Begin() | Rewind() | Undo() | Redo():
             raise TypeError(f"{type(operation).__name__} is not done to one world")
+    return operation
 
 
 def _put(

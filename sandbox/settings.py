@@ -32,6 +32,11 @@ else:
     BUS_URL = f"unix://{environment.bus_folder(DATA_FOLDER) / 'bus.sock'}"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# -------------------------------------------------------- calls to outside
+
+# Addresses of scheduler extenders that may be called; none by default.
+EXTENDERS = environment.items("QUOTALAB_EXTENDERS")
+
 # ------------------------------------------------------------- the rooms
 
 INSTALLED_APPS = [

@@ -38,9 +38,9 @@ def do_move(
         line = mine.line(
             user, "Move", str(subject), summary, before=before, after=patch["spec"]
         )
-        mine.do(operation)
+        done = mine.do(operation)
         return mine.commit(
-            Work(operation=operation, who=user.pk, summary=summary, edits=[line])
+            Work(operation=done, who=user.pk, summary=summary, edits=[line])
         )
 
 

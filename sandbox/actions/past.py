@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Model
 
-from sandbox import history, operations
+from sandbox import extenders, history, operations
 from sandbox.actions.forks import branch_for
 from sandbox.actions.turns import Turn, turn
 from sandbox.commits import Work
@@ -108,13 +108,21 @@ def _keep_as_fork(sandbox: Sandbox, revision: int) -> Sandbox:
 
 
 def _again(world: World, revision: Revision) -> None:
+    """Do a revision again; questions that it did not ask before are asked now.
+
+    Their answers join those of the revision, for the next time.
+    """
+    operation = operations.from_document(revision.operation)
     try:
-        operations.perform(world, operations.from_document(revision.operation))
+        done = operations.perform(world, operation, live=extenders.live())
     except SchedulerError as error:
         raise ConflictError(
             f"revision {revision.number} ({revision.summary or revision.kind}) "
             f"is not possible then: {error}"
         ) from error
+    if done != operation:
+        document = operations.to_document(done)
+        Revision.objects.filter(pk=revision.pk).update(operation=document)
     world.take()
 
 

@@ -6,14 +6,14 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from sandbox import operations
+from sandbox import extenders, leases, operations
 from sandbox.actions.turns import holding
 from sandbox.commits import Work
 from sandbox.diffs import Step
 from sandbox.events import Line
 from sandbox.leases import Claim
 from sandbox.models import Sandbox
-from sandbox.operations import Tick, Transport
+from sandbox.operations import AnyOperation, Tick, Transport
 from sandbox.rows.transport import KEY
 from scheduler.decisions import Decision
 from scheduler.tick import next_instant
@@ -33,9 +33,19 @@ def do_tick(claim: Claim) -> Step | None:
         if not sandbox.playing:
             return None
         world = mine.held.world
-        operations.perform(world, Tick())
+        done = _tick(claim, world)
         columns, lines = _go_on(sandbox, world)
-        return mine.commit(Work(operation=Tick(), columns=columns, edits=lines))
+        if problems := world.problems():
+            columns["problem"] = "\n".join(problems)
+        return mine.commit(Work(operation=done, columns=columns, edits=lines))
+
+
+def _tick(claim: Claim, world: World) -> AnyOperation:
+    """Tick the world; one that asks outside may take longer than a lease."""
+    if not extenders.has_extenders(world):
+        return operations.perform(world, Tick())
+    with leases.kept(claim):
+        return operations.perform(world, Tick(), live=extenders.live())
 
 
 def do_fail(claim: Claim, problem: str) -> Step:

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from django.contrib.auth.models import User
 
-from sandbox import commits, leases, operations, worlds
+from sandbox import commits, extenders, leases, operations, worlds
 from sandbox.commits import Work
 from sandbox.diffs import Step
 from sandbox.errors import (
@@ -41,10 +41,14 @@ class Turn:
         """Return the world, at the sandbox's revision."""
         return worlds.hold(self.sandbox)
 
-    def do(self, operation: AnyOperation) -> None:
-        """Do it to the world; what the world refuses is an InvalidError."""
+    def do(self, operation: AnyOperation) -> AnyOperation:
+        """Do it to the world; what the world refuses is an InvalidError.
+
+        Returns it with what extenders answered, to be committed so.
+        """
         try:
-            operations.perform(self.held.world, operation)
+            world = self.held.world
+            return operations.perform(world, operation, live=extenders.live())
         except SchedulerError as error:
             raise InvalidError(
                 str(error), causes=[Cause(problem=str(error))]
