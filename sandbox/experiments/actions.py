@@ -24,7 +24,7 @@ from sandbox.experiments.bases import base_of, open_base, store
 from sandbox.experiments.work import plan_of
 from sandbox.findings import causes_of
 from sandbox.models import Experiment, Run, Sandbox
-from scheduler.errors import SchedulerError
+from scheduler.errors import ManifestError, SchedulerError
 from scheduler.experiments.assertions import judge
 from scheduler.experiments.bases import Base
 from scheduler.experiments.document import (
@@ -35,6 +35,7 @@ from scheduler.experiments.document import (
     read_experiment,
 )
 from scheduler.experiments.runs import Plan, plan, world_at
+from scheduler.manifests.documents import read_documents
 from scheduler.scenarios import InputError
 
 #: Variants are tried out before anything is started, for no longer than this.
@@ -83,6 +84,31 @@ def do_start(
     )
     _insert(experiment, todo)
     return experiment
+
+
+def document_among(files: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the experiment among some files, and the other files.
+
+    Raises InvalidError unless exactly one document is an Experiment.
+    """
+    found: list[tuple[str, dict[str, Any]]] = []
+    for name, text in files.items():
+        if "Experiment" not in text:
+            continue
+        try:
+            documents = read_documents(text, file=name)
+        except ManifestError as error:
+            place = error.place
+            cause = Cause(
+                problem=error.problem, file=name, line=place.line if place else 1
+            )
+            raise InvalidError(str(error), causes=[cause]) from error
+        found += [(name, d.data) for d in documents if d.kind == "Experiment"]
+    if len(found) != 1:
+        problem = f"expected one document of kind Experiment, got {len(found)}"
+        raise InvalidError(problem, causes=[Cause(problem=problem, field="files")])
+    [(name, document)] = found
+    return document, {other: text for other, text in files.items() if other != name}
 
 
 def _title(read: Document) -> str:

@@ -1,0 +1,153 @@
+"""Experiments: how they are started, listed and read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from api.serializers.sandboxes import FileSerializer
+from sandbox.experiments import reading
+from sandbox.models import Experiment
+
+
+class StartSerializer(serializers.Serializer[Any]):
+    """A new experiment: its document, or a file that holds it, and texts it names."""
+
+    document = serializers.DictField(required=False, default=dict)
+    files = FileSerializer(many=True, required=False, default=list)
+    title = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=200
+    )
+    visibility = serializers.ChoiceField(
+        ["private", "public"], required=False, default="private"
+    )
+
+
+class ExperimentSerializer(serializers.Serializer[Any]):
+    """An experiment as lists show it."""
+
+    id = serializers.CharField()
+    title = serializers.CharField()
+    owner = serializers.CharField()
+    role = serializers.ChoiceField(["owner", "viewer"])
+    visibility = serializers.ChoiceField(["private", "public"])
+    state = serializers.ChoiceField(["running", "done", "cancelled"])
+    total = serializers.IntegerField(help_text="Runs.")
+    done = serializers.IntegerField(help_text="Runs that ended, well or not.")
+    failed = serializers.IntegerField()
+    variants = serializers.ListField(child=serializers.CharField())
+    seeds = serializers.ListField(child=serializers.CharField())
+    horizonMs = serializers.IntegerField()  # noqa: N815 - as it travels
+    limitMs = serializers.IntegerField()  # noqa: N815 - as it travels
+    createdAt = serializers.DateTimeField()  # noqa: N815 - as it travels
+    finishedAt = serializers.DateTimeField(allow_null=True)  # noqa: N815 - as it travels
+
+    def to_representation(self, instance: Experiment) -> dict[str, Any]:
+        """Return the experiment as plain values."""
+        finished = instance.finished_at
+        return {
+            "id": instance.pk,
+            "title": instance.title,
+            "owner": instance.owner.get_username(),
+            "role": instance.role_of(self.context["request"].user),
+            "visibility": instance.visibility,
+            "state": instance.state,
+            "total": instance.total,
+            "done": instance.done,
+            "failed": instance.failed,
+            "variants": reading.variants_of(instance),
+            "seeds": [str(seed) for seed in instance.plan["seeds"]],
+            "horizonMs": instance.plan["horizon_ms"],
+            "limitMs": instance.plan["limit_ms"],
+            "createdAt": instance.created_at.isoformat(),
+            "finishedAt": finished.isoformat() if finished else None,
+        }
+
+
+class ExperimentListSerializer(serializers.Serializer[Any]):
+    """A page of experiments, newest first."""
+
+    items = ExperimentSerializer(many=True)
+    remaining = serializers.IntegerField()
+
+
+class IntervalSerializer(serializers.Serializer[Any]):
+    """A mean over seeds and its 95% interval; null with one run alone."""
+
+    count = serializers.IntegerField()
+    mean = serializers.FloatField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+
+
+class LineSerializer(serializers.Serializer[Any]):
+    """One variant over all seeds that have ended."""
+
+    variant = serializers.IntegerField(help_text="Place in `variants`.")
+    runs = serializers.IntegerField()
+    measures = serializers.DictField(child=IntervalSerializer())
+    differences = serializers.DictField(
+        child=IntervalSerializer(), help_text="To the first variant, seed by seed."
+    )
+    front = serializers.BooleanField(help_text="On the Pareto front.")
+
+
+class VerdictSerializer(serializers.Serializer[Any]):
+    """An assertion about one variant; null = a simulation cannot tell."""
+
+    variant = serializers.IntegerField()
+    text = serializers.CharField()
+    holds = serializers.BooleanField(allow_null=True)
+    value = serializers.FloatField(allow_null=True)
+
+
+class ObjectiveSerializer(serializers.Serializer[Any]):
+    """What the front is of."""
+
+    measure = serializers.CharField()
+    better = serializers.ChoiceField(["low", "high"])
+
+
+class OneExperimentSerializer(ExperimentSerializer):
+    """An experiment with what came out so far."""
+
+    document = serializers.DictField()
+    objectives = ObjectiveSerializer(many=True)
+    lines = LineSerializer(many=True)
+    verdicts = VerdictSerializer(many=True)
+
+
+class RunSerializer(serializers.Serializer[Any]):
+    """One run; `measures` by flat name, empty while there are none."""
+
+    number = serializers.IntegerField()
+    variant = serializers.IntegerField()
+    seed = serializers.CharField()
+    state = serializers.ChoiceField(
+        ["waiting", "running", "done", "failed", "cancelled"]
+    )
+    ended = serializers.IntegerField(help_text="As the how many-th it ended.")
+    hash = serializers.CharField()
+    tick = serializers.IntegerField(allow_null=True)
+    endMs = serializers.IntegerField(allow_null=True)  # noqa: N815 - as it travels
+    settled = serializers.BooleanField(allow_null=True)
+    problems = serializers.ListField(child=serializers.CharField())
+    error = serializers.CharField()
+    measures = serializers.DictField(child=serializers.FloatField())
+
+
+class ResultsSerializer(serializers.Serializer[Any]):
+    """Runs in the order in which they ended; ask again after `next`."""
+
+    items = RunSerializer(many=True)
+    next = serializers.IntegerField()
+    state = serializers.ChoiceField(["running", "done", "cancelled"])
+
+
+class OpenSerializer(serializers.Serializer[Any]):
+    """At which tick; null = where the run ended."""
+
+    tick = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=0, max_value=10**9
+    )

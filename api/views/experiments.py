@@ -1,0 +1,182 @@
+"""Experiments: started, watched, cancelled; their runs opened as sandboxes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.parsers import JSONParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.idempotency import once
+from api.renderers import YAMLTextParser
+from api.serializers import experiments as bodies
+from api.serializers.sandboxes import SandboxSerializer
+from api.views.base import View, number
+from sandbox.experiments import actions, reading
+from sandbox.models import Experiment
+from scheduler.experiments.document import read_experiment
+
+
+class ExperimentView(View):
+    """What the views of experiments share."""
+
+    def line(self, experiment: Experiment) -> dict[str, Any]:
+        """Return the experiment as lists show it."""
+        body: dict[str, Any] = bodies.ExperimentSerializer(
+            experiment, context={"request": self.request}
+        ).data
+        return body
+
+
+class Experiments(ExperimentView):
+    """The experiments that you may see."""
+
+    parser_classes = (JSONParser, YAMLTextParser)
+
+    @extend_schema(
+        operation_id="experiments_list",
+        responses=bodies.ExperimentListSerializer,
+        parameters=[
+            OpenApiParameter("limit", int, description="At most this many; 100."),
+            OpenApiParameter("offset", int),
+        ],
+    )
+    def get(self, request: Request) -> Response:
+        """Return your experiments, newest first."""
+        limit = number(request, "limit", 100, most=1000)
+        offset = number(request, "offset", 0, most=10**9)
+        found = Experiment.objects.visible_to(self.user())
+        total = found.count()
+        rows = found.select_related("owner").defer("base", "files")
+        items = [self.line(row) for row in rows[offset : offset + limit]]
+        remaining = max(0, total - offset - len(items))
+        return Response({"items": items, "remaining": remaining})
+
+    @extend_schema(
+        operation_id="experiments_create",
+        request={"application/json": bodies.StartSerializer, "application/yaml": str},
+        responses={201: bodies.ExperimentSerializer},
+    )
+    @once
+    def post(self, request: Request) -> Response:
+        """Start an experiment; workers take its runs up at once."""
+        given = self.read(bodies.StartSerializer)
+        files = {file["name"]: file["text"] for file in given["files"]}
+        document = given["document"]
+        if not document:
+            document, files = actions.document_among(files)
+        experiment = actions.do_start(
+            self.user(),
+            document,
+            files=files,
+            title=given["title"],
+            visibility=given["visibility"],
+        )
+        return Response(self.line(experiment), status=201)
+
+
+class OneExperiment(ExperimentView):
+    """One experiment."""
+
+    admin_methods = frozenset({"DELETE"})
+
+    @extend_schema(
+        operation_id="experiments_read", responses=bodies.OneExperimentSerializer
+    )
+    def get(self, request: Request, experiment_id: str) -> Response:
+        """Return progress, and a line per variant of what ended so far."""
+        experiment = actions.visible(self.user(), experiment_id)
+        found = reading.outcome(experiment)
+        spec = read_experiment(experiment.document).spec
+        body = {
+            **self.line(experiment),
+            "document": experiment.document,
+            "objectives": [
+                {"measure": o.measure, "better": o.better} for o in spec.objectives
+            ],
+            "lines": msgspec.to_builtins(found.lines),
+            "verdicts": msgspec.to_builtins(found.verdicts),
+        }
+        return Response(body)
+
+    @extend_schema(operation_id="experiments_delete", responses={204: None})
+    def delete(self, request: Request, experiment_id: str) -> Response:
+        """Delete it with its results; sandboxes opened from it stay."""
+        actions.do_delete(self.user(), experiment_id)
+        return Response(status=204)
+
+
+class Cancel(ExperimentView):
+    """The end of an experiment before its end."""
+
+    @extend_schema(
+        operation_id="experiments_cancel",
+        request=None,
+        responses=bodies.ExperimentSerializer,
+    )
+    @once
+    def post(self, request: Request, experiment_id: str) -> Response:
+        """Give up what has not ended; what has ended is kept."""
+        return Response(self.line(actions.do_cancel(self.user(), experiment_id)))
+
+
+class Results(ExperimentView):
+    """Every run that ended."""
+
+    @extend_schema(
+        operation_id="experiments_results",
+        responses=bodies.ResultsSerializer,
+        parameters=[
+            OpenApiParameter("after", int, description="`next` of the last answer."),
+            OpenApiParameter("limit", int, description="At most this many; 1000."),
+        ],
+    )
+    def get(self, request: Request, experiment_id: str) -> Response:
+        """Return runs in the order in which they ended, to be asked for again."""
+        experiment = actions.visible(self.user(), experiment_id)
+        after = number(request, "after", 0, most=10**9)
+        limit = max(1, number(request, "limit", 1000, most=10_000))
+        runs = reading.runs_after(experiment, after, limit)
+        items = [reading.run_row(run) for run in runs]
+        last = items[-1]["ended"] if items else after
+        return Response({"items": items, "next": last, "state": experiment.state})
+
+
+class ResultsCsv(ExperimentView):
+    """Every run as a table."""
+
+    @extend_schema(
+        operation_id="experiments_results_csv",
+        responses={(200, "text/csv"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request, experiment_id: str) -> HttpResponse:
+        """Return a line per run, a column per measure."""
+        experiment = actions.visible(self.user(), experiment_id)
+        name = f"{experiment.pk}.csv"
+        return HttpResponse(
+            reading.write_csv(experiment),
+            content_type="text/csv; charset=utf-8",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
+
+
+class OpenRun(ExperimentView):
+    """One run as a sandbox."""
+
+    @extend_schema(
+        operation_id="experiments_runs_open",
+        request=bodies.OpenSerializer,
+        responses={201: SandboxSerializer},
+    )
+    @once
+    def post(self, request: Request, experiment_id: str, run: int) -> Response:
+        """Make a paused sandbox of a run, at a tick or where it ended."""
+        given = self.read(bodies.OpenSerializer)
+        sandbox = actions.do_open(self.user(), experiment_id, run, tick=given["tick"])
+        body = SandboxSerializer(sandbox, context={"request": request}).data
+        return Response(body, status=201)
