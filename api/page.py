@@ -9,6 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
+from api.signing import to_sign_in
+
 _MISSING = (
     "The page is not built. Run ./dev build, or use the API under /api/v1/ "
     "(its description is at /api/v1/schema)."
@@ -17,8 +19,10 @@ _MISSING = (
 
 @require_safe
 @ensure_csrf_cookie
-def page(_request: HttpRequest, **_: str) -> HttpResponse:
+def page(request: HttpRequest, **_: str) -> HttpResponse:
     """Return the built page; it finds out from its address what to show."""
+    if settings.SERVER and not request.user.is_authenticated:
+        return to_sign_in(request)
     path = Path(settings.PAGE_FOLDER) / "index.html"
     try:
         html = path.read_bytes()

@@ -6,11 +6,14 @@ from django.urls import include, path, re_path
 
 from api import health
 from api.page import page
+from api.signing import sign_in, sign_out
 
 urlpatterns = [
     path("healthz", health.alive),
     path("readyz", health.ready),
     path("api/v1/", include("api.v1")),
+    path("sign-in", sign_in, name="sign-in"),
+    path("sign-out", sign_out, name="sign-out"),
     path("", page, name="page"),
     re_path(r"^(?:s|lessons|experiments|compare|scenarios)(?:/.*)?$", page),
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 
+from api.views import access
 from api.views.actions import ACTIONS
 from api.views.comparing import Archive, Archives, Compare
 from api.views.explaining import (
@@ -24,6 +25,10 @@ _ONE = "sandboxes/<str:sandbox_id>"
 
 urlpatterns = [
     path("schema", SpectacularAPIView.as_view(), name="schema"),
+    path("me", access.Me.as_view(), name="me"),
+    path("tokens", access.Tokens.as_view(), name="tokens"),
+    path("tokens/<int:token_id>", access.OneToken.as_view(), name="token"),
+    path("shares/open", access.Open.as_view(), name="share-open"),
     path("registry", Registry.as_view(), name="registry"),
     path("scenarios", Scenarios.as_view(), name="scenarios"),
     path("archives", Archives.as_view(), name="archives"),
@@ -33,6 +38,11 @@ urlpatterns = [
         path(f"{_ONE}/actions/{name}", view.as_view(), name=f"action-{name}")
         for name, view in ACTIONS.items()
     ),
+    path(f"{_ONE}/members", access.Members.as_view(), name="members"),
+    path(f"{_ONE}/members/<str:username>", access.OneMember.as_view(), name="member"),
+    path(f"{_ONE}/shares", access.Shares.as_view(), name="shares"),
+    path(f"{_ONE}/shares/<int:link_id>", access.OneShare.as_view(), name="share"),
+    path(f"{_ONE}/audit", access.SandboxAudit.as_view(), name="audit"),
     path(f"{_ONE}/policy", PolicyView.as_view(), name="policy"),
     path(
         f"{_ONE}/objects/<str:kind>/<str:namespace>/<str:name>",
@@ -66,4 +76,5 @@ urlpatterns = [
     path(f"{_ONE}/hash", Hash.as_view(), name="hash"),
     path(f"{_ONE}/export", Export.as_view(), name="export"),
     path(f"{_ONE}/", include("api.cluster.urls")),
+    path("experiments", include("api.experiments")),
 ]

@@ -10,11 +10,15 @@ import msgspec
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from sandbox.hub import CLOSE_GONE, Client, hub, in_thread
+from sandbox.limits import seats
 from sandbox.models import Sandbox
 from sandbox.people import person_of
 from sandbox.wire import Hello, Status
 
 CLOSE_BAD_MESSAGE = 4400
+CLOSE_FULL = 4429
+#: How often it is looked up whether the client may still be here.
+LOOK_AGAIN_S = 10.0
 #: Hellos are small; a larger frame is not one of ours.
 LARGEST_FRAME = 4096
 
@@ -26,14 +30,30 @@ class SandboxConsumer(AsyncWebsocketConsumer):
     """One browser on one sandbox. Clients say hello and nothing else."""
 
     client: Client | None = None
+    seat: int | None = None
+    guard: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
         """Let in who may see the sandbox; to others it is not there."""
         self.sandbox_id: str = self.scope["url_route"]["kwargs"]["sandbox_id"]
-        if not await in_thread(_may_see, self.scope, self.sandbox_id):
+        person = await in_thread(_who_sees, self.scope, self.sandbox_id)
+        if person is None:
             await self.close(CLOSE_GONE)
             return
+        if not seats.take(person):
+            await self.close(CLOSE_FULL)
+            return
+        self.seat = person
         await self.accept()
+        self.guard = asyncio.create_task(self._look_again())
+
+    async def _look_again(self) -> None:
+        """Close the socket of who was let out, or whose token was revoked."""
+        while True:
+            await asyncio.sleep(LOOK_AGAIN_S)
+            if await in_thread(_who_sees, self.scope, self.sandbox_id) is None:
+                await self.close(CLOSE_GONE)
+                return
 
     async def receive(
         self, text_data: str | None = None, bytes_data: bytes | None = None
@@ -52,6 +72,10 @@ class SandboxConsumer(AsyncWebsocketConsumer):
 
     async def disconnect(self, code: int) -> None:
         """Leave the hub."""
+        if self.guard is not None:
+            self.guard.cancel()
+        if self.seat is not None:
+            seats.leave(self.seat)
         if self.client is not None:
             await hub.leave(self.sandbox_id, self.client)
 
@@ -75,6 +99,9 @@ def _hello(text: str | None) -> Hello | None:
         return None
 
 
-def _may_see(scope: dict[str, Any], sandbox_id: str) -> bool:
+def _who_sees(scope: dict[str, Any], sandbox_id: str) -> int | None:
+    """Return the id of the person (0 for a stranger) if they may see the sandbox."""
     user = person_of(scope)
-    return Sandbox.objects.visible_to(user).filter(pk=sandbox_id).exists()
+    if not Sandbox.objects.visible_to(user).filter(pk=sandbox_id).exists():
+        return None
+    return user.pk or 0

@@ -9,6 +9,9 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest, HttpResponseBase
 
+from sandbox.models import Token
+from sandbox.models.access import hash_of
+
 LOCAL = "local"
 
 Respond = Callable[[HttpRequest], HttpResponseBase]
@@ -40,7 +43,15 @@ def local_sign_in(get_response: Respond) -> Respond:
 
 def person_of(scope: dict[str, Any]) -> User | AnonymousUser:
     """Return who opened a WebSocket. Asks the database."""
+    for name, value in scope["headers"]:
+        if name == b"authorization" and value[:7].lower() == b"bearer ":
+            return _by_token(value[7:].decode("latin-1").strip())
     if not settings.SERVER:
         return local_user()
     user = scope.get("user")
     return user if isinstance(user, User) else AnonymousUser()
+
+
+def _by_token(secret: str) -> User | AnonymousUser:
+    token = Token.objects.living().filter(hash=hash_of(secret)).first()
+    return token.user if token and token.user.is_active else AnonymousUser()

@@ -126,14 +126,56 @@ CSRF_COOKIE_SAMESITE = "Strict"
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = environment.number("MAX_UPLOAD_BYTES", 32 * 2**20)
 
+#: Sign-in at a provider of OpenID Connect, when its client is named.
+OIDC = False
+OIDC_NAME = os.environ.get("OIDC_NAME", "your organisation")
+
+# --------------------------------------------------- what one person may take
+
+#: Set by the operator, by the same names in capitals; 0 = no limit.
+LIMITS: dict[str, int] = {
+    "requests_per_minute_all": environment.number(
+        "REQUESTS_PER_MINUTE", 3000 if SERVER else 0
+    ),
+    "requests_per_minute_writes": environment.number(
+        "WRITES_PER_MINUTE", 600 if SERVER else 0
+    ),
+    "sign_ins_per_minute": environment.number("SIGN_INS_PER_MINUTE", 10),
+    "sandboxes_per_user": environment.number(
+        "SANDBOXES_PER_USER", 200 if SERVER else 0
+    ),
+    "objects_per_import": environment.number("OBJECTS_PER_IMPORT", 100_000),
+    "bytes_per_import": environment.number("BYTES_PER_IMPORT", 32 * 2**20),
+    "yaml_depth": environment.number("YAML_DEPTH", 64),
+    "yaml_aliases": environment.number("YAML_ALIASES", 1000),
+    "connections_per_user": environment.number(
+        "CONNECTIONS_PER_USER", 50 if SERVER else 0
+    ),
+}
+CACHES: dict[str, dict[str, Any]] = {
+    "default": {
+        # Counted together by all processes of a server.
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": BUS_URL,
+        "KEY_PREFIX": "quotalab",
+    }
+    if SERVER
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
+
 # ----------------------------------------------------------------- the API
 
 REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_AUTHENTICATION_CLASSES": ["api.authentication.LocalOrSession"],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "api.authentication.ByToken",
+        "api.authentication.LocalOrSession",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["api.permissions.WithinScope"],
+    "DEFAULT_THROTTLE_CLASSES": ["api.throttles.PerPerson", "api.throttles.Writes"],
+    "NUM_PROXIES": environment.number("PROXIES", 0),
     "EXCEPTION_HANDLER": "api.errors.answer",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",

@@ -79,6 +79,8 @@ class Sandboxes(View):
 class OneSandbox(View):
     """A sandbox itself: title, visibility, clock."""
 
+    admin_methods = frozenset({"DELETE"})
+
     @extend_schema(operation_id="sandboxes_read", responses=SandboxSerializer)
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return the sandbox."""

@@ -7,6 +7,15 @@ an event with who, what, before and after.
 
 from __future__ import annotations
 
+from sandbox.actions.access import (
+    do_member,
+    do_open,
+    do_revoke,
+    do_share,
+    do_token,
+    do_unmember,
+    do_unshare,
+)
 from sandbox.actions.archives import do_restore
 from sandbox.actions.forks import do_fork
 from sandbox.actions.living import (
@@ -37,18 +46,25 @@ __all__ = [
     "do_first_run",
     "do_fork",
     "do_import",
+    "do_member",
     "do_move",
     "do_node",
+    "do_open",
     "do_pause",
     "do_play",
     "do_policy",
     "do_redo",
     "do_rename",
     "do_restore",
+    "do_revoke",
     "do_rewind",
+    "do_share",
     "do_show",
     "do_speed",
     "do_step",
     "do_tick",
+    "do_token",
     "do_undo",
+    "do_unmember",
+    "do_unshare",
 ]

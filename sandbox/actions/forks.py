@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.contrib.auth.models import User
 
-from sandbox import history, worlds
+from sandbox import history, limits, worlds
 from sandbox.actions.living import begin
-from sandbox.errors import NotFoundError
+from sandbox.errors import ForbiddenError, NotFoundError
 from sandbox.models import Sandbox
 from scheduler.world import World
 
@@ -18,11 +18,15 @@ def do_fork(
 ) -> Sandbox:
     """Make a sandbox that was this one up to `tick` (now when None); paused.
 
-    Whoever may see a sandbox may fork it; the fork is theirs.
+    Whoever may see a sandbox may fork it, unless they see it by a link that is
+    only to look; the fork is theirs.
     """
     parent = Sandbox.objects.visible_to(user).filter(pk=sandbox_id).first()
     if parent is None:
         raise NotFoundError(f"sandbox {sandbox_id} is not there")
+    if not Sandbox.objects.forkable_by(user).filter(pk=sandbox_id).exists():
+        raise ForbiddenError("the link that you opened is to look, not to fork")
+    limits.check_sandboxes(user)
     world, revision = _world(parent, tick)
     return begin(
         user,

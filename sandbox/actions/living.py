@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from sandbox import broadcast, leases, library, worlds
+from sandbox import limits as limited
 from sandbox.actions.turns import allowed, turn
 from sandbox.commits import Work, commit
 from sandbox.errors import Cause, ForbiddenError, InvalidError
@@ -21,7 +22,7 @@ from sandbox.rows.tally import Tally
 from sandbox.rows.transport import KEY
 from sandbox.worlds import Held
 from scheduler.errors import SchedulerError
-from scheduler.manifests.documents import DEFAULT_LIMITS, Limits
+from scheduler.manifests.documents import Limits
 from scheduler.scenarios import Assembled, InputError, assemble
 from scheduler.world import World
 
@@ -43,17 +44,20 @@ def do_create(
     scenario: str = "",
     seed: int | None = None,
     policy: Mapping[str, Any] | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: Limits | None = None,
 ) -> Created:
     """Make a sandbox of a scenario of the library, of files, or empty; paused.
 
     `policy` is a patch of the policy's spec. Raises InvalidError with every
     finding of the files; then nothing is made.
     """
+    limited.check_sandboxes(user)
+    limited.check_bytes(files)
     if scenario:
         files = [*library.files_of(scenario), *files]
     with undisturbed():
-        made = _assemble(files, seed, policy, limits)
+        made = _assemble(files, seed, policy, limits or limited.of_texts())
+    limited.check_objects(len(made.loaded.objects))
     sandbox = begin(
         user,
         made.world,

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from sandbox import limits as limited
 from sandbox import operations
 from sandbox.actions.turns import Turn, refuse_stale, turn
 from sandbox.commits import Work
@@ -18,7 +19,7 @@ from sandbox.findings import causes_of
 from sandbox.operations import Delete, Edit, Put, SetPolicy, Settle, Several
 from sandbox.rows.transport import POLICY_KEY
 from scheduler.errors import PolicyError, SchedulerError
-from scheduler.manifests.documents import DEFAULT_LIMITS, Limits
+from scheduler.manifests.documents import Limits
 from scheduler.manifests.load import Finding, Loaded, load
 from scheduler.manifests.references import check_references
 from scheduler.records.objects import Key, Object
@@ -51,7 +52,7 @@ def do_import(
     dry_run: bool = False,
     seen: int | None = None,
     only: Key | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: Limits | None = None,
 ) -> Imported:
     """Create and change objects from texts: all of them or, on any error, none.
 
@@ -59,7 +60,9 @@ def do_import(
     With `only` the texts must hold that object and nothing else. Raises
     InvalidError with every finding.
     """
-    loaded = load(files, limits=limits)
+    limited.check_bytes(files)
+    loaded = load(files, limits=limits or limited.of_texts())
+    limited.check_objects(len(loaded.objects))
     _check_only(loaded, only)
     with turn(user, sandbox_id) as mine:
         refuse_stale(mine.sandbox, seen, [str(obj.key) for obj in loaded.objects])
@@ -176,6 +179,9 @@ def _policy(world: World, loaded: Loaded, answer: Imported) -> SetPolicy | None:
         return None
     before = world.policy.document()
     after = {**before, "spec": merge(before["spec"], loaded.policy)}
+    if loaded.schedulers:
+        # One scheduler and a List of them have no fields in common.
+        after["spec"]["kubeScheduler"] = loaded.policy["kubeScheduler"]
     return _changed_policy(before, after, answer)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sandbox.models.access import Audit, Grant, ShareLink, Token
 from sandbox.models.cluster import (
     ClusterQueue,
     Cohort,
@@ -48,12 +49,14 @@ __all__ = [
     "ALL_TABLES",
     "TABLES",
     "Answer",
+    "Audit",
     "Checkpoint",
     "ClusterQueue",
     "Cohort",
     "Diff",
     "Event",
     "Experiment",
+    "Grant",
     "Job",
     "LocalQueue",
     "Member",
@@ -66,7 +69,9 @@ __all__ = [
     "Run",
     "Sample",
     "Sandbox",
+    "ShareLink",
     "StoredObject",
+    "Token",
     "Workload",
     "WorkloadPriorityClass",
     "table_of",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import secrets
 from typing import Literal
 
+from django.apps import apps
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import models
+from django.utils import timezone
 
 from sandbox.models.fields import JsonText
 
@@ -33,7 +35,28 @@ class SandboxQuerySet(models.QuerySet["Sandbox"]):
         shared = models.Q(
             pk__in=Member.objects.filter(user_id=user.pk).values("sandbox_id")
         )
-        return self.filter(public | mine | shared)
+        return self.filter(public | mine | shared | self._opened(user))
+
+    def forkable_by(self, user: Person) -> SandboxQuerySet:
+        """Return what `user` may fork: all they see, but by a link to look only."""
+        if not user.is_authenticated:
+            return self.none()
+        public = models.Q(visibility=Sandbox.PUBLIC)
+        mine = models.Q(owner_id=user.pk)
+        shared = models.Q(
+            pk__in=Member.objects.filter(user_id=user.pk).values("sandbox_id")
+        )
+        opened = self._opened(user, link__may_fork=True)
+        return self.filter(public | mine | shared | opened)
+
+    def _opened(self, user: Person, **conditions: bool) -> models.Q:
+        """Return the condition: behind a living link that `user` opened."""
+        grants = apps.get_model("sandbox", "Grant")._default_manager
+        living = models.Q(link__expires_at=None) | models.Q(
+            link__expires_at__gt=timezone.now()
+        )
+        found = grants.filter(living, user=user, **conditions)
+        return models.Q(pk__in=found.values("link__sandbox_id"))
 
     def editable_by(self, user: Person) -> SandboxQuerySet:
         """Return what `user` may change: own, or shared with them as editor."""
@@ -126,7 +149,8 @@ class Sandbox(models.Model):
         )
         if member is not None:
             return "editor" if member.role == Member.EDITOR else "viewer"
-        return "viewer" if self.visibility == self.PUBLIC else None
+        seen = Sandbox.objects.visible_to(user).filter(pk=self.pk)
+        return "viewer" if seen.exists() else None
 
 
 class Member(models.Model):

@@ -1,0 +1,39 @@
+"""How far a token reaches: reading, changing, or letting others in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+
+from sandbox.models import Token
+from sandbox.models.access import Scope
+
+READING = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class WithinScope(IsAuthenticated):
+    """Somebody who signed in, or a token whose scope covers the request.
+
+    A view that lets people in or out, or makes tokens, sets `scope = "admin"`.
+    """
+
+    message = "the token's scope does not cover this request"
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Tell whether the request may go on to the checks of the sandbox."""
+        if not super().has_permission(request, view):
+            return False
+        token = request.auth
+        return not isinstance(token, Token) or token.allows(scope_of(request, view))
+
+
+def scope_of(request: Request, view: Any) -> Scope:
+    """Return the scope that a request needs."""
+    own: Scope | None = getattr(view, "scope", None)
+    if own is not None:
+        return own
+    if request.method in READING:
+        return "read"
+    return "admin" if request.method in getattr(view, "admin_methods", ()) else "write"

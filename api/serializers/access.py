@@ -1,0 +1,119 @@
+"""Tokens, members, links and the audit log as they travel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+
+class NewTokenSerializer(serializers.Serializer[Any]):
+    """A token to make."""
+
+    name = serializers.CharField(max_length=100)
+    scope = serializers.ChoiceField(["read", "write", "admin"], default="read")
+    expiresAt = serializers.DateTimeField(  # noqa: N815 - as it travels
+        required=False, allow_null=True, default=None
+    )
+
+
+class TokenSerializer(serializers.Serializer[Any]):
+    """A token; its secret is only in the answer that made it."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    scope = serializers.ChoiceField(["read", "write", "admin"])
+    createdAt = serializers.DateTimeField(source="created_at")  # noqa: N815 - as it travels
+    expiresAt = serializers.DateTimeField(source="expires_at", allow_null=True)  # noqa: N815 - as it travels
+    usedAt = serializers.DateTimeField(source="used_at", allow_null=True)  # noqa: N815 - as it travels
+
+
+class TokenListSerializer(serializers.Serializer[Any]):
+    """One's own tokens."""
+
+    items = TokenSerializer(many=True)
+
+
+class MadeTokenSerializer(TokenSerializer):
+    """A token just made."""
+
+    token = serializers.CharField(help_text="The secret; it is not shown again.")
+
+
+class RoleSerializer(serializers.Serializer[Any]):
+    """What somebody is to be."""
+
+    role = serializers.ChoiceField(["editor", "viewer"])
+
+
+class MemberSerializer(serializers.Serializer[Any]):
+    """Somebody who was let in."""
+
+    user = serializers.CharField(source="user.username")
+    role = serializers.ChoiceField(["editor", "viewer"])
+
+
+class MemberListSerializer(serializers.Serializer[Any]):
+    """Everybody who was let in."""
+
+    items = MemberSerializer(many=True)
+
+
+class NewShareSerializer(serializers.Serializer[Any]):
+    """A link to make."""
+
+    mayFork = serializers.BooleanField(default=False)  # noqa: N815 - as it travels
+    expiresAt = serializers.DateTimeField(  # noqa: N815 - as it travels
+        required=False, allow_null=True, default=None
+    )
+
+
+class ShareSerializer(serializers.Serializer[Any]):
+    """A link; its secret is only in the answer that made it."""
+
+    id = serializers.IntegerField()
+    mayFork = serializers.BooleanField(source="may_fork")  # noqa: N815 - as it travels
+    createdAt = serializers.DateTimeField(source="created_at")  # noqa: N815 - as it travels
+    expiresAt = serializers.DateTimeField(source="expires_at", allow_null=True)  # noqa: N815 - as it travels
+
+
+class ShareListSerializer(serializers.Serializer[Any]):
+    """The links to a sandbox."""
+
+    items = ShareSerializer(many=True)
+
+
+class MadeShareSerializer(ShareSerializer):
+    """A link just made."""
+
+    secret = serializers.CharField(help_text="It is not shown again.")
+
+
+class OpenSerializer(serializers.Serializer[Any]):
+    """The secret of a link."""
+
+    secret = serializers.CharField(max_length=200)
+
+
+class AuditSerializer(serializers.Serializer[Any]):
+    """One line of the audit log."""
+
+    at = serializers.DateTimeField()
+    who = serializers.CharField()
+    action = serializers.CharField()
+    subject = serializers.CharField()
+    detail = serializers.DictField()
+
+
+class AuditListSerializer(serializers.Serializer[Any]):
+    """The newest lines, newest first."""
+
+    items = AuditSerializer(many=True)
+
+
+class MeSerializer(serializers.Serializer[Any]):
+    """Who asks, and whether this is a server that people sign in to."""
+
+    user = serializers.CharField()
+    server = serializers.BooleanField()
+    scope = serializers.ChoiceField(["read", "write", "admin"])

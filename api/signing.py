@@ -1,0 +1,129 @@
+"""Signing in and out, by name and password or at the organisation's own provider.
+
+Only the server run has these pages; in the default run nobody signs in.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.auth import login, logout
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.middleware.csrf import get_token
+from django.utils.html import format_html
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.utils.safestring import SafeString
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from sandbox.actions.access import note
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Sign in · Quotalab</title>
+<link rel="stylesheet" href="{style}">
+</head>
+<body>
+<main>
+<h1>Quotalab</h1>
+{problem}
+<form method="post">
+<input type="hidden" name="csrfmiddlewaretoken" value="{token}">
+<input type="hidden" name="next" value="{next}">
+<label for="username">Name</label>
+<input id="username" name="username" autocomplete="username" required autofocus>
+<label for="password">Password</label>
+<input id="password" name="password" type="password"
+ autocomplete="current-password" required>
+<button type="submit">Sign in</button>
+</form>
+{provider}
+</main>
+</body>
+</html>
+"""
+
+
+@never_cache
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "POST"])
+def sign_in(request: HttpRequest) -> HttpResponse:
+    """Show the form, or take it; after it go where the person wanted to be."""
+    if not settings.SERVER:
+        raise Http404("nobody signs in here")
+    target = target_of(request)
+    if request.method == "GET":
+        return _form(request, target)
+    if too_many(request):
+        response = _form(request, target, "Too many tries. Wait a minute.", 429)
+        response["Retry-After"] = "60"
+        return response
+    form = AuthenticationForm(request, request.POST)
+    if not form.is_valid():
+        return _form(request, target, "This name and password do not fit.", 401)
+    login(request, form.get_user())
+    note(form.get_user(), "sign-in")
+    return HttpResponseRedirect(target)
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    """End the session."""
+    if isinstance(request.user, User) and settings.SERVER:
+        note(request.user, "sign-out")
+        logout(request)
+    return HttpResponseRedirect("/sign-in" if settings.SERVER else "/")
+
+
+def to_sign_in(request: HttpRequest) -> HttpResponse:
+    """Send somebody to the form, and back here afterwards."""
+    query = urlencode({"next": request.get_full_path()})
+    return HttpResponseRedirect(f"/sign-in?{query}")
+
+
+def target_of(request: HttpRequest) -> str:
+    """Return where to go afterwards: a page of our own and no other."""
+    given = request.POST.get("next") or request.GET.get("next") or "/"
+    ours = url_has_allowed_host_and_scheme(
+        given, {request.get_host()}, require_https=request.is_secure()
+    )
+    return given if ours else "/"
+
+
+def too_many(request: HttpRequest) -> bool:
+    """Count a try of this address; tell whether there were too many in a minute."""
+    most = settings.LIMITS["sign_ins_per_minute"]
+    key = f"sign-in-{request.META.get('REMOTE_ADDR', '')}"
+    cache.add(key, 0, timeout=60)
+    try:
+        return bool(most) and cache.incr(key) > most
+    except ValueError:
+        return False
+
+
+def _form(
+    request: HttpRequest, target: str, problem: str = "", status: int = 200
+) -> HttpResponse:
+    provider = SafeString("")
+    if settings.OIDC:
+        href = f"/oidc/authenticate/?{urlencode({'next': target})}"
+        provider = format_html('<p><a href="{}">Sign in at {}</a></p>', href, _who())
+    html = format_html(
+        _PAGE,
+        style=f"{settings.STATIC_URL}api/sign-in.css",
+        token=get_token(request),
+        next=target,
+        problem=format_html('<p role="alert">{}</p>', problem) if problem else "",
+        provider=provider,
+    )
+    return HttpResponse(html, status=status)
+
+
+def _who() -> str:
+    return str(settings.OIDC_NAME)

@@ -1,0 +1,41 @@
+"""How often somebody may ask; beyond it 429 with Retry-After."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from rest_framework.request import Request
+from rest_framework.throttling import SimpleRateThrottle
+
+from api.permissions import READING
+
+
+class PerPerson(SimpleRateThrottle):
+    """Requests of one person, or of one address before they sign in.
+
+    Off in the default run, where the one person is at the machine itself.
+    """
+
+    scope = "all"
+
+    def get_rate(self) -> str | None:
+        """Return how many per minute the operator allows; None for no limit."""
+        most: int = settings.LIMITS[f"requests_per_minute_{self.scope}"]
+        return f"{most}/minute" if most else None
+
+    def get_cache_key(self, request: Request, view: Any) -> str | None:
+        """Return the name under which requests are counted."""
+        user = request.user
+        ident = f"u{user.pk}" if user.is_authenticated else self.get_ident(request)
+        return f"throttle-{self.scope}-{ident}"
+
+
+class Writes(PerPerson):
+    """Requests that change something."""
+
+    scope = "writes"
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        """Count changes only."""
+        return request.method in READING or super().allow_request(request, view)

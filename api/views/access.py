@@ -1,0 +1,177 @@
+"""Tokens, members, links, and the log of who was let in."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.serializers import access as bodies
+from api.serializers.sandboxes import SandboxSerializer
+from api.views.base import View, number
+from sandbox import actions
+from sandbox.actions.access import owned
+from sandbox.models import Audit, Member, ShareLink, Token
+
+
+class Me(View):
+    """Who asks."""
+
+    @extend_schema(operation_id="me_read", responses=bodies.MeSerializer)
+    def get(self, request: Request) -> Response:
+        """Return the user's name and how far this request's key reaches."""
+        token = request.auth
+        scope = token.scope if isinstance(token, Token) else "admin"
+        name = self.user().get_username()
+        return Response({"user": name, "server": settings.SERVER, "scope": scope})
+
+
+class Tokens(View):
+    """One's own tokens."""
+
+    scope = "admin"
+
+    @extend_schema(operation_id="tokens_list", responses=bodies.TokenListSerializer)
+    def get(self, request: Request) -> Response:
+        """Return them, newest first; secrets are not kept."""
+        found = Token.objects.filter(user=self.user())
+        return Response({"items": bodies.TokenSerializer(found, many=True).data})
+
+    @extend_schema(
+        operation_id="tokens_create",
+        request=bodies.NewTokenSerializer,
+        responses={201: bodies.MadeTokenSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Make one; its secret is in this answer and nowhere else."""
+        given = self.read(bodies.NewTokenSerializer)
+        token, secret = actions.do_token(
+            self.user(),
+            name=given["name"],
+            scope=given["scope"],
+            expires_at=given["expiresAt"],
+        )
+        body = {**bodies.TokenSerializer(token).data, "token": secret}
+        return Response(body, status=201)
+
+
+class OneToken(View):
+    """One of one's own tokens."""
+
+    scope = "admin"
+
+    @extend_schema(operation_id="tokens_delete", responses={204: None})
+    def delete(self, request: Request, token_id: int) -> Response:
+        """Revoke it."""
+        actions.do_revoke(self.user(), token_id)
+        return Response(status=204)
+
+
+class Members(View):
+    """Who was let in."""
+
+    scope = "admin"
+
+    @extend_schema(operation_id="members_list", responses=bodies.MemberListSerializer)
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return the members; its owner alone may ask."""
+        sandbox = owned(self.user(), sandbox_id)
+        found = Member.objects.filter(sandbox=sandbox).select_related("user")
+        return Response({"items": bodies.MemberSerializer(found, many=True).data})
+
+
+class OneMember(View):
+    """Somebody in a sandbox."""
+
+    scope = "admin"
+
+    @extend_schema(
+        operation_id="members_put",
+        request=bodies.RoleSerializer,
+        responses=bodies.MemberSerializer,
+    )
+    def put(self, request: Request, sandbox_id: str, username: str) -> Response:
+        """Let them in as editor or viewer."""
+        owned(self.user(), sandbox_id)
+        role = self.read(bodies.RoleSerializer)["role"]
+        member = actions.do_member(self.user(), sandbox_id, username, role)
+        return Response(bodies.MemberSerializer(member).data)
+
+    @extend_schema(operation_id="members_delete", responses={204: None})
+    def delete(self, request: Request, sandbox_id: str, username: str) -> Response:
+        """Let them out; oneself, to leave."""
+        actions.do_unmember(self.user(), sandbox_id, username)
+        return Response(status=204)
+
+
+class Shares(View):
+    """The links to a sandbox."""
+
+    scope = "admin"
+
+    @extend_schema(operation_id="shares_list", responses=bodies.ShareListSerializer)
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return them, newest first; its owner alone may ask."""
+        found = ShareLink.objects.filter(sandbox=owned(self.user(), sandbox_id))
+        return Response({"items": bodies.ShareSerializer(found, many=True).data})
+
+    @extend_schema(
+        operation_id="shares_create",
+        request=bodies.NewShareSerializer,
+        responses={201: bodies.MadeShareSerializer},
+    )
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Make one; its secret is in this answer and nowhere else."""
+        owned(self.user(), sandbox_id)
+        given = self.read(bodies.NewShareSerializer)
+        link, secret = actions.do_share(
+            self.user(),
+            sandbox_id,
+            may_fork=given["mayFork"],
+            expires_at=given["expiresAt"],
+        )
+        body = {**bodies.ShareSerializer(link).data, "secret": secret}
+        return Response(body, status=201)
+
+
+class OneShare(View):
+    """A link."""
+
+    scope = "admin"
+
+    @extend_schema(operation_id="shares_delete", responses={204: None})
+    def delete(self, request: Request, sandbox_id: str, link_id: int) -> Response:
+        """Take it back; who came by it is out."""
+        actions.do_unshare(self.user(), sandbox_id, link_id)
+        return Response(status=204)
+
+
+class Open(View):
+    """A link that somebody was given."""
+
+    @extend_schema(
+        operation_id="shares_open",
+        request=bodies.OpenSerializer,
+        responses=SandboxSerializer,
+    )
+    def post(self, request: Request) -> Response:
+        """Open it: the sandbox is there for this person from now on."""
+        secret = self.read(bodies.OpenSerializer)["secret"]
+        sandbox = actions.do_open(self.user(), secret)
+        body = SandboxSerializer(sandbox, context={"request": request}).data
+        return Response(body)
+
+
+class SandboxAudit(View):
+    """Who was let in and out of a sandbox."""
+
+    scope = "admin"
+
+    @extend_schema(operation_id="audit_read", responses=bodies.AuditListSerializer)
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return the newest lines to its owner."""
+        sandbox = owned(self.user(), sandbox_id)
+        limit = number(request, "limit", 200, most=5000)
+        found = Audit.objects.filter(sandbox=sandbox.pk)[:limit]
+        return Response({"items": bodies.AuditSerializer(found, many=True).data})

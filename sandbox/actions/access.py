@@ -1,0 +1,151 @@
+"""Letting people and programs in, and out again; each is in the audit log."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from sandbox.errors import Cause, ForbiddenError, InvalidError, NotFoundError
+from sandbox.models import Audit, Grant, Member, Sandbox, ShareLink, Token
+from sandbox.models.access import hash_of, new_secret
+
+
+def note(
+    user: User, action: str, *, sandbox: str = "", subject: str = "", **detail: object
+) -> None:
+    """Add a line to the audit log."""
+    Audit.objects.create(
+        who=user.get_username(),
+        action=action,
+        sandbox=sandbox,
+        subject=subject[:200],
+        detail=detail,
+    )
+
+
+def owned(user: User, sandbox_id: str) -> Sandbox:
+    """Return the sandbox to its owner. Raises NotFoundError or ForbiddenError."""
+    found = Sandbox.objects.filter(pk=sandbox_id, owner_id=user.pk).first()
+    if found is not None:
+        return found
+    if Sandbox.objects.visible_to(user).filter(pk=sandbox_id).exists():
+        raise ForbiddenError("only its owner lets others in")
+    raise NotFoundError(f"sandbox {sandbox_id} is not there")
+
+
+@transaction.atomic
+def do_member(user: User, sandbox_id: str, name: str, role: str) -> Member:
+    """Let somebody in as editor or viewer, or change what they are."""
+    sandbox = owned(user, sandbox_id)
+    person = User.objects.filter(username=name, is_active=True).first()
+    if person is None or person.pk == sandbox.owner_id:
+        problem = f"expected the name of somebody else who signed in here, got {name!r}"
+        raise _wrong("user", problem)
+    if role not in (Member.EDITOR, Member.VIEWER):
+        raise _wrong("role", f"expected editor or viewer, got {role!r}")
+    member, _ = Member.objects.update_or_create(
+        sandbox=sandbox, user=person, defaults={"role": role}
+    )
+    note(user, "member", sandbox=sandbox_id, subject=name, role=role)
+    return member
+
+
+@transaction.atomic
+def do_unmember(user: User, sandbox_id: str, name: str) -> None:
+    """Let somebody out; anybody may leave by themselves."""
+    if name == user.get_username():
+        if not Sandbox.objects.visible_to(user).filter(pk=sandbox_id).exists():
+            raise NotFoundError(f"sandbox {sandbox_id} is not there")
+    else:
+        owned(user, sandbox_id)
+    gone, _ = Member.objects.filter(sandbox_id=sandbox_id, user__username=name).delete()
+    if not gone:
+        raise NotFoundError(f"{name} is not a member")
+    note(user, "unmember", sandbox=sandbox_id, subject=name)
+
+
+@transaction.atomic
+def do_share(
+    user: User, sandbox_id: str, *, may_fork: bool, expires_at: datetime | None
+) -> tuple[ShareLink, str]:
+    """Make a link; return it and its secret, which is told this once."""
+    sandbox = owned(user, sandbox_id)
+    secret = new_secret()
+    link = ShareLink.objects.create(
+        sandbox=sandbox,
+        hash=hash_of(secret),
+        may_fork=may_fork,
+        expires_at=_future(expires_at),
+    )
+    note(
+        user, "share", sandbox=sandbox_id, subject=f"link {link.pk}", may_fork=may_fork
+    )
+    return link, secret
+
+
+@transaction.atomic
+def do_unshare(user: User, sandbox_id: str, link_id: int) -> None:
+    """Take a link back; who came by it is out."""
+    owned(user, sandbox_id)
+    gone, _ = ShareLink.objects.filter(sandbox_id=sandbox_id, pk=link_id).delete()
+    if not gone:
+        raise NotFoundError(f"link {link_id} is not there")
+    note(user, "unshare", sandbox=sandbox_id, subject=f"link {link_id}")
+
+
+@transaction.atomic
+def do_open(user: User, secret: str) -> Sandbox:
+    """Open a link: from now on the sandbox is there for this person."""
+    link = (
+        ShareLink.objects.select_related("sandbox__owner")
+        .filter(hash=hash_of(secret))
+        .first()
+    )
+    if link is None or (link.expires_at and link.expires_at <= timezone.now()):
+        raise NotFoundError("this link leads nowhere, or no longer")
+    _, made = Grant.objects.get_or_create(link=link, user=user)
+    if made:
+        note(user, "open", sandbox=link.sandbox_id, subject=f"link {link.pk}")
+    return link.sandbox
+
+
+@transaction.atomic
+def do_token(
+    user: User, *, name: str, scope: str, expires_at: datetime | None
+) -> tuple[Token, str]:
+    """Make a token; return it and its secret, which is told this once."""
+    if scope not in Token.SCOPES:
+        raise _wrong("scope", f"expected read, write or admin, got {scope!r}")
+    secret = new_secret()
+    token = Token.objects.create(
+        user=user,
+        name=name,
+        hash=hash_of(secret),
+        scope=scope,
+        expires_at=_future(expires_at),
+    )
+    note(user, "token", subject=name, scope=scope)
+    return token, secret
+
+
+@transaction.atomic
+def do_revoke(user: User, token_id: int) -> None:
+    """End one of one's own tokens."""
+    token = Token.objects.filter(user=user, pk=token_id).first()
+    if token is None:
+        raise NotFoundError(f"token {token_id} is not there")
+    note(user, "revoke", subject=token.name, scope=token.scope)
+    token.delete()
+
+
+def _future(moment: datetime | None) -> datetime | None:
+    if moment is not None and moment <= timezone.now():
+        raise _wrong("expiresAt", f"expected a time to come, got {moment.isoformat()}")
+    return moment
+
+
+def _wrong(field: str, problem: str) -> InvalidError:
+    return InvalidError(problem, causes=[Cause(problem=problem, field=field)])

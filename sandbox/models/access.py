@@ -1,0 +1,124 @@
+"""Who else gets in: tokens of programs, links that are shared, and what was done."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from typing import Literal
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from sandbox.models.fields import JsonText
+from sandbox.models.sandbox import Sandbox
+
+Scope = Literal["read", "write", "admin"]
+TOKEN_PREFIX = "ql_"
+
+
+def new_secret() -> str:
+    """Return 256 random bits as text; only its hash is kept."""
+    return TOKEN_PREFIX + secrets.token_urlsafe(32)
+
+
+def hash_of(secret: str) -> str:
+    """Return what is stored of a secret. It has 256 bits, so no salt is needed."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+class LivingQuerySet(models.QuerySet["Token"]):
+    """What has not expired."""
+
+    def living(self) -> LivingQuerySet:
+        """Return the rows that still open a door."""
+        now = timezone.now()
+        return self.filter(models.Q(expires_at=None) | models.Q(expires_at__gt=now))
+
+
+class Token(models.Model):
+    """A program's key to what its user may do, up to its scope."""
+
+    READ, WRITE, ADMIN = "read", "write", "admin"
+    SCOPES: tuple[Scope, ...] = ("read", "write", "admin")
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    name = models.CharField(max_length=100)
+    hash = models.CharField(max_length=64, unique=True)
+    scope = models.CharField(max_length=5)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True)  # None = until it is revoked
+    used_at = models.DateTimeField(null=True)  # to the minute
+
+    objects = LivingQuerySet.as_manager()
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-created_at", "-pk")
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.scope})"
+
+    def allows(self, scope: Scope) -> bool:
+        """Tell whether the token reaches this far."""
+        return self.SCOPES.index(scope) <= self.SCOPES.index(self.scope)
+
+
+class ShareLink(models.Model):
+    """A link that lets whoever signs in and opens it look, or look and fork."""
+
+    sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE)
+    hash = models.CharField(max_length=64, unique=True)
+    may_fork = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True)
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-created_at", "-pk")
+
+    def __str__(self) -> str:
+        return f"link {self.pk} to {self.sandbox_id}"
+
+
+class Grant(models.Model):
+    """Somebody who opened a link. It goes with the link."""
+
+    link = models.ForeignKey(ShareLink, on_delete=models.CASCADE)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+
+    class Meta:
+        """Once each."""
+
+        constraints = (
+            models.UniqueConstraint(fields=["link", "user"], name="grant_once"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user_id} by link {self.link_id}"
+
+
+class Audit(models.Model):
+    """One thing that concerns the doors: who did what, when. Never changed.
+
+    Names are texts, so that the record outlives what it is about. Edits of a
+    sandbox are its events and not repeated here.
+    """
+
+    at = models.DateTimeField(auto_now_add=True)
+    who = models.CharField(max_length=150, blank=True)
+    action = models.CharField(max_length=32)
+    sandbox = models.CharField(max_length=12, blank=True)
+    subject = models.CharField(max_length=200, blank=True)
+    detail = JsonText(default=dict)
+
+    class Meta:
+        """Read newest first, of all or of one sandbox."""
+
+        ordering = ("-pk",)
+        indexes = (models.Index(fields=["sandbox", "-id"]),)
+
+    def __str__(self) -> str:
+        return f"{self.who} {self.action} {self.subject}"
