@@ -38,7 +38,7 @@ def test_a_cluster_queue_says_why_it_admits_nothing():
     (condition,) = rig.status("ClusterQueue", "a")["conditions"]
     assert (condition["status"], condition["reason"]) == ("False", "Stopped")
     assert condition["message"] == "Can't admit new workloads: is stopped."
-    assert condition["lastTransitionTime"] == "2026-01-01T00:00:06Z"
+    assert condition["lastTransitionTime"] == "2026-01-01T00:00:05Z"
 
 
 def test_a_local_queue_counts_and_sums_its_own():
