@@ -52,6 +52,7 @@ class Loaded:
     policy: dict[str, Any] = field(default_factory=dict)  # patch of PolicySpec
     scenarios: list[Document] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    schedulers: list[dict[str, Any]] = field(default_factory=list)
     places: dict[Key, Document] = field(default_factory=dict)
 
     @property
@@ -188,7 +189,7 @@ def _take_configuration(loaded: Loaded, document: Document) -> None:
             for path in kueue.kept_fields(document):
                 _leave_out(loaded, document, path, "kept, not simulated")
         case "KubeSchedulerConfiguration":
-            _merge_policy(loaded, document, {"kubeScheduler": document.data})
+            _add_scheduler(loaded, document)
         case "Policy":
             spec = document.data.get("spec")
             if not isinstance(spec, dict):
@@ -196,6 +197,15 @@ def _take_configuration(loaded: Loaded, document: Document) -> None:
             _merge_policy(loaded, document, spec)
         case _:
             loaded.scenarios.append(document)
+
+
+def _add_scheduler(loaded: Loaded, document: Document) -> None:
+    """Take a scheduler's configuration; several run side by side, as a List."""
+    if not loaded.schedulers:
+        _merge_policy(loaded, document, {"kubeScheduler": document.data})
+    loaded.schedulers.append(document.data)
+    if len(loaded.schedulers) > 1:
+        loaded.policy["kubeScheduler"] = {"kind": "List", "items": loaded.schedulers}
 
 
 def _merge_policy(loaded: Loaded, document: Document, patch: dict[str, Any]) -> None:

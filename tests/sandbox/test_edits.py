@@ -235,6 +235,27 @@ def test_a_policy_change_is_an_event_with_before_and_after(busy, person):
     check_rows(busy)
 
 
+def scheduler(name: str) -> dict:
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"schedulerName": name}],
+    }
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("a",)], ids=["two", "then one"])
+def test_imported_scheduler_configurations_replace_those_before(make, person, names):
+    sandbox = make(policy={"stack": "kube"})
+    texts = [text_of(scheduler("x"), scheduler("y"))]
+    texts.append(text_of(*map(scheduler, names)))
+    for text in texts:
+        actions.do_import(person, sandbox.pk, [("schedulers.yaml", text)])
+    world, _ = worlds.copy_of(sandbox.pk)
+    assert world.kube is not None
+    assert [process.name for process in world.kube.processes] == list(names)
+    check_rows(sandbox)
+
+
 def test_an_unknown_key_of_the_policy_is_refused_with_its_path(busy, person):
     with pytest.raises(InvalidError, match="defaultRuntim"):
         actions.do_policy(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from scheduler.kube.configuration import read_configurations
 from scheduler.manifests.load import load
 from scheduler.records.objects import Key
 from scheduler.scenarios import InputError, assemble
@@ -196,3 +197,38 @@ def test_the_sample_manifests_load_together_and_in_any_order():
         assert {obj.key for obj in loaded.objects} == keys
     for file in files:
         assert load([file]).errors == []
+
+
+SCHEDULER = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: {name}
+"""
+
+
+def scheduler_names(*names: str) -> list[str]:
+    text = "---\n".join(SCHEDULER.format(name=name) for name in names)
+    loaded = load([("schedulers.yaml", text)])
+    assert not loaded.errors
+    found = read_configurations(loaded.policy["kubeScheduler"])
+    return [c.profiles[0].scheduler_name for c in found]
+
+
+def test_one_scheduler_configuration_stays_as_it_is():
+    loaded = load([("scheduler.yaml", SCHEDULER.format(name="a"))])
+    assert loaded.policy["kubeScheduler"]["kind"] == "KubeSchedulerConfiguration"
+
+
+def test_several_scheduler_configurations_run_side_by_side():
+    assert scheduler_names("a", "b", "c") == ["a", "b", "c"]
+
+
+def test_a_policy_and_a_configuration_of_the_same_scheduler_are_one_too_many():
+    policy = (
+        "apiVersion: quotalab.dev/v1\nkind: Policy\n"
+        "spec: {kubeScheduler: {profiles: [{schedulerName: a}]}}\n"
+    )
+    found = problems(f"{policy}---\n{SCHEDULER.format(name='b')}")
+    assert len(found) == 1
+    assert "'kubeScheduler' is given twice" in found[0]
