@@ -1,0 +1,127 @@
+"""Experiments by HTTP: who may do what, and what is answered."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+import yaml
+
+from sandbox.experiments.work import work
+from sandbox.models import Experiment, Run, Sandbox
+from tests.sandbox.experiments.conftest import document_of, world_text
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
+
+ROOT = "/api/v1/experiments"
+
+
+@pytest.fixture
+def started(client) -> str:
+    """The path of an experiment that was started."""
+    body = {
+        "document": document_of(),
+        "files": [{"name": "world.yaml", "text": world_text()}],
+    }
+    made = client.post(ROOT, body, format="json")
+    assert made.status_code == 201, made.content
+    return f"{ROOT}/{made.json()['id']}"
+
+
+@pytest.fixture
+def done(started) -> str:
+    """The path of an experiment whose runs have ended."""
+    work("w", 60.0)
+    return started
+
+
+def test_an_experiment_is_listed_with_its_progress(client, started):
+    [item] = client.get(ROOT).json()["items"]
+    assert (item["state"], item["total"], item["done"]) == ("running", 4, 0)
+    assert item["variants"] == ["usual", "double"]
+
+
+def test_lines_have_means_intervals_and_differences(client, done):
+    body = client.get(done).json()
+    assert body["state"] == "done"
+    first, second = body["lines"]
+    found = first["measures"]["waitMeanMs"]
+    assert found["low"] <= found["mean"] <= found["high"]
+    assert second["differences"]["waitMeanMs"]["count"] == 2
+    assert any(line["front"] for line in body["lines"])
+
+
+def test_results_are_read_as_they_come_in(client, started):
+    assert client.get(f"{started}/results").json()["items"] == []
+    work("w", 0.01)
+    first = client.get(f"{started}/results?limit=1").json()
+    work("w", 60.0)
+    rest = client.get(f"{started}/results?after={first['next']}").json()
+    numbers = [run["number"] for run in (*first["items"], *rest["items"])]
+    assert sorted(numbers) == [0, 1, 2, 3]
+    assert all(run["measures"]["finished"] for run in rest["items"])
+
+
+def test_results_are_had_as_csv(client, done):
+    answer = client.get(f"{done}/results.csv")
+    assert answer["Content-Type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    assert [row["variant"] for row in rows] == ["usual", "double"] * 2
+
+
+def test_a_run_opens_as_a_sandbox_at_any_tick(client, done):
+    made = client.post(f"{done}/runs/2/open", {"tick": 5}, format="json")
+    assert (made.status_code, made.json()["tick"]) == (201, 5)
+    whole = client.post(f"{done}/runs/2/open", {}, format="json").json()
+    assert whole["hash"] == Run.objects.get(number=2).hash
+
+
+def test_a_run_that_is_not_there_is_not_found(client, done):
+    assert client.post(f"{done}/runs/9/open", {}, format="json").status_code == 404
+
+
+def test_an_experiment_is_cancelled_once(client, started):
+    assert client.post(f"{started}/cancel").json()["state"] == "cancelled"
+    assert client.post(f"{started}/cancel").status_code == 409
+
+
+def test_a_deleted_experiment_is_gone(client, started):
+    assert client.delete(started).status_code == 204
+    assert client.get(started).status_code == 404
+
+
+def test_what_is_wrong_is_named_by_field(client):
+    made = client.post(ROOT, {"document": document_of(seeds=[])}, format="json")
+    assert made.status_code == 422
+    [cause] = made.json()["details"]["causes"]
+    assert cause["field"] == "spec.seeds"
+
+
+def test_a_yaml_body_is_the_document(client):
+    sandbox = client.post("/api/v1/sandboxes", {"title": "empty"}, format="json").json()
+    text = yaml.safe_dump(document_of(base={"sandbox": sandbox["id"]}))
+    made = client.post(ROOT, text, content_type="application/yaml")
+    assert made.status_code == 201, made.content
+
+
+def test_a_body_without_an_experiment_is_refused(client):
+    body = {"files": [{"name": "world.yaml", "text": world_text()}]}
+    made = client.post(ROOT, body, format="json")
+    assert made.status_code == 422
+    assert "kind Experiment" in made.json()["message"]
+
+
+def test_other_peoples_experiments_are_not_there(client, started, stranger):
+    Experiment.objects.update(owner=stranger)
+    assert client.get(ROOT).json()["items"] == []
+    for path in (started, f"{started}/results", f"{started}/results.csv"):
+        assert client.get(path).status_code == 404
+
+
+def test_what_is_public_is_read_by_all_and_changed_by_its_owner(
+    client, started, stranger
+):
+    Experiment.objects.update(owner=stranger, visibility=Sandbox.PUBLIC)
+    assert client.get(started).json()["role"] == "viewer"
+    assert client.delete(started).status_code == 403
