@@ -29,7 +29,7 @@ class Placing:
     def place_all(self) -> None:
         """Place everyone who came since the last time, oldest first."""
         for work in sorted(self.unplaced, key=lambda w: (w.created_us, w.uid)):
-            self._place(work, self.memories.pop(work, {}))
+            self._place(work, self.memories.pop(work, None))
         self.unplaced.clear()
         self._restore_sticky()
 
@@ -119,13 +119,19 @@ class Placing:
                 work.pod_sets = again
                 self.replace([work])
 
-    def _place(self, work: Work, memory: Memory) -> None:
+    def _place(self, work: Work, memory: Memory | None) -> None:
         if work.queue is not None or work.finished:
             work.refresh()
         elif work.reserved and work.admission is not None:
             self._place_admitted(work)
         else:
             self.life.enqueue(work)
+        if memory is not None:
+            self._recall(work, memory)
+        self.life.arm(work)
+
+    def _recall(self, work: Work, memory: Memory) -> None:
+        """Give a restored workload back what its object remembers of it."""
         recall(work, memory)
         if memory.get("alone") and work.line is not None:
             line = work.line
@@ -133,7 +139,6 @@ class Placing:
             line.park(work)
         if memory.get("dirty"):
             self.life.dirty[work] = None
-        self.life.arm(work)
 
     def _place_admitted(self, work: Work) -> None:
         assert work.admission is not None

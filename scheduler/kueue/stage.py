@@ -48,6 +48,7 @@ class KueueStage:
         self.intake = Intake(self.cluster, self.life, self.name)
         # Who explains listens to one workload here; nobody else writes it.
         self.traced: Key | None = None
+        self._told_dirty: set[Key] = set()  # written down as still to be reconciled
         self.trace: Trace | None = None
 
     # ---- objects in ----
@@ -93,6 +94,9 @@ class KueueStage:
             batch = sorted(dirty, key=lambda work: (work.created_us, work.uid))
             dirty.clear()
             for work in batch:
+                if work.key in self._told_dirty:  # what was written is no longer so
+                    self._told_dirty.discard(work.key)
+                    self.context.journal.touch(work.key)
                 self.controller.reconcile(work)
                 self.life.arm(work)
         self.reactivate()
@@ -242,6 +246,7 @@ class KueueStage:
         obj.memory[self.name] = memory_of(work)
         if work in self.life.dirty:
             obj.memory[self.name]["dirty"] = True
+            self._told_dirty.add(work.key)
 
     def remember(self) -> dict[str, Any]:
         """Return what is kept beside the objects."""

@@ -92,6 +92,7 @@ class Book:
             run.pods.append(pod)
         self.owners[pod] = run.owner
         self._touch(pod)
+        self._touch(run.owner)
 
     def placement(self) -> bool:
         """Tell whether pods are made and placed on nodes."""

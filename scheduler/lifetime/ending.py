@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scheduler.decisions import Finish
+from scheduler.lifetime import status
 from scheduler.lifetime.book import POD
 from scheduler.lifetime.runs import Run
 from scheduler.lifetime.starting import Starting
@@ -26,7 +27,7 @@ class Ending(Starting):
 
     def end_pod(self, pod: Object, *, failed: bool) -> None:
         """Leave a pod that ran to its end behind, with its room given back."""
-        pod.status["phase"] = "Failed" if failed else "Succeeded"
+        status.write_ended(pod, failed=failed)
         self.placed.pop(pod.key, None)
         self._touch(pod.key)
         for stage in self.host.placers():

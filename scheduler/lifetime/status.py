@@ -37,6 +37,21 @@ def _write_pod(lifetime: Lifetime, pod: Object) -> None:
         pod.status["conditions"] = conditions
 
 
+def write_ended(pod: Object, *, failed: bool) -> None:
+    """Write the last status of a pod; nobody writes it again.
+
+    All of it is said anew: what was written before depends on when somebody
+    looked, and a world's hash must not. Source: Kubernetes, pod lifecycle.
+    """
+    pod.status["phase"] = "Failed" if failed else "Succeeded"
+    pod.status.pop("nominatedNodeName", None)
+    reason = "PodFailed" if failed else "PodCompleted"
+    pod.status["conditions"] = [
+        {"type": "PodScheduled", "status": "True"},
+        {"type": "Ready", "status": "False", "reason": reason},
+    ]
+
+
 def _write_job(lifetime: Lifetime, job: Object) -> None:
     """Source: Kubernetes, Job status."""
     run = _run_of(lifetime, job)

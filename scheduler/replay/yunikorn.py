@@ -140,6 +140,9 @@ class Trace:
     def unreserved(self, ask: Ask, node: Node) -> None:
         """Leave this out: the vectors do not record it."""
 
+    def attempting(self, ask: Ask) -> None:
+        """Leave this out: the vectors do not record it."""
+
     def preempting(self, ask: Ask, victims: Sequence[Ask], strategy: str) -> None:
         """Write a preemption."""
         keys = [victim.key for victim in victims]

@@ -25,6 +25,7 @@ def try_preemption(partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool
     else:
         partition.attempts -= 1
         ask.checked_ms = partition.now_ms
+        partition.listener.attempting(ask)
         partition.wake_at(partition.now_ms + RETRY_MS, ask)
         if _preempt(partition, ask, nodes_tried=nodes_tried):
             return True

@@ -21,6 +21,9 @@ class Listener(Protocol):
     def unreserved(self, ask: Ask, node: Node) -> None:
         """Hear that a node is no longer held."""
 
+    def attempting(self, ask: Ask) -> None:
+        """Hear that preemption is tried for an ask; its next try is later."""
+
     def preempting(self, ask: Ask, victims: Sequence[Ask], strategy: str) -> None:
         """Hear that victims were told to go for an ask."""
 
@@ -51,6 +54,9 @@ class Silence:
         """Say nothing."""
 
     def unreserved(self, ask: Ask, node: Node) -> None:
+        """Say nothing."""
+
+    def attempting(self, ask: Ask) -> None:
         """Say nothing."""
 
     def preempting(self, ask: Ask, victims: Sequence[Ask], strategy: str) -> None:

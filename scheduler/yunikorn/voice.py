@@ -84,6 +84,11 @@ class Voice:
             kind(at_ms=self.context.now_ms, subject=key, node=node.name)
         )
 
+    def attempting(self, ask: Ask) -> None:
+        """Note that the pod remembers when preemption was last tried for it."""
+        if ask.memory is not None:
+            self.context.journal.touch(ask.memory.key)
+
     def preempting(self, ask: Ask, victims: Sequence[Ask], strategy: str) -> None:
         """Tell victims to go."""
         by = _key(ask)

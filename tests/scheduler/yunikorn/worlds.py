@@ -68,6 +68,9 @@ class Heard:
     def unreserved(self, ask: Ask, node: Node) -> None:
         self.events.append(("unreserve", ask.key, node.name))
 
+    def attempting(self, ask: Ask) -> None:
+        pass
+
     def preempting(self, ask: Ask, victims: Sequence[Ask], strategy: str) -> None:
         self.events.append(("preempt", ask.key, *(v.key for v in victims)))
         self.victims.extend(victims)
