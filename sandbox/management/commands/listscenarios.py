@@ -1,0 +1,66 @@
+"""`manage.py listscenarios`: write the library's table of contents, or check it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from sandbox import library
+from scheduler.records.scenario import ScenarioSpec
+
+TARGET = Path(__file__).parents[3] / "docs/scenarios.md"
+_HEAD = """# Scenarios
+
+Each is a folder of `sandbox/scenarios/`: manifests, and a `scenario.yaml` with the
+policy, what arrives when, the questions of the lesson, and what must happen. Run one
+without a database: `python -m scheduler run sandbox/scenarios/NAME`. A test runs every
+one to its horizon. This page is written by `manage.py listscenarios`.
+"""
+_STACKS = {
+    "kueue": "Kueue",
+    "kube": "kube-scheduler alone",
+    "yunikorn": "YuniKorn",
+}
+
+
+def contents() -> str:
+    """Return the page: a table per stack, in the library's order."""
+    found = [(name, library.scenario(name).spec) for name in library.names()]
+    parts = [_HEAD]
+    for stack, title in _STACKS.items():
+        specs = [(n, s) for n, s in found if s.policy.get("stack", "kueue") == stack]
+        parts.append("\n".join([f"## {title} ({len(specs)})", "", *_table(specs)]))
+    return "\n".join(f"{part.rstrip()}\n" for part in parts)
+
+
+def _table(specs: list[tuple[str, ScenarioSpec]]) -> Iterator[str]:
+    yield "| name | what it shows |"
+    yield "| --- | --- |"
+    for name, spec in specs:
+        yield f"| `{name}` | **{spec.title['en']}** · {spec.summary['en']} |"
+
+
+class Command(BaseCommand):
+    """Write `docs/scenarios.md` from the library."""
+
+    help = "Writes the list of scenarios in docs/scenarios.md."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take `--check`."""
+        parser.add_argument(
+            "--check",
+            action="store_true",
+            help="Change nothing; fail when the file is not what would be written.",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Write the file, or say that it is stale."""
+        text = contents()
+        if not options["check"]:
+            TARGET.write_text(text, encoding="utf-8")
+        elif not TARGET.exists() or TARGET.read_text(encoding="utf-8") != text:
+            raise CommandError("scenarios.md is stale; run: manage.py listscenarios")

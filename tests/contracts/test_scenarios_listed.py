@@ -1,0 +1,9 @@
+"""The documents list every scenario of the library."""
+
+from __future__ import annotations
+
+from django.core.management import call_command
+
+
+def test_the_page_of_scenarios_is_what_the_library_says():
+    call_command("listscenarios", check=True)

@@ -1,0 +1,115 @@
+"""Changes that a scenario brings at their time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler.decisions import Bind, Edit, Evict, NodeChange
+from scheduler.records.objects import Key
+from scheduler.scenarios import InputError
+from scheduler.simulation import simulate
+from scheduler.world import World
+from tests.builders import assembled, job, node, pod, small_cluster, world_of
+
+QUEUE = {"kind": "ClusterQueue", "name": "main"}
+
+
+def change(at: str, target: dict[str, str], **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "quotalab.dev/v1",
+        "kind": "Change",
+        "metadata": {"name": "c", "annotations": {"quotalab.dev/arrival": at}},
+        "spec": {"target": target, **spec},
+    }
+
+
+def held(world: World) -> bool:
+    queue = world.objects[Key("ClusterQueue", "", "main")]
+    return queue.spec.get("stopPolicy") == "Hold"
+
+
+def test_a_patch_is_done_at_its_time():
+    world = world_of(
+        *small_cluster(), change("5s", QUEUE, patch={"spec": {"stopPolicy": "Hold"}})
+    )
+    simulate(world, until_ms=4_999)
+    assert not held(world)
+    outcome = simulate(world, until_ms=5_000)
+    assert held(world)
+    (edit,) = [d for d in outcome.decisions if isinstance(d, Edit)]
+    assert (edit.subject.name, edit.by, edit.action) == (
+        "main",
+        Key("Change", "", "c"),
+        "Patch",
+    )
+
+
+def test_a_patch_is_not_done_again_by_a_restored_world():
+    world = world_of(
+        *small_cluster(), change("5s", QUEUE, patch={"spec": {"stopPolicy": "Hold"}})
+    )
+    simulate(world, until_ms=5_000)
+    again = World.decode(world.encode())
+    outcome = simulate(again, until_ms=60_000)
+    assert [d for d in outcome.decisions if isinstance(d, Edit)] == []
+
+
+def test_a_deleted_job_is_gone_with_its_workload():
+    target = {"kind": "Job", "name": "one"}
+    one = job("one", queue="main", runtime="1m")
+    world = world_of(*small_cluster(), one, change("5s", target, delete=True))
+    simulate(world, until_ms=5_000)
+    assert world.keys("Job") == world.keys("Workload") == []
+
+
+def test_a_failed_node_loses_its_pods_until_it_is_back():
+    target = {"kind": "Node", "name": "n1"}
+    back = change("20s", target, node="recover")
+    back["metadata"]["name"] = "back"
+    world = world_of(
+        node("n1"),
+        job("one", runtime="1m"),
+        change("5s", target, node="fail"),
+        back,
+        stack="kube",
+    )
+    decisions = simulate(world, until_ms=30_000).decisions
+    told = [
+        (d.at_ms, type(d).__name__)
+        for d in decisions
+        if d.at_ms and isinstance(d, NodeChange | Evict | Bind)
+    ]
+    assert told == [
+        (5_000, "NodeChange"),
+        (5_000, "Evict"),
+        (20_000, "NodeChange"),
+        (20_000, "Bind"),
+    ]
+
+
+def test_a_target_that_is_not_there_is_told():
+    gone = {"kind": "Pod", "name": "gone"}
+    world = world_of(pod("here"), change("5s", gone, delete=True), stack="kube")
+    simulate(world, until_ms=5_000)
+    (problem,) = world.problems()
+    assert "Pod/default/gone, which is not in this world" in problem
+
+
+@pytest.mark.parametrize(
+    ("target", "spec", "problem"),
+    [
+        (QUEUE, {}, "expected one of patch, delete, node: none"),
+        (QUEUE, {"patch": {}, "delete": True}, "patch, delete"),
+        (QUEUE, {"node": "fail"}, "expected Node, got 'ClusterQueue'"),
+        ({"kind": "Node", "name": "n"}, {"node": "burn"}, "expected one of cordon"),
+        ({"kind": "Nod", "name": "n"}, {"delete": True}, "unknown kind 'Nod'"),
+        ({"kind": "Node"}, {"delete": True}, "spec.target.name"),
+        (QUEUE, {"path": {}}, "did you mean patch?"),
+    ],
+)
+def test_a_change_that_makes_no_sense_is_refused(target, spec, problem):
+    with pytest.raises(InputError, match="spec") as refused:
+        assembled(*small_cluster(), change("5s", target, **spec))
+    assert problem in str(refused.value)

@@ -1,0 +1,157 @@
+"""Every scenario of the library: it runs as it says, in three languages."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from scheduler import durations, invariants
+from scheduler.decisions import Bind, Fail
+from scheduler.expectations import judge
+from scheduler.records.objects import Key
+from scheduler.records.scenario import Expectation, Match, Scenario, ScenarioSpec
+from scheduler.run import read_sources
+from scheduler.scenarios import Assembled, assemble
+from scheduler.simulation import Outcome, simulate
+from scheduler.tick import run_tick
+from scheduler.world import World
+
+LIBRARY = Path(__file__).parents[2] / "sandbox/scenarios"
+NAMES = sorted(path.parent.name for path in LIBRARY.glob("*/scenario.yaml"))
+LANGUAGES = {"en", "zh-Hans", "zh-Hant"}
+
+every_scenario = pytest.mark.parametrize("name", NAMES)
+
+
+def opened(name: str) -> Assembled:
+    """Return a fresh world at virtual time 0."""
+    return assemble(read_sources([LIBRARY / name]))
+
+
+@cache
+def said(name: str) -> ScenarioSpec:
+    scenario = opened(name).scenario
+    assert scenario is not None
+    return scenario.spec
+
+
+@cache
+def played(name: str) -> tuple[Assembled, Outcome, list[str]]:
+    """Return the world at its horizon, what was decided, what was complained."""
+    made = opened(name)
+    outcome = simulate(made.world, until_ms=horizon_of(name))
+    return made, outcome, made.world.problems()
+
+
+def horizon_of(name: str) -> int:
+    return durations.milliseconds(said(name).horizon)
+
+
+@every_scenario
+def test_what_is_expected_happens(name):
+    made, outcome, _ = played(name)
+    verdicts = judge(made.scenario, outcome.decisions)
+    assert [verdict.text for verdict in verdicts if not verdict.holds] == []
+
+
+@every_scenario
+def test_every_law_holds_at_the_horizon(name):
+    made, _, problems = played(name)
+    invariants.check(made.world)
+    assert problems == []
+
+
+@every_scenario
+def test_stored_and_loaded_midway_it_ends_the_same(name):
+    made, outcome, _ = played(name)
+    instants = sorted({decision.at_ms for decision in outcome.decisions})
+    world = opened(name).world
+    for part in (1, 2):
+        simulate(world, until_ms=instants[len(instants) * part // 3])
+        world = World.decode(world.encode())
+    simulate(world, until_ms=horizon_of(name))
+    assert world.hash() == made.world.hash()
+
+
+@every_scenario
+def test_tick_by_tick_it_decides_the_same(name):
+    _, outcome, _ = played(name)
+    until = min(outcome.end_ms, 120_000)
+    world = opened(name).world
+    found = []
+    while world.context.now_ms < until:
+        run_tick(world)
+        found += world.take().decisions
+    known = [d for d in outcome.decisions if d.at_ms <= world.context.now_ms]
+    assert found == known
+
+
+@every_scenario
+def test_its_files_are_taken_without_a_word_but_on_what_is_not_simulated(name):
+    findings = opened(name).loaded.findings
+    assert [str(f) for f in findings if f.level != "unsupported"] == []
+
+
+@every_scenario
+def test_every_text_is_there_in_three_languages(name):
+    spec = said(name)
+    texts = [spec.title, spec.summary]
+    for checkpoint in spec.checkpoints:
+        texts += [checkpoint.say, checkpoint.ask, checkpoint.answer]
+        texts += checkpoint.choices
+    for text in texts:
+        assert not text or set(text) == LANGUAGES, text
+        assert all(part.strip() for part in text.values()), text
+
+
+@every_scenario
+def test_its_checkpoints_come_in_order_before_the_horizon(name):
+    spec = said(name)
+    times = [durations.milliseconds(c.at) for c in spec.checkpoints]
+    assert times
+    assert times == sorted(set(times))
+    assert times[-1] <= horizon_of(name)
+
+
+@every_scenario
+def test_a_question_has_an_answer_and_its_right_choice_exists(name):
+    for checkpoint in said(name).checkpoints:
+        assert bool(checkpoint.ask) == bool(checkpoint.answer)
+        if checkpoint.choices:
+            assert checkpoint.right in range(len(checkpoint.choices))
+
+
+@every_scenario
+def test_it_expects_something_of_the_engine(name):
+    assert said(name).expect or name == "friday-rush"
+
+
+def test_no_two_scenarios_have_the_same_place_or_title():
+    specs = [said(name) for name in NAMES]
+    assert len({spec.order for spec in specs}) == len(specs)
+    for language in LANGUAGES:
+        assert len({spec.title[language] for spec in specs}) == len(specs)
+
+
+@pytest.mark.parametrize(
+    ("event", "times", "holds"),
+    [
+        ({"never": True}, 0, True),
+        ({"never": True}, 1, False),
+        ({"most": 2}, 0, True),
+        ({"most": 2}, 2, True),
+        ({"most": 2}, 3, False),
+        ({}, 0, False),
+    ],
+)
+def test_an_expectation_counts_what_it_matches(event, times, holds):
+    expected = Expectation(event=Match(type="Bind", node="a"), **event)
+    told = {"en": "t"}
+    spec = ScenarioSpec(title=told, summary=told, expect=[expected])
+    pod = Key("Pod", "default", "p")
+    decisions = [Bind(at_ms=1, subject=pod, node="a") for _ in range(times)]
+    others = [Bind(at_ms=1, subject=pod, node="b"), Fail(at_ms=1, subject=pod)]
+    (verdict,) = judge(Scenario(spec=spec), [*decisions, *others])
+    assert verdict.holds is holds
