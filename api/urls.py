@@ -5,12 +5,14 @@ from __future__ import annotations
 from django.urls import include, path, re_path
 
 from api import health
+from api.metrics.views import AllMetrics
 from api.page import page
 from api.signing import sign_in, sign_out
 
 urlpatterns = [
     path("healthz", health.alive),
     path("readyz", health.ready),
+    path("metrics", AllMetrics.as_view(), name="metrics"),
     path("api/v1/", include("api.v1")),
     path("sign-in", sign_in, name="sign-in"),
     path("sign-out", sign_out, name="sign-out"),

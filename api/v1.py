@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 
+from api.metrics.views import SandboxMetrics
 from api.views import access
 from api.views.actions import ACTIONS
 from api.views.comparing import Archive, Archives, Compare
@@ -75,6 +76,7 @@ urlpatterns = [
     path(f"{_ONE}/state", State.as_view(), name="state"),
     path(f"{_ONE}/hash", Hash.as_view(), name="hash"),
     path(f"{_ONE}/export", Export.as_view(), name="export"),
+    path(f"{_ONE}/metrics", SandboxMetrics.as_view(), name="sandbox-metrics"),
     path(f"{_ONE}/", include("api.cluster.urls")),
     path("experiments", include("api.experiments")),
 ]

@@ -55,7 +55,7 @@ class SandboxQuerySet(models.QuerySet["Sandbox"]):
         living = models.Q(link__expires_at=None) | models.Q(
             link__expires_at__gt=timezone.now()
         )
-        found = grants.filter(living, user=user, **conditions)
+        found = grants.filter(living, user_id=user.pk or 0, **conditions)
         return models.Q(pk__in=found.values("link__sandbox_id"))
 
     def editable_by(self, user: Person) -> SandboxQuerySet:

@@ -1,0 +1,91 @@
+"""What happened so far, counted from events; each event is read once per process."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, OrderedDict, defaultdict
+from dataclasses import dataclass, field
+
+from sandbox import history
+from sandbox.diffs import Page
+from sandbox.models import Sandbox
+
+MOST_SANDBOXES = 64
+Place = tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Counts:
+    """The totals of one sandbox up to `revision`."""
+
+    revision: int = 0
+    queue_of: dict[str, str] = field(default_factory=dict)  # Workload -> ClusterQueue
+    admitted: Counter[Place] = field(default_factory=Counter)  # queue, priority class
+    finished: Counter[Place] = field(default_factory=Counter)
+    evicted: Counter[Place] = field(default_factory=Counter)  # ..., reason, cause
+    once: set[Place] = field(default_factory=set)  # evictions, once per Workload
+    preempted: Counter[Place] = field(default_factory=Counter)  # preemptor's queue
+    waits: dict[Place, list[float]] = field(default_factory=lambda: defaultdict(list))
+    attempts: Counter[Place] = field(default_factory=Counter)  # result
+
+
+class _Kept:
+    """The counts of the sandboxes asked for last."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counts: OrderedDict[str, Counts] = OrderedDict()
+
+    def brought_to(self, sandbox: Sandbox, page: Page) -> Counts:
+        with self._lock:
+            counts = self._counts.pop(sandbox.pk, None) or Counts()
+            _read(counts, sandbox, page)
+            self._counts[sandbox.pk] = counts
+            while len(self._counts) > MOST_SANDBOXES:
+                self._counts.popitem(last=False)
+            return counts
+
+
+counts_of = _Kept().brought_to
+
+_TYPES = ("Admit", "Wait", "Preempt", "Evict", "Finish")
+
+
+def _read(counts: Counts, sandbox: Sandbox, page: Page) -> None:
+    """Count what came since; one query."""
+    events = (
+        history.events(sandbox)
+        .filter(
+            type__in=_TYPES,
+            revision__gt=counts.revision,
+            revision__lte=sandbox.revision,
+            subject__startswith="Workload/",
+        )
+        .order_by("revision", "seq")
+        .values_list("type", "subject", "by", "reason", "t_ms", "data")
+    )
+    for type_, subject, by, reason, t_ms, data in events.iterator():
+        row = page.get(subject, {})
+        queue = data.get("queue") or counts.queue_of.get(subject, "")
+        place = (queue, str(row.get("priorityClass", "")))
+        match type_:
+            case "Admit":
+                counts.queue_of[subject] = queue
+                counts.admitted[place] += 1
+                counts.attempts["success",] += 1
+                created = row.get("createdMs")
+                if isinstance(created, int):
+                    counts.waits[place].append(max(0, t_ms - created) / 1000)
+            case "Wait":
+                counts.attempts["inadmissible",] += 1
+            case "Finish":
+                counts.finished[place] += 1
+            case "Preempt":
+                counts.evicted[(*place, "Preempted", reason)] += 1
+                counts.once.add((subject, *place, "Preempted", reason))
+                winner = page.get(by, {}).get("clusterQueue") or counts.queue_of.get(by)
+                counts.preempted[str(winner or ""), reason] += 1
+            case _:
+                counts.evicted[(*place, reason, "")] += 1
+                counts.once.add((subject, *place, reason, ""))
+    counts.revision = sandbox.revision

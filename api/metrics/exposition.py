@@ -1,0 +1,69 @@
+"""The Prometheus text format: families of samples, written once per name.
+
+Source: Prometheus, text exposition format 0.0.4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+#: Upper bounds in seconds: exponential from 1 to 10240, as Kueue's waits have.
+BUCKETS = (1.0, 2.5, 5.0, *(10.0 * 2**n for n in range(11)))
+Labels = Mapping[str, str]
+
+
+class Exposition:
+    """Samples by family, in the order in which families were first named."""
+
+    def __init__(self) -> None:
+        self._families: dict[str, tuple[str, str, list[str]]] = {}
+
+    def add(
+        self, name: str, type_: str, help_: str, value: float, labels: Labels
+    ) -> None:
+        """Add one sample of a gauge or a counter."""
+        self._lines(name, type_, help_).append(f"{name}{_set(labels)} {_number(value)}")
+
+    def observe(
+        self, name: str, help_: str, values: Iterable[float], labels: Labels
+    ) -> None:
+        """Add a histogram of these values."""
+        found = sorted(values)
+        lines = self._lines(name, "histogram", help_)
+        seen = 0
+        for bound in (*BUCKETS, math.inf):
+            while seen < len(found) and found[seen] <= bound:
+                seen += 1
+            own = {**labels, "le": _number(bound)}
+            lines.append(f"{name}_bucket{_set(own)} {seen}")
+        lines.append(f"{name}_sum{_set(labels)} {_number(sum(found))}")
+        lines.append(f"{name}_count{_set(labels)} {len(found)}")
+
+    def _lines(self, name: str, type_: str, help_: str) -> list[str]:
+        return self._families.setdefault(name, (type_, help_, []))[2]
+
+    def text(self) -> str:
+        """Return the exposition."""
+        parts = []
+        for name, (type_, help_, lines) in self._families.items():
+            parts.append(f"# HELP {name} {help_} (simulated time)")
+            parts.append(f"# TYPE {name} {type_}")
+            parts += lines
+        return "\n".join(parts) + "\n"
+
+
+def _set(labels: Labels) -> str:
+    inner = ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items())
+    return f"{{{inner}}}" if inner else ""
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+def _number(value: float) -> str:
+    if math.isinf(value):
+        return "+Inf" if value > 0 else "-Inf"
+    return "NaN" if math.isnan(value) else f"{value:.15g}"

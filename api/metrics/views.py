@@ -1,0 +1,57 @@
+"""GET .../metrics of one sandbox, and /metrics of all that the asker may see."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+
+from api.metrics import kueue, others
+from api.metrics.counting import counts_of
+from api.metrics.exposition import CONTENT_TYPE, Exposition
+from api.views.base import View
+from sandbox import history
+from sandbox.models import Sandbox
+
+#: One scrape of everything shows this many, changed last.
+MOST_SANDBOXES = 50
+
+
+class SandboxMetrics(View):
+    """The metrics of one sandbox."""
+
+    @extend_schema(
+        operation_id="metrics_read",
+        responses={(200, "text/plain"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request, sandbox_id: str) -> HttpResponse:
+        """Return Prometheus text, in simulated time."""
+        out = Exposition()
+        _add(out, self.sandbox(sandbox_id))
+        return HttpResponse(out.text(), content_type=CONTENT_TYPE)
+
+
+class AllMetrics(View):
+    """The metrics of every sandbox that the asker may see."""
+
+    schema = None
+
+    def get(self, request: Request) -> HttpResponse:
+        """Return Prometheus text, each sample labelled with its sandbox."""
+        out = Exposition()
+        for sandbox in Sandbox.objects.visible_to(self.user())[:MOST_SANDBOXES]:
+            _add(out, sandbox)
+        return HttpResponse(out.text(), content_type=CONTENT_TYPE)
+
+
+def _add(out: Exposition, sandbox: Sandbox) -> None:
+    page = history.page_at(sandbox, sandbox.revision)
+    common = {"sandbox": sandbox.pk}
+    others.add_own(out, sandbox, common)
+    if sandbox.stack == "kueue":
+        kueue.add(out, page, counts_of(sandbox, page), common)
+    if sandbox.stack == "yunikorn":
+        others.add_yunikorn(out, page, common)
+    else:
+        others.add_kube(out, page, common)
