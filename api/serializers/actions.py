@@ -6,7 +6,11 @@ from typing import Any
 
 from rest_framework import serializers
 
-from api.serializers.sandboxes import FileSerializer, FindingSerializer
+from api.serializers.sandboxes import (
+    FileSerializer,
+    FindingSerializer,
+    SandboxSerializer,
+)
 from sandbox.actions import Imported
 from sandbox.errors import Cause
 
@@ -193,6 +197,29 @@ class ForkSerializer(serializers.Serializer[Any]):
         required=False, default=None, allow_null=True, min_value=0
     )
     title = serializers.CharField(required=False, default="", allow_blank=True)
+
+
+class ConvertSerializer(serializers.Serializer[Any]):
+    """Which stack the new sandbox runs, and its title if not one made up."""
+
+    stack = serializers.ChoiceField(["kueue", "yunikorn"])
+    title = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=200
+    )
+
+
+class LossSerializer(serializers.Serializer[Any]):
+    """Something that the other stack has no word for."""
+
+    subject = serializers.CharField(help_text="kind and name, or a queue's path")
+    lost = serializers.CharField()
+
+
+class ConvertedSerializer(SandboxSerializer):
+    """The new sandbox, what was found in it, and what could not be carried over."""
+
+    findings = FindingSerializer(many=True)
+    losses = LossSerializer(many=True)
 
 
 class RewindSerializer(serializers.Serializer[Any]):

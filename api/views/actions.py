@@ -242,6 +242,28 @@ class Fork(View):
         return Response(body, status=201)
 
 
+class Convert(View):
+    """The same objects under the other stack, as a new sandbox."""
+
+    @extend_schema(
+        request=bodies.ConvertSerializer,
+        responses={201: bodies.ConvertedSerializer},
+    )
+    @once
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Convert Kueue to YuniKorn or back; what is lost is named."""
+        given = self.read(bodies.ConvertSerializer)
+        made = actions.do_convert(
+            self.user(), sandbox_id, given["stack"], title=given["title"]
+        )
+        body = {
+            **SandboxSerializer(made.sandbox, context={"request": request}).data,
+            "findings": [bodies.finding_body(cause) for cause in made.findings],
+            "losses": made.losses,
+        }
+        return Response(body, status=201)
+
+
 class Rewind(View):
     """Back to an earlier tick."""
 
@@ -286,6 +308,7 @@ ACTIONS: dict[str, Any] = {
     "move": Move,
     "node": Node,
     "fork": Fork,
+    "convert": Convert,
     "rewind": Rewind,
     "undo": Undo,
     "redo": Redo,

@@ -17,6 +17,7 @@ from sandbox.actions.access import (
     do_unshare,
 )
 from sandbox.actions.archives import do_restore
+from sandbox.actions.conversion import Conversion, do_convert
 from sandbox.actions.forks import do_fork
 from sandbox.actions.living import (
     do_create,
@@ -38,7 +39,9 @@ from sandbox.actions.ticks import do_fail, do_tick
 from sandbox.actions.transport import do_pause, do_play, do_speed, do_step
 
 __all__ = [
+    "Conversion",
     "Imported",
+    "do_convert",
     "do_create",
     "do_delete",
     "do_delete_sandbox",
