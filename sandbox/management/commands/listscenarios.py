@@ -18,6 +18,21 @@ Each is a folder of `sandbox/scenarios/`: manifests, and a `scenario.yaml` with 
 policy, what arrives when, the questions of the lesson, and what must happen. Run one
 without a database: `python -m scheduler run sandbox/scenarios/NAME`. A test runs every
 one to its horizon. This page is written by `manage.py listscenarios`.
+
+## Writing one
+
+- Texts (`title`, `summary`, and of a checkpoint `say`, `ask`, `answer`, `choices`) are
+  given as `en`, `zh-Hans` and `zh-Hant`; `right` is the index of the right choice.
+- Objects come at their annotation `quotalab.dev/arrival`, or many of one kind by
+  `arrivals`: `at`, `interval`, `poisson` (from the seed), `swf` (a trace file in the
+  folder). A generator file of Kueue's performance tests is read as it is.
+- What is done to an object later is a `Change` (`apiVersion: quotalab.dev/v1`) with an
+  arrival: `spec.target` and one of `patch` (a merge patch; `status.reclaimablePods`
+  too), `delete: true`, or for a Node `node: cordon | uncordon | drain | fail | recover`.
+- `expect` names decisions by `type`, `subject`, `by`, `reason` and `node`, at a time or
+  at any; with `never` they must not be taken, with `most` not more often than that.
+- What an extender answers is told by `policy.simulation.extenders`: `refuse` and
+  `scores` by node, or an `error`; a scenario calls nobody.
 """
 _STACKS = {
     "kueue": "Kueue",

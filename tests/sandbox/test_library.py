@@ -1,0 +1,51 @@
+"""Scenarios of the library as live sandboxes."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox import actions, library, worlds
+from sandbox.models import Sandbox
+from scheduler import durations
+from scheduler.scenarios import assemble
+from scheduler.tick import run_tick
+from tests.sandbox.conftest import check_rows, row, tick
+
+pytestmark = pytest.mark.django_db
+
+
+def made_of(person, name: str) -> Sandbox:
+    sandbox = actions.do_create(person, scenario=name).sandbox
+    actions.do_play(person, sandbox.pk)
+    return sandbox
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "active-off-and-on",
+        "dynamic-reclaim",
+        "extender-refuses",
+        "kueue-generator",
+        "node-failure",
+        "one-world-yunikorn",
+        "stop-policy",
+    ],
+)
+def test_a_scenario_ticks_in_rows_as_it_does_in_memory(person, name):
+    sandbox = made_of(person, name)
+    world = assemble(library.files_of(name)).world
+    for part in range(3):
+        worlds.forget_all()
+        tick(sandbox, 35)
+        for _ in range(35):
+            run_tick(world)
+        assert row(sandbox).hash == world.hash(), f"after {35 * (part + 1)} ticks"
+    check_rows(sandbox)
+
+
+def test_every_scenario_of_the_folder_is_in_the_library():
+    folders = {path.name for path in library.FOLDER.iterdir() if path.is_dir()}
+    assert set(library.names()) == folders
+    horizons = [library.scenario(name).spec.horizon for name in library.names()]
+    assert all(durations.milliseconds(horizon) for horizon in horizons)
