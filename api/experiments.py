@@ -6,15 +6,16 @@ from django.urls import path
 
 from api.views import experiments as views
 
-_ONE = "<str:experiment_id>"
+_ALL = "experiments"
+_ONE = "experiments/<str:experiment_id>"
 
 urlpatterns = [
-    path("", views.Experiments.as_view(), name="experiments"),
-    path(f"/{_ONE}", views.OneExperiment.as_view(), name="experiment"),
-    path(f"/{_ONE}/cancel", views.Cancel.as_view(), name="experiment-cancel"),
-    path(f"/{_ONE}/results", views.Results.as_view(), name="experiment-results"),
-    path(f"/{_ONE}/results.csv", views.ResultsCsv.as_view(), name="experiment-csv"),
+    path(_ALL, views.Experiments.as_view(), name="experiments"),
+    path(_ONE, views.OneExperiment.as_view(), name="experiment"),
+    path(f"{_ONE}/cancel", views.Cancel.as_view(), name="experiment-cancel"),
+    path(f"{_ONE}/results", views.Results.as_view(), name="experiment-results"),
+    path(f"{_ONE}/results.csv", views.ResultsCsv.as_view(), name="experiment-csv"),
     path(
-        f"/{_ONE}/runs/<int:run>/open", views.OpenRun.as_view(), name="experiment-open"
+        f"{_ONE}/runs/<int:run>/open", views.OpenRun.as_view(), name="experiment-open"
     ),
 ]

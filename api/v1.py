@@ -78,5 +78,5 @@ urlpatterns = [
     path(f"{_ONE}/export", Export.as_view(), name="export"),
     path(f"{_ONE}/metrics", SandboxMetrics.as_view(), name="sandbox-metrics"),
     path(f"{_ONE}/", include("api.cluster.urls")),
-    path("experiments", include("api.experiments")),
+    path("", include("api.experiments")),
 ]

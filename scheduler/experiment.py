@@ -109,8 +109,8 @@ def sources_of(
     names = experiment.spec.base.files
     if not names:
         raise ExperimentError(
-            "without a database the base is of files: the library's scenarios and "
-            "sandboxes are known to `manage.py experiment`",
+            "without a database the base is of files; `manage.py experiment` knows "
+            "the library's scenarios and sandboxes",
             "spec.base",
         )
     found = read_sources([path.parent / name for name in names])

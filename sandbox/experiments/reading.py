@@ -86,6 +86,16 @@ def run_row(run: Run) -> dict[str, Any]:
     }
 
 
+def failures(experiment: Experiment) -> list[str]:
+    """Return a sentence per run that failed."""
+    names = variants_of(experiment)
+    failed = Run.objects.filter(experiment=experiment, state=Run.FAILED)
+    return [
+        f"run {run.number} ({names[run.variant]}, seed {run.seed}): {run.error}"
+        for run in failed.order_by("number")
+    ]
+
+
 def write_csv(experiment: Experiment) -> str:
     """Return every run as a line of CSV, a column per measure."""
     names = variants_of(experiment)
