@@ -17,7 +17,6 @@ VIEWS = [
     "preemptions",
     "compare",
     "policy",
-    "runs",
     "lessons",
     "events",
 ]

@@ -7,7 +7,6 @@ export const VIEWS = [
   "preemptions",
   "compare",
   "policy",
-  "runs",
   "lessons",
   "events",
 ] as const;

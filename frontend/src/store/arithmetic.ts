@@ -1,6 +1,6 @@
 // The arithmetic of one workload against one queue: numbers ready to be read; pure.
 
-import { amount, bare, isUnlimited, orderResources, quantity } from "@/lib/amounts";
+import { amount, bare, isUnlimited, orderResources } from "@/lib/amounts";
 import { t } from "@/lib/words.svelte";
 import type { Cell, ClusterQueueRow, WorkloadRow } from "@/protocol/wire";
 import { subtreeLevel, type Branch } from "@/store/quota";
@@ -57,7 +57,7 @@ function columnOf(
   const text = (value: number): string => bare(resource, value);
   return {
     resource,
-    requested: quantity(resource, requested),
+    requested: text(requested),
     used: text(amount(cell.used)),
     nominal: text(amount(cell.nominal)),
     borrowed: text(amount(cell.borrowed)),

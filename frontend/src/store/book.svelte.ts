@@ -1,5 +1,7 @@
 // The rows of one page as reactive cells: a view that reads a row hears of it alone.
 
+import { untrack } from "svelte";
+
 import { dependsOn } from "@/lib/depends";
 import type { AnyRow, EventLine, Kind, SandboxRow, Sample } from "@/protocol/wire";
 import { Columns } from "@/store/columns.svelte";
@@ -68,6 +70,16 @@ export class Book {
     return rows.filter((row): row is RowOf<K> => row !== undefined);
   }
 
+  /** Return all rows of a kind as of this page; for sums over thousands of rows.
+   *
+   * Reactive to the page as a whole, so it costs one pass a diff and no bookkeeping.
+   */
+  sweep<K extends Kind>(kind: K): RowOf<K>[] {
+    const found: RowOf<K>[] = [];
+    for (const row of this.page.rows.values()) if (row.kind === kind) found.push(row as RowOf<K>);
+    return found;
+  }
+
   get sandbox(): SandboxRow | undefined {
     const key = this.keys("Sandbox")[0];
     return key === undefined ? undefined : this.get("Sandbox", key);
@@ -84,9 +96,9 @@ export class Book {
     const moved = new Set<Kind>();
     for (const key of changed) this.#put(key, page.rows.get(key), moved);
     for (const kind of moved) this.#relist(kind);
-    const stack = [...page.rows.values()].find((row) => row.kind === "Sandbox")?.stack;
-    this.columns.update(changed, (key) => page.rows.get(key), stack ?? "kueue");
     this.page = page;
+    const stack = untrack(() => this.sandbox?.stack);
+    this.columns.update(changed, (key) => page.rows.get(key), stack ?? "kueue");
   }
 
   #put(key: string, row: AnyRow | undefined, moved: Set<Kind>): void {

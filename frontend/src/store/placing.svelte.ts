@@ -8,7 +8,7 @@ const ENDED: readonly PodRow["phase"][] = ["succeeded", "failed"];
 
 class PodsByNode {
   readonly #groups: ReadonlyMap<string, readonly PodRow[]> = $derived(
-    grouped(live.shown.all("Pod")),
+    grouped(live.shown.sweep("Pod")),
   );
 
   /** Return the pods that hold room on a node, largest queue first. */

@@ -22,13 +22,27 @@ export interface Stranded {
 /** Return nodes grouped by flavor, in the order of their names. */
 export function poolsOf(nodes: readonly NodeRow[]): Pool[] {
   const groups = new Map<string, NodeRow[]>();
-  for (const node of nodes) groups.set(node.flavor, [...(groups.get(node.flavor) ?? []), node]);
-  const numeric = new Intl.Collator("en", { numeric: true });
+  rankNames(nodes);
+  for (const node of nodes) {
+    const members = groups.get(node.flavor);
+    if (members === undefined) groups.set(node.flavor, [node]);
+    else members.push(node);
+  }
   return [...groups].map(([name, members]) => {
     const resource = dominantOf(members);
     const largest = Math.max(...members.map((node) => amount(node.allocatable[resource])));
-    return { name, resource, largest, nodes: members.sort((a, b) => numeric.compare(a.name, b.name)) };
+    return { name, resource, largest, nodes: members.sort((a, b) => (ranked.get(a.name) ?? 0) - (ranked.get(b.name) ?? 0)) };
   });
+}
+
+const NUMERIC = new Intl.Collator("en", { numeric: true });
+let ranked: ReadonlyMap<string, number> = new Map();
+
+// Comparing names as people count is slow; the order is made again for new names only.
+function rankNames(nodes: readonly NodeRow[]): void {
+  if (nodes.every((node) => ranked.has(node.name))) return;
+  const names = nodes.map((node) => node.name).sort((a, b) => NUMERIC.compare(a, b));
+  ranked = new Map(names.map((name, at) => [name, at]));
 }
 
 function dominantOf(nodes: readonly NodeRow[]): string {

@@ -12,10 +12,18 @@ class Queues {
     this.tree.flatMap(({ row }) => (row.kind === "ClusterQueue" ? [row] : [])),
   );
   /** Keys of the columns, in the order in which they stand. */
-  readonly columns: string[] = $derived(columnsOf(this.leaves));
+  readonly columns: readonly string[] = $derived.by(() => this.#same(columnsOf(this.leaves)));
+  #before: readonly string[] = [];
   readonly #order: ReadonlyMap<string, number> = $derived(
     new Map(this.columns.map((key, index) => [key, index])),
   );
+
+  // The same list stays the same object, so a tick that only changes numbers ends here.
+  #same(next: readonly string[]): readonly string[] {
+    const same = next.length === this.#before.length && next.every((key, at) => key === this.#before[at]);
+    if (!same) this.#before = next;
+    return this.#before;
+  }
 
   /** Return the place of a queue in the order of first use, -1 when unknown. */
   orderOf(key: string): number {
@@ -24,6 +32,7 @@ class Queues {
 }
 
 function columnsOf(leaves: readonly ClusterQueueRow[]): string[] {
+  const known = new Set(leaves.map((row) => row.key));
   const stack = live.shown.sandbox?.stack ?? "kueue";
   if (stack === "yunikorn") {
     return live.shown.all("Queue").filter((queue) => queue.leaf).map((queue) => queue.key);
@@ -31,7 +40,7 @@ function columnsOf(leaves: readonly ClusterQueueRow[]): string[] {
   if (stack === "kube") {
     return live.shown.columns.keys().filter((key) => key.startsWith("namespace/")).sort();
   }
-  const stray = live.shown.columns.keys().filter((key) => !key.startsWith("ClusterQueue/") || !leaves.some((row) => row.key === key));
+  const stray = live.shown.columns.keys().filter((key) => !known.has(key));
   return [...leaves.map((row) => row.key), ...stray];
 }
 

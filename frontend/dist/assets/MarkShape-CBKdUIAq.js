@@ -1,1 +1,0 @@
-import{I as e,J as t,T as n,v as r,w as i,z as a}from"./disclose-version-BpqR_ZFR.js";var o=a(`<path></path>`);function s(a,s){let c={preemption:`M-5 4 0-5 5 4z`,failure:`M-4-4h8v8h-8z`,edit:`M0-5.5 5.5 0 0 5.5-5.5 0z`,fork:`M-4.5 0a4.5 4.5 0 1 1 9 0 4.5 4.5 0 1 1-9 0z`};var l=o();t(()=>{i(l,0,n(s.kind),`svelte-1vvo6s8`),r(l,`d`,c[s.kind])}),e(a,l)}export{s as t};

@@ -1,1 +1,0 @@
-import{$ as e,F as t,I as n,J as r,R as i,Z as a,lt as o,mt as s,s as c,ut as l}from"./disclose-version-BpqR_ZFR.js";var u=i(`<div class="canvas scrolls"><div class="headline"><h1> </h1></div></div>`);function d(i,d){l(d,!0);var f=u(),p=a(f),m=a(p),h=e(m,!0);s(p),s(f),r(e=>t(h,e),[()=>c(`view.runs`)]),n(i,f),o()}export{d as default};

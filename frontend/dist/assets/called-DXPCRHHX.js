@@ -1,1 +1,0 @@
-import{t as e}from"./cards-C37vVWoR.js";import{a as t}from"./intents-ylVoQOqY.js";import{c as n}from"./say.svelte-Botk5e7g.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
