@@ -186,6 +186,10 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "VERSION": "v1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "api.schema.with_refusals",
+    ],
 }
 
 # ---------------------------------------------------------------- the logs

@@ -59,7 +59,7 @@ class MemberListSerializer(serializers.Serializer[Any]):
     items = MemberSerializer(many=True)
 
 
-class NewShareSerializer(serializers.Serializer[Any]):
+class NewLinkSerializer(serializers.Serializer[Any]):
     """A link to make."""
 
     mayFork = serializers.BooleanField(default=False)  # noqa: N815 - as it travels
@@ -68,7 +68,7 @@ class NewShareSerializer(serializers.Serializer[Any]):
     )
 
 
-class ShareSerializer(serializers.Serializer[Any]):
+class LinkSerializer(serializers.Serializer[Any]):
     """A link; its secret is only in the answer that made it."""
 
     id = serializers.IntegerField()
@@ -77,19 +77,19 @@ class ShareSerializer(serializers.Serializer[Any]):
     expiresAt = serializers.DateTimeField(source="expires_at", allow_null=True)  # noqa: N815 - as it travels
 
 
-class ShareListSerializer(serializers.Serializer[Any]):
+class LinkListSerializer(serializers.Serializer[Any]):
     """The links to a sandbox."""
 
-    items = ShareSerializer(many=True)
+    items = LinkSerializer(many=True)
 
 
-class MadeShareSerializer(ShareSerializer):
+class MadeLinkSerializer(LinkSerializer):
     """A link just made."""
 
     secret = serializers.CharField(help_text="It is not shown again.")
 
 
-class OpenSerializer(serializers.Serializer[Any]):
+class OpenLinkSerializer(serializers.Serializer[Any]):
     """The secret of a link."""
 
     secret = serializers.CharField(max_length=200)

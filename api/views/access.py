@@ -110,28 +110,28 @@ class Shares(View):
 
     scope = "admin"
 
-    @extend_schema(operation_id="shares_list", responses=bodies.ShareListSerializer)
+    @extend_schema(operation_id="shares_list", responses=bodies.LinkListSerializer)
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return them, newest first; its owner alone may ask."""
         found = ShareLink.objects.filter(sandbox=owned(self.user(), sandbox_id))
-        return Response({"items": bodies.ShareSerializer(found, many=True).data})
+        return Response({"items": bodies.LinkSerializer(found, many=True).data})
 
     @extend_schema(
         operation_id="shares_create",
-        request=bodies.NewShareSerializer,
-        responses={201: bodies.MadeShareSerializer},
+        request=bodies.NewLinkSerializer,
+        responses={201: bodies.MadeLinkSerializer},
     )
     def post(self, request: Request, sandbox_id: str) -> Response:
         """Make one; its secret is in this answer and nowhere else."""
         owned(self.user(), sandbox_id)
-        given = self.read(bodies.NewShareSerializer)
+        given = self.read(bodies.NewLinkSerializer)
         link, secret = actions.do_share(
             self.user(),
             sandbox_id,
             may_fork=given["mayFork"],
             expires_at=given["expiresAt"],
         )
-        body = {**bodies.ShareSerializer(link).data, "secret": secret}
+        body = {**bodies.LinkSerializer(link).data, "secret": secret}
         return Response(body, status=201)
 
 
@@ -152,12 +152,12 @@ class Open(View):
 
     @extend_schema(
         operation_id="shares_open",
-        request=bodies.OpenSerializer,
+        request=bodies.OpenLinkSerializer,
         responses=SandboxSerializer,
     )
     def post(self, request: Request) -> Response:
         """Open it: the sandbox is there for this person from now on."""
-        secret = self.read(bodies.OpenSerializer)["secret"]
+        secret = self.read(bodies.OpenLinkSerializer)["secret"]
         sandbox = actions.do_open(self.user(), secret)
         body = SandboxSerializer(sandbox, context={"request": request}).data
         return Response(body)

@@ -185,7 +185,7 @@ def test_who_may_look_reads_everything_and_changes_nothing(
         code = ask(client, method, route, busy.pk).status_code
         case = f"{method} {route}: {code}"
         if tail(route) in OWNERS or (method != "get" and "version" not in route):
-closed = {403} | ({404} if "<" in tail(route) else set())
+            closed = {403} | ({404} if "<" in tail(route) else set())
             # A body that is no request is told so before the doors are asked.
             closed |= set() if tail(route) in BODIES else {422}
             assert code in closed, case

@@ -1,0 +1,75 @@
+"""What the OpenAPI document says of every operation: how it refuses, and in what words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_STATUS = {
+    "type": "object",
+    "description": "An error, as Kubernetes words it.",
+    "required": ["kind", "apiVersion", "status", "message", "reason", "code"],
+    "properties": {
+        "kind": {"const": "Status"},
+        "apiVersion": {"const": "v1"},
+        "metadata": {"type": "object"},
+        "status": {"const": "Failure"},
+        "message": {"type": "string"},
+        "reason": {"type": "string"},
+        "code": {"type": "integer"},
+        "details": {
+            "type": "object",
+            "properties": {
+                "causes": {
+                    "type": "array",
+                    "items": {"$ref": "#/components/schemas/StatusCause"},
+                }
+            },
+        },
+    },
+}
+_CAUSE = {
+    "type": "object",
+    "description": "One thing that is wrong, and where.",
+    "required": ["reason", "message", "field", "file", "line", "level"],
+    "properties": {
+        "reason": {"type": "string"},
+        "message": {"type": "string"},
+        "field": {"type": "string"},
+        "file": {"type": "string"},
+        "line": {"type": "integer"},
+        "level": {"enum": ["error", "warning", "unsupported"]},
+    },
+}
+_METHODS = frozenset({"get", "put", "post", "patch", "delete"})
+
+
+def with_refusals(
+    result: dict[str, Any], generator: object, request: object, public: bool
+) -> dict[str, Any]:
+    """Add the Status answer to every operation, and put answers in their place."""
+    del generator, request, public
+    schemas = result.setdefault("components", {}).setdefault("schemas", {})
+    schemas["Status"], schemas["StatusCause"] = _STATUS, _CAUSE
+    reference = {"$ref": "#/components/schemas/Status"}
+    refusal = {"application/json": {"schema": reference}}
+    for path in result["paths"].values():
+        for method, operation in path.items():
+            if method not in _METHODS:
+                continue
+            responses = operation["responses"]
+            _join(responses)
+            words = {"4XX": "Refused; the message says why and what to do."}
+            words["503"] = "Busy; ask again after Retry-After seconds."
+            for code, sentence in words.items():
+                answer = {"description": sentence, "content": refusal}
+                responses.setdefault(code, answer)
+    return result
+
+
+def _join(responses: dict[str, Any]) -> None:
+    """Make one answer of those that share a code ("200", "200 with dryRun")."""
+    for name in [name for name in responses if " " in name]:
+        other = responses.pop(name)
+        body = responses[name.partition(" ")[0]]["content"]["application/json"]
+        second = other["content"]["application/json"]["schema"]
+        body["schema"] = {"anyOf": [body["schema"], second]}
