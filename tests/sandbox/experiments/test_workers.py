@@ -10,7 +10,7 @@ import pytest
 from tests.sandbox.experiments.conftest import document_of, world_text
 from tests.services.house import House, wait_for
 
-SEEDS = 6
+SEEDS = 4
 PATIENCE_S = 90.0
 
 
@@ -22,7 +22,7 @@ class Workers(House):
         self.command = (*House.command, "--workers", str(seats + 1))
 
 
-def start(house: House, jobs: int = 100, **spec: Any) -> str:
+def start(house: House, jobs: int = 60, **spec: Any) -> str:
     body = {
         "document": document_of(**{"seeds": {"count": SEEDS}, "horizon": "1h", **spec}),
         "files": [{"name": "world.yaml", "text": world_text(jobs)}],

@@ -1,0 +1,129 @@
+"""A thousand runs of 200 workloads, with one and with two workers.
+
+Run `./dev bench tests/bench/bench_experiments.py`. The whole service runs: web
+server, bus, clock, and one worker process more than those that run experiments.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.builders import cluster_queue, flavor, local_queue, workload_priority
+from tests.sandbox.conftest import text_of
+from tests.sandbox.experiments.test_workers import Workers
+from tests.services.house import House, wait_for
+
+pytestmark = pytest.mark.bench
+
+TEAMS = ("a", "b", "c", "d")
+JOBS_EACH = 50
+SEEDS = 250
+PATIENCE_S = 3600.0
+FAIR = {"fairSharing": {"preemptionStrategies": ["LessThanOrEqualToFinalShare"]}}
+
+
+def arrivals(team: str) -> dict[str, Any]:
+    """Return fifty jobs of a team, at random times and of random length."""
+    requests = {"cpu": "2" if team in "ab" else "6"}
+    container = {"name": "c", "image": "i", "resources": {"requests": requests}}
+    labels = {
+        "kueue.x-k8s.io/queue-name": team,
+        "kueue.x-k8s.io/priority-class": "high" if team == "d" else "low",
+    }
+    return {
+        "process": "poisson",
+        "parameters": {"every": "6s", "count": JOBS_EACH},
+        "object": {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {
+                "name": f"job-{team}",
+                "namespace": "default",
+                "labels": labels,
+                "annotations": {"quotalab.dev/runtime": "exp(40s)"},
+            },
+            "spec": {
+                "template": {
+                    "spec": {"restartPolicy": "Never", "containers": [container]}
+                }
+            },
+        },
+    }
+
+
+def scenario() -> str:
+    """Return four teams of one cohort that ask for more than there is."""
+    queues = [
+        cluster_queue(team, cohort="all", cpu=16, within="LowerPriority", reclaim="Any")
+        for team in TEAMS
+    ]
+    doors = [local_queue(team, cluster_queue=team) for team in TEAMS]
+    classes = [workload_priority("high", 100), workload_priority("low", 1)]
+    spec = {
+        "title": {"en": "Four teams"},
+        "summary": {"en": "Two hundred jobs."},
+        "horizon": "30m",
+        "arrivals": [arrivals(team) for team in TEAMS],
+    }
+    head = {
+        "apiVersion": "quotalab.dev/v1",
+        "kind": "Scenario",
+        "metadata": {"name": "teams"},
+        "spec": spec,
+    }
+    return text_of(head, flavor(), *queues, *doors, *classes)
+
+
+def document() -> dict[str, Any]:
+    """Return four variants of it, with 250 seeds each."""
+    return {
+        "apiVersion": "quotalab.dev/v1",
+        "kind": "Experiment",
+        "spec": {
+            "base": {"files": ["teams.yaml"]},
+            "seeds": {"count": SEEDS},
+            "grid": [
+                {
+                    "name": "preemption",
+                    "choices": [
+                        {"name": "classical"},
+                        {"name": "fair", "policy": {"kueue": FAIR}},
+                    ],
+                },
+                {"name": "arrivals", "values": [1, 2]},
+            ],
+        },
+    }
+
+
+def measure(house: House) -> tuple[float, list[str]]:
+    """Return the seconds that an experiment takes, and the hashes of its runs."""
+    files = [{"name": "teams.yaml", "text": scenario()}]
+    began = time.monotonic()
+    made = house.post("/api/v1/experiments", {"document": document(), "files": files})
+    path = f"/api/v1/experiments/{made['id']}"
+    ends = f"{path}/results?limit=1&after={made['total'] - 1}"
+    wait_for(lambda: house.get(ends)["items"], "the last run", PATIENCE_S, 0.5)
+    spent = time.monotonic() - began
+    body = house.get(path)
+    assert (body["state"], body["failed"]) == ("done", 0)
+    runs = house.get(f"{path}/results?limit=10000")["items"]
+    return spent, [run["hash"] for run in sorted(runs, key=lambda r: r["number"])]
+
+
+def test_a_thousand_runs_with_one_and_two_workers(tmp_path: Path) -> None:
+    found: dict[int, tuple[float, list[str]]] = {}
+    for workers in (1, 2):
+        with Workers(tmp_path / str(workers), workers) as house:
+            found[workers] = measure(house)
+        spent, hashes = found[workers]
+        sys.stdout.write(
+            f"\n{len(hashes)} runs of {len(TEAMS) * JOBS_EACH} workloads, "
+            f"{workers} worker(s): {spent:.0f} s, {len(hashes) / spent:.1f} runs/s\n"
+        )
+    assert found[1][1] == found[2][1]
