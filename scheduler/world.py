@@ -17,6 +17,7 @@ from scheduler import durations, streams
 from scheduler.decisions import Decision
 from scheduler.errors import SchedulerError
 from scheduler.lifetime.stage import Lifetime
+from scheduler.manifests.reclaimable import check_reclaimable
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Policy, read_policy
 from scheduler.stack import build_stages
@@ -43,6 +44,17 @@ class Changes:
     touched: list[Object]
     removed: list[Key]
     decisions: list[Decision]
+
+
+RECLAIMABLE = "reclaimablePods"
+#: What the status of a known object may be given from outside: no stage writes it.
+_TOLD = {"Workload": (RECLAIMABLE,), "Node": ("allocatable", "capacity", "images")}
+
+
+def told(obj: Object) -> dict[str, Any]:
+    """Return the part of a status that an edit of a known object may change."""
+    fields = _TOLD.get(obj.key.kind, ())
+    return {name: obj.status[name] for name in fields if name in obj.status}
 
 
 class World:
@@ -156,13 +168,20 @@ class World:
         return self.lifetime.uses(key)
 
     def _replace(self, known: Object, obj: Object) -> None:
-        """Put an edited manifest in place; identity stays, generation counts."""
+        """Put an edited manifest in place; identity stays, generation counts.
+
+        Raises ManifestError for reclaimable pods that it cannot have.
+        """
+        given = told(obj)
+        if RECLAIMABLE in given:
+            check_reclaimable(self.get(known.key), given[RECLAIMABLE])
         metadata, before = obj.metadata, known.metadata
         for name in ("uid", "creationTimestamp"):
             metadata[name] = before[name]
         changed = obj.spec != known.spec
         metadata["generation"] = int(before.get("generation", 1)) + changed
         known.manifest = obj.manifest
+        known.status = {**known.status, **given}
 
     def delete(self, key: Key) -> None:
         """Remove an object; unknown keys are an error."""

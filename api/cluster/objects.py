@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpResponseBase
+from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -24,6 +25,7 @@ class ObjectView(ClusterView):
     """A view of one resource."""
 
     parser_classes = (*parsers.OBJECTS, *parsers.PATCHES)
+    of_status = False
 
     def resource(self, places: dict[str, str]) -> Resource:
         """Return the resource that the path names."""
@@ -46,6 +48,7 @@ class ObjectView(ClusterView):
             resource,
             places.get("namespace", "default"),
             dry_run=flag(self.request, "dryRun"),
+            of_status=self.of_status,
         )
 
     def answer(self, document: dict[str, Any], change: Change, code: int) -> Response:
@@ -166,6 +169,22 @@ class One(ObjectView):
                 "details": details,
             }
         )
+
+
+class Status(One):
+    """The status of an object: what is told of it, not what is decided.
+
+    Of a Workload the reclaimable pods, of a Node what it has; schedulers write
+    the rest themselves, and what is given of it is left as it is.
+    """
+
+    of_status = True
+
+    def delete(
+        self, request: Request, sandbox_id: str, *, name: str, **places: str
+    ) -> Response:
+        """Refuse: a status goes with its object."""
+        raise MethodNotAllowed("DELETE")
 
 
 def _patched(document: dict[str, Any], patch: Any, media: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from api.cluster import discovery, yunikorn
-from api.cluster.objects import Collection, One
+from api.cluster.objects import Collection, One, Status
 from api.cluster.visibility import ClusterQueuePending, LocalQueuePending
 
 _VISIBILITY = "apis/visibility.kueue.x-k8s.io/<str:version>"
@@ -17,8 +17,10 @@ _objects = [
     for tail, view in (
         ("namespaces/<str:namespace>/<str:plural>", Collection),
         ("namespaces/<str:namespace>/<str:plural>/<str:name>", One),
+        ("namespaces/<str:namespace>/<str:plural>/<str:name>/status", Status),
         ("<str:plural>", Collection),
         ("<str:plural>/<str:name>", One),
+        ("<str:plural>/<str:name>/status", Status),
     )
 ]
 

@@ -35,12 +35,14 @@ class Change:
         namespace: str,
         *,
         dry_run: bool,
+        of_status: bool = False,
     ) -> None:
         self.user = user
         self.sandbox = sandbox
         self.resource = resource
         self.namespace = namespace if resource.kind.namespaced else ""
         self.dry_run = dry_run
+        self.of_status = of_status  # the subresource: the status and nothing else
         self.warnings: list[str] = []
 
     def create(self, given: Any) -> Document:
@@ -120,7 +122,9 @@ class Change:
             )
 
     def _put(self, document: Document, *, known: bool = False) -> Document:
-        if known or self.resource.kind.kind not in _STATUS_GIVEN:
+        if self.of_status:
+            document = self._with_status(document)
+        elif known or self.resource.kind.kind not in _STATUS_GIVEN:
             document.pop("status", None)
         metadata = document["metadata"]
         kind, name = self.resource.kind.kind, metadata["name"]
@@ -140,6 +144,14 @@ class Change:
         if row is None or self.dry_run:
             return _as_read(text)
         return reading.document_of(row, self.resource)
+
+    def _with_status(self, given: Document) -> Document:
+        """Return the object as it is, under the status that was given."""
+        name = given["metadata"]["name"]
+        row = reading.get(self.sandbox.pk, self.resource, self.namespace, name)
+        present = reading.document_of(row, self.resource)
+        present["metadata"].pop("resourceVersion", None)
+        return {**present, "status": given.get("status") or {}}
 
 
 def _as_read(text: str) -> Document:

@@ -25,7 +25,7 @@ from scheduler.manifests.references import check_references
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import read_policy
 from scheduler.scenarios import merge
-from scheduler.world import World
+from scheduler.world import World, told
 
 #: An edit of more objects than this is one event with their number.
 MOST_LINES = 50
@@ -165,7 +165,9 @@ _OURS = ("uid", "creationTimestamp", "generation")
 
 
 def _same(known: Object, given: Object) -> bool:
-    return _bare(known.manifest) == _bare(given.manifest)
+    status = told(given)
+    same = all(known.status.get(name) == value for name, value in status.items())
+    return same and _bare(known.manifest) == _bare(given.manifest)
 
 
 def _bare(manifest: Mapping[str, Any]) -> dict[str, Any]:

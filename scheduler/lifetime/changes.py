@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scheduler.decisions import Edit
+from scheduler.errors import ManifestError
+from scheduler.manifests.reclaimable import check_reclaimable
 from scheduler.patches import merge
 from scheduler.records.objects import Key, Object
 
@@ -49,6 +51,13 @@ def _patch(
 ) -> None:
     before = {**known.manifest, "status": known.status}
     after = merge(before, patch)
+    if "reclaimablePods" in (patch.get("status") or {}):
+        try:
+            check_reclaimable(known, after["status"].get("reclaimablePods") or ())
+        except ManifestError as error:
+            problem = f"{change.key} was not carried out: {error}"
+            lifetime.context.journal.complain(problem)
+            return
     _tell(lifetime, change, known.key, "Patch", None, patch)
     known.status = after.pop("status")
     _put(lifetime, known, after)
