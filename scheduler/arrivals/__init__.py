@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -64,7 +63,7 @@ def _name(arrival: Arrival) -> str | None:
 
 
 def _manifest(arrival: Arrival, one: Coming, number: int) -> dict[str, Any]:
-    manifest = copy.deepcopy(one.manifest or arrival.object)
+    manifest: dict[str, Any] = msgspec.to_builtins(one.manifest or arrival.object)
     metadata = manifest.setdefault("metadata", {})
     if not isinstance(metadata, dict):
         raise ManifestError("arrival: object.metadata: expected an object")
