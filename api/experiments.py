@@ -13,6 +13,7 @@ urlpatterns = [
     path(_ALL, views.Experiments.as_view(), name="experiments"),
     path(_ONE, views.OneExperiment.as_view(), name="experiment"),
     path(f"{_ONE}/cancel", views.Cancel.as_view(), name="experiment-cancel"),
+    path(f"{_ONE}/compare", views.CompareRuns.as_view(), name="experiment-compare"),
     path(f"{_ONE}/results", views.Results.as_view(), name="experiment-results"),
     path(f"{_ONE}/results.csv", views.ResultsCsv.as_view(), name="experiment-csv"),
     path(

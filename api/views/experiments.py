@@ -11,13 +11,17 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import ValidationError
 
 from api.idempotency import once
 from api.renderers import YAMLTextParser
 from api.serializers import experiments as bodies
+from api.serializers.comparing import ComparisonSerializer
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, number
+from sandbox.comparing import MOST_BRANCHES, MOST_POINTS
 from sandbox.experiments import actions, reading
+from sandbox.experiments.comparing import compare_runs
 from sandbox.models import Experiment
 from scheduler.experiments.document import read_experiment
 
@@ -163,6 +167,39 @@ class ResultsCsv(ExperimentView):
             content_type="text/csv; charset=utf-8",
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )
+
+
+class CompareRuns(ExperimentView):
+    """Runs side by side."""
+
+    @extend_schema(
+        operation_id="experiments_compare",
+        responses=ComparisonSerializer,
+        parameters=[
+            OpenApiParameter("runs", str, required=True, description="By commas."),
+            OpenApiParameter("toTick", int, description="No further than this."),
+            OpenApiParameter("points", int, description="Of each curve; at most 5000."),
+        ],
+    )
+    def get(self, request: Request, experiment_id: str) -> Response:
+        """Return what differs between runs, as between sandboxes."""
+        experiment = actions.visible(self.user(), experiment_id)
+        given = request.query_params.get("toTick")
+        found = compare_runs(
+            experiment,
+            _numbers(request.query_params.get("runs", "")),
+            None if given is None else number(request, "toTick", 0, most=10**9),
+            points=number(request, "points", MOST_POINTS, most=5000),
+        )
+        return Response(msgspec.to_builtins(found))
+
+
+def _numbers(text: str) -> list[int]:
+    parts = [part for part in text.split(",") if part]
+    if not 2 <= len(parts) <= MOST_BRANCHES or not all(p.isdecimal() for p in parts):
+        problem = f"expected 2 to {MOST_BRANCHES} numbers of runs, got {text!r}"
+        raise ValidationError({"runs": problem})
+    return [int(part) for part in parts]
 
 
 class OpenRun(ExperimentView):

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sandbox.comparing.branches import Branch, common_revision, read_branches
+from sandbox.comparing.branches import Branch, read_branches
 from sandbox.comparing.differences import first_difference, preemptions
 from sandbox.comparing.fares import counts, fares
 from sandbox.comparing.fates import fates_of
 from sandbox.comparing.series import series
-from sandbox.comparing.shapes import BranchLine, Comparison
+from sandbox.comparing.shapes import Comparison
 from sandbox.comparing.totals import totals
 from sandbox.models import Sandbox
 
@@ -36,14 +36,20 @@ def compare(
     MOST_LISTED, the most different first. A fixed number of queries per branch.
     """
     end = min([s.tick for s in sandboxes] + ([] if to_tick is None else [to_tick]))
-    branches = read_branches(sandboxes, end)
+    return side_by_side(read_branches(sandboxes, end), end, points=points)
+
+
+def side_by_side(
+    branches: Sequence[Branch], end: int, *, points: int = MOST_POINTS
+) -> Comparison:
+    """Return what differs between branches that were read up to a tick."""
     kinds = {branch.subject_kind for branch in branches}
     first, *others = branches
     # A Workload and a Pod of two stacks are not the same thing that waits.
     fates = [fates_of(branch) if len(kinds) == 1 else {} for branch in branches]
     told = fares(branches, fates)
     return Comparison(
-        branches=[_line(branch) for branch in branches],
+        branches=[branch.line for branch in branches],
         from_tick=first.begin_tick,
         to_tick=end,
         same_subjects=len(kinds) == 1,
@@ -57,15 +63,4 @@ def compare(
     )
 
 
-def _line(branch: Branch) -> BranchLine:
-    sandbox = branch.sandbox
-    return BranchLine(
-        id=sandbox.pk,
-        title=sandbox.title,
-        branch=sandbox.branch,
-        stack=sandbox.stack,
-        tick=sandbox.tick,
-    )
-
-
-__all__ = ["MOST_BRANCHES", "common_revision", "compare"]
+__all__ = ["MOST_BRANCHES", "MOST_POINTS", "compare", "side_by_side"]

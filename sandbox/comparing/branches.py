@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from django.db.models import Q
 
 from sandbox import history, operations
-from sandbox.events import lines_of
+from sandbox.comparing.shapes import BranchLine
+from sandbox.events import Line, lines_of
 from sandbox.history import Stretch
 from sandbox.models import Event, Revision, Sample, Sandbox
 from sandbox.models.fields import decode_json, json_text
@@ -44,9 +45,9 @@ class Happened(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Branch:
-    """One sandbox in a comparison, from the tick in common up to its end."""
+    """One sandbox or run in a comparison, from the tick in common up to its end."""
 
-    sandbox: Sandbox
+    line: BranchLine
     begin_tick: int
     begin_ms: int
     end_ms: int
@@ -57,7 +58,7 @@ class Branch:
     @property
     def subject_kind(self) -> str:
         """Return the kind of what waits and runs."""
-        return "Workload" if self.sandbox.stack == "kueue" else "Pod"
+        return "Workload" if self.line.stack == "kueue" else "Pod"
 
 
 def read_branches(sandboxes: Sequence[Sandbox], end: int) -> list[Branch]:
@@ -118,7 +119,13 @@ def _branch(
         else _happened(sandbox, Q(revision__gt=common, tick__lte=end))
     )
     return Branch(
-        sandbox=sandbox,
+        line=BranchLine(
+            id=sandbox.pk,
+            title=sandbox.title,
+            branch=sandbox.branch,
+            stack=sandbox.stack,
+            tick=sandbox.tick,
+        ),
         begin_tick=tick,
         begin_ms=t_ms,
         end_ms=_time_at(sandbox, end),
@@ -175,18 +182,23 @@ def _rerun(sandbox: Sandbox, common: int, end: int) -> list[Happened]:
         lines = lines_of(world.take().decisions)
         if world.tick > end:
             break
-        found += [
-            Happened(
-                world.tick,
-                line.t_ms,
-                line.type,
-                line.subject,
-                line.by,
-                line.reason,
-                line.message,
-                decode_json(json_text(line.data)),  # as it would be stored
-            )
-            for line in lines
-            if line.type in TYPES
-        ]
+        found += happened_in(world.tick, lines)
     return found
+
+
+def happened_in(tick: int, lines: Iterable[Line]) -> list[Happened]:
+    """Return the decisions of a tick that count, as they would have been stored."""
+    return [
+        Happened(
+            tick,
+            line.t_ms,
+            line.type,
+            line.subject,
+            line.by,
+            line.reason,
+            line.message,
+            decode_json(json_text(line.data)),
+        )
+        for line in lines
+        if line.type in TYPES
+    ]

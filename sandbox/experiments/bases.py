@@ -28,7 +28,7 @@ MOST_KEPT = 4
 def store(user: User, given: Given, files: Mapping[str, str]) -> tuple[str, bytes]:
     """Return kind and bytes of the base that the document names.
 
-    Raises NotFoundError for a sandbox or scenario that `user` cannot see, and
+    Raises NotFoundError for a sandbox that `user` may not fork, and
     ExperimentError for a file that did not come along.
     """
     if given.sandbox:
@@ -47,7 +47,7 @@ def _file(name: str, files: Mapping[str, str]) -> str:
 
 
 def _world(user: User, given: Given) -> bytes:
-    sandbox = Sandbox.objects.visible_to(user).filter(pk=given.sandbox).first()
+    sandbox = Sandbox.objects.forkable_by(user).filter(pk=given.sandbox).first()
     if sandbox is None:
         raise NotFoundError(f"sandbox {given.sandbox} is not there")
     if given.tick is None:

@@ -81,6 +81,31 @@ def test_a_run_that_is_not_there_is_not_found(client, done):
     assert client.post(f"{done}/runs/9/open", {}, format="json").status_code == 404
 
 
+def test_runs_are_compared_like_sandboxes(client, done):
+    body = client.get(f"{done}/compare?runs=0,1").json()
+    assert [branch["title"] for branch in body["branches"]] == [
+        "usual, seed 1",
+        "double, seed 1",
+    ]
+    assert body["differences"][0] is not None
+    assert len(body["series"]["ticks"]) == body["toTick"]
+    totals = {line["measure"]: line["values"] for line in body["totals"]}
+    assert totals["started"] == [9, 9]
+
+
+def test_a_comparison_of_runs_counts_as_the_runs_did(client, done):
+    body = client.get(f"{done}/compare?runs=0,1").json()
+    totals = {line["measure"]: line["values"] for line in body["totals"]}
+    summaries = [run.result["summary"] for run in Run.objects.order_by("number")[:2]]
+    for name in ("preemptions", "evictions", "waitP50Ms", "waitMaxMs", "workLostMs"):
+        assert totals[name] == [summary[name] for summary in summaries], name
+
+
+@pytest.mark.parametrize("runs", ["", "0", "0,x"])
+def test_a_comparison_needs_two_runs(client, done, runs):
+    assert client.get(f"{done}/compare?runs={runs}").status_code == 422
+
+
 def test_an_experiment_is_cancelled_once(client, started):
     assert client.post(f"{started}/cancel").json()["state"] == "cancelled"
     assert client.post(f"{started}/cancel").status_code == 409
