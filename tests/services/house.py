@@ -27,6 +27,7 @@ class House:
 
     root = ROOT
     command = (sys.executable, "manage.py", "up")
+    arguments: tuple[str, ...] = ("--port", "0", "--no-open")
 
     def __init__(self, folder: Path, **variables: str) -> None:
         self.folder = folder
@@ -44,7 +45,7 @@ class House:
         self.folder.mkdir(parents=True, exist_ok=True)
         with self.log.open("wb") as log:
             self.process = psutil.Popen(
-                [*self.command, "--port", "0", "--no-open"],
+                [*self.command, *self.arguments],
                 cwd=self.root,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,

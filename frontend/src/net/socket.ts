@@ -54,9 +54,21 @@ export class Line {
     const socket = new WebSocket(this.#url);
     this.#socket = socket;
     this.#listener.state(this.#tries === 0 ? "connecting" : "reconnecting", "");
-    socket.addEventListener("open", () => this.#hello(this.#listener.since()));
+    socket.addEventListener("open", () => this.#opened());
     socket.addEventListener("message", (event) => this.#take(String(event.data)));
     socket.addEventListener("close", (event) => this.#lost(event));
+  }
+
+  #opened(): void {
+    const since = this.#listener.since();
+    this.#hello(since);
+    // A page that is up to date gets no answer until something changes.
+    if (since !== null) this.#live();
+  }
+
+  #live(): void {
+    this.#tries = 0;
+    this.#listener.state("live", "");
   }
 
   #hello(since: number | null): void {
@@ -66,10 +78,7 @@ export class Line {
 
   #take(text: string): void {
     const message = parseServerMessage(text);
-    if (message.type === "page_state" || message.type === "diff") {
-      this.#tries = 0;
-      this.#listener.state("live", "");
-    }
+    if (message.type !== "resync") this.#live();
     if (message.type === "resync") this.#hello(null);
     else if (!this.#listener.message(message)) this.#hello(null);
   }

@@ -1,1 +1,0 @@
-import{t as e}from"./cards-DU3eEWaZ.js";import{a as t}from"./intents-DpMCekC6.js";import{c as n}from"./say.svelte-rP-qxIg2.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

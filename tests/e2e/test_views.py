@@ -1,0 +1,130 @@
+"""The other views: the past, forks compared, preemptions step by step, reconnecting."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.board import Board
+from tests.services.house import House
+
+
+@pytest.fixture
+def played(board: Board) -> Board:
+    """A board on which somebody was preempted, paused."""
+    board.load("two-teams.yaml")
+    board.play()
+    board.sees("alpha", "urgent", "Admitted")
+    board.pause()
+    return board
+
+
+def visit(board: Board, view: str) -> None:
+    """Go to a view by the rail."""
+    board.page.get_by_role("link", name=re.compile(rf"^{view}\b")).click()
+
+
+def test_the_scrubber_shows_the_past_and_comes_back(played: Board) -> None:
+    slider = played.page.get_by_role("slider", name="Tick shown")
+    slider.focus()
+    slider.press("Home")
+    for _ in range(3):
+        slider.press("ArrowRight")
+    expect(played.page.get_by_role("banner")).to_contain_text("Past")
+    expect(played.page.get_by_test_id("tick")).to_have_text("3")
+    played.sees("alpha", "second", "Admitted")
+    expect(
+        played.queue("alpha").get_by_role("button", name=re.compile("^urgent"))
+    ).to_have_count(0)
+    played.page.get_by_role("button", name="Back to live").click()
+    played.sees("alpha", "urgent", "Admitted")
+
+
+def test_a_preemption_is_stepped_through(played: Board) -> None:
+    visit(played, "Preempt")
+    page = played.page
+    expect(page.get_by_text("What it needs").first).to_be_visible()
+    expect(page.get_by_text("may preempt")).to_have_count(0)
+    while page.get_by_role("button", name="Next").is_enabled():
+        before = page.url
+        page.keyboard.press("ArrowRight")
+        expect(page).not_to_have_url(before)
+    expect(page.get_by_text("may preempt").first).to_be_visible()
+    targets = page.get_by_role("region", name="Targets")
+    expect(targets).to_contain_text("second")
+    page.keyboard.press("Home")
+    expect(page.get_by_text("may preempt")).to_have_count(0)
+
+
+def test_a_fork_with_another_policy_is_compared(played: Board) -> None:
+    page = played.page
+    parent = page.url.split("/s/")[1].split("/")[0]
+    page.goto(f"{page.url}?tick=3")
+    expect(page.get_by_role("banner")).to_contain_text("Past")
+    page.get_by_role("button", name="Fork here").click()
+    expect(page).not_to_have_url(re.compile(parent))
+    expect(page.get_by_test_id("tick")).to_have_text("3")
+    visit(played, "Policy")
+    within = "alpha: Preemption within the ClusterQueue"
+    page.get_by_role("combobox", name=within).select_option("Never")
+    visit(played, "Compare")
+    page.get_by_role("button", name=re.compile("^Run both to")).click()
+    expect(page.get_by_text(re.compile(r"First difference, tick \d+"))).to_be_visible()
+    fares = page.get_by_role("region", name="Workloads that fare differently")
+    expect(fares).to_contain_text("urgent")
+    expect(fares).to_contain_text("second")
+
+
+def test_why_pending_says_what_would_help(played: Board) -> None:
+    played.card("alpha", "waiting", "Inadmissible").click()
+    drawer = played.page.get_by_role("complementary", name="Inspector")
+    expect(drawer).to_contain_text("short by 2")
+    drawer.get_by_role("button", name="Try them").click()
+    expect(drawer.get_by_role("button", name="Show").first).to_be_visible(
+        timeout=60_000
+    )
+
+
+def test_a_node_of_the_table_is_found_by_its_address(played: Board) -> None:
+    page = played.page
+    visit(played, "Events")
+    page.get_by_role("button", name="Workloads", exact=True).click()
+    page.get_by_role("searchbox", name="Filter").fill("urgent")
+    expect(page.get_by_text("1 to 1 of 1")).to_be_visible()
+    address = page.url
+    page.goto("about:blank")
+    page.goto(address)
+    expect(page.get_by_text("1 to 1 of 1")).to_be_visible()
+
+
+def test_the_palette_finds_a_workload(played: Board) -> None:
+    page = played.page
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill("urgent")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("sel=Workload"))
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("Play or pause")
+
+
+def test_the_page_goes_on_after_the_server_comes_back(
+    page: Page, tmp_path: Path
+) -> None:
+    page.set_default_timeout(20_000)
+    with House(tmp_path / "house") as house:
+        board = Board(page, house.url).load("two-teams.yaml")
+        port = house.url.rsplit(":", 1)[1]
+        board.play()
+        board.sees("alpha", "urgent", "Admitted")
+        board.pause()
+        tick = page.get_by_test_id("tick").inner_text()
+    expect(page.get_by_role("banner")).to_contain_text("Reconnecting")
+    expect(page.get_by_test_id("tick")).to_have_text(tick)
+    again = House(tmp_path / "house")
+    again.arguments = ("--port", port, "--no-open")
+    with again:
+        expect(page.get_by_role("banner")).to_contain_text("Paused", timeout=30_000)
+        expect(page.get_by_test_id("tick")).to_have_text(tick)
