@@ -1,0 +1,49 @@
+"""`export ID`: a sandbox as manifests, policy or queues.yaml."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from sandbox import exports
+from sandbox.models import Sandbox
+
+
+class Command(BaseCommand):
+    """Write what loads again."""
+
+    help = "Export a sandbox as YAML (or --json) that loads again."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add the arguments."""
+        parser.add_argument("sandbox", metavar="ID")
+        parser.add_argument(
+            "--what", choices=["all", "objects", "policy", "queues"], default="all"
+        )
+        parser.add_argument("--status", action="store_true", help="with statuses")
+        parser.add_argument("--json", action="store_true", help="as a JSON list")
+        parser.add_argument("-o", "--output", help="a file; stdout when not given")
+
+    def handle(self, *args: object, **options: Any) -> None:
+        """Export it."""
+        sandbox = Sandbox.objects.filter(pk=options["sandbox"]).first()
+        if sandbox is None:
+            raise CommandError(f"sandbox {options['sandbox']} is not there")
+        if options["what"] == "queues":
+            documents = [exports.queues(sandbox)]
+        else:
+            documents = exports.documents(
+                sandbox, options["what"], status=options["status"]
+            )
+        if options["json"]:
+            text = json.dumps(documents)
+        else:
+            text = yaml.safe_dump_all(documents, sort_keys=False, allow_unicode=True)
+        if options["output"]:
+            Path(options["output"]).write_text(text)
+        else:
+            self.stdout.write(text, ending="")

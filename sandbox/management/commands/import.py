@@ -1,0 +1,108 @@
+"""`import FILE...`: manifests into a sandbox, a new one unless one is named."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from sandbox import actions
+from sandbox.errors import Cause, SandboxError
+from sandbox.people import local_user
+
+_ENDINGS = (".yaml", ".yml", ".json")
+
+
+class Command(BaseCommand):
+    """Read files and folders; all of them are taken or, on any error, none."""
+
+    help = "Import manifests into a sandbox; a new one unless --into names one."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add the arguments."""
+        parser.add_argument("paths", nargs="+", help="files or folders; - is stdin")
+        parser.add_argument("--into", metavar="ID", help="the sandbox to change")
+        parser.add_argument("--title", default="", help="of a new sandbox")
+        parser.add_argument("--seed", type=int, help="of a new sandbox")
+        parser.add_argument("--dry-run", action="store_true", help="change nothing")
+        parser.add_argument("--skip-errors", action="store_true")
+        parser.add_argument("--json", action="store_true", help="answer in JSON")
+
+    def handle(self, *args: object, **options: Any) -> None:
+        """Import, and print what came of it."""
+        files = read_files(options["paths"])
+        try:
+            answer = _into(files, options) if options["into"] else _new(files, options)
+        except SandboxError as error:
+            raise CommandError(_told(error)) from error
+        if options["json"]:
+            self.stdout.write(json.dumps(answer))
+            return
+        for finding in answer["findings"]:
+            self.stderr.write(_line(finding))
+        self.stdout.write(answer["id"])
+
+
+def read_files(paths: list[str]) -> list[tuple[str, str]]:
+    """Return (name, text) of each file; folders are looked through."""
+    found: list[tuple[str, str]] = []
+    for name in paths:
+        if name == "-":
+            found.append(("stdin", sys.stdin.read()))
+            continue
+        path = Path(name)
+        inside = sorted(p for p in path.rglob("*") if p.suffix in _ENDINGS)
+        for file in inside if path.is_dir() else [path]:
+            try:
+                found.append((str(file), file.read_text()))
+            except (OSError, UnicodeDecodeError) as error:
+                raise CommandError(f"{file}: {error}") from error
+    return found
+
+
+def _new(files: list[tuple[str, str]], options: dict[str, Any]) -> dict[str, Any]:
+    made = actions.do_create(
+        local_user(), title=options["title"], files=files, seed=options["seed"]
+    )
+    return {"id": made.sandbox.pk, "findings": [_body(c) for c in made.findings]}
+
+
+def _into(files: list[tuple[str, str]], options: dict[str, Any]) -> dict[str, Any]:
+    done = actions.do_import(
+        local_user(),
+        options["into"],
+        files,
+        dry_run=options["dry_run"],
+        skip_errors=options["skip_errors"],
+    )
+    return {
+        "id": options["into"],
+        "created": done.created,
+        "changed": done.changed,
+        "unchanged": done.unchanged,
+        "revision": done.revision,
+        "findings": [_body(c) for c in done.findings],
+    }
+
+
+def _body(cause: Cause) -> dict[str, Any]:
+    return {
+        "level": cause.level,
+        "file": cause.file,
+        "line": cause.line,
+        "field": cause.field,
+        "problem": cause.problem,
+    }
+
+
+def _told(error: SandboxError) -> str:
+    return "\n".join([str(error), *(_line(_body(cause)) for cause in error.causes)])
+
+
+def _line(finding: dict[str, Any]) -> str:
+    place = f"{finding['file']}:{finding['line']}: " if finding["file"] else ""
+    field = f"{finding['field']}: " if finding["field"] else ""
+    return f"{finding['level']}: {place}{field}{finding['problem']}"

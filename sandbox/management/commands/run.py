@@ -1,0 +1,75 @@
+"""`run ID --ticks N`: make ticks here and now, with no worker and no clock."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from sandbox import actions, leases
+from sandbox.errors import SandboxError
+from sandbox.models import Sandbox
+from sandbox.people import local_user
+
+#: How long to wait for somebody else who holds the sandbox.
+PATIENCE_S = 10.0
+
+
+class Command(BaseCommand):
+    """Tick a sandbox in this process."""
+
+    help = "Make ticks of a sandbox in this process."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add the arguments."""
+        parser.add_argument("sandbox", metavar="ID")
+        parser.add_argument("--ticks", type=int, default=1)
+        parser.add_argument("--json", action="store_true", help="answer in JSON")
+        parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+    def handle(self, *args: object, **options: Any) -> None:
+        """Run, and print where it came to."""
+        key, count = options["sandbox"], options["ticks"]
+        try:
+            actions.do_step(local_user(), key, ticks=count)
+            show = sys.stderr.isatty() and not options["quiet"]
+            for done in range(count):
+                if not _tick(key):
+                    break
+                if show:
+                    self._bar(done + 1, count)
+        except SandboxError as error:
+            raise CommandError(str(error)) from error
+        sandbox = Sandbox.objects.get(pk=key)
+        if sandbox.problem:
+            raise CommandError(sandbox.problem)
+        body = {
+            "id": key,
+            "tick": sandbox.tick,
+            "tMs": sandbox.now_ms,
+            "hash": sandbox.hash,
+        }
+        words = f"tick {sandbox.tick}  {sandbox.hash}"
+        self.stdout.write(json.dumps(body) if options["json"] else words)
+
+    def _bar(self, done: int, count: int) -> None:
+        filled = 30 * done // count
+        end = "\n" if done == count else ""
+        bar = "█" * filled + "·" * (30 - filled)
+        self.stderr.write(f"\r{bar} {done}/{count}", ending=end)
+
+
+def _tick(key: str) -> bool:
+    """Make one tick; False when the sandbox stopped by itself."""
+    deadline = time.monotonic() + PATIENCE_S
+    while (claim := leases.take(key)) is None:
+        if time.monotonic() > deadline:
+            raise CommandError("somebody else holds the sandbox; pause it there")
+        time.sleep(0.05)
+    try:
+        return actions.do_tick(claim) is not None
+    finally:
+        leases.release(claim)

@@ -1,0 +1,80 @@
+"""The command line does what the page does, and says so in JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from sandbox import __main__ as quotalab
+from sandbox.models import Sandbox
+from tests.builders import cluster_queue, flavor
+from tests.sandbox.conftest import contended, row, text_of
+
+pytestmark = [pytest.mark.django_db]
+
+
+def said(*words: str, **options: object) -> dict:
+    out = io.StringIO()
+    call_command(*words, json=True, stdout=out, **options)
+    return json.loads(out.getvalue())
+
+
+@pytest.fixture
+def world(tmp_path):
+    path = tmp_path / "world.yaml"
+    path.write_text(text_of(*contended()))
+    return str(path)
+
+
+def test_what_is_imported_runs_and_is_exported(person, world, tmp_path):
+    made = said("import", world, seed=1)
+    ran = said("run", made["id"], ticks=5)
+    assert ran["tick"] == 5
+    file = tmp_path / "out.yaml"
+    call_command("export", made["id"], output=str(file))
+    again = said("import", str(file), seed=1)
+    assert Sandbox.objects.get(pk=again["id"]).stack == "kueue"
+
+
+def test_bad_files_fail_with_their_place(person, tmp_path):
+    path = tmp_path / "bad.yaml"
+    path.write_text(text_of(cluster_queue("q", cpu="four")))
+    with pytest.raises(CommandError, match=r"bad\.yaml:\d+"):
+        call_command("import", str(path))
+    assert not Sandbox.objects.exists()
+
+
+def test_an_import_goes_into_a_sandbox_that_is_named(make, tmp_path):
+    sandbox = make(flavor())
+    path = tmp_path / "q.yaml"
+    path.write_text(text_of(cluster_queue("q")))
+    answer = said("import", str(path), into=sandbox.pk)
+    assert answer["created"] == ["ClusterQueue//q"]
+
+
+def test_verbs_answer_in_json(make, monkeypatch, capsys):
+    sandbox = make(flavor())
+    monkeypatch.setattr(
+        sys, "argv", ["quotalab", "play", sandbox.pk, "--speed", "3", "--json"]
+    )
+    assert quotalab.main() == 0
+    assert json.loads(capsys.readouterr().out)["revision"] == row(sandbox).revision
+    assert row(sandbox).playing
+
+
+def test_what_is_not_there_is_an_exit_status(person, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["quotalab", "pause", "aaaaaaaaaaaa"])
+    assert quotalab.main() == 1
+    assert "is not there" in capsys.readouterr().err
+
+
+def test_completion_names_every_verb(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["quotalab", "completion", "bash"])
+    quotalab.main()
+    told = capsys.readouterr().out
+    assert all(verb in told for verb in quotalab.verbs())
