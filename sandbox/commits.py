@@ -24,6 +24,7 @@ from sandbox.operations import (
     AnyOperation,
     Begin,
     Delete,
+    Lose,
     Put,
     Redo,
     Rewind,
@@ -65,7 +66,7 @@ class Work:
                 return Revision.TRANSPORT
             case Begin() | Rewind() | Undo() | Redo():
                 return Revision.RERUN
-            case Put() | Delete() | SetPolicy() | Settle() | Several():
+            case Put() | Delete() | SetPolicy() | Lose() | Settle() | Several():
                 return Revision.EDIT
 
 

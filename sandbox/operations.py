@@ -14,7 +14,7 @@ from sandbox.extenders import Told, answering
 from scheduler.kube.extender import Port
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import read_policy
-from scheduler.tick import run_tick, settle
+from scheduler.tick import react, run_tick, settle
 from scheduler.world import World
 
 
@@ -45,6 +45,13 @@ class Delete(Operation, frozen=True, tag="delete"):
     keys: list[tuple[str, str, str]]
 
 
+class Lose(Operation, frozen=True, tag="lose"):
+    """Take every pod off a node; what replaces them is their owners' to say."""
+
+    node: str
+    why: str
+
+
 class Settle(Operation, frozen=True, tag="settle"):
     """Let the schedulers handle the present instant before the edit goes on."""
 
@@ -57,10 +64,13 @@ class SetPolicy(Operation, frozen=True, tag="policy"):
     document: dict[str, Any]
 
 
+Part = Put | Delete | SetPolicy | Lose | Settle
+
+
 class Several(Operation, frozen=True, tag="several"):
     """Some of the above, in order, as one edit."""
 
-    parts: list[Put | Delete | SetPolicy | Settle]
+    parts: list[Part]
 
 
 class Transport(Operation, frozen=True, tag="transport"):
@@ -91,6 +101,7 @@ AnyOperation = (
     | Put
     | Delete
     | SetPolicy
+    | Lose
     | Settle
     | Several
     | Transport
@@ -98,8 +109,8 @@ AnyOperation = (
     | Undo
     | Redo
 )
-Edit = Put | Delete | SetPolicy | Settle | Several
-_PARTS = (Put, Delete, SetPolicy, Settle)
+Edit = Part | Several
+_PARTS = (Put, Delete, SetPolicy, Lose, Settle)
 
 
 def to_document(operation: AnyOperation) -> dict[str, Any]:
@@ -139,6 +150,9 @@ def perform(
         case Delete(keys=keys):
             for key in keys:
                 world.delete(Key(*key))
+        case Lose(node=node, why=why):
+            world.lifetime.lose_node(node, why)
+            react(world)
         case SetPolicy(document=document):
             world.set_policy(read_policy(document))
         case Several(parts=parts):

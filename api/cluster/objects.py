@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpResponseBase
-from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -105,8 +104,8 @@ class Collection(ObjectView):
         )
 
 
-class One(ObjectView):
-    """One object of a resource."""
+class Present(ObjectView):
+    """What is there under a name: read, replaced, changed in parts."""
 
     def get(
         self, request: Request, sandbox_id: str, *, name: str, **places: str
@@ -148,6 +147,10 @@ class One(ObjectView):
         patched = _patched(document, request.data, media)
         return self.answer(change.patched(name, patched), change, 200)
 
+
+class One(Present):
+    """One object of a resource."""
+
     def delete(
         self, request: Request, sandbox_id: str, *, name: str, **places: str
     ) -> Response:
@@ -171,7 +174,7 @@ class One(ObjectView):
         )
 
 
-class Status(One):
+class Status(Present):
     """The status of an object: what is told of it, not what is decided.
 
     Of a Workload the reclaimable pods, of a Node what it has; schedulers write
@@ -179,12 +182,6 @@ class Status(One):
     """
 
     of_status = True
-
-    def delete(
-        self, request: Request, sandbox_id: str, *, name: str, **places: str
-    ) -> Response:
-        """Refuse: a status goes with its object."""
-        raise MethodNotAllowed("DELETE")
 
 
 def _patched(document: dict[str, Any], patch: Any, media: str) -> Any:

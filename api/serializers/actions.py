@@ -184,10 +184,30 @@ class WhatIfSerializer(serializers.Serializer[Any]):
 
 
 class NodeSerializer(serializers.Serializer[Any]):
-    """A node and what happens to it."""
+    """A node and what happens to it; a new one has a size, or that of another."""
 
     name = serializers.CharField(max_length=253)
-    change = serializers.ChoiceField(["cordon", "uncordon", "drain", "fail", "recover"])
+    change = serializers.ChoiceField(
+        ["add", "cordon", "uncordon", "drain", "fail", "recover"]
+    )
+    like = serializers.CharField(
+        required=False, default="", allow_blank=True, help_text="add: as this node"
+    )
+    labels = serializers.DictField(  # of the new node
+        child=serializers.CharField(allow_blank=True), required=False, default=dict
+    )
+    allocatable = serializers.DictField(
+        child=serializers.CharField(), required=False, default=dict
+    )
+
+
+class PinSerializer(serializers.Serializer[Any]):
+    """A pod and the only node that it may run on."""
+
+    pod = serializers.CharField(max_length=320, help_text="namespace/name")
+    node = serializers.CharField(
+        allow_blank=True, max_length=253, help_text='"" unpins it'
+    )
 
 
 class ForkSerializer(serializers.Serializer[Any]):

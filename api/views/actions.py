@@ -216,7 +216,7 @@ def _number(share: float | None) -> str:
 
 
 class Node(View):
-    """Cordon, drain, fail, recover."""
+    """Add, cordon, drain, fail, recover."""
 
     @extend_schema(request=bodies.NodeSerializer, responses=bodies.DoneSerializer)
     @once
@@ -224,7 +224,32 @@ class Node(View):
         """Change a node as an operator or a power cut would."""
         given = self.read(bodies.NodeSerializer)
         name, change = given["name"], given["change"]
-        return done(actions.do_node(self.user(), sandbox_id, name, change))
+        if change != "add":
+            return done(actions.do_node(self.user(), sandbox_id, name, change))
+        step = actions.do_add_node(
+            self.user(),
+            sandbox_id,
+            name,
+            like=given["like"],
+            labels=given["labels"],
+            allocatable=given["allocatable"],
+        )
+        return done(step)
+
+
+class Pin(View):
+    """A pod on one node and no other."""
+
+    @extend_schema(request=bodies.PinSerializer, responses=bodies.DoneSerializer)
+    @once
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Pin a pod to a node, or unpin it."""
+        given = self.read(bodies.PinSerializer)
+        namespace, slash, name = given["pod"].partition("/")
+        if not slash:
+            raise serializers.ValidationError({"pod": "expected namespace/name"})
+        node = given["node"]
+        return done(actions.do_pin(self.user(), sandbox_id, namespace, name, node))
 
 
 class Fork(View):
@@ -307,6 +332,7 @@ ACTIONS: dict[str, Any] = {
     "delete": Delete,
     "move": Move,
     "node": Node,
+    "pin": Pin,
     "fork": Fork,
     "convert": Convert,
     "rewind": Rewind,

@@ -27,7 +27,7 @@ from sandbox.actions.living import (
     do_show,
 )
 from sandbox.actions.moves import do_move
-from sandbox.actions.nodes import do_node
+from sandbox.actions.nodes import do_add_node, do_node
 from sandbox.actions.objects import (
     Imported,
     do_delete,
@@ -35,12 +35,14 @@ from sandbox.actions.objects import (
     do_policy,
 )
 from sandbox.actions.past import do_redo, do_rewind, do_undo
+from sandbox.actions.pins import do_pin
 from sandbox.actions.ticks import do_fail, do_tick
 from sandbox.actions.transport import do_pause, do_play, do_speed, do_step
 
 __all__ = [
     "Conversion",
     "Imported",
+    "do_add_node",
     "do_convert",
     "do_create",
     "do_delete",
@@ -54,6 +56,7 @@ __all__ = [
     "do_node",
     "do_open",
     "do_pause",
+    "do_pin",
     "do_play",
     "do_policy",
     "do_redo",

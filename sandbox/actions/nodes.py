@@ -1,23 +1,27 @@
-"""Nodes: cordon, drain, fail and bring back; pods pinned to them."""
+"""Nodes: add, cordon, drain, fail and bring back."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
+import msgspec
 from django.contrib.auth.models import User
 
-from sandbox.actions.turns import turn
+from sandbox.actions.turns import Turn, turn
 from sandbox.commits import Work
 from sandbox.diffs import Step
-from sandbox.errors import Cause, InvalidError, NotFoundError
-from sandbox.operations import Delete, Edit, Put, Several
+from sandbox.errors import Cause, ConflictError, InvalidError, NotFoundError
+from sandbox.findings import causes_of
+from sandbox.operations import Edit, Lose, Put, Several
+from scheduler.lifetime.changes import TAKING, changed_node
+from scheduler.manifests.load import load
 from scheduler.records.objects import Key, Object
 from scheduler.world import World
 
 Change = Literal["cordon", "uncordon", "drain", "fail", "recover"]
 CHANGES: tuple[str, ...] = get_args(Change)
-#: What the node controller puts on a node that does not answer.
-UNREACHABLE = {"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}
+_HOST = "kubernetes.io/hostname"
 
 
 def do_node(user: User, sandbox_id: str, name: str, change: str) -> Step:
@@ -26,50 +30,107 @@ def do_node(user: User, sandbox_id: str, name: str, change: str) -> Step:
         problem = f"expected one of {', '.join(CHANGES)}, got {change!r}"
         raise InvalidError(problem, causes=[Cause(problem=problem, field="change")])
     with turn(user, sandbox_id) as mine:
-        world = mine.held.world
-        node = world.objects.get(Key("Node", "", name))
-        if node is None:
-            raise NotFoundError(f"node {name} is not in this sandbox")
-        operation = change_of(world, node, change)
+        node = _node(mine.held.world, name)
+        operation = change_of(node, change)
         summary = f"{user.get_username()}: {change} node {name}"
-        line = mine.line(user, change.capitalize(), str(node.key), summary)
-        mine.do(operation)
-        return mine.commit(
-            Work(operation=operation, who=user.pk, summary=summary, edits=[line])
-        )
+        return _carry_out(user, mine, operation, change.capitalize(), name, summary)
 
 
-def change_of(world: World, node: Object, change: str) -> Edit:
+def change_of(node: Object, change: str) -> Edit:
     """Return the edit that a change of a node comes to.
 
-    A drain evicts its pods; those that a run owns are made again elsewhere. A
-    failed node gets the taint that makes its pods leave.
+    A drained or failed node loses its pods; those that a run owns are made
+    again elsewhere. A failed one gets the taint that keeps pods away.
     """
-    match change:
-        case "cordon":
-            return _spec(node, unschedulable=True)
-        case "uncordon":
-            return _spec(node, unschedulable=False)
-        case "drain":
-            return _with_pods_gone(world, node, _spec(node, unschedulable=True))
-        case "fail":
-            taints = [*(node.spec.get("taints") or ()), UNREACHABLE]
-            return _with_pods_gone(world, node, _spec(node, taints=taints))
-        case _:
-            kept = [t for t in node.spec.get("taints") or () if t != UNREACHABLE]
-            return _spec(node, taints=kept, unschedulable=False)
+    after = changed_node(node, change)
+    statuses = {str(node.key): after.status} if after.status else {}
+    put = Put(manifests=[after.manifest], statuses=statuses)
+    if change not in TAKING:
+        return put
+    return Several([put, Lose(node.key.name, f"the node was changed: {change}")])
 
 
-def _spec(node: Object, **fields: Any) -> Put:
-    spec = {**node.spec, **fields}
-    spec = {name: value for name, value in spec.items() if value not in (False, [])}
-    return Put(manifests=[{**node.manifest, "spec": spec}])
+def do_add_node(
+    user: User,
+    sandbox_id: str,
+    name: str,
+    *,
+    like: str = "",
+    labels: Mapping[str, str] | None = None,
+    allocatable: Mapping[str, str] | None = None,
+) -> Step:
+    """Add a node of a given size, or as large as another one and labelled like it.
+
+    Raises ConflictError when there is one of this name, InvalidError for a size
+    that is none.
+    """
+    with turn(user, sandbox_id) as mine:
+        world = mine.held.world
+        if Key("Node", "", name) in world.objects:
+            raise ConflictError(f"node {name} is in this sandbox already")
+        model = _node(world, like) if like else None
+        put = _new(name, model, labels or {}, allocatable or {})
+        summary = f"{user.get_username()} adds node {name}"
+        return _carry_out(user, mine, put, "Add", name, summary)
 
 
-def _with_pods_gone(world: World, node: Object, put: Put) -> Edit:
-    pods = [
-        (key.kind, key.namespace, key.name)
-        for key in world.keys("Pod")
-        if world.objects[key].spec.get("nodeName") == node.key.name
-    ]
-    return Several([put, Delete(pods)]) if pods else put
+def _new(
+    name: str,
+    model: Object | None,
+    labels: Mapping[str, str],
+    allocatable: Mapping[str, str],
+) -> Put:
+    status = dict(model.status) if model else {}
+    size = {
+        **(status.get("allocatable") or status.get("capacity") or {}),
+        **allocatable,
+    }
+    if not size:
+        problem = "expected allocatable, or like: the name of a node to copy"
+        raise InvalidError(
+            problem, causes=[Cause(problem=problem, field="allocatable")]
+        )
+    kept = {**(model.labels if model else {}), **labels}
+    if _HOST in kept and _HOST not in labels:
+        kept[_HOST] = name
+    spec = {n: v for n, v in (model.spec if model else {}).items() if n == "taints"}
+    document = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": kept},
+        "spec": spec,
+        "status": {"allocatable": {"pods": "110", **size}},
+    }
+    loaded = load([("node", msgspec.json.encode(document).decode())])
+    if loaded.errors:
+        raise InvalidError("not a node", causes=causes_of(loaded.errors))
+    (node,) = loaded.objects
+    return Put(manifests=[node.manifest], statuses={str(node.key): node.status})
+
+
+def _node(world: World, name: str) -> Object:
+    key = Key("Node", "", name)
+    if key not in world.objects:
+        raise NotFoundError(f"node {name} is not in this sandbox")
+    return world.get(key)
+
+
+def _carry_out(
+    user: User, mine: Turn, operation: Edit, action: str, name: str, summary: str
+) -> Step:
+    before: Any = mine.held.world.objects.get(Key("Node", "", name))
+    line = mine.line(
+        user,
+        action,
+        str(Key("Node", "", name)),
+        summary,
+        before=before.manifest if before else None,
+        after=_after(operation),
+    )
+    done = mine.do(operation)
+    return mine.commit(Work(operation=done, who=user.pk, summary=summary, edits=[line]))
+
+
+def _after(operation: Edit) -> dict[str, Any] | None:
+    put = operation.parts[0] if isinstance(operation, Several) else operation
+    return put.manifests[0] if isinstance(put, Put) else None

@@ -16,7 +16,7 @@ from sandbox.diffs import Step
 from sandbox.errors import Cause, InvalidError, NotFoundError
 from sandbox.events import Line
 from sandbox.findings import causes_of
-from sandbox.operations import Delete, Edit, Put, SetPolicy, Settle, Several
+from sandbox.operations import Delete, Edit, Part, Put, SetPolicy, Several
 from sandbox.rows.transport import POLICY_KEY
 from scheduler.errors import PolicyError, SchedulerError
 from scheduler.manifests.documents import Limits
@@ -111,9 +111,7 @@ def _plan(
     answer = Imported(findings=causes_of(findings))
     put = _put(world, _without(loaded, errors), answer)
     policy = _policy(world, loaded, answer)
-    parts: list[Put | Delete | SetPolicy | Settle] = [
-        p for p in (policy, put) if p is not None
-    ]
+    parts: list[Part] = [p for p in (policy, put) if p is not None]
     if not parts:
         return None, answer
     return (parts[0] if len(parts) == 1 else Several(parts)), answer

@@ -65,6 +65,17 @@ def _patch(
 
 def _change_node(lifetime: Lifetime, change: Object, node: Object, action: str) -> None:
     _tell(lifetime, change, node.key, action.capitalize(), None, None)
+    lifetime.host.put(changed_node(node, action))
+    if action in TAKING:
+        lifetime.lose_node(node.key.name, f"the node was changed: {action}")
+
+
+def changed_node(node: Object, action: str) -> Object:
+    """Return the node as an operator, or a power cut, leaves it.
+
+    A node that fails keeps its cordon and is not Ready; its pods are lost
+    apart from this, as those of a drained node are.
+    """
     taints = [t for t in node.spec.get("taints") or () if t != UNREACHABLE]
     if action == "fail":
         taints.append(UNREACHABLE)
@@ -72,12 +83,33 @@ def _change_node(lifetime: Lifetime, change: Object, node: Object, action: str) 
     if action == "fail":
         spec["unschedulable"] = bool(node.spec.get("unschedulable"))
     kept = {name: value for name, value in spec.items() if value not in (False, [])}
-    _put(lifetime, node, {**node.manifest, "spec": kept})
-    if action in ("drain", "fail"):
-        lifetime.lose_node(node.key.name, f"the node was changed: {action}")
+    manifest = {**node.manifest, "metadata": dict(node.metadata), "spec": kept}
+    return Object(key=node.key, manifest=manifest, status=_heard_from(node, action))
+
+
+def _heard_from(node: Object, action: str) -> dict[str, Any]:
+    """Return the status that changes: Ready goes when the node falls silent."""
+    if action not in ("fail", "recover"):
+        return {}
+    others = [c for c in node.status.get("conditions") or () if c["type"] != "Ready"]
+    return {"conditions": [*others, dict(_SILENT if action == "fail" else _HEARD)]}
 
 
 _CLOSING = ("cordon", "drain")
+#: What takes the pods off a node.
+TAKING = ("drain", "fail")
+_SILENT = {
+    "type": "Ready",
+    "status": "Unknown",
+    "reason": "NodeStatusUnknown",
+    "message": "Kubelet stopped posting node status.",
+}
+_HEARD = {
+    "type": "Ready",
+    "status": "True",
+    "reason": "KubeletReady",
+    "message": "kubelet is posting ready status",
+}
 
 
 def _put(lifetime: Lifetime, known: Object, manifest: dict[str, Any]) -> None:

@@ -52,6 +52,7 @@ BODIES = {
     "actions/move": {"workload": "default/x", "to": "b-door"},
     "actions/node": {"name": "n", "change": "cordon"},
     "actions/convert": {"stack": "yunikorn"},
+    "actions/pin": {"pod": "default/p", "node": ""},
     "actions/rewind": {"tick": 0},
     "policy": {"spec": {}},
     "shares": {"mayFork": False},

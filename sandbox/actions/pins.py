@@ -1,0 +1,119 @@
+"""Pins: a pod that may run on one node only, by the node affinity of its spec."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from sandbox.actions.turns import turn
+from sandbox.commits import Work
+from sandbox.diffs import Step
+from sandbox.errors import ConflictError, NotFoundError
+from sandbox.operations import Delete, Edit, Put, Several
+from scheduler.records.objects import Key, Object
+from scheduler.world import World
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_FIELD = "metadata.name"
+
+
+def do_pin(user: User, sandbox_id: str, namespace: str, name: str, node: str) -> Step:
+    """Pin a pod to a node, or with node "" let it go where it may.
+
+    A pod of its own that is placed elsewhere begins again; one that a run owns
+    must wait for its place, as its owner makes the next one. Raises
+    NotFoundError and ConflictError.
+    """
+    with turn(user, sandbox_id) as mine:
+        world = mine.held.world
+        pod = _pod(world, Key("Pod", namespace, name))
+        if node and Key("Node", "", node) not in world.objects:
+            raise NotFoundError(f"node {node} is not in this sandbox")
+        operation = _operation(world, pod, node)
+        who = user.get_username()
+        summary = f"{who} pins pod {name} to {node}" if node else f"{who} unpins {name}"
+        line = mine.line(
+            user,
+            "Pin" if node else "Unpin",
+            str(pod.key),
+            summary,
+            before=pinned_to(pod.spec),
+            after=node,
+        )
+        done = mine.do(operation)
+        return mine.commit(
+            Work(operation=done, who=user.pk, summary=summary, edits=[line])
+        )
+
+
+def _pod(world: World, key: Key) -> Object:
+    if key not in world.objects:
+        raise NotFoundError(f"pod {key.path} is not in this sandbox")
+    return world.get(key)
+
+
+def _operation(world: World, pod: Object, node: str) -> Edit:
+    manifest = copy.deepcopy(pod.manifest)
+    placed = manifest.get("spec", {}).get("nodeName") or ""
+    pin(manifest["spec"], node)
+    if not node or placed in ("", node):
+        return Put(manifests=[manifest])
+    if world.lifetime.owners.get(pod.key, pod.key) != pod.key:
+        raise ConflictError(
+            f"pod {pod.key.path} runs on {placed} and its owner would make another "
+            "one; pin it while it waits, or drain the node"
+        )
+    del manifest["spec"]["nodeName"]
+    for name in ("uid", "creationTimestamp", "generation"):
+        manifest["metadata"].pop(name, None)
+    key = pod.key
+    gone = Delete([(key.kind, key.namespace, key.name)])
+    return Several([gone, Put(manifests=[manifest])])
+
+
+def pinned_to(spec: dict[str, Any]) -> str:
+    """Return the node that a pod is pinned to; "" for none."""
+    for term in _terms(spec):
+        for rule in term.get("matchFields") or ():
+            if rule.get("key") == _FIELD and rule.get("operator") == "In":
+                return str((rule.get("values") or [""])[0])
+    return ""
+
+
+def pin(spec: dict[str, Any], node: str) -> None:
+    """Pin a pod's spec in place; other rules of its node affinity stay."""
+    terms = [_without_pin(term) for term in _terms(spec)]
+    if node:
+        rule = {"key": _FIELD, "operator": "In", "values": [node]}
+        terms = [
+            {**term, "matchFields": [*term.get("matchFields", ()), rule]}
+            for term in terms or [{}]
+        ]
+    terms = [term for term in terms if term]
+    affinity = dict(spec.get("affinity") or {})
+    rules = dict(affinity.get("nodeAffinity") or {})
+    rules.pop(_REQUIRED, None)
+    if terms:
+        rules[_REQUIRED] = {"nodeSelectorTerms": terms}
+    _put_or_drop(affinity, "nodeAffinity", rules)
+    _put_or_drop(spec, "affinity", affinity)
+
+
+def _put_or_drop(holder: dict[str, Any], name: str, value: dict[str, Any]) -> None:
+    if value:
+        holder[name] = value
+    else:
+        holder.pop(name, None)
+
+
+def _terms(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    rules = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    return list((rules.get(_REQUIRED) or {}).get("nodeSelectorTerms") or ())
+
+
+def _without_pin(term: dict[str, Any]) -> dict[str, Any]:
+    fields = [r for r in term.get("matchFields") or () if r.get("key") != _FIELD]
+    rest = {name: value for name, value in term.items() if name != "matchFields"}
+    return {**rest, "matchFields": fields} if fields else rest
