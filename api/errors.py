@@ -59,6 +59,7 @@ _CODES: tuple[tuple[type[Exception], int, str], ...] = (
     (exceptions.Throttled, 429, "TooManyRequests"),
     (exceptions.ValidationError, 422, "Invalid"),
     (exceptions.ParseError, 400, "BadRequest"),
+    (RecursionError, 400, "BadRequest"),  # of a parser: a body like "[[[[..."
 )
 #: Seconds after which a busy service may be asked again.
 RETRY_S = 1
@@ -103,6 +104,8 @@ def status_body(
 
 def message_of(error: Exception) -> str:
     """Return the sentence for people."""
+    if isinstance(error, RecursionError):
+        return "nested beyond reading"
     if isinstance(error, OperationalError):
         return "the database does not answer; try again"
     if isinstance(error, exceptions.ValidationError):

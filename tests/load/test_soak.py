@@ -1,0 +1,173 @@
+"""Eight minutes of a full house: nothing fails, nothing is lost, memory stays flat."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import pytest
+import websockets
+
+from tests.builders import cluster_queue, flavor, job, local_queue
+from tests.sandbox.conftest import text_of
+from tests.services.house import House
+
+pytestmark = pytest.mark.soak
+
+SECONDS = int(os.environ.get("SOAK_SECONDS", "480"))
+SANDBOXES, SOCKETS, WRITERS = 50, 200, 20
+#: The memory at the end may be this much above that after the first quarter.
+MOST_GROWTH = 1.25
+
+
+@dataclass
+class Seen:
+    """What one socket got: the revisions must join up without a gap."""
+
+    revision: int = -1
+    frames: int = 0
+    gaps: int = 0
+    pages: int = 0
+
+
+@dataclass
+class Load:
+    """What happened in all."""
+
+    writes: int = 0
+    failures: list[str] = field(default_factory=list)
+    waits_s: list[float] = field(default_factory=list)
+
+
+def world(n: int) -> str:
+    jobs = (
+        job(f"job-{k}", queue="door", cpu=1, runtime=f"{3 + k % 5}s", recreate="true")
+        for k in range(12)
+    )
+    return text_of(
+        flavor(),
+        cluster_queue("a", cpu=4 + n % 3),
+        local_queue("door", cluster_queue="a"),
+        *jobs,
+    )
+
+
+def write(house: House, ids: list[str], stop: threading.Event, who: int, load: Load):
+    turn = 0
+    while not stop.is_set():
+        turn += 1
+        body = {"objects": [flavor(f"flavor-{who}", turn=str(turn))]}
+        url = f"/api/v1/sandboxes/{ids[(who + turn * 7) % len(ids)]}/actions/import"
+        start = time.monotonic()
+        try:
+            house.post(url, body)
+            load.writes += 1
+        except urllib.error.HTTPError as error:
+            load.failures.append(f"{error.code}: {error.read()[:200]!r}")
+        except OSError as error:
+            load.failures.append(repr(error))
+        load.waits_s.append(time.monotonic() - start)
+        stop.wait(1.0)
+
+
+async def listen(url: str, seen: Seen, end: float) -> None:
+    async with websockets.connect(url, max_size=None) as socket:
+        await socket.send(json.dumps({"type": "hello", "views": []}))
+        while (left := end - time.monotonic()) > 0:
+            try:
+                frame = json.loads(await asyncio.wait_for(socket.recv(), left))
+            except TimeoutError:
+                return
+            seen.frames += 1
+            if frame["type"] == "page_state":
+                seen.pages += 1
+                seen.revision = frame["revision"]
+            elif frame["type"] == "diff":
+                seen.gaps += frame["from"] != seen.revision
+                seen.revision = frame["revision"]
+
+
+def memory_mib(house: House) -> float:
+    total = 0
+    for process in (house.process, *house.family()):
+        try:
+            total += process.memory_full_info().uss
+        except psutil.NoSuchProcess:
+            continue
+    return total / 2**20
+
+
+def test_a_full_house_runs_for_minutes(tmp_path: Path):
+    load, every = Load(), [Seen() for _ in range(SOCKETS)]
+    with House(tmp_path / "house") as house:
+        ids = []
+        for n in range(SANDBOXES):
+            files = [{"name": "w.yaml", "text": world(n)}]
+            made = house.post("/api/v1/sandboxes", {"files": files, "seed": n})
+            ids.append(made["id"])
+            house.post(f"/api/v1/sandboxes/{made['id']}/actions/play", {"speed": 1})
+        stop = threading.Event()
+        writers = [
+            threading.Thread(target=write, args=(house, ids, stop, n, load))
+            for n in range(WRITERS)
+        ]
+        for writer in writers:
+            writer.start()
+        memory = asyncio.run(_everybody(house, ids, every))
+        stop.set()
+        for writer in writers:
+            writer.join(30)
+        ticks = [house.get(f"/api/v1/sandboxes/{i}")["tick"] for i in ids]
+        problems = [house.get(f"/api/v1/sandboxes/{i}")["problem"] for i in ids]
+    load.waits_s.sort()
+    quarter = memory[len(memory) // 4]
+    sys.stdout.write(
+        json.dumps(
+            {
+                "seconds": SECONDS,
+                "ticks": sum(ticks),
+                "ticksPerSecond": round(sum(ticks) / SECONDS, 1),
+                "slowestSandboxTicks": min(ticks),
+                "frames": sum(s.frames for s in every),
+                "pages": sum(s.pages for s in every),
+                "writes": load.writes,
+                "writeP50Ms": round(1000 * load.waits_s[len(load.waits_s) // 2]),
+                "writeP95Ms": round(1000 * load.waits_s[len(load.waits_s) * 95 // 100]),
+                "failures": len(load.failures),
+                "memoryMiB": [round(m) for m in memory],
+            }
+        )
+    )
+    assert not load.failures, load.failures[:5]
+    assert not any(problems)
+    assert sum(s.gaps for s in every) == 0
+    assert all(s.frames > 0 for s in every)
+    assert min(ticks) > 0
+    assert memory[-1] < MOST_GROWTH * quarter
+
+
+async def _everybody(house: House, ids: list[str], every: list[Seen]) -> list[float]:
+    """Listen on all sockets; return the memory, measured all along."""
+    end = time.monotonic() + SECONDS
+    base = house.url.replace("http", "ws", 1)
+    listeners = [
+        asyncio.create_task(
+            listen(f"{base}/ws/sandboxes/{ids[n % len(ids)]}", seen, end)
+        )
+        for n, seen in enumerate(every)
+    ]
+    memory = []
+    while time.monotonic() < end:
+        await asyncio.sleep(min(15.0, SECONDS / 8))
+        memory.append(await asyncio.to_thread(memory_mib, house))
+    await asyncio.gather(*listeners)
+    return memory
