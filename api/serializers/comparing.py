@@ -73,7 +73,10 @@ class FareSerializer(serializers.Serializer[Any]):
     verdicts = serializers.ListField(
         child=serializers.ChoiceField(["same", "earlier", "later", "never", "only"])
     )
-    fates = FateSerializer(many=True, help_text="One per branch; null = not there.")
+    fates = serializers.ListField(
+        child=FateSerializer(allow_null=True),
+        help_text="One per branch; null = not there.",
+    )
 
 
 class PreemptedSerializer(serializers.Serializer[Any]):

@@ -200,13 +200,28 @@ def _check(spec: ExperimentSpec) -> None:
         raise ExperimentError("a tick is of a sandbox", "spec.base.tick")
     for field in ("horizon", "limit"):
         _check_time(getattr(spec, field), f"spec.{field}")
-    if not seeds_of(spec, 0):
-        raise ExperimentError("expected at least one seed", "spec.seeds")
+    _check_seeds(spec.seeds)
     for n, assertion in enumerate(spec.assertions):
         if bool(assertion.measure) == bool(assertion.rangespec):
             raise ExperimentError(
                 "expected either measure or rangespec", f"spec.assertions[{n}]"
             )
+
+
+def _check_seeds(seeds: list[int] | SeedRange | None) -> None:
+    match seeds:
+        case None:
+            return
+        case SeedRange(count=count, start=start):
+            first, last = start, start + count - 1
+        case _:
+            count = len(seeds)
+            first, last = min(seeds, default=0), max(seeds, default=0)
+    if not 1 <= count <= MOST_RUNS:
+        problem = f"expected 1 to {MOST_RUNS} seeds, got {count}"
+        raise ExperimentError(problem, "spec.seeds")
+    if first < 0 or last >= 2**63:
+        raise ExperimentError("expected seeds from 0 to 2^63 - 1", "spec.seeds")
 
 
 def _check_time(text: str, field: str) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-import yaml
 
 from scheduler.experiments.document import ExperimentError
 from scheduler.experiments.results import Cell, Verdict
+from scheduler.manifests.documents import read_documents
 
 
 class Command(
@@ -46,6 +47,7 @@ class RangeSpec(
     wl_classes_max_avg_time_to_admission_ms: dict[str, float] = {}
 
 
+_UNDERSCORED = re.compile(r"\d[\d_]*(\.\d+)?")
 _NO_COUNTERPART = {
     "mCPU": "CPU of Kueue's process",
     "maxrss": "memory of Kueue's process",
@@ -54,19 +56,29 @@ _CLASS_MEAN = ("classes.", ".meanLastMs")
 _NOMINAL = "nominalUse."
 
 
+def _numbers(value: Any) -> Any:
+    """Read 425_000 as the number that it is to Kueue's reader (YAML 1.1)."""
+    if isinstance(value, dict):
+        return {name: _numbers(part) for name, part in value.items()}
+    if isinstance(value, str) and _UNDERSCORED.fullmatch(value):
+        return float(value.replace("_", ""))
+    return value
+
+
 def read_rangespec(given: dict[str, Any] | str, files: Mapping[str, str]) -> RangeSpec:
     """Return the rangespec: a document, or the name of a file.
 
-    Raises ExperimentError naming the field.
+    Raises ExperimentError naming the field, ManifestError naming the line.
     """
     field = "spec.assertions.rangespec"
     if isinstance(given, str):
         if given not in files:
             raise ExperimentError(f"there is no file {given!r}", field)
-        try:
-            given = yaml.safe_load(files[given])
-        except yaml.YAMLError as error:
-            raise ExperimentError(f"not YAML: {error}", field) from error
+        documents = read_documents(files[given], file=given)
+        if len(documents) != 1:
+            problem = f"expected one document in {given}, got {len(documents)}"
+            raise ExperimentError(problem, field)
+        given = _numbers(documents[0].data)
     try:
         return msgspec.convert(given, RangeSpec)
     except msgspec.ValidationError as error:

@@ -127,9 +127,14 @@ def _draw(axis: Axis, seed: int, n: int) -> Variant:
 
 
 def _number(bounds: Range, share: float) -> float:
+    least = 0.0 if bounds.scale == "log" else -math.inf
+    if not (least < bounds.low <= bounds.high < math.inf):
+        raise ExperimentError(
+            f"expected a range from low to high, above 0 on a log scale, got "
+            f"{bounds.low:g} to {bounds.high:g}",
+            "spec.search.axes",
+        )
     if bounds.scale == "log":
-        if bounds.low <= 0:
-            raise ExperimentError("a log scale begins above 0", "spec.search.axes")
         value = bounds.low * math.exp(share * math.log(bounds.high / bounds.low))
     else:
         value = bounds.low + share * (bounds.high - bounds.low)
@@ -153,6 +158,9 @@ def _set(axis: Axis, value: Any) -> Variant:
             '"arrivals"',
             "spec.grid",
         )
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        problem = f"axis {axis.name}: expected numbers, got {value!r}"
+        raise ExperimentError(problem, "spec.grid")
     return Variant(name=name, arrivals=float(value))
 
 

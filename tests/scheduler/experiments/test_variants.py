@@ -80,6 +80,8 @@ def test_seeds(seeds, expected):
     [
         pytest.param({"seed": 1}, "spec", id="an unknown field"),
         pytest.param({"seeds": []}, "spec.seeds", id="no seed"),
+        pytest.param({"seeds": {"count": 10**15}}, "spec.seeds", id="endless seeds"),
+        pytest.param({"seeds": [2**63]}, "spec.seeds", id="a seed beyond 63 bits"),
         pytest.param({"horizon": "soon"}, "spec.horizon", id="a horizon that is none"),
         pytest.param({"assertions": [{}]}, "spec.assertions[0]", id="nothing asserted"),
         pytest.param(
@@ -107,7 +109,31 @@ def test_what_is_wrong_with_a_document_is_named_by_field(spec, field):
         pytest.param(
             {"variants": [{"name": "a", "arrivals": 0}]}, "above 0", id="no arrivals"
         ),
-        pytest.param({"seeds": {"count": 10_001}}, "more than", id="too many runs"),
+        pytest.param(
+            {"seeds": {"count": 6_000}, "variants": [{"name": "a"}, {"name": "b"}]},
+            "more than",
+            id="too many runs",
+        ),
+        pytest.param(
+            {"grid": [{"name": "arrivals", "values": ["fast"]}]},
+            "expected numbers",
+            id="a text for a scale",
+        ),
+        pytest.param(
+            {
+                "search": {
+                    "samples": 1,
+                    "axes": [
+                        {
+                            "name": "arrivals",
+                            "range": {"low": 1, "high": -1, "scale": "log"},
+                        }
+                    ],
+                }
+            },
+            "low to high",
+            id="a range that runs backwards",
+        ),
         pytest.param(
             {"grid": [{"name": "arrivals", "range": {"low": 1, "high": 2}}]},
             "needs values",
