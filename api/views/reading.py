@@ -24,6 +24,7 @@ from sandbox import history, pages
 from sandbox.diffs import Row
 from sandbox.errors import NotFoundError
 from sandbox.models import Event, Sample, Sandbox
+from sandbox.schedulers import schedulers
 
 #: Table name -> kind of its rows.
 TABLES = {
@@ -37,6 +38,8 @@ TABLES = {
     "queues": "Queue",
     "applications": "Application",
 }
+#: Counted by the engine, and not on the live page.
+_SCHEDULERS = "schedulers"
 _TICK = OpenApiParameter("tick", int, description="As it was at this tick; now.")
 
 
@@ -65,12 +68,11 @@ class Table(View):
     def get(self, request: Request, sandbox_id: str, table: str) -> Response:
         """Return a page of the table."""
         sandbox = self.sandbox(sandbox_id)
-        kind = TABLES.get(table)
-        if kind is None:
-            raise NotFoundError(f"no table {table!r}; known: {', '.join(TABLES)}")
+        if table not in (*TABLES, _SCHEDULERS):
+            known = ", ".join((*TABLES, _SCHEDULERS))
+            raise NotFoundError(f"no table {table!r}; known: {known}")
         revision = _revision(request, sandbox)
-        page = history.page_at(sandbox, revision)
-        rows = _select([r for r in page.values() if r["kind"] == kind], request)
+        rows = _select(_table(sandbox, table, revision), request)
         offset = number(request, "offset", 0, most=10**9)
         limit = number(request, "limit", 50, most=5000)
         return Response(
@@ -81,6 +83,13 @@ class Table(View):
                 "revision": revision,
             }
         )
+
+
+def _table(sandbox: Sandbox, table: str, revision: int) -> list[Row]:
+    if table == _SCHEDULERS:
+        return schedulers(sandbox, revision)
+    page = history.page_at(sandbox, revision)
+    return [row for row in page.values() if row["kind"] == TABLES[table]]
 
 
 _RESERVED = frozenset({"search", "sort", "limit", "offset", "tick", "format"})

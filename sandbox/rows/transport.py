@@ -120,11 +120,23 @@ def not_simulated(world: World) -> list[str]:
     """Return what this world holds that has no effect, a sentence per kind."""
     stack = world.policy.spec.stack
     counts = Counter(key.kind for key in world.objects)
-    return [
+    return [*_idle_switches(world)] + [
         f"{kind} ({counts[kind]}): {_why(kinds.BY_KIND[kind], stack)}"
         for kind in sorted(counts)
         if kind in kinds.BY_KIND and _why(kinds.BY_KIND[kind], stack)
     ]
+
+
+def _idle_switches(world: World) -> Iterator[str]:
+    """Yield what the policy sets that decides nothing in this world."""
+    simulation = world.policy.spec.simulation
+    alone = world.kube is None or not world.kube.in_rounds
+    for name, value, usual in (
+        ("locking", simulation.locking, "optimistic"),
+        ("binding", simulation.binding, "kubernetes"),
+    ):
+        if alone and value != usual:
+            yield f"simulation.{name} ({value}): needs several kube-schedulers"
 
 
 def _why(kind: kinds.Kind, stack: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -35,6 +35,24 @@ class ExtenderAnswers(
     error: str = ""
 
 
+_BINDING = msgspec.Meta(
+    title="How a binding is written",
+    description=(
+        "kubernetes: the last word is the node's, which refuses what does not fit. "
+        "compare-and-set: a binding to a node that others changed meanwhile is a "
+        "conflict, and the pod is tried again."
+    ),
+)
+_LOCKING = msgspec.Meta(
+    title="How several schedulers share the nodes",
+    description=(
+        "optimistic: all go on at once and conflicts are found when bindings are "
+        "written. pessimistic: who chose a node locks it until the binding is "
+        "written, and the others wait or go elsewhere."
+    ),
+)
+
+
 class Simulation(
     msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True
 ):
@@ -44,8 +62,8 @@ class Simulation(
     default_runtime: str = "60s"
     bind_latency_ms: int = 0
     pod_start_ms: int = 0
-    binding: Binding = "kubernetes"
-    locking: Locking = "optimistic"  # how several schedulers share the nodes
+    binding: Annotated[Binding, _BINDING] = "kubernetes"
+    locking: Annotated[Locking, _LOCKING] = "optimistic"
     start_time: str = "2026-01-01T00:00:00Z"  # the wall time of virtual 0
     nodes_schedule: bool = True  # place pods when there are Node objects
     extenders: list[ExtenderAnswers] = []
