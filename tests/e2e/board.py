@@ -48,7 +48,7 @@ class Board:
 
     def sees(self, queue: str, name: str, state: str) -> None:
         """Wait until a card stands in a queue in a state."""
-        expect(self.card(queue, name, state)).to_be_visible(timeout=15_000)
+        expect(self.card(queue, name, state)).to_be_visible(timeout=45_000)
 
     def drag(self, card: Locator, target: Locator) -> None:
         """Carry a card by the mouse, in steps as a hand does."""
