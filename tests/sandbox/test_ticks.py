@@ -6,11 +6,10 @@ import time
 
 import pytest
 
-from scheduler.tick import run_tick
-
 from sandbox import actions, leases, tasks, worlds
 from sandbox.errors import OvertakenError
 from sandbox.models import Event, Revision, Sample, Sandbox
+from scheduler.tick import run_tick
 from tests.builders import world_of
 from tests.sandbox.conftest import check_rows, contended, row, tick
 
