@@ -48,7 +48,10 @@ class Changes:
 
 RECLAIMABLE = "reclaimablePods"
 #: What the status of a known object may be given from outside: no stage writes it.
-_TOLD = {"Workload": (RECLAIMABLE,), "Node": ("allocatable", "capacity", "conditions", "images")}
+_TOLD = {
+    "Workload": (RECLAIMABLE,),
+    "Node": ("allocatable", "capacity", "conditions", "images"),
+}
 
 
 def told(obj: Object) -> dict[str, Any]:
