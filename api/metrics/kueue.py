@@ -30,6 +30,8 @@ def add(out: Exposition, page: Page, counts: Counts, common: dict[str, str]) -> 
                 _local_queue(out, row, labels)
             case "Cohort":
                 _cohort(out, row, roots, labels)
+            case _:
+                pass
     _unadmitted(out, rows, labels)
     _totals(out, counts, labels)
 
