@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from scheduler.errors import PolicyError
+from scheduler.experiment import read_file
 from scheduler.experiments.document import ExperimentError, read_experiment, seeds_of
 from scheduler.experiments.variants import variants_of
 
@@ -152,3 +155,9 @@ def test_what_is_wrong_with_a_document_is_named_by_field(spec, field):
 def test_variants_that_cannot_be_are_refused(spec, words):
     with pytest.raises(PolicyError, match=words):
         variants_of(spec_of(**spec))
+
+
+def test_the_example_of_the_documentation_is_an_experiment():
+    path = Path(__file__).resolve().parents[3] / "docs" / "examples" / "experiment.yaml"
+    experiment, _ = read_file(path)
+    assert len(variants_of(experiment.spec)) == 4
