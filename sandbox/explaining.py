@@ -10,7 +10,7 @@ from sandbox import history, worlds
 from sandbox.errors import NotFoundError
 from sandbox.models import Event, Sandbox
 from scheduler.decisions import Preempt
-from scheduler.explain import to_document
+from scheduler.explain import applications, to_document
 from scheduler.explain.counterfactuals import counterfactuals
 from scheduler.explain.fairness import fairness
 from scheduler.explain.moves import what_if, what_if_move
@@ -32,6 +32,16 @@ def explain_object(sandbox: Sandbox, key: Key, tick: int | None) -> dict[str, An
         _check(world, key)
         answer = explain_pod(world, key) if key.kind == "Pod" else explain(world, key)
         return to_document(answer)
+
+
+def explain_application(
+    sandbox: Sandbox, name: str, tick: int | None
+) -> dict[str, Any]:
+    """Return why an application of YuniKorn waits, now or at a tick."""
+    with _world(sandbox, tick) as world:
+        if world.yunikorn is None or name not in world.yunikorn.partition.apps:
+            raise NotFoundError(f"application {name} is not in this sandbox")
+        return to_document(applications.explain_application(world, name))
 
 
 def explain_fairness(sandbox: Sandbox, tick: int | None) -> dict[str, Any]:

@@ -25,14 +25,14 @@ def _tick(request: Request) -> int | None:
 
 
 class Explain(View):
-    """Why a Workload or a Pod is where it is."""
+    """Why a Workload, a Pod or an application of YuniKorn is where it is."""
 
     @extend_schema(
         operation_id="explain_read",
         responses=OpenApiTypes.OBJECT,
         parameters=[
             _TICK,
-            OpenApiParameter("kind", str, enum=["Workload", "Pod"]),
+            OpenApiParameter("kind", str, enum=["Workload", "Pod", "Application"]),
         ],
     )
     def get(
@@ -40,8 +40,14 @@ class Explain(View):
     ) -> Response:
         """Return conditions, arithmetic, searches or node tables, and sentences."""
         kind = request.query_params.get("kind", "Workload")
-        if kind not in ("Workload", "Pod"):
-            raise ValidationError({"kind": f"expected Workload or Pod, got {kind!r}"})
+        if kind not in ("Workload", "Pod", "Application"):
+            problem = f"expected Workload, Pod or Application, got {kind!r}"
+            raise ValidationError({"kind": problem})
+        if kind == "Application":
+            found = explaining.explain_application(
+                self.sandbox(sandbox_id), name, _tick(request)
+            )
+            return Response(found)
         sandbox, key = self.sandbox(sandbox_id), Key(kind, namespace, name)
         return Response(explaining.explain_object(sandbox, key, _tick(request)))
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from sandbox import actions
 from sandbox.models import Event, Workload
+from tests.builders import node, pod
 from tests.sandbox.conftest import row, tick
 
 pytestmark = [pytest.mark.django_db]
@@ -53,3 +55,28 @@ def test_what_is_not_there_is_not_explained(call, busy):
     assert call("get", busy, "/explain/default/nothing").status_code == 404
     assert call("get", busy, "/preemptions/1.0").status_code == 404
     assert call("get", busy, "/preemptions/x").status_code == 404
+
+
+def test_an_application_and_its_pod_are_explained_under_both_laws(call, make, person):
+    queues = [{"name": "a", "resources": {"max": {"vcore": "2"}}}]
+    root = {"name": "root", "submitacl": "*", "queues": queues}
+    tree = {"partitions": [{"name": "default", "queues": [root]}]}
+    labels = {"applicationId": "app", "queue": "root.a"}
+    pods = [pod(f"p{n}", cpu=1, labels=labels, runtime="300s") for n in range(3)]
+    for one in pods:
+        one["spec"]["schedulerName"] = "yunikorn"
+    policy = {"stack": "yunikorn", "yunikorn": {"queues": tree}}
+    sandbox = make(node("n", cpu=4), *pods, policy=policy)
+    actions.do_play(person, sandbox.pk)
+    tick(sandbox, 3)
+    body = call("get", sandbox, "/explain/-/app?kind=Application").json()
+    assert (len(body["placed"]), len(body["waiting"])) == (2, 1)
+    assert {plan["laws"] for plan in body["next"]["plans"]} == {
+        "released",
+        "documented",
+    }
+    _, name = body["waiting"][0].split("/")
+    ask = call("get", sandbox, f"/explain/default/{name}?kind=Pod").json()
+    assert ask["lawsDiffer"] == body["lawsDiffer"]
+    none = call("get", sandbox, "/explain/-/other?kind=Application")
+    assert none.status_code == 404
