@@ -1,0 +1,70 @@
+"""The typed client against a running house, sync and async; the examples run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from api.client import ApiError, AsyncClient, Client
+from tests.sandbox.conftest import contended, text_of
+from tests.services.house import House
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = [("world.yaml", text_of(*contended()))]
+
+
+@pytest.fixture(scope="module")
+def server(shared_house: House) -> Client:
+    return Client(shared_house.url)
+
+
+def test_a_sandbox_is_made_stepped_read_and_deleted(server):
+    made = server.create(files=FILES, title="By the client", seed=1)
+    key = made["id"]
+    assert server.step(key, 3)["tick"] == 3
+    assert server.table(key, "clusterqueues")
+    assert any(event["type"] == "Admit" for event in server.events(key, limit=7))
+    assert server.fork(key, tick=1)["tick"] == 1
+    assert "kueue_admitted_active_workloads" in server.metrics(key)
+    again = server.create(files=[("e.yaml", server.export(key))], seed=1)
+    server.delete(again["id"])
+    with pytest.raises(ApiError, match="is not there") as refused:
+        server.read(again["id"])
+    assert (refused.value.code, refused.value.reason) == (404, "NotFound")
+
+
+def test_two_runs_of_one_seed_have_one_hash(server):
+    hashes = set()
+    for _ in range(2):
+        made = server.create(files=FILES, seed=7)
+        server.step(made["id"], 5)
+        hashes.add(server.hash(made["id"]))
+    assert len(hashes) == 1
+
+
+async def test_the_same_calls_are_awaited(server):
+    client = AsyncClient(server.url)
+    made = await client.create(files=FILES)
+    await client.patch_policy(made["id"], {"spec": {"kueue": {"fairSharing": {}}}})
+    policy = await client.policy(made["id"])
+    assert policy["spec"]["kueue"] == {"fairSharing": {}}
+
+
+def test_the_example_compares_policies(server, tmp_path):
+    world = tmp_path / "world.yaml"
+    world.write_text(FILES[0][1])
+    script = ROOT / "docs" / "examples" / "compare_policies.py"
+    done = subprocess.run(
+        [sys.executable, str(script), server.url, str(world)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [
+        "classical",
+        "fair",
+    ]
