@@ -177,7 +177,7 @@ class Client:
 
     # -- reading
 
-    def table(self, sandbox: str, name: str, **query: str | int) -> list[JSON]:
+    def table(self, sandbox: str, name: str, /, **query: str | int) -> list[JSON]:
         """Return rows: workloads, clusterqueues, nodes, pods, ..."""
         path = f"/sandboxes/{sandbox}/tables/{name}"
         return cast("list[JSON]", self._json("GET", path, query=query)["items"])
@@ -261,7 +261,7 @@ def _awaited(
 ) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]]:
     """Return the call as it is awaited: done in a thread."""
 
-    async def awaited(self: AsyncClient, *args: P.args, **kwargs: P.kwargs) -> T:
+    async def awaited(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await asyncio.to_thread(call, self.waiting, *args, **kwargs)
 
     awaited.__doc__ = call.__doc__
