@@ -79,7 +79,7 @@ class Sandboxes(View):
 class OneSandbox(View):
     """A sandbox itself: title, visibility, clock."""
 
-    admin_methods = frozenset({"DELETE"})
+    admin_methods = frozenset({"PATCH", "DELETE"})  # visibility lets people in
 
     @extend_schema(operation_id="sandboxes_read", responses=SandboxSerializer)
     def get(self, request: Request, sandbox_id: str) -> Response:
