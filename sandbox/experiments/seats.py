@@ -8,19 +8,19 @@ is gone when the process is, however it ends.
 from __future__ import annotations
 
 import fcntl
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO
 
 
 class Seats:
-    """The seats of one worker; made before its processes are."""
+    """The seats of one worker; made before its processes, which inherit the file."""
 
     def __init__(self, count: int) -> None:
         self.count = count
-        # Open for as long as the worker lives: its processes inherit it.
-        self.file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - see above
+        self.file, path = tempfile.mkstemp(prefix="quotalab-seats-")
+        os.unlink(path)
 
     @contextmanager
     def one(self) -> Iterator[bool]:
@@ -40,9 +40,20 @@ class Seats:
         return True
 
 
-seats = Seats(1)
+_seats: Seats | None = None
 
 
 def provide(processes: int) -> None:
-    """Provide the seats of a worker with so many processes."""
-    seats.count = max(1, processes - 1)
+    """Provide the seats of a worker with so many processes, before it has them."""
+    global _seats
+    _seats = Seats(max(1, processes - 1))
+
+
+@contextmanager
+def one() -> Iterator[bool]:
+    """Hold a seat of this worker; outside of a worker there is always one."""
+    if _seats is None:
+        yield True
+    else:
+        with _seats.one() as seated:
+            yield seated

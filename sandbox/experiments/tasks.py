@@ -7,8 +7,7 @@ import time
 from celery import shared_task
 
 from sandbox.celery import EXPERIMENTS, app
-from sandbox.experiments import claims
-from sandbox.experiments.seats import seats
+from sandbox.experiments import claims, seats
 from sandbox.experiments.work import work
 from sandbox.models import Experiment
 
