@@ -186,6 +186,15 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "VERSION": "v1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    # Fields of one name whose choices differ need a name each.
+    "ENUM_NAME_OVERRIDES": {
+        "SandboxRole": ["owner", "editor", "viewer"],
+        "MemberRole": ["editor", "viewer"],
+        "ExperimentRole": ["owner", "viewer"],
+        "Stack": ["kueue", "yunikorn", "kube"],
+        "ConvertedStack": ["kueue", "yunikorn"],
+        "ExperimentState": ["running", "done", "cancelled"],
+    },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "api.schema.with_refusals",
