@@ -11,12 +11,12 @@ from tests.services.postgres import server_environment
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_what_is_marked_passes_on_postgresql(postgres):
+def test_what_is_marked_passes_on_postgresql(postgres, valkey):
     command = [sys.executable, "-m", "pytest", "-m", "both_databases", "-p"]
     done = subprocess.run(
         [*command, "no:cacheprovider", "-q", "--create-db"],
         cwd=ROOT,
-        env=server_environment(postgres.database("marked"), "redis://unused"),
+        env=server_environment(postgres.database("marked"), valkey.url),
         capture_output=True,
         text=True,
         check=False,
