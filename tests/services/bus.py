@@ -45,6 +45,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[FOLDER] = folder
     settings.BUS_URL = f"unix://{folder / 'bus.sock'}"
     settings.CHANNEL_LAYERS["default"]["CONFIG"]["hosts"] = [settings.BUS_URL]
+    # Counters of requests are this process's own: most tests ask for no bus.
+    settings.CACHES["default"] = {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache"
+    }
     settings.CELERY_BROKER_URL = environment.broker(settings.BUS_URL)
     app.conf.broker_url = settings.CELERY_BROKER_URL
 
