@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
 from sandbox.models import Sandbox
@@ -19,9 +21,12 @@ from tests.sandbox.conftest import (  # noqa: F401 - fixtures
 
 
 @pytest.fixture
-def client(db) -> APIClient:
-    """A client of the default run: nobody signs in there."""
-    return APIClient()
+def client(person: User) -> APIClient:  # noqa: F811 - the fixture
+    """A client of `person`: in the default run nobody has to sign in."""
+    client = APIClient()
+    if settings.SERVER:
+        client.force_login(person)
+    return client
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import json
 import pytest
 import yaml
 from django.test import override_settings
+from rest_framework.test import APIClient
 
 from sandbox.models import Sandbox, Workload
 from tests.builders import cluster_queue, flavor
@@ -203,8 +204,8 @@ def test_unknown_paths_and_methods_are_statuses(client, busy):
 
 
 @override_settings(SERVER=True)
-def test_on_a_server_a_stranger_is_asked_to_sign_in(client, busy):
-    answer = client.get("/api/v1/sandboxes")
+def test_on_a_server_a_stranger_is_asked_to_sign_in(busy):
+    answer = APIClient().get("/api/v1/sandboxes")
     assert (answer.status_code, answer.json()["reason"]) == (401, "Unauthorized")
 
 

@@ -7,7 +7,6 @@ import io
 
 import pytest
 import yaml
-from rest_framework.test import APIClient
 
 from sandbox.experiments.work import work
 from sandbox.models import Experiment, Run, Sandbox
@@ -16,14 +15,6 @@ from tests.sandbox.experiments.conftest import document_of, world_text
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
 ROOT = "/api/v1/experiments"
-
-
-@pytest.fixture
-def client(person) -> APIClient:
-    """A client that has signed in, as a server run asks."""
-    client = APIClient()
-    client.force_login(person)
-    return client
 
 
 @pytest.fixture

@@ -9,14 +9,12 @@ from pathlib import Path
 from tests.services.postgres import server_environment
 
 ROOT = Path(__file__).resolve().parents[2]
-# The routes are left out: in the server run they ask for a sign-in of their own.
-ROOMS = ["tests/sandbox/test_ticks.py", "tests/sandbox/test_history.py"]
 
 
 def test_what_is_marked_passes_on_postgresql(postgres, valkey):
     command = [sys.executable, "-m", "pytest", "-m", "both_databases", "-p"]
     done = subprocess.run(
-        [*command, "no:cacheprovider", "-q", "--create-db", *ROOMS],
+        [*command, "no:cacheprovider", "-q", "--create-db"],
         cwd=ROOT,
         env=server_environment(postgres.database("marked"), valkey.url),
         capture_output=True,
