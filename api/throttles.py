@@ -39,3 +39,9 @@ class Writes(PerPerson):
     def allow_request(self, request: Request, view: Any) -> bool:
         """Count changes only."""
         return request.method in READING or super().allow_request(request, view)
+
+
+class Joins(PerPerson):
+    """Codes of lessons that are tried, in the default run too."""
+
+    scope = "joins"

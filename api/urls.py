@@ -17,5 +17,5 @@ urlpatterns = [
     path("sign-in", sign_in, name="sign-in"),
     path("sign-out", sign_out, name="sign-out"),
     path("", page, name="page"),
-    re_path(r"^(?:s|lessons|experiments|compare|scenarios)(?:/.*)?$", page),
+    re_path(r"^(?:s|join|lessons|experiments|compare|scenarios)(?:/.*)?$", page),
 ]

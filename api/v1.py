@@ -17,6 +17,7 @@ from api.views.explaining import (
     WhatIf,
 )
 from api.views.export import Export
+from api.views.lessons import FollowerGuess, JoinLesson, OneLesson
 from api.views.library import Registry, Scenarios
 from api.views.objects import OneObject, PolicyView
 from api.views.reading import Events, Hash, Preemptions, Samples, State, Table
@@ -30,6 +31,7 @@ urlpatterns = [
     path("tokens", access.Tokens.as_view(), name="tokens"),
     path("tokens/<int:token_id>", access.OneToken.as_view(), name="token"),
     path("shares/open", access.Open.as_view(), name="share-open"),
+    path("lessons/join", JoinLesson.as_view(), name="lesson-join"),
     path("registry", Registry.as_view(), name="registry"),
     path("scenarios", Scenarios.as_view(), name="scenarios"),
     path("archives", Archives.as_view(), name="archives"),
@@ -44,6 +46,12 @@ urlpatterns = [
     path(f"{_ONE}/shares", access.Shares.as_view(), name="shares"),
     path(f"{_ONE}/shares/<int:link_id>", access.OneShare.as_view(), name="share"),
     path(f"{_ONE}/audit", access.SandboxAudit.as_view(), name="audit"),
+    path(f"{_ONE}/lesson", OneLesson.as_view(), name="lesson"),
+    path(
+        f"{_ONE}/lesson/followers/<str:follower>",
+        FollowerGuess.as_view(),
+        name="lesson-guess",
+    ),
     path(f"{_ONE}/policy", PolicyView.as_view(), name="policy"),
     path(
         f"{_ONE}/objects/<str:kind>/<str:namespace>/<str:name>",

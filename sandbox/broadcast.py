@@ -11,7 +11,7 @@ import asyncio
 import logging
 import os
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from channels.layers import get_channel_layer
@@ -45,6 +45,13 @@ def after_commit(sandbox_id: str, step: Step) -> None:
 def gone(sandbox_id: str) -> None:
     """Tell that a sandbox was deleted, once that is committed."""
     transaction.on_commit(lambda: _publish(sandbox_id, {"type": "gone"}), robust=True)
+
+
+def news(sandbox_id: str, body: Callable[[], bytes]) -> None:
+    """Send what is no part of the world (a lesson), made once that is committed."""
+    transaction.on_commit(
+        lambda: _publish(sandbox_id, {"type": "news", "body": body()}), robust=True
+    )
 
 
 def _publish(sandbox_id: str, message: dict[str, Any]) -> None:

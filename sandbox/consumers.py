@@ -10,6 +10,7 @@ import msgspec
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from sandbox.hub import CLOSE_GONE, Client, hub, in_thread
+from sandbox.lessons import running_news
 from sandbox.limits import seats
 from sandbox.models import Sandbox
 from sandbox.people import person_of
@@ -66,6 +67,9 @@ class SandboxConsumer(AsyncWebsocketConsumer):
         if self.client is None:
             self.client = Client(send=self._send, close=self._close)
             await hub.enter(self.sandbox_id, self.client)
+            news = await in_thread(running_news, self.sandbox_id)
+            if news is not None:
+                self.client.notes.append(news)
         self.client.revision = hello.since
         self.client.page_wanted = True
         self.client.wake.set()

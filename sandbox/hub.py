@@ -29,6 +29,8 @@ logger = logging.getLogger(__name__)
 
 #: Diffs that may wait for one client; beyond it gets a whole page instead.
 MOST_WAITING = 256
+#: Statuses and news that may wait for one client; the newest are kept.
+MOST_NOTES = 16
 #: More than these at once are merged before they are sent.
 MERGE_FROM = 3
 #: A client that takes nothing for this long is closed.
@@ -67,7 +69,9 @@ class Client:
     waiting: deque[Message] = field(default_factory=deque)
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     page_wanted: bool = False
-    notes: deque[str] = field(default_factory=deque)  # statuses, to be sent first
+    notes: deque[str] = field(  # statuses and news, to be sent first
+        default_factory=lambda: deque(maxlen=MOST_NOTES)
+    )
     pump: asyncio.Task[None] | None = None
 
     def offer(self, message: Message) -> None:
@@ -150,6 +154,9 @@ class Room:
         if message["type"] == "gone":
             self._end()
             return
+        if message["type"] == "news":
+            self._note(message["body"].decode())
+            return
         if message["type"] != "diff":
             return
         diff = Message(message["from"], message["revision"], message["body"])
@@ -175,8 +182,11 @@ class Room:
         if level == self.told:
             return
         self.told = level
+        self._note(_status(level, message))
+
+    def _note(self, text: str) -> None:
         for client in self.clients:
-            client.notes.append(_status(level, message))
+            client.notes.append(text)
             client.wake.set()
 
     def _end(self) -> None:

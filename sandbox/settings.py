@@ -140,6 +140,7 @@ LIMITS: dict[str, int] = {
     "requests_per_minute_writes": environment.number(
         "WRITES_PER_MINUTE", 600 if SERVER else 0
     ),
+    "requests_per_minute_joins": environment.number("JOINS_PER_MINUTE", 20),
     "sign_ins_per_minute": environment.number("SIGN_INS_PER_MINUTE", 10),
     "sandboxes_per_user": environment.number(
         "SANDBOXES_PER_USER", 200 if SERVER else 0

@@ -353,5 +353,29 @@ class Status(Wire, tag="status", tag_field="type", frozen=True, kw_only=True):
     message: str
 
 
-ServerMessage = PageState | Diff | Resync | Status
+class Tally(Wire, frozen=True, kw_only=True):
+    """How many followers expect one choice at one stop of a lesson."""
+
+    stop: int
+    choice: int
+    count: int
+
+
+class LessonNews(Wire, tag="lesson", tag_field="type", frozen=True, kw_only=True):
+    """Server: a lesson begins, shows something else, is answered, or ends.
+
+    `view` and `query` are where the presenter's page is; an older `version`
+    than one that was seen is stale.
+    """
+
+    running: bool
+    version: int
+    view: str
+    query: str
+    revealed: list[int]
+    followers: int
+    tallies: list[Tally]
+
+
+ServerMessage = PageState | Diff | Resync | Status | LessonNews
 ClientMessage = Hello

@@ -19,6 +19,13 @@ from sandbox.actions.access import (
 from sandbox.actions.archives import do_restore
 from sandbox.actions.conversion import Conversion, do_convert
 from sandbox.actions.forks import do_fork
+from sandbox.actions.lessons import (
+    do_dismiss,
+    do_guess,
+    do_join,
+    do_look,
+    do_present,
+)
 from sandbox.actions.living import (
     do_create,
     do_delete_sandbox,
@@ -47,10 +54,14 @@ __all__ = [
     "do_create",
     "do_delete",
     "do_delete_sandbox",
+    "do_dismiss",
     "do_fail",
     "do_first_run",
     "do_fork",
+    "do_guess",
     "do_import",
+    "do_join",
+    "do_look",
     "do_member",
     "do_move",
     "do_node",
@@ -59,6 +70,7 @@ __all__ = [
     "do_pin",
     "do_play",
     "do_policy",
+    "do_present",
     "do_redo",
     "do_rename",
     "do_restore",

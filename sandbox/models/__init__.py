@@ -16,6 +16,7 @@ from sandbox.models.cluster import (
 )
 from sandbox.models.experiment import Experiment, Run
 from sandbox.models.history import Checkpoint, Diff, Event, Revision, Sample
+from sandbox.models.lesson import Follower, Guess, Lesson
 from sandbox.models.sandbox import Answer, Member, Sandbox
 from sandbox.models.workload import Job, Pod, Workload
 
@@ -56,8 +57,11 @@ __all__ = [
     "Diff",
     "Event",
     "Experiment",
+    "Follower",
     "Grant",
+    "Guess",
     "Job",
+    "Lesson",
     "LocalQueue",
     "Member",
     "Node",

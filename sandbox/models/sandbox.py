@@ -27,7 +27,7 @@ class SandboxQuerySet(models.QuerySet["Sandbox"]):
     """Every way to a sandbox begins with who is asking."""
 
     def visible_to(self, user: Person) -> SandboxQuerySet:
-        """Return what `user` may read: own, shared with them, or public."""
+        """Return what `user` may read: own, shared, followed as a lesson, or public."""
         public = models.Q(visibility=Sandbox.PUBLIC)
         if not user.is_authenticated:
             return self.filter(public)
@@ -35,10 +35,11 @@ class SandboxQuerySet(models.QuerySet["Sandbox"]):
         shared = models.Q(
             pk__in=Member.objects.filter(user_id=user.pk).values("sandbox_id")
         )
-        return self.filter(public | mine | shared | self._opened(user))
+        opened = self._opened(user) | self._followed(user)
+        return self.filter(public | mine | shared | opened)
 
     def forkable_by(self, user: Person) -> SandboxQuerySet:
-        """Return what `user` may fork: all they see, but by a link to look only."""
+        """Return what `user` may fork: what they see, but by a lesson or to look only."""
         if not user.is_authenticated:
             return self.none()
         public = models.Q(visibility=Sandbox.PUBLIC)
@@ -57,6 +58,14 @@ class SandboxQuerySet(models.QuerySet["Sandbox"]):
         )
         found = grants.filter(living, user_id=user.pk or 0, **conditions)
         return models.Q(pk__in=found.values("link__sandbox_id"))
+
+    def _followed(self, user: Person) -> models.Q:
+        """Return the condition: held as a lesson that `user` joined."""
+        followers = apps.get_model("sandbox", "Follower")._default_manager
+        found = followers.filter(
+            user_id=user.pk or 0, lesson__expires_at__gt=timezone.now()
+        )
+        return models.Q(pk__in=found.values("lesson__sandbox_id"))
 
     def editable_by(self, user: Person) -> SandboxQuerySet:
         """Return what `user` may change: own, or shared with them as editor."""

@@ -32,6 +32,7 @@ PLACES = {
     "place": "1.0",
     "username": "vera",
     "link_id": "1",
+    "follower": NOBODY,
     "version": "v1beta2",
     "group": "kueue.x-k8s.io",
     "plural": "clusterqueues",
@@ -56,6 +57,8 @@ BODIES = {
     "actions/rewind": {"tick": 0},
     "policy": {"spec": {}},
     "shares": {"mayFork": False},
+    "lesson": {"view": "board"},
+    "lesson/followers/<str:follower>": {"stop": 0, "choice": 0},
     "members/<str:username>": {"role": "viewer"},
 }
 #: POSTs that change nothing of this sandbox: whoever may look may send them.

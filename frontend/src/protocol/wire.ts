@@ -335,6 +335,30 @@ export interface Status {
   readonly message: string;
 }
 
+/** How many followers expect one choice at one stop of a lesson. */
+export interface Tally {
+  readonly stop: number;
+  readonly choice: number;
+  readonly count: number;
+}
+
+/**
+ * Server: a lesson begins, shows something else, is answered, or ends.
+ *
+ * `view` and `query` are where the presenter's page is; an older `version`
+ * than one that was seen is stale.
+ */
+export interface LessonNews {
+  readonly type: "lesson";
+  readonly running: boolean;
+  readonly version: number;
+  readonly view: string;
+  readonly query: string;
+  readonly revealed: readonly number[];
+  readonly followers: number;
+  readonly tallies: readonly Tally[];
+}
+
 /** Client: what it has and wants. `since` asks for diffs above a revision. */
 export interface Hello {
   readonly type: "hello";
@@ -359,7 +383,8 @@ export type ServerMessage =
   | PageState
   | Diff
   | Resync
-  | Status;
+  | Status
+  | LessonNews;
 
 export type Phase = WorkloadRow["phase"];
 
@@ -400,7 +425,8 @@ const TAGGED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "page_state": "PageState",
   "diff": "Diff",
   "resync": "Resync",
-  "status": "Status"
+  "status": "Status",
+  "lesson": "LessonNews"
  }
 };
 
@@ -921,6 +947,31 @@ const SHAPES: Readonly<Record<string, Fields>> = {
    ]
   },
   "message": "text"
+ },
+ "Tally": {
+  "stop": "integer",
+  "choice": "integer",
+  "count": "integer"
+ },
+ "LessonNews": {
+  "type": {
+   "one": [
+    "lesson"
+   ]
+  },
+  "running": "flag",
+  "version": "integer",
+  "view": "text",
+  "query": "text",
+  "revealed": {
+   "list": "integer"
+  },
+  "followers": "integer",
+  "tallies": {
+   "list": {
+    "record": "Tally"
+   }
+  }
  }
 };
 

@@ -1,0 +1,62 @@
+"""Lessons as they travel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+#: Stops and choices are places in short lists.
+MOST = 999
+
+
+class LookSerializer(serializers.Serializer[Any]):
+    """Where the presenter's page is, and which answers were told."""
+
+    view = serializers.RegexField(r"^[a-z]{1,20}$")
+    query = serializers.CharField(max_length=2000, allow_blank=True, default="")
+    revealed = serializers.ListField(
+        child=serializers.IntegerField(min_value=0, max_value=MOST),
+        max_length=MOST,
+        default=list,
+    )
+
+
+class GuessSerializer(serializers.Serializer[Any]):
+    """What a follower expects: the index of a choice at the index of a stop."""
+
+    stop = serializers.IntegerField(min_value=0, max_value=MOST)
+    choice = serializers.IntegerField(min_value=0, max_value=MOST)
+
+
+class TallySerializer(GuessSerializer):
+    """How many expect it."""
+
+    count = serializers.IntegerField()
+
+
+class LessonSerializer(serializers.Serializer[Any]):
+    """A lesson; `code` is told to the owner of the sandbox alone."""
+
+    running = serializers.BooleanField()
+    version = serializers.IntegerField()
+    code = serializers.CharField(allow_null=True)
+    view = serializers.CharField()
+    query = serializers.CharField()
+    revealed = serializers.ListField(child=serializers.IntegerField())
+    followers = serializers.IntegerField()
+    tallies = TallySerializer(many=True)
+
+
+class JoinSerializer(serializers.Serializer[Any]):
+    """A code that was said, and who this browser was when it joined before."""
+
+    code = serializers.CharField(max_length=20)
+    follower = serializers.CharField(max_length=12, allow_blank=True, default="")
+
+
+class JoinedSerializer(serializers.Serializer[Any]):
+    """What was joined, and the name under which to guess."""
+
+    sandbox = serializers.CharField()
+    follower = serializers.CharField()

@@ -1,0 +1,98 @@
+"""Lessons: held by the owner of a sandbox, followed by whoever has the code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.serializers import lessons as bodies
+from api.throttles import Joins, PerPerson, Writes
+from api.views.base import View
+from sandbox import actions, lessons
+from sandbox.actions.access import owned
+from sandbox.models import Lesson
+
+
+class OneLesson(View):
+    """The lesson that is held in a sandbox."""
+
+    admin_methods = frozenset({"POST", "DELETE"})  # the code lets people in
+
+    @extend_schema(operation_id="lesson_read", responses=bodies.LessonSerializer)
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return where the presenter is and what followers expect."""
+        self.sandbox(sandbox_id)
+        return Response(self._body(sandbox_id))
+
+    @extend_schema(
+        operation_id="lesson_open",
+        request=None,
+        responses={201: bodies.LessonSerializer},
+    )
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Open it, or return the one that runs; the answer holds the code."""
+        actions.do_present(self.user(), sandbox_id)
+        return Response(self._body(sandbox_id), status=201)
+
+    @extend_schema(
+        operation_id="lesson_show",
+        request=bodies.LookSerializer,
+        responses=bodies.LessonSerializer,
+    )
+    def put(self, request: Request, sandbox_id: str) -> Response:
+        """Let followers look where the presenter looks."""
+        owned(self.user(), sandbox_id)
+        actions.do_look(self.user(), sandbox_id, **self.read(bodies.LookSerializer))
+        return Response(self._body(sandbox_id))
+
+    @extend_schema(operation_id="lesson_end", responses={204: None})
+    def delete(self, request: Request, sandbox_id: str) -> Response:
+        """End it; followers are out."""
+        actions.do_dismiss(self.user(), sandbox_id)
+        return Response(status=204)
+
+    def _body(self, sandbox_id: str) -> dict[str, Any]:
+        news = msgspec.to_builtins(lessons.news_of(sandbox_id))
+        held = Lesson.objects.running().filter(
+            sandbox_id=sandbox_id, sandbox__owner_id=self.user().pk
+        )
+        code = held.values_list("code", flat=True).first()
+        return {"code": code, **{k: v for k, v in news.items() if k != "type"}}
+
+
+class FollowerGuess(View):
+    """One who follows."""
+
+    @extend_schema(
+        operation_id="lesson_guess",
+        request=bodies.GuessSerializer,
+        responses={204: None},
+    )
+    def put(self, request: Request, sandbox_id: str, follower: str) -> Response:
+        """Say what one expects at a stop; the last guess counts."""
+        self.sandbox(sandbox_id)
+        given = self.read(bodies.GuessSerializer)
+        actions.do_guess(self.user(), sandbox_id, follower, **given)
+        return Response(status=204)
+
+
+class JoinLesson(View):
+    """The code of a lesson, as it was said in the room."""
+
+    throttle_classes = (PerPerson, Writes, Joins)
+
+    @extend_schema(
+        operation_id="lesson_join",
+        request=bodies.JoinSerializer,
+        responses=bodies.JoinedSerializer,
+    )
+    def post(self, request: Request) -> Response:
+        """Follow it: until it ends, its sandbox may be looked at."""
+        given = self.read(bodies.JoinSerializer)
+        found = actions.do_join(self.user(), given["code"], given["follower"])
+        sandbox = found.lesson.sandbox_id
+        return Response({"sandbox": sandbox, "follower": found.key})

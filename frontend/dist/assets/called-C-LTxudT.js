@@ -1,1 +1,0 @@
-import{t as e}from"./cards-B1KCvRKL.js";import{a as t}from"./intents-CYc84u-2.js";import{c as n}from"./say.svelte-Dwd_LpqW.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

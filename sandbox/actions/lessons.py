@@ -1,0 +1,123 @@
+"""Holding a lesson: open it, show, let followers in, take their guesses, end it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from sandbox import broadcast, lessons
+from sandbox.actions.access import note, owned
+from sandbox.errors import (
+    Cause,
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+)
+from sandbox.models import Follower, Guess, Lesson
+
+#: A lesson that nobody ended ends by itself.
+LONGEST = timedelta(hours=12)
+#: More browsers than any room has; a code that leaked fills no table.
+MOST_FOLLOWERS = 1000
+
+
+@transaction.atomic
+def do_present(user: User, sandbox_id: str) -> Lesson:
+    """Open a lesson in one's own sandbox, or return the one that runs."""
+    sandbox = owned(user, sandbox_id)
+    running = Lesson.objects.running().filter(sandbox=sandbox).first()
+    if running is not None:
+        return running
+    Lesson.objects.filter(sandbox=sandbox).delete()
+    made = Lesson.objects.create(
+        sandbox=sandbox, expires_at=timezone.now() + LONGEST, shown=lessons.START
+    )
+    note(user, "lesson", sandbox=sandbox_id)
+    _tell(sandbox_id)
+    return made
+
+
+@transaction.atomic
+def do_look(
+    user: User, sandbox_id: str, *, view: str, query: str, revealed: Sequence[int]
+) -> Lesson:
+    """Let followers look at a view, its query, and the answers that were told."""
+    owned(user, sandbox_id)
+    lesson = _running(sandbox_id)
+    shown = {"view": view, "query": query, "revealed": sorted(set(revealed))}
+    if shown != lesson.shown:
+        lesson.shown = shown
+        lesson.save(update_fields=["shown"])
+        _tell(sandbox_id)
+    return lesson
+
+
+@transaction.atomic
+def do_dismiss(user: User, sandbox_id: str) -> None:
+    """End the lesson: its code opens nothing, and who came by it is out."""
+    owned(user, sandbox_id)
+    _running(sandbox_id).delete()
+    note(user, "lesson-end", sandbox=sandbox_id)
+    _tell(sandbox_id)
+
+
+@transaction.atomic
+def do_join(user: User, code: str, key: str = "") -> Follower:
+    """Follow the lesson of a code; `key` is what this browser was given before.
+
+    Who signed in counts once, however many browsers they open; the presenter,
+    and everybody in the default run, counts once per browser.
+    """
+    lesson = Lesson.objects.running().filter(code=code.strip().upper()).first()
+    if lesson is None:
+        raise NotFoundError("no lesson has this code, or it has ended")
+    mine = Follower.objects.filter(lesson=lesson, user=user)
+    if lesson.sandbox.owner_id == user.pk:
+        mine = mine.filter(key=key)
+    found = mine.first()
+    if found is not None:
+        return found
+    if Follower.objects.filter(lesson=lesson).count() >= MOST_FOLLOWERS:
+        raise ForbiddenError(f"{MOST_FOLLOWERS} browsers follow already; no more fit")
+    made = Follower.objects.create(lesson=lesson, user=user)
+    note(user, "join", sandbox=lesson.sandbox_id)
+    _tell(lesson.sandbox_id)
+    return made
+
+
+@transaction.atomic
+def do_guess(user: User, sandbox_id: str, key: str, *, stop: int, choice: int) -> None:
+    """Keep what a follower expects; refused once the answer was told."""
+    lesson = _running(sandbox_id)
+    follower = Follower.objects.filter(lesson=lesson, user=user, key=key).first()
+    if follower is None:
+        raise NotFoundError(f"nobody follows as {key} here; join with the code")
+    if stop in lesson.shown["revealed"]:
+        raise ConflictError("the answer to this question was told already")
+    most = lessons.choices_of(lesson.sandbox.scenario, stop)
+    if choice >= most:
+        problem = f"expected one of {most} choices of stop {stop}, got {choice}"
+        raise InvalidError(problem, causes=[Cause(problem=problem, field="choice")])
+    Guess.objects.update_or_create(
+        follower=follower, stop=stop, defaults={"choice": choice}
+    )
+    _tell(sandbox_id)
+
+
+def _running(sandbox_id: str) -> Lesson:
+    found = Lesson.objects.running().filter(sandbox_id=sandbox_id).first()
+    if found is None:
+        raise NotFoundError("no lesson is held here")
+    return found
+
+
+def _tell(sandbox_id: str) -> None:
+    """Tell every page of the sandbox, once this is committed."""
+    Lesson.objects.filter(sandbox_id=sandbox_id).update(version=F("version") + 1)
+    broadcast.news(sandbox_id, lambda: lessons.encode(lessons.news_of(sandbox_id)))

@@ -1,0 +1,142 @@
+"""A lesson: who may look while it runs, what followers expect, and its end."""
+
+from __future__ import annotations
+
+import datetime
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import override_settings as with_settings
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from sandbox import actions, lessons
+from sandbox.errors import ConflictError, ForbiddenError, InvalidError, NotFoundError
+from sandbox.models import Lesson, Sandbox
+
+pytestmark = [pytest.mark.django_db]
+
+
+@pytest.fixture
+def held(person: User) -> Sandbox:
+    """A sandbox of the library in which a lesson is held."""
+    made = actions.do_create(person, scenario="friday-rush").sandbox
+    actions.do_present(person, made.pk)
+    return made
+
+
+def code_of(sandbox: Sandbox) -> str:
+    return Lesson.objects.get(sandbox=sandbox).code
+
+
+def sees(user: User, sandbox: Sandbox) -> bool:
+    return Sandbox.objects.visible_to(user).filter(pk=sandbox.pk).exists()
+
+
+def test_the_code_lets_look_and_neither_fork_nor_change(held, stranger):
+    assert not sees(stranger, held)
+    actions.do_join(stranger, code_of(held).lower())
+    assert sees(stranger, held)
+    assert not Sandbox.objects.forkable_by(stranger).filter(pk=held.pk).exists()
+    assert not Sandbox.objects.editable_by(stranger).filter(pk=held.pk).exists()
+
+
+def test_the_end_shuts_the_door_and_the_code(held, person, stranger):
+    code = code_of(held)
+    actions.do_join(stranger, code)
+    actions.do_dismiss(person, held.pk)
+    assert not sees(stranger, held)
+    with pytest.raises(NotFoundError, match="no lesson has this code"):
+        actions.do_join(stranger, code)
+
+
+def test_a_lesson_that_nobody_ended_runs_out(held, person, stranger):
+    actions.do_join(stranger, code_of(held))
+    past = timezone.now() - datetime.timedelta(seconds=1)
+    Lesson.objects.update(expires_at=past)
+    assert not sees(stranger, held)
+    assert not lessons.news_of(held.pk).running
+    assert actions.do_present(person, held.pk).version == 1
+
+
+def test_opening_it_twice_keeps_the_code(held, person):
+    assert actions.do_present(person, held.pk).code == code_of(held)
+
+
+def test_who_signed_in_counts_once_and_the_last_guess_counts(held, person, stranger):
+    first = actions.do_join(stranger, code_of(held))
+    again = actions.do_join(stranger, code_of(held))
+    assert again.key == first.key
+    for choice in (0, 1):
+        actions.do_guess(stranger, held.pk, first.key, stop=0, choice=choice)
+    news = lessons.news_of(held.pk)
+    assert news.followers == 1
+    assert [(t.stop, t.choice, t.count) for t in news.tallies] == [(0, 1, 1)]
+
+
+def test_the_presenters_own_browsers_count_each(held, person):
+    first = actions.do_join(person, code_of(held))
+    second = actions.do_join(person, code_of(held))
+    assert first.key != second.key
+    assert actions.do_join(person, code_of(held), first.key).key == first.key
+    assert lessons.news_of(held.pk).followers == 2
+
+
+def test_once_the_answer_is_told_no_guess_is_taken(held, person, stranger):
+    follower = actions.do_join(stranger, code_of(held))
+    actions.do_look(person, held.pk, view="lessons", query="", revealed=[0])
+    with pytest.raises(ConflictError, match="told already"):
+        actions.do_guess(stranger, held.pk, follower.key, stop=0, choice=0)
+
+
+def test_a_guess_names_a_stop_and_a_choice_that_are_there(held, stranger):
+    follower = actions.do_join(stranger, code_of(held))
+    with pytest.raises(InvalidError, match="got 99"):
+        actions.do_guess(stranger, held.pk, follower.key, stop=0, choice=99)
+    with pytest.raises(NotFoundError, match="no stop 99"):
+        actions.do_guess(stranger, held.pk, follower.key, stop=99, choice=0)
+
+
+def test_only_the_owner_shows(held, stranger):
+    actions.do_join(stranger, code_of(held))
+    with pytest.raises(ForbiddenError):
+        actions.do_look(stranger, held.pk, view="board", query="", revealed=[])
+    with pytest.raises(ForbiddenError):
+        actions.do_dismiss(stranger, held.pk)
+
+
+def test_news_grow_in_version_with_every_change(held, person):
+    before = lessons.news_of(held.pk).version
+    actions.do_look(person, held.pk, view="board", query="tick=3", revealed=[])
+    after = lessons.news_of(held.pk)
+    assert after.version > before
+    assert (after.view, after.query) == ("board", "tick=3")
+
+
+def test_followers_do_not_read_the_code(held, stranger):
+    actions.do_join(stranger, code_of(held))
+    client = APIClient()
+    client.force_authenticate(stranger)
+    with with_settings(SERVER=True):
+        answer = client.get(f"/api/v1/sandboxes/{held.pk}/lesson").json()
+    assert answer["running"]
+    assert answer["code"] is None
+    assert code_of(held) not in json.dumps(answer)
+
+
+def test_codes_cannot_be_tried_without_end(stranger, settings):
+    settings.LIMITS = {**settings.LIMITS, "requests_per_minute_joins": 2}
+    settings.CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+            "LOCATION": "joins",
+        }
+    }
+    client = APIClient()
+    client.force_authenticate(stranger)
+    tries = [
+        client.post("/api/v1/lessons/join", {"code": f"AAAAA{n}"}, format="json")
+        for n in (2, 3, 4)
+    ]
+    assert [answer.status_code for answer in tries] == [404, 404, 429]
