@@ -20,6 +20,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from sandbox.actions.access import note
+from sandbox.environment import Provider
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -49,6 +50,27 @@ _PAGE = """<!doctype html>
 </html>
 """
 
+_LEFT = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Signed out · Quotalab</title>
+<link rel="stylesheet" href="{style}">
+</head>
+<body>
+<main>
+<h1>Signed out</h1>
+<p>You have left Quotalab, and are still signed in at {who}.</p>
+<p><a class="button" href="{there}">Sign out at {who} too</a></p>
+<p><a href="/sign-in">Sign in again</a></p>
+</main>
+</body>
+</html>
+"""
+#: Session key: how the person came in, when a provider sent them.
+SIGNED_IN_BY = "provider"
+
 
 @never_cache
 @sensitive_post_parameters("password")
@@ -59,26 +81,50 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         raise Http404("nobody signs in here")
     target = target_of(request)
     if request.method == "GET":
-        return _form(request, target)
-    if too_many(request):
-        response = _form(request, target, "Too many tries. Wait a minute.", 429)
-        response["Retry-After"] = "60"
-        return response
-    form = AuthenticationForm(request, request.POST)
-    if not form.is_valid():
-        return _form(request, target, "This name and password do not fit.", 401)
-    login(request, form.get_user())
-    note(form.get_user(), "sign-in")
+        return form(request, target)
+    if (busy := slow_down(request)) is not None:
+        return busy
+    given = AuthenticationForm(request, request.POST)
+    if not given.is_valid():
+        return form(request, target, "This name and password do not fit.", 401)
+    login(request, given.get_user())
+    note(given.get_user(), "sign-in")
     return HttpResponseRedirect(target)
 
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
-    """End the session."""
-    if isinstance(request.user, User) and settings.SERVER:
+    """End the session; who came from a provider is offered to leave there too."""
+    if not settings.SERVER:
+        return HttpResponseRedirect("/")
+    came_by = request.session.get(SIGNED_IN_BY, {})
+    if isinstance(request.user, User):
         note(request.user, "sign-out")
         logout(request)
-    return HttpResponseRedirect("/sign-in" if settings.SERVER else "/")
+    provider = settings.OIDC
+    if provider is not None and came_by.get("end"):
+        return _left(request, provider, came_by)
+    return HttpResponseRedirect("/sign-in")
+
+
+def _left(
+    request: HttpRequest, provider: Provider, came_by: dict[str, str]
+) -> HttpResponse:
+    """Show the way to the provider's own sign-out.
+
+    A link and no redirect: the policy of the page lets no form lead elsewhere.
+    """
+    query = urlencode(
+        {
+            "id_token_hint": came_by["hint"],
+            "client_id": provider.client_id,
+            "post_logout_redirect_uri": request.build_absolute_uri("/sign-in"),
+        }
+    )
+    end = came_by["end"]
+    there = f"{end}{'&' if '?' in end else '?'}{query}"
+    style = f"{settings.STATIC_URL}api/sign-in.css"
+    return HttpResponse(format_html(_LEFT, style=style, there=there, who=provider.name))
 
 
 def to_sign_in(request: HttpRequest) -> HttpResponse:
@@ -96,6 +142,15 @@ def target_of(request: HttpRequest) -> str:
     return given if ours else "/"
 
 
+def slow_down(request: HttpRequest) -> HttpResponse | None:
+    """Return a refusal to an address that tried too often in this minute."""
+    if not too_many(request):
+        return None
+    response = form(request, "/", "Too many tries. Wait a minute.", 429)
+    response["Retry-After"] = "60"
+    return response
+
+
 def too_many(request: HttpRequest) -> bool:
     """Count a try of this address; tell whether there were too many in a minute."""
     most = settings.LIMITS["sign_ins_per_minute"]
@@ -107,13 +162,15 @@ def too_many(request: HttpRequest) -> bool:
         return False
 
 
-def _form(
+def form(
     request: HttpRequest, target: str, problem: str = "", status: int = 200
 ) -> HttpResponse:
+    """Return the sign-in page, with a sentence about what went wrong, if anything."""
     provider = SafeString("")
     if settings.OIDC:
-        href = f"/oidc/authenticate/?{urlencode({'next': target})}"
-        provider = format_html('<p><a href="{}">Sign in at {}</a></p>', href, _who())
+        href = f"/sign-in/provider?{urlencode({'next': target})}"
+        words = '<p><a class="button" href="{}">Sign in at {}</a></p>'
+        provider = format_html(words, href, settings.OIDC.name)
     html = format_html(
         _PAGE,
         style=f"{settings.STATIC_URL}api/sign-in.css",
@@ -123,7 +180,3 @@ def _form(
         provider=provider,
     )
     return HttpResponse(html, status=status)
-
-
-def _who() -> str:
-    return str(settings.OIDC_NAME)

@@ -7,6 +7,7 @@ from django.urls import include, path, re_path
 from api import health
 from api.metrics.views import AllMetrics
 from api.page import page
+from api.provider import back, go
 from api.signing import sign_in, sign_out
 
 urlpatterns = [
@@ -15,6 +16,8 @@ urlpatterns = [
     path("metrics", AllMetrics.as_view(), name="metrics"),
     path("api/v1/", include("api.v1")),
     path("sign-in", sign_in, name="sign-in"),
+    path("sign-in/provider", go, name="provider"),
+    path("sign-in/provider/back", back, name="provider-back"),
     path("sign-out", sign_out, name="sign-out"),
     path("", page, name="page"),
     re_path(r"^(?:s|join|lessons|experiments|compare|scenarios)(?:/.*)?$", page),

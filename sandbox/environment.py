@@ -13,6 +13,7 @@ import secrets
 import stat
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -21,6 +22,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 # sun_path holds 104 bytes on macOS and 108 on Linux, the closing zero included.
 LONGEST_SOCKET_PATH = 103
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 def required(name: str) -> str:
@@ -56,6 +58,43 @@ def items(name: str) -> list[str]:
     """Return a variable that lists things by commas."""
     parts = os.environ.get(name, "").split(",")
     return [part.strip() for part in parts if part.strip()]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """A provider of OpenID Connect, and who may come from it."""
+
+    issuer: str  # exactly as it names itself, without a closing slash it does not use
+    client_id: str
+    secret: str  # "" = a public client, which has PKCE alone
+    name: str  # what the sign-in page calls it
+    scope: str
+    groups_claim: str
+    groups: frozenset[str]  # who may come in; empty = everybody
+    staff: frozenset[str]  # who becomes staff; empty = left as it is
+
+
+def provider() -> Provider | None:
+    """Return the provider that OIDC_ISSUER and its fellows name, if any."""
+    issuer = os.environ.get("OIDC_ISSUER", "")
+    if not issuer:
+        return None
+    parts = urlsplit(issuer)
+    if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
+        raise ImproperlyConfigured(f"OIDC_ISSUER: expected https://..., got {issuer}")
+    client = os.environ.get("OIDC_CLIENT_ID", "")
+    if not client:
+        raise ImproperlyConfigured("OIDC_ISSUER is set, so OIDC_CLIENT_ID must be too")
+    return Provider(
+        issuer=issuer,
+        client_id=client,
+        secret=os.environ.get("OIDC_CLIENT_SECRET", ""),
+        name=os.environ.get("OIDC_NAME", "your organisation"),
+        scope=os.environ.get("OIDC_SCOPES", "openid profile email"),
+        groups_claim=os.environ.get("OIDC_GROUPS_CLAIM", "groups"),
+        groups=frozenset(items("OIDC_GROUPS")),
+        staff=frozenset(items("OIDC_STAFF_GROUPS")),
+    )
 
 
 def data_folder(root: Path) -> Path:

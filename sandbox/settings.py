@@ -126,9 +126,8 @@ CSRF_COOKIE_SAMESITE = "Strict"
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = environment.number("MAX_UPLOAD_BYTES", 32 * 2**20)
 
-#: Sign-in at a provider of OpenID Connect, when its client is named.
-OIDC = False
-OIDC_NAME = os.environ.get("OIDC_NAME", "your organisation")
+#: Sign-in at a provider of OpenID Connect; None where OIDC_ISSUER is not set.
+OIDC = environment.provider()
 
 # --------------------------------------------------- what one person may take
 

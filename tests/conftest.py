@@ -10,6 +10,7 @@ pytest_plugins = [
     "tests.services.bus",
     "tests.services.postgres",
     "tests.services.house",
+    "tests.services.provider",
     "tests.services.browser",
 ]
 

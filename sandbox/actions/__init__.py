@@ -19,6 +19,7 @@ from sandbox.actions.access import (
 from sandbox.actions.archives import do_restore
 from sandbox.actions.conversion import Conversion, do_convert
 from sandbox.actions.forks import do_fork
+from sandbox.actions.identities import do_recognise
 from sandbox.actions.lessons import (
     do_dismiss,
     do_guess,
@@ -71,6 +72,7 @@ __all__ = [
     "do_play",
     "do_policy",
     "do_present",
+    "do_recognise",
     "do_redo",
     "do_rename",
     "do_restore",

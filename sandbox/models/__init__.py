@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.models.access import Audit, Grant, ShareLink, Token
+from sandbox.models.access import Audit, Grant, Identity, ShareLink, Token
 from sandbox.models.cluster import (
     ClusterQueue,
     Cohort,
@@ -60,6 +60,7 @@ __all__ = [
     "Follower",
     "Grant",
     "Guess",
+    "Identity",
     "Job",
     "Lesson",
     "LocalQueue",

@@ -100,6 +100,26 @@ class Grant(models.Model):
         return f"{self.user_id} by link {self.link_id}"
 
 
+class Identity(models.Model):
+    """Whom a provider means by a subject. Neither name nor address finds a user:
+    both can change hands at the provider, a subject cannot.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    issuer = models.CharField(max_length=255)
+    subject = models.CharField(max_length=255)
+
+    class Meta:
+        """A subject is one person."""
+
+        constraints = (
+            models.UniqueConstraint(fields=["issuer", "subject"], name="identity_once"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.subject} at {self.issuer}"
+
+
 class Audit(models.Model):
     """One thing that concerns the doors: who did what, when. Never changed.
 

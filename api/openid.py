@@ -1,0 +1,117 @@
+"""OpenID Connect by Authlib: to the provider, and back with claims that were checked.
+
+Apart from its views, because Authlib takes a third of a second to load and most
+runs never need it. Its own defaults leave the audience open and take whatever
+algorithms the provider offers, so what must hold is named here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from authlib.integrations.base_client import OAuthError
+from authlib.integrations.django_client import OAuth
+from django.http import HttpRequest, HttpResponse
+from joserfc.errors import JoseError
+from requests import RequestException
+
+from api.provider import AwayError, UnfitError
+from sandbox.environment import Provider
+
+#: Signatures that only the provider can make; never "none", never a shared secret.
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA")
+PATIENCE_S = 5.0
+#: How far the provider's clock may be from ours.
+LEEWAY_S = 60
+_UNFIT = (OAuthError, JoseError, ValueError, KeyError, TypeError, RuntimeError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """Somebody who came back from the provider."""
+
+    claims: Mapping[str, Any]
+    id_token: str
+    end_session: str  # where to sign out at the provider; "" when it has no such place
+
+
+def depart(request: HttpRequest, provider: Provider, back: str) -> HttpResponse:
+    """Return the way to the provider, with state, nonce and a PKCE challenge.
+
+    They are kept in the session until the person is back at the address `back`.
+    """
+    try:
+        answer: HttpResponse = _client(provider).authorize_redirect(request, back)
+    except (RequestException, *_UNFIT) as error:
+        raise AwayError(str(error)) from error
+    return answer
+
+
+def arrive(request: HttpRequest, provider: Provider) -> Arrival:
+    """Return who comes back. Raises UnfitError, or AwayError when nobody answers."""
+    try:
+        client = _client(provider)
+        token = client.authorize_access_token(
+            request, claims_options=_wanted(provider), leeway=LEEWAY_S
+        )
+        return Arrival(
+            claims=_complete(client, provider, token),
+            id_token=token["id_token"],
+            end_session=client.server_metadata.get("end_session_endpoint", ""),
+        )
+    except RequestException as error:
+        raise AwayError(str(error)) from error
+    except _UNFIT as error:
+        raise UnfitError(f"{type(error).__name__}: {error}") from error
+
+
+def _client(provider: Provider) -> Any:
+    """Return an Authlib client that knows the provider's addresses and keys by now."""
+    issuer = provider.issuer.rstrip("/")
+    client = OAuth().register(
+        "provider",
+        client_id=provider.client_id,
+        client_secret=provider.secret or None,
+        server_metadata_url=f"{issuer}/.well-known/openid-configuration",
+        client_kwargs={
+            "scope": provider.scope,
+            "code_challenge_method": "S256",
+            "default_timeout": PATIENCE_S,
+            **({} if provider.secret else {"token_endpoint_auth_method": "none"}),
+        },
+    )
+    metadata = client.load_server_metadata()
+    if metadata.get("issuer") != provider.issuer:
+        raise AwayError(f"{provider.issuer} calls itself {metadata.get('issuer')!r}")
+    offered = metadata.get("id_token_signing_alg_values_supported") or ["RS256"]
+    fit = [name for name in offered if name in ALGORITHMS]
+    metadata["id_token_signing_alg_values_supported"] = fit or ["RS256"]
+    return client
+
+
+def _wanted(provider: Provider) -> dict[str, dict[str, object]]:
+    """Return what an ID token must say beside the nonce, which Authlib holds."""
+    return {
+        "iss": {"essential": True, "value": provider.issuer},
+        "aud": {"essential": True, "value": provider.client_id},
+        "exp": {"essential": True},
+        "sub": {"essential": True},
+    }
+
+
+def _complete(
+    client: Any, provider: Provider, token: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the ID token's claims, and what the userinfo endpoint adds to them."""
+    if not token.get("userinfo"):
+        raise UnfitError("the answer holds no ID token")
+    claims = dict(token["userinfo"])
+    lacking = {"preferred_username", "email", provider.groups_claim} - set(claims)
+    if lacking and client.server_metadata.get("userinfo_endpoint"):
+        more = client.userinfo(token=token)
+        if more.get("sub") != claims["sub"]:
+            raise UnfitError("the userinfo is about somebody else")
+        claims = {**more, **claims}
+    return claims
