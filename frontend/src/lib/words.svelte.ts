@@ -8,6 +8,8 @@ export type Language = (typeof LANGUAGES)[number];
 export type Word = keyof Words;
 export type Holes = Readonly<Record<string, string | number>>;
 
+const MOST_ASKED = 5000;
+
 class Speech {
   language = $state<Language>("en");
   words = $state.raw<Words>(EN);
@@ -28,10 +30,47 @@ export function language(): Language {
  * `n` chooses the form; numbers are written as the language writes them.
  */
 export function t(word: Word, holes: Holes = {}): string {
-  const forms = speech.words[word].split("|");
-  const count = typeof holes["n"] === "number" ? holes["n"] : 1;
-  const form = (speech.plural.select(count) === "one" ? forms[0] : forms.at(-1)) ?? word;
-  return form.replace(/\{(\w+)\}/g, (_, name: string) => fill(holes[name]));
+  const forms = formsOf(speech.words, word);
+  const form = forms.length === 1 ? forms[0] : forms.at(pluralOf(holes["n"]));
+  return form === undefined ? word : filled(form, holes);
+}
+
+// A sentence cut at its holes: text, name of a hole, text, and so on.
+type Form = readonly string[];
+const cut = new WeakMap<Words, Map<Word, readonly Form[]>>();
+
+function formsOf(words: Words, word: Word): readonly Form[] {
+  let known = cut.get(words);
+  if (known === undefined) cut.set(words, (known = new Map<Word, readonly Form[]>()));
+  let forms = known.get(word);
+  if (forms === undefined) {
+    forms = words[word].split("|").map((form) => form.split(/\{(\w+)\}/));
+    known.set(word, forms);
+  }
+  return forms;
+}
+
+// Plural rules are slow to ask; the counts of a page are few and come again.
+const asked = new Map<string, 0 | -1>();
+
+function pluralOf(hole: string | number | undefined): 0 | -1 {
+  const count = typeof hole === "number" ? hole : 1;
+  const id = `${speech.language} ${count}`;
+  let form = asked.get(id);
+  if (form === undefined) {
+    form = speech.plural.select(count) === "one" ? 0 : -1;
+    if (asked.size < MOST_ASKED) asked.set(id, form);
+  }
+  return form;
+}
+
+function filled(form: Form, holes: Holes): string {
+  let sentence = "";
+  for (let at = 0; at < form.length; at++) {
+    const part = form[at] ?? "";
+    sentence += at % 2 === 0 ? part : fill(holes[part]);
+  }
+  return sentence;
 }
 
 function fill(value: string | number | undefined): string {
@@ -41,6 +80,10 @@ function fill(value: string | number | undefined): string {
 /** Return a number as the language writes it, with at most `digits` decimals. */
 export function formatNumber(value: number, digits = 0): string {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  // Whole numbers below the first grouping mark look alike in all three languages.
+  if (Number.isInteger(value) && value > -1000 && value < 1000) {
+    return value < 0 ? `−${-value}` : String(value);
+  }
   const id = `${speech.language}/${digits}`;
   const format = numbers.get(id) ?? remember(id, digits);
   return format.format(value).replace("-", "−");

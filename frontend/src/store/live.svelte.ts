@@ -9,6 +9,8 @@ import { fetchEvents, fetchPast, fetchSamples } from "@/store/server";
 
 type Told = (before: Page, after: Page, changed: readonly string[]) => void;
 
+const NONE: ReadonlySet<string> = new Set();
+
 class Live {
   id = $state<string | null>(null);
   line = $state<LineState>("closed");
@@ -23,13 +25,15 @@ class Live {
   /** What left a mark on the timeline before the events that came with the state. */
   earlier = $state.raw<readonly EventLine[]>([]);
   /** Keys whose state just changed, for the tint; empty when the world moves fast. */
-  fresh = $state.raw<ReadonlySet<string>>(new Set());
+  fresh = $state.raw(NONE);
   /** What the views show: the chosen tick, else now. */
   readonly shown = $derived(this.past ?? this.book);
+  /** The virtual time of it. */
+  readonly nowMs = $derived(this.shown.sandbox?.tMs ?? 0);
+  readonly fairSharing = $derived(this.shown.sandbox?.fairSharing ?? false);
 }
 
 export const live = new Live();
-const NONE: ReadonlySet<string> = new Set();
 let line: Line | null = null;
 let page: Page | null = null;
 const told = new Set<Told>();
@@ -103,7 +107,7 @@ function show(next: Page, changed: readonly string[] | null): void {
   const keys = changed ?? changedKeys(live.book.page, next);
   for (const listener of told) listener(before, next, keys);
   page = next;
-  live.fresh = changed === null ? new Set() : freshOf(before, next, keys);
+  live.fresh = changed === null ? NONE : freshOf(before, next, keys);
   live.book.show(next, keys);
   live.loaded = true;
 }
@@ -118,7 +122,7 @@ function freshOf(before: Page, next: Page, keys: readonly string[]): ReadonlySet
     const [old, now] = [before.rows.get(key), next.rows.get(key)];
     return now?.kind === "Workload" && (old?.kind !== "Workload" || old.phase !== now.phase);
   });
-  return moved.length > MOST_TINTED ? NONE : new Set(moved);
+  return moved.length > MOST_TINTED || moved.length === 0 ? NONE : new Set(moved);
 }
 
 // The state carries the newest curves only; the scrubber wants the whole run.

@@ -19,19 +19,18 @@ export interface Stranded {
   readonly askText: string;
 }
 
-/** Return nodes grouped by flavor, in the order of their names. */
+/** Return nodes grouped by flavor, in the order of their names. O(nodes) while no name is new. */
 export function poolsOf(nodes: readonly NodeRow[]): Pool[] {
   const groups = new Map<string, NodeRow[]>();
-  rankNames(nodes);
-  for (const node of nodes) {
+  for (const node of inOrder(nodes)) {
     const members = groups.get(node.flavor);
     if (members === undefined) groups.set(node.flavor, [node]);
     else members.push(node);
   }
   return [...groups].map(([name, members]) => {
     const resource = dominantOf(members);
-    const largest = Math.max(...members.map((node) => amount(node.allocatable[resource])));
-    return { name, resource, largest, nodes: members.sort((a, b) => (ranked.get(a.name) ?? 0) - (ranked.get(b.name) ?? 0)) };
+    const largest = members.reduce((most, node) => Math.max(most, amount(node.allocatable[resource])), 0);
+    return { name, resource, largest, nodes: members };
   });
 }
 
@@ -39,17 +38,23 @@ const NUMERIC = new Intl.Collator("en", { numeric: true });
 let ranked: ReadonlyMap<string, number> = new Map();
 
 // Comparing names as people count is slow; the order is made again for new names only.
-function rankNames(nodes: readonly NodeRow[]): void {
-  if (nodes.every((node) => ranked.has(node.name))) return;
-  const names = nodes.map((node) => node.name).sort((a, b) => NUMERIC.compare(a, b));
-  ranked = new Map(names.map((name, at) => [name, at]));
+function inOrder(nodes: readonly NodeRow[]): NodeRow[] {
+  if (!nodes.every((node) => ranked.has(node.name))) {
+    const names = nodes.map((node) => node.name).sort((a, b) => NUMERIC.compare(a, b));
+    ranked = new Map(names.map((name, at) => [name, at]));
+  }
+  const slots = new Array<NodeRow | undefined>(ranked.size);
+  for (const node of nodes) slots[ranked.get(node.name) ?? 0] = node;
+  return slots.filter((node) => node !== undefined);
 }
 
 function dominantOf(nodes: readonly NodeRow[]): string {
-  const names = orderResources(nodes.flatMap((node) => Object.keys(node.allocatable)));
-  const device = names.find(
-    (name) => name.includes("/") && nodes.some((node) => amount(node.allocatable[name]) > 0),
-  );
+  const there = new Set<string>();
+  for (const node of nodes) {
+    for (const name in node.allocatable) if (node.allocatable[name] !== "0") there.add(name);
+  }
+  const names = orderResources(there);
+  const device = names.find((name) => name.includes("/"));
   return device ?? (names.includes("cpu") ? "cpu" : (names[0] ?? "cpu"));
 }
 
@@ -58,8 +63,10 @@ export function strandedOf(pools: readonly Pool[], waiting: readonly WorkloadRow
   const pool = pools.find((candidate) => candidate.resource.includes("/")) ?? pools[0];
   if (pool === undefined) return null;
   const { resource } = pool;
-  const sizes = waiting.flatMap((row) => row.podSets.map((set) => amount(set.requests[resource])));
-  const asked = Math.max(0, ...sizes);
+  let asked = 0;
+  for (const row of waiting) {
+    for (const set of row.podSets) asked = Math.max(asked, amount(set.requests[resource]));
+  }
   const pieces = freePieces(pools, resource);
   const free = pieces.reduce((sum, piece) => sum + piece, 0);
   if (asked === 0 || free === 0) return null;

@@ -90,9 +90,19 @@ export function splitPair(pair: string): [string, string] {
 
 /** Return the level of one queue in one pair. */
 export function levelOf(row: QuotaRow, pair: string): Level {
-  const cell = cellOf(row, pair);
-  return cell === undefined ? UNCOVERED : levelOfCell(cell);
+  let known = levels.get(row.cells);
+  if (known === undefined) levels.set(row.cells, (known = new Map<string, Level>()));
+  let level = known.get(pair);
+  if (level === undefined) {
+    const cell = cellOf(row, pair);
+    level = cell === undefined ? UNCOVERED : levelOfCell(cell);
+    known.set(pair, level);
+  }
+  return level;
 }
+
+// Cells that did not change keep their level, so that no bar is drawn again for them.
+const levels = new WeakMap<readonly Cell[], Map<string, Level>>();
 
 function levelOfCell(cell: Cell): Level {
   const nominal = amount(cell.nominal);
@@ -143,6 +153,12 @@ function lentBy(cell: Cell | undefined): number {
 
 function cellOf(row: QuotaRow, pair: string): Cell | undefined {
   return row.cells.find((other) => `${other.flavor}/${other.resource}` === pair);
+}
+
+/** Return `next`, or `before` where nothing in it differs. */
+export function sameLevel(before: Level | undefined, next: Level): Level {
+  const names = Object.keys(next) as (keyof Level)[];
+  return before !== undefined && names.every((name) => before[name] === next[name]) ? before : next;
 }
 
 /** Return the ClusterQueues under a cohort, at any depth. */
