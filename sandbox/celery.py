@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging.config
 import os
-from typing import Any
 
 from celery import Celery
 from celery.signals import celeryd_after_setup, heartbeat_sent, setup_logging
@@ -17,12 +16,12 @@ app = Celery("quotalab")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["sandbox", "sandbox.experiments"])
 
-#: The queue of experiments: the default one is for ticks, whose length is watched.
+#: The queue of experiments: one process of each worker never reads it.
 EXPERIMENTS = "experiments"
 
 
 def own_queue(worker: str) -> str:
-    """Return the name of the queue that only this worker reads."""
+    """Return the name of the queue that only this process reads."""
     return f"{worker}.own"
 
 
@@ -31,15 +30,6 @@ def read_own_queue(sender: str, **_: object) -> None:
     """Let a sandbox go back to the worker that still has its world in memory."""
     queues = app.amqp.queues
     queues.select_add(own_queue(sender))
-
-
-@celeryd_after_setup.connect
-def read_experiments(instance: Any, **_: object) -> None:
-    """Let this worker run experiments too, one process left for ticks."""
-    from sandbox.experiments import seats
-
-    seats.provide(instance.concurrency)
-    app.amqp.queues.select_add(EXPERIMENTS)
 
 
 @setup_logging.connect

@@ -103,7 +103,7 @@ def document() -> dict[str, Any]:
 
 def cpu_seconds(house: House) -> float:
     """Return what the worker's processes have used so far."""
-    worker = house.child("celery")
+    worker = house.child("py worker")
     times = [one.cpu_times() for one in (worker, *worker.children(recursive=True))]
     return sum(one.user + one.system for one in times)
 

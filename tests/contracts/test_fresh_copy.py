@@ -33,7 +33,7 @@ def copy(tmp_path):
 
 def test_a_fresh_copy_comes_up_whole_and_the_second_time_at_once(copy):
     assert copy.get("/readyz") == {"database": "ok", "bus": "ok"}
-    wait_for(lambda: copy.child("celery").children(), "the worker's pool")
+    wait_for(lambda: copy.child("py worker").children(), "the worker's pool")
     assert "Installing requirements.txt" in copy.says()
     assert "Traceback" not in copy.says()
     assert copy.end() == 0

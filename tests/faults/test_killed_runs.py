@@ -58,7 +58,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def victims(house: House, rng: random.Random) -> psutil.Process:
     """Return a process of the worker: its main one, or one of its pool."""
-    worker = house.child("celery")
+    worker = house.child("py worker")
     return rng.choice([worker, *worker.children()])
 
 

@@ -39,14 +39,14 @@ def test_sigterm_ends_everything_too(house):
 
 
 def test_a_killed_worker_is_started_again(house):
-    worker = house.child("celery")
+    worker = house.child("py worker")
     worker.kill()
-    wait_for(lambda: house.child("celery").pid != worker.pid, "another worker")
+    wait_for(lambda: house.child("py worker").pid != worker.pid, "another worker")
     assert house.ready()
 
 
 def test_the_children_of_a_killed_worker_do_not_stay(house):
-    worker = house.child("celery")
+    worker = house.child("py worker")
     pool = wait_for(lambda: worker.children(recursive=True), "the worker's pool")
     worker.kill()
     wait_for(lambda: gone(pool), "the end of the old pool")
@@ -60,7 +60,7 @@ def test_a_killed_bus_is_started_again(house):
 
 
 def test_a_killed_parent_takes_everything_along(house):
-    house.child("celery")
+    house.child("py worker")
     family, folder = house.family(), bus_folder(house)
     house.process.kill()
     house.process.wait(10)

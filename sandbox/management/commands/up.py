@@ -159,14 +159,7 @@ def _give_first_sandbox() -> None:
 
 
 def _worker(width: int) -> list[str]:
-    # Being root is no more of a risk here than for this very process.
-    hush = "ignore:You're running the worker with superuser privileges"
-    return [
-        *(sys.executable, "-W", hush, "-m", "celery"),
-        *("--quiet", "-A", "sandbox", "worker"),
-        *("--pool", "prefork", "--concurrency", str(width)),
-        *("--without-gossip", "--without-mingle", "--without-heartbeat"),
-    ]
+    return [sys.executable, sys.argv[0], "worker", "--processes", str(width)]
 
 
 @contextlib.contextmanager

@@ -59,7 +59,7 @@ def test_killed_workers_and_a_killed_bus_change_no_result(tmp_path, by_one):
     with Workers(tmp_path, 2) as house:
         path = start(house)
         wait_for(lambda: house.get(path)["done"] >= 1, "a first run", PATIENCE_S)
-        house.child("celery").kill()
+        house.child("py worker").kill()
         assert house.get(path)["state"] == "running"
         house.child("valkey").kill()
         assert ended(house, path) == by_one

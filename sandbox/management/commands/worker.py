@@ -1,0 +1,30 @@
+"""`manage.py worker`: the processes that tick sandboxes and run experiments."""
+
+from __future__ import annotations
+
+import os
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from sandbox.team import Team
+
+
+class Command(BaseCommand):
+    """Take tasks from the bus, in so many processes, until told to stop."""
+
+    help = "Run a worker; any number of them share the work, on any machines."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the number of processes."""
+        parser.add_argument(
+            "--processes",
+            type=int,
+            default=max(2, os.cpu_count() or 2),
+            help="the first is for ticks alone, the others run experiments too",
+        )
+
+    def handle(self, *_: object, processes: int, **__: object) -> None:
+        """Run until SIGINT or SIGTERM; what was begun is brought to its end."""
+        if processes < 1:
+            raise CommandError(f"expected one process or more, got {processes}")
+        Team(processes).run()
