@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.db import OperationalError
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions
 from rest_framework.response import Response
 
@@ -15,6 +15,7 @@ from sandbox.errors import (
     BusyError,
     Cause,
     ConflictError,
+    DisruptionError,
     ForbiddenError,
     GoneError,
     InvalidError,
@@ -44,6 +45,7 @@ _CODES: tuple[tuple[type[Exception], int, str], ...] = (
     (ConflictError, 409, "Conflict"),
     (OvertakenError, 409, "Conflict"),
     (GoneError, 410, "Expired"),
+    (DisruptionError, 429, "TooManyRequests"),
     (BusyError, 503, "ServiceUnavailable"),
     (SchedulerError, 422, "Invalid"),
     (OperationalError, 503, "ServiceUnavailable"),
@@ -84,6 +86,14 @@ def _response(error: Exception, code: int, reason: str) -> Response:
     if isinstance(wait, int | float):
         response["Retry-After"] = str(int(wait) + 1)
     return response
+
+
+def defect(request: HttpRequest) -> HttpResponse:
+    """Answer what nobody foresaw: a Status below /api, else a plain sentence."""
+    sentence = "something went wrong here; the server's log says what"
+    if not request.path.startswith("/api/"):
+        return HttpResponse(sentence, status=500, content_type="text/plain")
+    return JsonResponse(status_body(500, "InternalError", sentence), status=500)
 
 
 def status_body(

@@ -9,12 +9,14 @@ from api.metrics.views import AllMetrics
 from api.page import page
 from api.provider import back, go
 from api.signing import sign_in, sign_out
+from api.views.unknown import Unknown
 
 urlpatterns = [
     path("healthz", health.alive),
     path("readyz", health.ready),
     path("metrics", AllMetrics.as_view(), name="metrics"),
     path("api/v1/", include("api.v1")),
+    re_path(r"^api(?:/.*)?$", Unknown.as_view()),
     path("sign-in", sign_in, name="sign-in"),
     path("sign-in/provider", go, name="provider"),
     path("sign-in/provider/back", back, name="provider-back"),
@@ -22,3 +24,5 @@ urlpatterns = [
     path("", page, name="page"),
     re_path(r"^(?:s|join|lessons|experiments|compare|scenarios)(?:/.*)?$", page),
 ]
+
+handler500 = "api.errors.defect"

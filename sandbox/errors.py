@@ -50,6 +50,10 @@ class BusyError(SandboxError):
     """The sandbox was held by something else for too long; try again."""
 
 
+class DisruptionError(SandboxError):
+    """A disruption budget allows nobody to go now; try again later."""
+
+
 class OvertakenError(SandboxError):
     """A commit found a newer revision or fence: its work is thrown away."""
 

@@ -5,18 +5,32 @@ Source: Kubernetes API concepts, discovery; aggregated discovery v2.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.cluster import resources
+from api.cluster import resources, subresources
 from api.cluster.base import ClusterView
 from api.cluster.resources import SHORT_NAMES, Resource
 from sandbox.errors import NotFoundError
 
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+_OF_ALL = frozenset(
+    {
+        "CronJob",
+        "DaemonSet",
+        "Deployment",
+        "Job",
+        "Pod",
+        "ReplicaSet",
+        "Service",
+        "StatefulSet",
+    }
+)
 VISIBILITY = "visibility.kueue.x-k8s.io"
+_VISIBLE = ["v1beta2", "v1beta1"]
 
 
 class Version(ClusterView):
@@ -64,7 +78,7 @@ class Groups(ClusterView):
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return every named group."""
         self.sandbox(sandbox_id)
-        found = {**resources.groups(), VISIBILITY: ["v1beta2", "v1beta1"]}
+        found = {**resources.groups(), VISIBILITY: _VISIBLE}
         if aggregated(request):
             return _list([_discovery(name, found[name]) for name in found])
         body = [_group(name, versions) for name, versions in found.items()]
@@ -77,7 +91,7 @@ class OneGroup(ClusterView):
     def get(self, request: Request, sandbox_id: str, group: str) -> Response:
         """Return the versions of one group."""
         self.sandbox(sandbox_id)
-        versions = resources.groups().get(group)
+        versions = {**resources.groups(), VISIBILITY: _VISIBLE}.get(group)
         if versions is None:
             raise NotFoundError("the server could not find the requested resource")
         return Response({"apiVersion": "v1", **_group(group, versions)})
@@ -95,7 +109,7 @@ class Resources(ClusterView):
         if group == VISIBILITY and version in ("v1beta1", "v1beta2"):
             lines = _visibility_lines()
         elif found:
-            lines = [_line(resource) for resource in found]
+            lines = [line for resource in found for line in _lines(resource)]
         else:
             raise NotFoundError("the server could not find the requested resource")
         return Response(
@@ -166,7 +180,42 @@ def _discovered(resource: Resource) -> dict[str, Any]:
         "singularResource": kind.kind.lower(),
         "verbs": resource.verbs,
         "shortNames": SHORT_NAMES.get(kind.plural, []),
+        "categories": _categories(resource),
+        "subresources": [
+            {
+                "subresource": part.name,
+                "responseKind": {
+                    "group": part.group,
+                    "version": part.version,
+                    "kind": part.kind,
+                },
+                "verbs": part.verbs,
+            }
+            for part in subresources.served(resource)
+        ],
     }
+
+
+def _categories(resource: Resource) -> list[str]:
+    """Return ["all"] for what `kubectl get all` shows."""
+    return ["all"] if resource.kind.kind in _OF_ALL else []
+
+
+def _lines(resource: Resource) -> Iterator[dict[str, Any]]:
+    """Yield the resource and its subresources."""
+    kind = resource.kind
+    yield _line(resource)
+    for part in subresources.served(resource):
+        line = {
+            "name": f"{kind.plural}/{part.name}",
+            "singularName": "",
+            "namespaced": kind.namespaced,
+            "kind": part.kind,
+            "verbs": part.verbs,
+        }
+        if part.group != kind.group:
+            line |= {"group": part.group, "version": part.version}
+        yield line
 
 
 def _line(resource: Resource) -> dict[str, Any]:
@@ -179,6 +228,8 @@ def _line(resource: Resource) -> dict[str, Any]:
         "verbs": resource.verbs,
     }
     names = SHORT_NAMES.get(kind.plural)
+    if categories := _categories(resource):
+        line["categories"] = categories
     return {**line, "shortNames": names} if names else line
 
 

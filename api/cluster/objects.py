@@ -14,7 +14,7 @@ from api.cluster.patches import json_patch, strategic
 from api.cluster.resources import Resource
 from api.cluster.watching import Watch, watch_response
 from api.cluster.writing import Change
-from api.views.base import flag
+from api.views.base import flag, version_matches, versioned
 from sandbox.errors import ForbiddenError, NotFoundError
 from sandbox.models import Sandbox
 from scheduler.scenarios import merge
@@ -23,7 +23,7 @@ from scheduler.scenarios import merge
 class ObjectView(ClusterView):
     """A view of one resource."""
 
-    parser_classes = (*parsers.OBJECTS, *parsers.PATCHES)
+    parser_classes: Any = (*parsers.OBJECTS, *parsers.PATCHES)
     of_status = False
 
     def resource(self, places: dict[str, str]) -> Resource:
@@ -121,7 +121,7 @@ class Present(ObjectView):
             document = reading.list_document(
                 resource, sandbox, part, wanted=wanted, include=include
             )
-        return Response(document, headers={"ETag": f'"{row.revision}"'})
+        return versioned(request, document, row.revision)
 
     def put(
         self, request: Request, sandbox_id: str, *, name: str, **places: str
@@ -129,6 +129,8 @@ class Present(ObjectView):
         """Replace it."""
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
         change = self.change(sandbox, resource, places)
+        row = reading.find(sandbox.pk, resource, change.namespace, name)
+        version_matches(request, row.revision if row else 0)
         return self.answer(change.replace(name, request.data), change, 200)
 
     def patch(
@@ -142,6 +144,7 @@ class Present(ObjectView):
         if row is None and media == parsers.APPLY:
             return self.answer(change.replace(name, request.data), change, 201)
         row = reading.get(sandbox.pk, resource, change.namespace, name)
+        version_matches(request, row.revision)
         document = reading.document_of(row, resource)
         del document["metadata"]["resourceVersion"]
         patched = _patched(document, request.data, media)
@@ -158,6 +161,7 @@ class One(Present):
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
         change = self.change(sandbox, resource, places)
         row = reading.get(sandbox.pk, resource, change.namespace, name)
+        version_matches(request, row.revision)
         change.delete([(row.namespace, row.name)])
         kind = resource.kind
         details = {"name": name, "kind": kind.plural, "uid": row.uid}

@@ -61,5 +61,20 @@ class ApplyPatch(YAMLObjectParser):
     media_type = APPLY
 
 
+class Unread(BaseParser):
+    """A body in Kubernetes' binary encoding where the path says all that is needed."""
+
+    media_type = "application/vnd.kubernetes.protobuf"
+
+    def parse(
+        self,
+        stream: Any,
+        media_type: str | None = None,
+        parser_context: Any = None,
+    ) -> dict[str, Any]:
+        """Return nothing of it."""
+        return {}
+
+
 OBJECTS = (JSONParser, YAMLObjectParser)
 PATCHES = (MergePatch, StrategicMergePatch, JSONPatch, ApplyPatch)

@@ -64,7 +64,7 @@ class Resource:
     @property
     def verbs(self) -> list[str]:
         """Return what may be done with them."""
-        return ["get", "list"] if self.is_events else [*VERBS, "watch"]
+        return ["list", "watch"] if self.is_events else [*VERBS, "watch"]
 
 
 SERVED: dict[tuple[str, str, str], Resource] = {

@@ -34,7 +34,10 @@ def table(
     metadata: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return a meta.k8s.io/v1 Table; `include` is None, Metadata or Object."""
-    columns = [_NAME, *_COLUMNS.get(kind, ()), _age(now_us)]
+    columns = [
+        _since(column, now_us) if column.type == "date" else column
+        for column in _COLUMNS.get(kind, (_NAME, _AGE))
+    ]
     return {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",
@@ -53,8 +56,8 @@ def table(
 def _definition(column: Column) -> dict[str, Any]:
     return {
         "name": column.name,
-        "type": column.type,
-        "format": "name" if column is _NAME else "",
+        "type": "string" if column.type == "date" else column.type,
+        "format": "name" if column.name == "Name" else "",
         "description": "",
         "priority": int(column.wide),
     }
@@ -94,8 +97,10 @@ def _condition(name: str) -> Callable[[Document], str]:
     return cell
 
 
-def _age(now_us: int) -> Column:
-    return Column("Age", lambda d: age(d["metadata"].get("creationTimestamp"), now_us))
+def _since(column: Column, now_us: int) -> Column:
+    """Return a column of moments as one of how long ago they were."""
+    moment = column.cell
+    return column._replace(cell=lambda document: age(moment(document), now_us))
 
 
 def age(stamp: Any, now_us: int) -> str:
@@ -158,6 +163,8 @@ def _job_status(document: Document) -> str:
     for name in ("Complete", "Failed"):
         if _condition(name)(document) == "True":
             return name
+    if _path("status.active", 0)(document):
+        return "Running"
     return "Suspended" if _path("spec.suspend", False)(document) else "Running"
 
 
@@ -166,56 +173,111 @@ def _completions(document: Document) -> str:
     return f"{_path('status.succeeded', 0)(document)}/{wanted}"
 
 
+def _duration(document: Document) -> str:
+    """Return how long a Job ran; "" while it has not ended, as its rows tell no now."""
+    began = _path("status.startTime")(document)
+    ended = _path("status.completionTime")(document)
+    return age(began, durations.stamp_us(ended)) if began and ended else ""
+
+
+def _object(document: Document) -> str:
+    about = document["involvedObject"]
+    return f"{about['kind'].lower()}/{about['name']}"
+
+
+def _images(document: Document) -> str:
+    spec = _path("spec.template.spec", _path("spec", {})(document))(document)
+    containers = spec.get("containers") or ()
+    return ",".join(str(c.get("image", "")) for c in containers) or "<none>"
+
+
 _NAME = Column("Name", _path("metadata.name"))
+_AGE = Column("Age", _path("metadata.creationTimestamp", None), "date")
+_PENDING = Column("Pending Workloads", _path("status.pendingWorkloads", 0), "integer")
+_ADMITTED = Column(
+    "Admitted Workloads", _path("status.admittedWorkloads", 0), "integer"
+)
+_VALUE = Column("Value", _path("value", 0), "integer")
+
+#: Kinds that are not here have their name and age alone, as in Kubernetes.
 _COLUMNS: dict[str, tuple[Column, ...]] = {
     "Workload": (
+        _NAME,
         Column("Queue", _path("spec.queueName")),
         Column("Reserved in", _path("status.admission.clusterQueue")),
         Column("Admitted", _condition("Admitted")),
         Column("Finished", _condition("Finished")),
+        _AGE,
     ),
     "ClusterQueue": (
+        _NAME,
         Column(
             "Cohort",
             lambda d: d["spec"].get("cohortName") or d["spec"].get("cohort") or "",
         ),
         Column("Strategy", _path("spec.queueingStrategy"), wide=True),
-        Column("Pending Workloads", _path("status.pendingWorkloads", 0), "integer"),
-        Column(
-            "Admitted Workloads",
-            _path("status.admittedWorkloads", 0),
-            "integer",
-            wide=True,
-        ),
+        _PENDING,
+        _ADMITTED._replace(wide=True),
     ),
     "LocalQueue": (
+        _NAME,
         Column("ClusterQueue", _path("spec.clusterQueue")),
-        Column("Pending Workloads", _path("status.pendingWorkloads", 0), "integer"),
-        Column("Admitted Workloads", _path("status.admittedWorkloads", 0), "integer"),
+        _PENDING,
+        _ADMITTED,
     ),
-    "Cohort": (Column("Parent", _path("spec.parentName"), wide=True),),
-    "WorkloadPriorityClass": (Column("Value", _path("value", 0), "integer"),),
+    "WorkloadPriorityClass": (_NAME, _VALUE),
     "PriorityClass": (
-        Column("Value", _path("value", 0), "integer"),
+        _NAME,
+        _VALUE,
         Column("Global-Default", _path("globalDefault", False), "boolean"),
+        _AGE,
+        Column("PreemptionPolicy", _path("preemptionPolicy", "PreemptLowerPriority")),
     ),
     "Node": (
+        _NAME,
         Column("Status", _node_status),
         Column("Roles", _roles),
+        _AGE,
         Column("Version", _path("status.nodeInfo.kubeletVersion")),
+        Column("OS-Image", _path("status.nodeInfo.osImage", "<unknown>"), wide=True),
     ),
     "Pod": (
+        _NAME,
         Column("Ready", _pod_ready),
         Column("Status", _pod_status),
         Column("Restarts", lambda _: 0, "integer"),
+        _AGE,
+        Column("IP", _path("status.podIP", "<none>"), wide=True),
         Column("Node", _path("spec.nodeName", "<none>"), wide=True),
+        Column(
+            "Nominated Node", _path("status.nominatedNodeName", "<none>"), wide=True
+        ),
     ),
-    "Namespace": (Column("Status", _path("status.phase", "Active")),),
-    "Job": (Column("Status", _job_status), Column("Completions", _completions)),
+    "Namespace": (_NAME, Column("Status", _path("status.phase", "Active")), _AGE),
+    "Job": (
+        _NAME,
+        Column("Status", _job_status),
+        Column("Completions", _completions),
+        Column("Duration", _duration),
+        _AGE,
+        Column("Images", _images, wide=True),
+    ),
+    "PodDisruptionBudget": (
+        _NAME,
+        Column("Min Available", _path("spec.minAvailable", "N/A")),
+        Column("Max Unavailable", _path("spec.maxUnavailable", "N/A")),
+        Column("Allowed Disruptions", _path("status.disruptionsAllowed", 0), "integer"),
+        _AGE,
+    ),
     "Event": (
+        Column("Last Seen", _path("lastTimestamp", None), "date"),
         Column("Type", _path("type")),
         Column("Reason", _path("reason")),
-        Column("Object", _path("involvedObject.name")),
+        Column("Object", _object),
+        Column("Source", _path("source.component"), wide=True),
         Column("Message", _path("message")),
+        Column("First Seen", _path("firstTimestamp", None), "date", wide=True),
+        Column("Count", _path("count", 1), "integer", wide=True),
+        Column("Name", _path("metadata.name"), wide=True),
     ),
 }

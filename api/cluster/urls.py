@@ -6,9 +6,11 @@ from django.urls import path
 
 from api.cluster import discovery, yunikorn
 from api.cluster.objects import Collection, One, Status
+from api.cluster.subresources import Binding, Eviction, Scale
 from api.cluster.visibility import ClusterQueuePending, LocalQueuePending
 
 _VISIBILITY = "apis/visibility.kueue.x-k8s.io/<str:version>"
+_POD = "api/v1/namespaces/<str:namespace>/pods/<str:name>"
 _PARTITION = "ws/v1/partition/<str:partition>"
 
 _objects = [
@@ -39,6 +41,13 @@ urlpatterns = [
         f"{_VISIBILITY}/namespaces/<str:namespace>/localqueues/<str:name>"
         "/pendingworkloads",
         LocalQueuePending.as_view(),
+    ),
+    path(f"{_POD}/eviction", Eviction.as_view()),
+    path(f"{_POD}/binding", Binding.as_view()),
+    path(
+        "apis/<str:group>/<str:version>/namespaces/<str:namespace>/<str:plural>"
+        "/<str:name>/scale",
+        Scale.as_view(),
     ),
     *_objects,
     path("ws/v1/clusters", yunikorn.Clusters.as_view()),

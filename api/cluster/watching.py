@@ -20,7 +20,7 @@ from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.serializers import ValidationError
 
-from api.cluster import reading
+from api.cluster import events, reading
 from api.cluster.resources import Resource
 from api.cluster.tables import table
 from api.cluster.versions import in_version
@@ -70,6 +70,9 @@ class Watch:
         since, present = int(version), self.sandbox.revision
         if not 0 <= present - since <= MOST_BEHIND:
             raise GoneError(f"too old resource version: {since} ({present})")
+        if self.resource.is_events:
+            self.revision = since
+            return
         kind = self.resource.kind.kind
         world = history.world_at(self.sandbox, since)
         for obj in list(world.objects.values()):
@@ -90,8 +93,17 @@ class Watch:
             raise GoneError("the sandbox was deleted")
         if sandbox.revision == self.revision:
             return []
-        self.sandbox, self.revision = sandbox, sandbox.revision
+        before, self.sandbox, self.revision = self.revision, sandbox, sandbox.revision
+        if self.resource.is_events:
+            return list(self._happened(before))
         return list(self._changes())
+
+    def _happened(self, since: int) -> Iterator[Event]:
+        """Yield what happened after a revision; Events are added and never change."""
+        for document in events.documents(self.sandbox, self.namespace):
+            late = int(document["metadata"]["resourceVersion"]) > since
+            if late and self._picks(document):
+                yield self._event("ADDED", document)
 
     def _changes(self) -> Iterator[Event]:
         present = reading.rows_of(sandbox_id=self.sandbox.pk, **self._where())

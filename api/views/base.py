@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from django.contrib.auth.models import User
 from rest_framework import serializers
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from api.errors import PreconditionFailedError
@@ -50,12 +51,29 @@ def version_matches(request: Request, version: int) -> None:
     given = request.headers.get("If-Match")
     if given is None or given.strip() == "*":
         return
-    wanted = {part.strip().removeprefix("W/").strip('"') for part in given.split(",")}
-    if str(version) not in wanted:
+    if str(version) not in _versions(given):
         raise PreconditionFailedError(
             f"it is at version {version} now, If-Match names {given}; "
             "read it again and repeat"
         )
+
+
+def has_newest(request: Request, version: int) -> bool:
+    """Tell whether If-None-Match names the version that is there: a 304."""
+    given = request.headers.get("If-None-Match")
+    return given is not None and str(version) in _versions(given)
+
+
+def _versions(header: str) -> set[str]:
+    return {part.strip().removeprefix("W/").strip('"') for part in header.split(",")}
+
+
+def versioned(request: Request, document: Any, version: int) -> Response:
+    """Answer with a document and its ETag; with nothing to who has it already."""
+    tag = {"ETag": f'"{version}"'}
+    if has_newest(request, version):
+        return Response(status=304, headers=tag)
+    return Response(document, headers=tag)
 
 
 def number(request: Request, name: str, default: int, *, most: int) -> int:

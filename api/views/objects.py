@@ -15,7 +15,7 @@ from rest_framework.serializers import ValidationError
 
 from api.renderers import YAMLRenderer, YAMLTextParser
 from api.serializers.actions import DoneSerializer, ImportedSerializer, imported_body
-from api.views.base import View, flag, version_matches
+from api.views.base import View, flag, version_matches, versioned
 from sandbox import actions
 from sandbox.errors import NotFoundError
 from sandbox.models import StoredObject, table_of
@@ -47,7 +47,7 @@ class OneObject(View):
     ) -> Response:
         """Return the object with its status, as the API server would."""
         row = self._row(sandbox_id, kind, namespace, name)
-        return Response(document_of(row), headers={"ETag": f'"{row.revision}"'})
+        return versioned(request, document_of(row), row.revision)
 
     @extend_schema(
         operation_id="objects_put",
@@ -170,8 +170,7 @@ class PolicyView(View):
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return the policy in force."""
         sandbox = self.sandbox(sandbox_id)
-        headers = {"ETag": f'"{sandbox.revision}"'}
-        return Response(policy_of(sandbox), headers=headers)
+        return versioned(request, policy_of(sandbox), sandbox.revision)
 
     @extend_schema(
         operation_id="policy_put",

@@ -18,6 +18,7 @@ from sandbox.actions.access import (
 )
 from sandbox.actions.archives import do_restore
 from sandbox.actions.conversion import Conversion, do_convert
+from sandbox.actions.evictions import do_evict
 from sandbox.actions.forks import do_fork
 from sandbox.actions.identities import do_recognise
 from sandbox.actions.lessons import (
@@ -56,6 +57,7 @@ __all__ = [
     "do_delete",
     "do_delete_sandbox",
     "do_dismiss",
+    "do_evict",
     "do_fail",
     "do_first_run",
     "do_fork",

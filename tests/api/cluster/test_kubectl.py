@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import cluster_queue, flavor, job, local_queue, node
+from tests.builders import cluster_queue, flavor, job, local_queue, node, pod
 from tests.sandbox.conftest import text_of
 from tests.services.house import House, wait_for
 
@@ -120,6 +120,31 @@ def test_patch_merges(kubectl):
     assert "Hold" in kubectl("get", "cq", "a", "-o", "jsonpath={.spec.stopPolicy}")
     test = '[{"op":"replace","path":"/spec/stopPolicy","value":"None"}]'
     kubectl("patch", "cq", "a", "--type=json", "-p", test)
+
+
+def test_a_drained_node_is_empty_and_comes_back(kubectl):
+    given = [node("n3", cpu=4), node("n4", cpu=4), pod("guest", cpu=1)]
+    given[2]["spec"]["nodeName"] = "n3"
+    kubectl("apply", "--validate=false", "-f", "-", given=text_of(*given))
+    kubectl("drain", "n3", "--force", "--timeout=20s")
+    assert "SchedulingDisabled" in kubectl("get", "node", "n3")
+    assert "NotFound" in kubectl("get", "pod", "guest", fails=True)
+    kubectl("uncordon", "n3")
+    assert "SchedulingDisabled" not in kubectl("get", "node", "n3")
+
+
+def test_discovery_is_listed(kubectl):
+    listed = kubectl("api-resources", "--no-headers", "-o", "name").splitlines()
+    assert {"workloads.kueue.x-k8s.io", "pods", "jobs.batch"} <= set(listed)
+    assert "Server Version: v1." in kubectl("version")
+
+
+def test_events_and_everything_are_listed(kubectl):
+    lines = kubectl("get", "events", "-A").splitlines()
+    words = ["NAMESPACE", "LAST", "SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"]
+    assert lines[0].split() == words
+    assert any("workload/" in line for line in lines)
+    assert "pod/" in kubectl("get", "all", "-A")
 
 
 def test_delete_waits_until_it_is_gone(kubectl):

@@ -1,0 +1,175 @@
+"""What is asked of an object below its name: eviction, binding, scale.
+
+Source: Kubernetes API reference, Eviction (policy/v1), Binding (v1) and Scale
+(autoscaling/v1).
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, NamedTuple
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import ValidationError
+
+from api.cluster import parsers, reading, resources
+from api.cluster.objects import ObjectView
+from api.cluster.resources import Resource
+from api.views.base import flag
+from sandbox import actions
+from sandbox.errors import Cause, ConflictError, NotFoundError
+from scheduler.scenarios import merge
+
+Document = dict[str, Any]
+SCALED = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
+
+
+class Served(NamedTuple):
+    """One subresource as discovery tells of it."""
+
+    name: str
+    group: str
+    version: str
+    kind: str
+    verbs: list[str]
+
+
+def served(resource: Resource) -> list[Served]:
+    """Return the subresources of a resource; events have none."""
+    kind = resource.kind
+    if resource.is_events:
+        return []
+    reads = ["get", "patch", "update"]
+    found = [Served("status", kind.group, resource.version, kind.kind, reads)]
+    if kind.kind == "Pod":
+        found.append(Served("binding", "", "v1", "Binding", ["create"]))
+        found.append(Served("eviction", "policy", "v1", "Eviction", ["create"]))
+    if kind.kind in SCALED:
+        found.append(Served("scale", "autoscaling", "v1", "Scale", reads))
+    return found
+
+
+def _done(code: int) -> Response:
+    body = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+    return Response({**body, "code": code}, status=code)
+
+
+class Eviction(ObjectView):
+    """POST .../pods/{name}/eviction: 429 while a disruption budget forbids it."""
+
+    parser_classes = (*parsers.OBJECTS, parsers.Unread)
+
+    def post(
+        self, request: Request, sandbox_id: str, *, namespace: str, name: str
+    ) -> Response:
+        """Evict the pod."""
+        sandbox = self.sandbox(sandbox_id)
+        given = request.data if isinstance(request.data, dict) else {}
+        options = given.get("deleteOptions")
+        dry = isinstance(options, dict) and bool(options.get("dryRun"))
+        dry = dry or flag(request, "dryRun")
+        actions.do_evict(self.user(), sandbox.pk, namespace, name, dry_run=dry)
+        return _done(201)
+
+
+class Binding(ObjectView):
+    """POST .../pods/{name}/binding: a scheduler outside of the sandbox says where."""
+
+    def post(
+        self, request: Request, sandbox_id: str, *, namespace: str, name: str
+    ) -> Response:
+        """Bind the pod to the node of `target.name`."""
+        sandbox = self.sandbox(sandbox_id)
+        node = _target(request.data)
+        pods = resources.find("", "v1", "pods")
+        row = reading.get(sandbox.pk, pods, namespace, name)
+        reading.get(sandbox.pk, resources.find("", "v1", "nodes"), "", node)
+        document = copy.deepcopy(reading.document_of(row, pods))
+        held = document["spec"].get("nodeName")
+        if held:
+            problem = f"pod {name} is already assigned to node {held!r}"
+            raise ConflictError(
+                f'Operation cannot be fulfilled on pods/binding "{name}": {problem}',
+                causes=[Cause(problem=problem, field="target.name")],
+            )
+        document["spec"]["nodeName"] = node
+        change = self.change(
+            sandbox, pods, {"namespace": namespace, "version": "v1", "plural": "pods"}
+        )
+        change.patched(name, document)
+        return _done(201)
+
+
+def _target(given: Any) -> str:
+    target = given.get("target") if isinstance(given, dict) else None
+    node = target.get("name") if isinstance(target, dict) else None
+    if not isinstance(node, str) or not node:
+        raise ValidationError({"target.name": "expected the name of a Node"})
+    return node
+
+
+class Scale(ObjectView):
+    """.../scale of what has replicas; their controllers are not simulated."""
+
+    def get(
+        self, request: Request, sandbox_id: str, *, name: str, **places: str
+    ) -> Response:
+        """Return how many replicas are wanted."""
+        _, document = self._present(sandbox_id, name, places)
+        return Response(_scale_of(document))
+
+    def put(
+        self, request: Request, sandbox_id: str, *, name: str, **places: str
+    ) -> Response:
+        """Replace the number."""
+        return self._write(sandbox_id, name, places, request.data)
+
+    def patch(
+        self, request: Request, sandbox_id: str, *, name: str, **places: str
+    ) -> Response:
+        """Change the number by a merge patch."""
+        _, document = self._present(sandbox_id, name, places)
+        patch = request.data if isinstance(request.data, dict) else {}
+        patched = merge(_scale_of(document), patch)
+        return self._write(sandbox_id, name, places, patched)
+
+    def _present(
+        self, sandbox_id: str, name: str, places: dict[str, str]
+    ) -> tuple[Resource, Document]:
+        sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
+        if resource.kind.kind not in SCALED:
+            raise NotFoundError("the server could not find the requested resource")
+        row = reading.get(sandbox.pk, resource, places.get("namespace", ""), name)
+        return resource, reading.document_of(row, resource)
+
+    def _write(
+        self, sandbox_id: str, name: str, places: dict[str, str], given: Any
+    ) -> Response:
+        resource, document = self._present(sandbox_id, name, places)
+        document = {
+            **document,
+            "spec": {**document["spec"], "replicas": _replicas(given)},
+        }
+        change = self.change(self.sandbox(sandbox_id), resource, places)
+        return Response(_scale_of(change.patched(name, document)))
+
+
+def _replicas(given: Any) -> int:
+    spec = given.get("spec") if isinstance(given, dict) else None
+    wanted = spec.get("replicas", 0) if isinstance(spec, dict) else None
+    if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted < 0:
+        raise ValidationError({"spec.replicas": f"expected 0 or more, got {wanted!r}"})
+    return wanted
+
+
+def _scale_of(document: Document) -> Document:
+    metadata = document["metadata"]
+    fields = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {n: metadata[n] for n in fields if n in metadata},
+        "spec": {"replicas": document["spec"].get("replicas", 1)},
+        "status": {"replicas": (document.get("status") or {}).get("replicas", 0)},
+    }

@@ -1,0 +1,71 @@
+"""Evictions: a pod is asked to go, and goes unless a disruption budget forbids it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.contrib.auth.models import User
+
+from sandbox.actions.turns import turn
+from sandbox.commits import Work
+from sandbox.diffs import Step
+from sandbox.errors import Cause, DisruptionError, NotFoundError
+from sandbox.operations import Delete
+from scheduler.kube.kinds import PodDisruptionBudget, disruptions_allowed
+from scheduler.records.objects import Key, Object
+from scheduler.world import World
+
+
+def do_evict(
+    user: User, sandbox_id: str, namespace: str, name: str, *, dry_run: bool = False
+) -> Step | None:
+    """Evict a pod; None when only asked whether it could be.
+
+    What a run owns is made again by its owner. Raises NotFoundError, and
+    DisruptionError when a PodDisruptionBudget of the pod allows no disruption now.
+    Source: Kubernetes, API-initiated eviction.
+    """
+    key = Key("Pod", namespace, name)
+    with turn(user, sandbox_id) as mine:
+        world = mine.held.world
+        if key not in world.objects:
+            raise NotFoundError(f'pods "{name}" not found')
+        pod = world.get(key)
+        _check(world, pod)
+        if dry_run:
+            return None
+        summary = f"{user.get_username()} evicts pod {key.path}"
+        line = mine.line(user, "Evict", str(key), summary, before=pod.manifest)
+        operation = Delete([(key.kind, key.namespace, key.name)])
+        mine.do(operation)
+        return mine.commit(
+            Work(operation=operation, who=user.pk, summary=summary, edits=[line])
+        )
+
+
+def _check(world: World, pod: Object) -> None:
+    """Refuse for the first budget with nothing left; a pod that waits harms nobody."""
+    if not pod.spec.get("nodeName"):
+        return
+    for budget, healthy in _budgets(world, pod):
+        if disruptions_allowed(budget, healthy) > 0:
+            continue
+        problem = (
+            f"The disruption budget {budget.key.name} needs its {healthy} healthy pods"
+        )
+        raise DisruptionError(
+            "Cannot evict pod as it would violate the pod's disruption budget.",
+            causes=[Cause(problem=problem, field="DisruptionBudget")],
+        )
+
+
+def _budgets(world: World, pod: Object) -> Iterator[tuple[PodDisruptionBudget, int]]:
+    if world.kube is None:
+        return
+    cluster = world.kube.clusters()[0]
+    for budget in cluster.budgets.values():
+        if budget.key.namespace == pod.key.namespace and budget.selector.matches(
+            pod.labels
+        ):
+            counts = cluster.matching(budget.key.namespace, budget.selector)
+            yield budget, sum(counts.values())

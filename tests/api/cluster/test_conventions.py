@@ -1,0 +1,231 @@
+"""What Kubernetes users expect of every answer, line by line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from tests.builders import cluster_queue, flavor, job, local_queue
+from tests.sandbox.conftest import row, text_of, tick
+
+pytestmark = [pytest.mark.django_db]
+
+KUEUE = "/apis/kueue.x-k8s.io/v1beta2"
+QUEUE = f"{KUEUE}/clusterqueues/a"
+OURS = "/objects/ClusterQueue/-/a"
+HOLD = {"spec": {"stopPolicy": "Hold"}}
+
+
+def bad_quota() -> dict:
+    return cluster_queue("bad", cpu="four")
+
+
+REFUSALS = [
+    ("get", f"{KUEUE}/clusterqueues/none", None, {}, 404, "NotFound"),
+    ("get", f"{KUEUE}/nothings", None, {}, 404, "NotFound"),
+    ("get", "/apis/nothing.io/v1/things", None, {}, 404, "NotFound"),
+    ("get", "/tables/nothings", None, {}, 404, "NotFound"),
+    ("post", f"{KUEUE}/clusterqueues", cluster_queue("a"), {}, 409, "AlreadyExists"),
+    ("post", f"{KUEUE}/clusterqueues", bad_quota(), {}, 422, "Invalid"),
+    ("post", f"{KUEUE}/clusterqueues", flavor("x"), {}, 422, "Invalid"),
+    ("get", f"{KUEUE}/clusterqueues?limit=x", None, {}, 422, "Invalid"),
+    ("get", f"{KUEUE}/workloads?limit=1&continue=zz", None, {}, 410, "Expired"),
+    ("get", f"{KUEUE}/workloads?watch=1&resourceVersion=9999", None, {}, 410, None),
+    ("put", OURS, cluster_queue("a"), {"If-Match": '"0"'}, 412, "PreconditionFailed"),
+    ("patch", OURS, HOLD, {"If-Match": '"0"'}, 412, "PreconditionFailed"),
+    ("delete", OURS, None, {"If-Match": '"0"'}, 412, "PreconditionFailed"),
+    ("put", QUEUE, cluster_queue("a"), {"If-Match": '"0"'}, 412, None),
+    ("patch", QUEUE, HOLD, {"If-Match": '"0"'}, 412, "PreconditionFailed"),
+    ("delete", QUEUE, None, {"If-Match": '"0"'}, 412, "PreconditionFailed"),
+    ("post", QUEUE, {}, {}, 405, "MethodNotAllowed"),
+    ("post", "/actions/step", {"ticks": "many"}, {}, 422, "Invalid"),
+    ("post", "/actions/nothing", {}, {}, 404, "NotFound"),
+]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "headers", "code", "reason"),
+    REFUSALS,
+    ids=[f"{n} {line[0]} {line[4]}" for n, line in enumerate(REFUSALS)],
+)
+def test_a_refusal_is_a_status(call, busy, method, path, body, headers, code, reason):
+    answer = call(method, busy, path, body, **headers)
+    status = answer.json()
+    assert (answer.status_code, status["code"]) == (code, code)
+    assert (status["kind"], status["apiVersion"]) == ("Status", "v1")
+    assert status["status"] == "Failure"
+    assert status["message"]
+    assert reason in (None, status["reason"])
+
+
+def test_causes_name_the_field_and_what_is_wrong_with_it(call, busy):
+    status = call("post", busy, f"{KUEUE}/clusterqueues", bad_quota()).json()
+    (cause,) = status["details"]["causes"]
+    assert cause["field"].endswith("nominalQuota")
+    assert "four" in cause["message"]
+
+
+@pytest.mark.parametrize("path", [QUEUE, OURS])
+def test_who_has_the_newest_version_is_not_sent_it_again(call, busy, path):
+    tag = call("get", busy, path).headers["ETag"]
+    again = call("get", busy, path, **{"If-None-Match": tag})
+    assert (again.status_code, again.content) == (304, b"")
+    call("patch", busy, OURS, HOLD)
+    assert call("get", busy, path, **{"If-None-Match": tag}).status_code == 200
+
+
+@pytest.mark.parametrize("path", [QUEUE, OURS])
+def test_a_matching_version_lets_an_edit_pass(call, busy, path):
+    tag = call("get", busy, path).headers["ETag"]
+    assert call("patch", busy, path, HOLD, **{"If-Match": tag}).status_code == 200
+
+
+DRY = [
+    ("post", f"{KUEUE}/resourceflavors?dryRun=All", flavor("new"), 201),
+    ("put", f"{QUEUE}?dryRun=All", cluster_queue("a", cpu=9), 200),
+    ("patch", f"{QUEUE}?dryRun=All", HOLD, 200),
+    ("delete", f"{QUEUE}?dryRun=All", None, 200),
+    ("delete", f"{KUEUE}/workloads?dryRun=All", None, 200),
+    ("put", f"{OURS}?dryRun=All", cluster_queue("a", cpu=9), 200),
+    ("patch", "/policy?dryRun=All", {"spec": {"kueue": {"fairSharing": {}}}}, 200),
+]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "code"),
+    DRY,
+    ids=[f"{n} {d[0]}" for n, d in enumerate(DRY)],
+)
+def test_a_dry_run_answers_and_changes_nothing(call, busy, method, path, body, code):
+    tick(busy, 2)
+    before = row(busy)
+    answer = call(method, busy, path, body)
+    assert answer.status_code == code, answer.content
+    after = row(busy)
+    assert (after.revision, after.hash) == (before.revision, before.hash)
+
+
+def test_a_list_has_kind_version_and_how_many_remain(call, busy):
+    tick(busy, 8)
+    body = call("get", busy, f"{KUEUE}/workloads?limit=2").json()
+    assert (body["kind"], body["apiVersion"]) == ("WorkloadList", KUEUE[6:])
+    metadata = body["metadata"]
+    assert isinstance(metadata["resourceVersion"], str)
+    every = call("get", busy, f"{KUEUE}/workloads").json()["items"]
+    assert metadata["remainingItemCount"] == len(every) - 2
+    assert metadata["continue"]
+
+
+def test_an_object_has_the_metadata_of_kubernetes(call, busy):
+    metadata = call("get", busy, QUEUE).json()["metadata"]
+    fields = {"uid", "generation", "creationTimestamp", "resourceVersion", "name"}
+    assert fields <= metadata.keys()
+    assert isinstance(metadata["resourceVersion"], str)
+
+
+def test_conditions_are_keyed_by_type_and_whole(call, busy):
+    tick(busy, 8)
+    found = call("get", busy, f"{KUEUE}/workloads").json()["items"]
+    for workload in found:
+        conditions = workload["status"].get("conditions", [])
+        types = [condition["type"] for condition in conditions]
+        assert len(types) == len(set(types))
+        for condition in conditions:
+            assert condition["status"] in ("True", "False", "Unknown")
+            assert condition["reason"].isalnum()
+            assert condition["lastTransitionTime"]
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        "metadata.name=job-00",
+        "metadata.namespace=default",
+        "spec.queueName=a-door",
+        "status.admission.clusterQueue=a",
+    ],
+)
+def test_workloads_are_picked_by_field(call, busy, selector):
+    tick(busy, 8)
+    name, _, value = selector.partition("=")
+    found = call("get", busy, f"{KUEUE}/workloads?fieldSelector={selector}").json()
+    every = call("get", busy, f"{KUEUE}/workloads").json()["items"]
+
+    def field(document):
+        for part in name.split("."):
+            document = document.get(part, {})
+        return document
+
+    assert found["items"] == [w for w in every if field(w) == value]
+
+
+def test_yaml_comes_to_who_accepts_it_or_asks_for_it(call, busy):
+    asked = call("get", busy, QUEUE, Accept="application/yaml")
+    spelled = call("get", busy, f"{QUEUE}?output=yaml")
+    for answer in (asked, spelled):
+        assert answer.headers["Content-Type"].startswith("application/yaml")
+        assert yaml.safe_load(answer.content)["metadata"]["name"] == "a"
+
+
+def test_yaml_is_taken_by_the_clusters_paths(client, busy):
+    url = f"/api/v1/sandboxes/{busy.pk}{KUEUE}/clusterqueues"
+    text = text_of(cluster_queue("y"))
+    assert client.post(url, text, content_type="application/yaml").status_code == 201
+
+
+def test_many_documents_and_a_list_are_imported_alike(client, call, make):
+    objects = [flavor(), cluster_queue("a"), local_queue("d", cluster_queue="a")]
+    texts = [text_of(*objects), text_of({"kind": "List", "items": objects})]
+    counts = []
+    for text in texts:
+        sandbox = make()
+        url = f"/api/v1/sandboxes/{sandbox.pk}/actions/import"
+        answer = client.post(url, text, content_type="application/yaml")
+        counts.append(len(answer.json()["created"]))
+    assert counts == [3, 3]
+
+
+def test_too_many_requests_are_told_when_to_come_back(client, busy, settings):
+    settings.LIMITS = {**settings.LIMITS, "requests_per_minute_all": 2}
+    url = f"/api/v1/sandboxes/{busy.pk}"
+    answers = [client.get(url) for _ in range(4)]
+    refused = answers[-1]
+    assert (refused.status_code, refused.json()["reason"]) == (429, "TooManyRequests")
+    assert int(refused.headers["Retry-After"]) > 0
+
+
+def test_a_replayed_key_answers_and_does_nothing_more(call, busy):
+    headers = {"Idempotency-Key": "once"}
+    body = {"files": [{"name": "f.yaml", "text": text_of(flavor("new"))}]}
+    first = call("post", busy, "/actions/import", body, **headers)
+    revision = row(busy).revision
+    again = call("post", busy, "/actions/import", body, **headers)
+    assert (again.status_code, again.json()) == (first.status_code, first.json())
+    assert row(busy).revision == revision
+    other = call("post", busy, "/actions/pause", {}, **headers)
+    assert (other.status_code, other.json()["reason"]) == (409, "Conflict")
+
+
+def test_what_is_kept_but_not_simulated_comes_with_a_warning(call, busy):
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"replicas": 2},
+    }
+    path = "/apis/apps/v1/namespaces/default/deployments"
+    answer = call("post", busy, path, deployment)
+    assert answer.status_code == 201
+    assert answer.headers["Warning"].startswith("299 ")
+
+
+def test_a_job_is_listed_in_its_namespace_only(call, make):
+    sandbox = make(flavor(), cluster_queue("a"), local_queue("d", cluster_queue="a"))
+    made = job("j", queue="d")
+    path = "/apis/batch/v1/namespaces/default/jobs"
+    assert call("post", sandbox, path, made).status_code == 201
+    assert len(call("get", sandbox, path).json()["items"]) == 1
+    other = call("get", sandbox, "/apis/batch/v1/namespaces/other/jobs").json()
+    assert json.dumps(other["items"]) == "[]"
