@@ -139,6 +139,7 @@ class Cluster:
                 for resource in group.resources
             }
             queue.active = self._active(queue)
+        self.forest.raise_cohorts()
 
     def _active(self, queue: Queue) -> bool:
         """Tell whether a ClusterQueue admits at all. Source: KUEUE.md 3."""

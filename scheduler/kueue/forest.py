@@ -66,6 +66,15 @@ class Forest:
         if queue.parent is not None:
             queue.parent.queues.append(queue)
 
+    def raise_cohorts(self) -> None:
+        """Set the heights of cohorts; a ClusterQueue that is not active is not there.
+
+        Source: KUEUE.md 4, 7.1.
+        """
+        for root in self.roots():
+            if isinstance(root, Cohort):
+                _raise(root)
+
     def roots(self) -> Iterator[Node]:
         """Yield the roots: cohorts without a parent, and queues without a cohort."""
         yield from (c for c in self.cohorts.values() if c.parent is None)
@@ -100,7 +109,7 @@ def _settle(root: Node) -> None:
 
 
 def _place(root: Node) -> list[Node]:
-    """Set path, depth, root and height; return the nodes, parents first."""
+    """Set path, depth and root; return the nodes, parents first."""
     order: list[Node] = [root]
     for node in order:
         parent = node.parent
@@ -112,11 +121,14 @@ def _place(root: Node) -> list[Node]:
         node.full_path = f"{above}/{node.name}"
         if isinstance(node, Cohort):
             order.extend(node.children())
-    for node in reversed(order):
-        if isinstance(node, Cohort):
-            below = [1 + cohort.height for cohort in node.cohorts]
-            node.height = max([1 if any(node.children()) else 0, *below])
     return order
+
+
+def _raise(cohort: Cohort) -> int:
+    below = [1 + _raise(child) for child in cohort.cohorts]
+    members = bool(cohort.cohorts) or any(q.active for q in cohort.queues)
+    cohort.height = max([int(members), *below])
+    return cohort.height
 
 
 def _trail(node: Node) -> tuple[Key, ...]:

@@ -1,0 +1,63 @@
+"""The engine, with all its shortcuts, decides as the text read word for word."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from scheduler.replay import kueue, vectors
+from tests.scheduler.kueue.reference.changes import changed
+from tests.scheduler.kueue.reference.cycle import one_cycle
+from tests.scheduler.kueue.reference.settle import settle
+from tests.scheduler.kueue.rig import Rig
+
+HERE = Path(__file__).parents[2] / "vectors" / "kueue"
+CASES = 15
+
+
+def recorded(mode):
+    return list(vectors(HERE / f"{mode}.jsonl.gz"))
+
+
+def test_the_text_word_for_word_decides_as_the_real_kueue_did():
+    for vector in recorded("cycle")[::5]:
+        told = one_cycle(vector)
+        assert told == {name: vector["expect"][name] for name in told}
+    for vector in recorded("settle")[::5]:
+        told = settle(vector)
+        assert told.pop("converged")
+        assert told == {name: vector["expect"][name] for name in told}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_cycle_on_a_changed_state_is_that_of_the_text(seed):
+    draw = random.Random(seed)
+    for vector in draw.sample(recorded("cycle"), CASES):
+        state = changed(vector, draw)
+        assert kueue.decide(state) == one_cycle(state), vector["id"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_run_from_a_changed_state_is_that_of_the_text(seed):
+    draw = random.Random(seed)
+    for vector in draw.sample(recorded("settle"), CASES):
+        state = changed(vector, draw)
+        told = settle(state)
+        if told.pop("converged"):
+            assert kueue.decide(state) == told, vector["id"]
+
+
+def test_a_stopped_queue_does_not_make_its_cohort_higher():
+    rig = Rig()
+    for name in ("team", "other"):
+        rig.put("Cohort", name, {"parentName": "top"}, namespace="")
+    rig.queue("a", cpu=1, cohort="team")
+    rig.queue("b", cpu=1, cohort="other")
+    rig.stage.settle()
+    assert rig.stage.cluster.forest.cohorts["top"].height == 2
+    for name, cohort in (("a", "team"), ("b", "other")):
+        rig.queue(name, cpu=1, cohort=cohort, stop="HoldAndDrain")
+    rig.stage.settle()
+    assert rig.stage.cluster.forest.cohorts["top"].height == 1
