@@ -45,6 +45,21 @@ class YAMLRenderer(BaseRenderer):
         return b"" if data is None else dump(_plain(data)).encode()
 
 
+class YAMLManyRenderer(YAMLRenderer):
+    """The `documents` of an answer as one YAML stream; anything else as it is."""
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> bytes:
+        """Return the documents, each after a line of three dashes."""
+        if not isinstance(data, Mapping) or "documents" not in data:
+            return super().render(data, accepted_media_type, renderer_context)
+        return dump_all([_plain(document) for document in data["documents"]]).encode()
+
+
 def _plain(data: Any) -> Any:
     if isinstance(data, Mapping):
         return {str(name): _plain(value) for name, value in data.items()}

@@ -14,6 +14,7 @@ from api.views.explaining import (
     Explain,
     Fairness,
     PreemptionSteps,
+    Reproduce,
     WhatIf,
 )
 from api.views.export import Export
@@ -60,6 +61,11 @@ urlpatterns = [
     ),
     path(f"{_ONE}/tables/<str:table>", Table.as_view(), name="table"),
     path(f"{_ONE}/events", Events.as_view(), name="events"),
+    path(
+        f"{_ONE}/events/<str:place>/reproduction",
+        Reproduce.as_view(),
+        name="reproduction",
+    ),
     path(f"{_ONE}/preemptions", Preemptions.as_view(), name="preemptions"),
     path(
         f"{_ONE}/preemptions/<str:place>",

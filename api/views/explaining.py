@@ -5,13 +5,16 @@ from __future__ import annotations
 import msgspec
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
+from api.renderers import YAML, YAMLManyRenderer
 from api.serializers.actions import WhatIfSerializer
+from api.serializers.reading import ReproductionSerializer
 from api.views.base import View, number
-from sandbox import explaining
+from sandbox import explaining, reproducing
 from sandbox.errors import NotFoundError
 from scheduler.explain.shapes import Change
 from scheduler.records.objects import Key
@@ -121,6 +124,49 @@ class Counterfactuals(View):
         return Response(found)
 
 
+class Reproduce(View):
+    """The smallest world that still shows an event."""
+
+    renderer_classes = (JSONRenderer, YAMLManyRenderer)
+
+    @extend_schema(
+        operation_id="reproduction_read",
+        responses={
+            (200, "application/json"): ReproductionSerializer,
+            (200, YAML): OpenApiTypes.STR,
+        },
+        parameters=[
+            OpenApiParameter(
+                "seconds", int, description="How long to search; at most 60."
+            ),
+            OpenApiParameter("runs", int, description="At most this many runs."),
+        ],
+    )
+    def get(self, request: Request, sandbox_id: str, place: str) -> Response:
+        """Shrink the world while it still takes the decision; really run each time.
+
+        As YAML: a scenario that expects the decision, and the objects that it needs.
+        """
+        sandbox = self.sandbox(sandbox_id)
+        found = reproducing.reproduce_event(
+            sandbox,
+            *place_of(place),
+            seconds=number(request, "seconds", 20, most=60),
+            most_runs=number(request, "runs", reproducing.MOST_RUNS, most=20_000),
+        )
+        return Response(msgspec.to_builtins(found))
+
+
+def place_of(text: str) -> tuple[int, int]:
+    """Return (revision, seq) of "REVISION.SEQ". Raises NotFoundError."""
+    revision, dot, seq = text.partition(".")
+    if not (dot and revision.isdecimal() and seq.isdecimal()):
+        raise NotFoundError(f"expected REVISION.SEQ of an event, got {text!r}")
+    if max(len(revision), len(seq)) > 15:
+        raise NotFoundError(f"there is no event {text}")
+    return int(revision), int(seq)
+
+
 class PreemptionSteps(View):
     """A preemption, step by step."""
 
@@ -128,7 +174,4 @@ class PreemptionSteps(View):
     def get(self, request: Request, sandbox_id: str, place: str) -> Response:
         """Return the search that chose the victim: its tick run again and traced."""
         sandbox = self.sandbox(sandbox_id)
-        revision, dot, seq = place.partition(".")
-        if not (dot and revision.isdecimal() and seq.isdecimal()):
-            raise NotFoundError(f"expected REVISION.SEQ of an event, got {place!r}")
-        return Response(explaining.explain_event(sandbox, int(revision), int(seq)))
+        return Response(explaining.explain_event(sandbox, *place_of(place)))

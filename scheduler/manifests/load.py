@@ -104,6 +104,11 @@ _FIRST = (
 )
 
 
+def in_order(objects: Iterable[Object]) -> list[Object]:
+    """Return objects in the order in which a load of them puts them, then by key."""
+    return sorted(objects, key=lambda obj: (_rank(obj), obj.key))
+
+
 def _rank(obj: Object) -> int:
     kind = obj.key.kind
     return _FIRST.index(kind) if kind in _FIRST else len(_FIRST)

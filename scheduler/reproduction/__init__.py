@@ -1,0 +1,26 @@
+"""Minimal reproduction: the smallest world that still shows one decision.
+
+```
+ start ──▶ objects, policy ──▶ shrink ──▶ trim ──▶ a scenario that expects the decision
+ starts.py                    shrinking   trimming  report.py
+```
+
+A world shows a decision when it is really run and the decision is taken again;
+nothing is guessed from what objects look like.
+"""
+
+from __future__ import annotations
+
+from scheduler.reproduction.report import Reproduction
+from scheduler.reproduction.search import reproduce
+from scheduler.reproduction.starts import Start, start_of_files, start_of_world
+from scheduler.reproduction.trial import match_of
+
+__all__ = [
+    "Reproduction",
+    "Start",
+    "match_of",
+    "reproduce",
+    "start_of_files",
+    "start_of_world",
+]
