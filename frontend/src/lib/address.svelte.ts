@@ -61,6 +61,13 @@ export function go(href: string): void {
   read();
 }
 
+/** Go to an address without a step for Back; nothing when it is the one shown. */
+export function goInstead(href: string): void {
+  if (href === location.pathname + location.search) return;
+  history.replaceState(null, "", href);
+  read();
+}
+
 /** Change parts of the query; null takes a part away. `push` makes a step for Back. */
 export function ask(parts: Readonly<Record<string, string | null>>, push = false): void {
   const next = new URLSearchParams(location.search);

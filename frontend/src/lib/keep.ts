@@ -19,3 +19,22 @@ export function keep(name: string, value: string): void {
     // A page without storage works the same, it only forgets.
   }
 }
+
+/** Return what was kept for this tab alone, or null. */
+export function keptHere(name: string): string | null {
+  try {
+    return sessionStorage.getItem(PREFIX + name);
+  } catch {
+    return null;
+  }
+}
+
+/** Keep a text for this tab alone; null forgets it. */
+export function keepHere(name: string, value: string | null): void {
+  try {
+    if (value === null) sessionStorage.removeItem(PREFIX + name);
+    else sessionStorage.setItem(PREFIX + name, value);
+  } catch {
+    // As above.
+  }
+}

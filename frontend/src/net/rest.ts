@@ -37,6 +37,9 @@ export interface Asked {
 
 export const API = "/api/v1";
 
+/** Who may refuse a change before it is asked for: returns why, or null. */
+export const gate: { refuses: (path: string) => string | null } = { refuses: () => null };
+
 /** Ask and return the JSON answer. Throws Refusal, with the server's own words. */
 export async function request(method: Method, path: string, asked: Asked = {}): Promise<unknown> {
   const response = await send(method, path, asked);
@@ -51,6 +54,8 @@ export async function requestText(path: string, accept: string, asked: Asked = {
 
 async function send(method: Method, path: string, asked: Asked): Promise<Response> {
   let response: Response;
+  const refusal = method === "GET" ? null : gate.refuses(path);
+  if (refusal !== null) throw new Refusal(refusal, 403, "Following");
   try {
     response = await fetch(urlOf(path, asked.query), {
       method,

@@ -1010,6 +1010,12 @@ export function parseEventLine(value: unknown): EventLine {
   return value as EventLine;
 }
 
+/** Return the news of a lesson, checked; for news that arrive by REST. */
+export function parseLessonNews(value: unknown): LessonNews {
+  check({ record: "LessonNews" }, value, "lesson");
+  return value as LessonNews;
+}
+
 function check(shape: Shape, value: unknown, path: string): void {
   if (typeof shape === "string") {
     if (!plain(shape, value)) throw wrong(path, shape, value);

@@ -2,7 +2,7 @@
 
 import { Line, type LineState } from "@/net/socket";
 import { Refusal } from "@/net/rest";
-import type { EventLine, ServerMessage } from "@/protocol/wire";
+import type { EventLine, LessonNews, ServerMessage } from "@/protocol/wire";
 import { Book } from "@/store/book.svelte";
 import { applyDiff, changedKeys, GapError, pageOf, touchedKeys, type Page } from "@/store/page";
 import { fetchEvents, fetchPast, fetchSamples } from "@/store/server";
@@ -16,6 +16,8 @@ class Live {
   line = $state<LineState>("closed");
   why = $state("");
   service = $state.raw<{ level: string; message: string }>({ level: "live", message: "" });
+  /** The lesson that is held here, as it was last told. */
+  lesson = $state.raw<LessonNews | null>(null);
   loaded = $state(false);
   book = $state.raw(new Book());
   past = $state.raw<Book | null>(null);
@@ -67,6 +69,7 @@ export function closeSandbox(): void {
   live.id = null;
   live.loaded = false;
   live.earlier = [];
+  live.lesson = null;
   live.book = new Book();
   backToLive();
 }
@@ -85,9 +88,19 @@ export function take(message: ServerMessage): boolean {
     case "status":
       live.service = { level: message.level, message: message.message };
       return true;
+    case "lesson":
+      takeLesson(message);
+      return true;
     case "resync":
       return false;
   }
+}
+
+/** Take in what is told of a lesson, unless something newer was heard. */
+export function takeLesson(news: LessonNews): void {
+  const seen = live.lesson;
+  if (news.running && seen?.running === true && news.version < seen.version) return;
+  live.lesson = news.running || seen !== null ? news : null;
 }
 
 function takeDiff(diff: Extract<ServerMessage, { type: "diff" }>): boolean {

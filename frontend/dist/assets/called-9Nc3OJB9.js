@@ -1,1 +1,0 @@
-import{t as e}from"./cards-BwYxBsRG.js";import{a as t}from"./intents-R6BHGtBx.js";import{c as n}from"./say.svelte-C1P_tLbc.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
