@@ -22,7 +22,7 @@ from api.views.lessons import FollowerGuess, JoinLesson, OneLesson
 from api.views.library import Registry, Scenarios
 from api.views.objects import OneObject, PolicyView
 from api.views.reading import Events, Hash, Preemptions, Samples, State, Table
-from api.views.sandboxes import OneSandbox, Sandboxes
+from api.views.sandboxes import Disk, OneDisk, OneSandbox, Sandboxes
 
 _ONE = "sandboxes/<str:sandbox_id>"
 
@@ -36,6 +36,7 @@ urlpatterns = [
     path("registry", Registry.as_view(), name="registry"),
     path("scenarios", Scenarios.as_view(), name="scenarios"),
     path("archives", Archives.as_view(), name="archives"),
+    path("disk", Disk.as_view(), name="disk"),
     path("sandboxes", Sandboxes.as_view(), name="sandboxes"),
     path(_ONE, OneSandbox.as_view(), name="sandbox"),
     *(
@@ -85,6 +86,7 @@ urlpatterns = [
     path(f"{_ONE}/fairness", Fairness.as_view(), name="fairness"),
     path(f"{_ONE}/whatif", WhatIf.as_view(), name="whatif"),
     path(f"{_ONE}/compare", Compare.as_view(), name="compare"),
+    path(f"{_ONE}/disk", OneDisk.as_view(), name="sandbox-disk"),
     path(f"{_ONE}/archive", Archive.as_view(), name="archive"),
     path(f"{_ONE}/samples", Samples.as_view(), name="samples"),
     path(f"{_ONE}/state", State.as_view(), name="state"),

@@ -1,79 +1,103 @@
 """A whole sandbox as one file: world, policy, history and all; and back.
 
-The file is a line that names it and its format, then compressed msgpack. A
-fork takes the past that it shares along, so the file stands alone.
+The file is a line that names it and its format, then compressed msgpack. A fork
+takes the past that it shares along, so the file stands alone; its own forks are
+sandboxes, and files, of their own. `docs/decisions/stored-formats.md` tells how
+formats follow one another.
 """
 
 from __future__ import annotations
 
 import zlib
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
 
 import msgspec
 from django.contrib.auth.models import User
-from django.db import transaction
-from django.utils import timezone
+from django.utils import timezone as clock
 
-from sandbox import bulk, history, manifests, operations, worlds
-from sandbox.errors import Cause, InvalidError
+from sandbox import history, worlds
+from sandbox.errors import BusyError, Cause, InvalidError
 from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
-from sandbox.models.fields import json_text
-from sandbox.packing import pack_page, pack_world, unpack_page, unpack_patch
-from scheduler.errors import SchedulerError
-from scheduler.world import World
 
-FORMAT = 1
+FORMAT = 2
+#: Formats that are read; an older one lacks what has a default here.
+READ = (1, 2)
 MAGIC = b"quotalab sandbox "
-#: What an archive may come to when it is opened.
-MOST_BYTES = 1 << 30
+#: What an archive that was written here may come to when it is opened.
+LARGEST = 1 << 34
 
-_COLUMNS = (
-    "title",
-    "scenario",
-    "branch",
-    "stack",
-    "seed",
-    "revision",
-    "tick",
-    "now_ms",
-    "tick_ms",
-    "speed",
-    "hash",
-)
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+_Seed = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
-class _Line(msgspec.Struct, array_like=True):
-    number: int
-    tick: int
-    t_ms: int
-    kind: str
+def _text(most: int) -> Any:
+    return msgspec.Meta(max_length=most)
+
+
+class Columns(msgspec.Struct, kw_only=True):
+    """The sandbox's own row."""
+
+    title: Annotated[str, _text(200)]
+    scenario: Annotated[str, _text(100)]
+    branch: Annotated[str, _text(40)]
+    stack: Annotated[str, _text(8)]
+    seed: _Seed
+    revision: _Count
+    tick: _Count
+    now_ms: _Count
+    tick_ms: Annotated[int, msgspec.Meta(gt=0, le=2**31 - 1)]
+    speed: Annotated[float, msgspec.Meta(ge=0, le=1000)]
+    hash: Annotated[str, _text(64)]
+    problem: str = ""
+    keep_ticks: _Count = 0
+    keep_days: Annotated[int, msgspec.Meta(ge=0, le=36_500)] = 0
+    kept_revision: _Count = 0
+    kept_tick: _Count = 0
+
+
+class Line(msgspec.Struct, array_like=True):
+    """A revision."""
+
+    number: _Count
+    tick: _Count
+    t_ms: _Count
+    kind: Annotated[str, _text(9)]
     operation: dict[str, Any]
-    summary: str
+    summary: Annotated[str, _text(300)]
     undone: bool
+    at_us: int | None = None  # wall time, since 1970
+    who: str = ""  # a user's name
 
 
-class _Event(msgspec.Struct, array_like=True):
-    revision: int
-    seq: int
-    tick: int
-    t_ms: int
-    type: str
-    subject: str
-    by: str
-    reason: str
+class EventLine(msgspec.Struct, array_like=True):
+    """An event."""
+
+    revision: _Count
+    seq: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+    tick: _Count
+    t_ms: _Count
+    type: Annotated[str, _text(16)]
+    subject: Annotated[str, _text(400)]
+    by: Annotated[str, _text(400)]
+    reason: Annotated[str, _text(128)]
     message: str
     data: dict[str, Any]
 
 
-class _Sample(msgspec.Struct, array_like=True):
-    revision: int
-    tick: int
+class SampleLine(msgspec.Struct, array_like=True):
+    """A sample."""
+
+    revision: _Count
+    tick: _Count
     body: dict[str, Any]
 
 
-class _Checkpoint(msgspec.Struct, array_like=True):
-    revision: int
-    tick: int
+class CheckpointLine(msgspec.Struct, array_like=True):
+    """A checkpoint."""
+
+    revision: _Count
+    tick: _Count
     world: bytes
     page: bytes
 
@@ -81,52 +105,142 @@ class _Checkpoint(msgspec.Struct, array_like=True):
 class Archive(msgspec.Struct, kw_only=True):
     """What the file holds."""
 
-    columns: dict[str, Any]
+    columns: Columns
     start_policy: dict[str, Any]
     world: bytes
     page: dict[str, dict[str, Any]]
-    revisions: list[_Line]
-    events: list[_Event]
-    diffs: list[tuple[int, bytes]]
-    samples: list[_Sample]
-    checkpoints: list[_Checkpoint]
+    revisions: list[Line]
+    events: list[EventLine]
+    diffs: list[tuple[_Count, bytes]]
+    samples: list[SampleLine]
+    checkpoints: list[CheckpointLine]
 
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Archive).decode
 
 
-def write(sandbox: Sandbox) -> bytes:
-    """Return the sandbox as a file. O(its history)."""
+def write(sandbox_id: str) -> bytes:
+    """Return the sandbox, as committed last, as a file. O(its history).
+
+    Raises NotFoundError, and GoneError when it is archived.
+    """
+    for _ in range(5):
+        body, sandbox = worlds.encoded(sandbox_id)
+        archive = _archive(sandbox, body)
+        # What was let go meanwhile would be missing.
+        still = Sandbox.objects.filter(pk=sandbox_id)
+        if still.filter(kept_revision=sandbox.kept_revision).exists():
+            return seal(archive)
+    raise BusyError("the sandbox changes faster than it can be read; pause it")
+
+
+def seal(archive: Archive) -> bytes:
+    """Return an archive as the bytes of its file."""
+    head = MAGIC + str(FORMAT).encode() + b"\n"
+    return head + zlib.compress(_encode(archive), 1)
+
+
+def unseal(data: bytes, most: int) -> Archive:
+    """Return what a file holds; at most `most` bytes when opened.
+
+    Raises InvalidError for what is no archive, of a later format, cut off or
+    damaged.
+    """
+    head, _, rest = data.partition(b"\n")
+    if not head.startswith(MAGIC):
+        raise wrong("expected a sandbox that was exported as a file")
+    given = head.removeprefix(MAGIC)[:20].decode("ascii", "replace")
+    if given not in map(str, READ):
+        known = f"{READ[0]} to {FORMAT}"
+        raise wrong(f"expected format {known}, got {given!r}; update this program")
+    opener = zlib.decompressobj()
+    try:
+        body = opener.decompress(rest, most)
+        if opener.unconsumed_tail:
+            raise wrong(f"over {most} bytes when opened")
+        if not opener.eof:
+            raise wrong("the file is cut off")
+        if opener.unused_data:
+            raise wrong(f"{len(opener.unused_data)} bytes follow its end")
+        return _decode(body)
+    except (zlib.error, msgspec.MsgspecError) as error:
+        raise wrong(f"the file is damaged: {error}") from error
+
+
+def wrong(problem: str) -> InvalidError:
+    """Return the refusal of a file."""
+    return InvalidError(problem, causes=[Cause(problem=problem)])
+
+
+def _archive(sandbox: Sandbox, world: bytes) -> Archive:
     past = history.lineage(sandbox)
-    revisions = Revision.objects.filter(history.within(past, "number"))
-    with worlds.looking_at(sandbox) as world:
-        body = world.encode()
-    archive = Archive(
-        columns={name: getattr(sandbox, name) for name in _COLUMNS},
+    return Archive(
+        columns=Columns(
+            **{name: getattr(sandbox, name) for name in Columns.__struct_fields__}
+        ),
         start_policy=sandbox.start_policy,
-        world=body,
+        world=world,
         page=history.page_at(sandbox, sandbox.revision),
-        revisions=[
-            _Line(*values)
-            for values in revisions.order_by("number").values_list(
-                *_Line.__struct_fields__
-            )
+        revisions=_revisions(sandbox),
+        events=[
+            EventLine(*row) for row in _rows(Event, past, EventLine.__struct_fields__)
         ],
-        events=[_Event(*row) for row in _rows(Event, past, _Event.__struct_fields__)],
         diffs=[(n, bytes(body)) for n, body in _rows(Diff, past, ("revision", "body"))],
         samples=[
-            _Sample(*row) for row in _rows(Sample, past, _Sample.__struct_fields__)
+            SampleLine(*row)
+            for row in _rows(Sample, past, SampleLine.__struct_fields__)
         ],
         checkpoints=[
-            _Checkpoint(revision, tick, bytes(world), bytes(page))
+            CheckpointLine(revision, tick, bytes(world), bytes(page))
             for revision, tick, world, page in _rows(
-                Checkpoint, past, _Checkpoint.__struct_fields__
+                Checkpoint,
+                history.lineage(sandbox, whole=True),
+                CheckpointLine.__struct_fields__,
             )
         ],
     )
-    head = MAGIC + str(FORMAT).encode() + b"\n"
-    return head + zlib.compress(_encode(archive), 1)
+
+
+_TOLD = ("number", "tick", "t_ms", "kind", "operation", "summary", "undone")
+
+
+def _revisions(sandbox: Sandbox) -> list[Line]:
+    past = history.lineage(sandbox, whole=True)
+    rows = Revision.objects.filter(history.within(past, "number")).order_by("number")
+    found = rows.values_list(*_TOLD, "at", "who__username")
+    return [
+        Line(
+            number=row[0],
+            tick=row[1],
+            t_ms=row[2],
+            kind=row[3],
+            operation=row[4],
+            summary=row[5],
+            undone=row[6],
+            at_us=_micros(row[7]),
+            who=row[8] or "",
+        )
+        for row in found
+    ]
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _micros(at: datetime) -> int:
+    gone = at - _EPOCH
+    return (gone.days * 86_400 + gone.seconds) * 1_000_000 + gone.microseconds
+
+
+def moment(line: Line) -> datetime:
+    """Return when a revision was made; now for a file that does not say."""
+    if line.at_us is None:
+        return clock.now()
+    try:
+        return _EPOCH + timedelta(microseconds=line.at_us)
+    except OverflowError as error:
+        raise wrong(f"revision {line.number}: no such time: {line.at_us}") from error
 
 
 def _rows(model: Any, past: list[history.Stretch], columns: tuple[str, ...]) -> Any:
@@ -134,130 +248,9 @@ def _rows(model: Any, past: list[history.Stretch], columns: tuple[str, ...]) -> 
     return found.order_by("revision", "pk").values_list(*columns)
 
 
-def read(user: User, data: bytes) -> Sandbox:
-    """Make a sandbox of a file; its world has the hash that was written.
-
-    Raises InvalidError for what is no archive, is cut off, or does not fit
-    together; then nothing is made.
-    """
-    archive = _open(data)
-    world = _world(archive)
-    sandbox = Sandbox(
-        owner=user,
-        header=worlds.header_bytes(world),
-        start_policy=archive.start_policy,
-        **{name: archive.columns[name] for name in _COLUMNS},
-    )
-    with transaction.atomic():
-        sandbox.save(force_insert=True)
-        manifests.store(sandbox.pk, world.objects.values(), sandbox.revision)
-        _insert(sandbox, archive)
-    return sandbox
-
-
-def _open(data: bytes) -> Archive:
-    head, _, rest = data.partition(b"\n")
-    if not head.startswith(MAGIC):
-        raise _wrong("expected a sandbox that was exported as a file")
-    if head != MAGIC + str(FORMAT).encode():
-        given = head.removeprefix(MAGIC)[:20].decode("ascii", "replace")
-        raise _wrong(f"expected format {FORMAT}, got {given!r}; update this program")
-    opener = zlib.decompressobj()
-    try:
-        body = opener.decompress(rest, MOST_BYTES)
-        if opener.unconsumed_tail:
-            raise _wrong(f"over {MOST_BYTES} bytes when opened")
-        if not opener.eof:
-            raise _wrong("the file is cut off")
-        archive = _decode(body)
-    except (zlib.error, msgspec.MsgspecError) as error:
-        raise _wrong(f"the file is damaged: {error}") from error
-    _check(archive)
-    return archive
-
-
-def _check(archive: Archive) -> None:
-    """Refuse what would break later: every part is opened once."""
-    missing = [name for name in _COLUMNS if name not in archive.columns]
-    if missing:
-        raise _wrong(f"the file says nothing of {', '.join(missing)}")
-    try:
-        for line in archive.revisions:
-            operations.from_document(line.operation)
-        for _, body in archive.diffs:
-            unpack_patch(body)
-        for checkpoint in archive.checkpoints:
-            unpack_page(checkpoint.page)
-    except (zlib.error, msgspec.MsgspecError) as error:
-        raise _wrong(f"the file is damaged: {error}") from error
-
-
-def _world(archive: Archive) -> World:
-    try:
-        world = World.decode(archive.world)
-    except (SchedulerError, msgspec.MsgspecError, LookupError, TypeError) as error:
-        raise _wrong(f"its world cannot be read: {error}") from error
-    if world.hash() != archive.columns["hash"]:
-        raise _wrong("its world is not the one that was exported: the hash differs")
-    return world
-
-
-def _wrong(problem: str) -> InvalidError:
-    return InvalidError(problem, causes=[Cause(problem=problem)])
-
-
-def _insert(sandbox: Sandbox, archive: Archive) -> None:
-    pk, now = sandbox.pk, timezone.now()
-    Revision.objects.bulk_create(
-        [
-            Revision(
-                sandbox=sandbox,
-                at=now,
-                **{name: getattr(line, name) for name in _Line.__struct_fields__},
-            )
-            for line in archive.revisions
-        ],
-        batch_size=500,
-    )
-    bulk.insert(
-        Event,
-        ("sandbox_id", *_Event.__struct_fields__),
-        [
-            (pk, *msgspec.structs.astuple(event)[:-1], json_text(event.data))
-            for event in archive.events
-        ],
-    )
-    bulk.insert(
-        Diff, ("sandbox_id", "revision", "body"), [(pk, *row) for row in archive.diffs]
-    )
-    bulk.insert(
-        Sample,
-        ("sandbox_id", "revision", "tick", "body"),
-        [(pk, row.revision, row.tick, json_text(row.body)) for row in archive.samples],
-    )
-    bulk.insert(
-        Checkpoint,
-        ("sandbox_id", "revision", "tick", "world", "page"),
-        [(pk, *msgspec.structs.astuple(row)) for row in archive.checkpoints],
-    )
-    _insert_present(sandbox, archive)
-
-
-def _insert_present(sandbox: Sandbox, archive: Archive) -> None:
-    """Keep the present as a checkpoint too, unless it is one."""
-    if any(row.revision == sandbox.revision for row in archive.checkpoints):
-        return
-    world = World.decode(archive.world)
-    bulk.insert(
-        Checkpoint,
-        ("sandbox_id", "revision", "tick", "world", "page"),
-        [
-            (
-                sandbox.pk,
-                sandbox.revision,
-                sandbox.tick,
-                pack_world(world),
-                pack_page(archive.page),
-            )
-        ],
-    )
+def find_user(name: str, known: dict[str, int | None]) -> int | None:
+    """Return the id of the user of that name, if there is one; `known` remembers."""
+    if name and name not in known:
+        found = User.objects.filter(username=name).values_list("pk", flat=True)
+        known[name] = found.first()
+    return known.get(name)

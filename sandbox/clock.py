@@ -36,6 +36,7 @@ class Clock:
         self.bus = bus_client(settings.BUS_URL)
         self.troubled = False
         self.shown_at = 0.0  # monotonic seconds
+        self.tidied_at = time.monotonic()
 
     def run(self, stop: threading.Event) -> None:
         """Beat every PULSE_EVERY_S until `stop`; a lost bus is waited out."""
@@ -60,6 +61,7 @@ class Clock:
                 app.send_task(
                     "sandbox.pulse", expires=settings.PULSE_EXPIRES_S, retry=False
                 )
+                self._tidy()
         except (redis.RedisError, OperationalError, OSError) as problem:
             if not self.troubled:
                 logger.warning("clock cannot reach the bus", extra={"problem": problem})
@@ -70,6 +72,12 @@ class Clock:
         self.troubled = False
         self._show_life()
         return True
+
+    def _tidy(self) -> None:
+        """Have old history cleared away, once in a while."""
+        if time.monotonic() - self.tidied_at > settings.TIDY_EVERY_S:
+            self.tidied_at = time.monotonic()
+            app.send_task("sandbox.tidy", expires=settings.TIDY_EVERY_S, retry=False)
 
     def resign(self) -> None:
         """Give the lease up, so that another clock need not wait for its end."""

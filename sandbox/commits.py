@@ -165,6 +165,10 @@ _CARRIED = (
     "tick_ms",
     "header",
     "hash",
+    "kept_revision",
+    "kept_tick",
+    "keep_ticks",
+    "keep_days",
 )
 
 

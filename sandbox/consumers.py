@@ -89,7 +89,7 @@ class SandboxConsumer(AsyncWebsocketConsumer):
     async def _close(self, code: int) -> None:
         with contextlib.suppress(RuntimeError, asyncio.CancelledError):
             if code == CLOSE_GONE:
-                status = Status(level="error", message="the sandbox was deleted")
+                status = Status(level="error", message="deleted or archived")
                 await self.send(text_data=_encode(status).decode())
             await self.close(code)
 
@@ -106,6 +106,7 @@ def _hello(text: str | None) -> Hello | None:
 def _who_sees(scope: dict[str, Any], sandbox_id: str) -> int | None:
     """Return the id of the person (0 for a stranger) if they may see the sandbox."""
     user = person_of(scope)
-    if not Sandbox.objects.visible_to(user).filter(pk=sandbox_id).exists():
+    seen = Sandbox.objects.visible_to(user).filter(pk=sandbox_id, archived_at=None)
+    if not seen.exists():
         return None
     return user.pk or 0

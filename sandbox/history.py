@@ -32,21 +32,33 @@ class Stretch:
     upto: int
 
 
-def lineage(sandbox: Sandbox, upto: int | None = None) -> list[Stretch]:
+def lineage(
+    sandbox: Sandbox, upto: int | None = None, *, whole: bool = False
+) -> list[Stretch]:
     """Return whose revisions make up the sandbox's past, oldest first.
 
-    One query per generation of forks.
+    From the first revision that is kept; with `whole` from the very first: what
+    was done then is known for ever. One query per generation of forks. Raises
+    GoneError for an archived sandbox.
     """
+    refuse_archived(sandbox)
+    first = 0 if whole else max(0, sandbox.kept_revision - 1)
     end = sandbox.revision if upto is None else min(upto, sandbox.revision)
     stretches: list[Stretch] = []
     place: Sandbox | None = sandbox
     while place is not None:
         begin = place.parent_revision if place.parent_id else 0
-        if begin < end:
-            stretches.append(Stretch(place.pk, begin, end))
+        if max(begin, first) < end:
+            stretches.append(Stretch(place.pk, max(begin, first), end))
         end = min(end, begin)
-        place = place.parent if place.parent_id and end > 0 else None
+        place = place.parent if place.parent_id and end > first else None
     return stretches[::-1]
+
+
+def refuse_archived(sandbox: Sandbox) -> None:
+    """Raise GoneError for a sandbox whose rows are in a file."""
+    if sandbox.archived_at is not None:
+        raise GoneError("the sandbox is archived; open it again first")
 
 
 def within(stretches: list[Stretch], field: str) -> Q:
@@ -63,10 +75,16 @@ def within(stretches: list[Stretch], field: str) -> Q:
 def revision_at(sandbox: Sandbox, tick: int) -> int:
     """Return the last revision at or before the tick.
 
-    Raises NotFoundError for a tick that has not been, or is no longer known.
+    Raises NotFoundError for a tick that has not been, GoneError for one that is
+    no longer kept.
     """
     if tick > sandbox.tick:
         raise NotFoundError(f"tick {tick} has not been yet; now is {sandbox.tick}")
+    if sandbox.kept_revision and tick < sandbox.kept_tick:
+        raise GoneError(
+            f"tick {tick} is no longer kept; "
+            f"this sandbox's history begins at tick {sandbox.kept_tick}"
+        )
     found = (
         Revision.objects.filter(within(lineage(sandbox), "number"), tick__lte=tick)
         .order_by("-number")
@@ -190,6 +208,7 @@ def _as_of(page: Page, sandbox: Sandbox, revision: int) -> Page:
         "title": sandbox.title,
         "branch": sandbox.branch,
         "parent": sandbox.parent_id,
+        "firstTick": sandbox.kept_tick,
     }
     if revision == sandbox.revision:
         row |= {"playing": sandbox.playing, "until": until_text(sandbox.until)}
@@ -198,8 +217,12 @@ def _as_of(page: Page, sandbox: Sandbox, revision: int) -> Page:
 
 
 def world_at(sandbox: Sandbox, revision: int) -> World:
-    """Return the world as it was at a revision: run again from a checkpoint."""
-    stretches = lineage(sandbox, revision)
+    """Return the world as it was at a revision: run again from a checkpoint.
+
+    Also before the first revision that is kept, for edits to be undone: what was
+    done stays known, and some checkpoints stay to begin from.
+    """
+    stretches = lineage(sandbox, revision, whole=True)
     checkpoint = _checkpoint(stretches, revision)
     body = Checkpoint.objects.values_list("world", flat=True).get(pk=checkpoint.pk)
     world = unpack_world(bytes(body))
@@ -227,7 +250,7 @@ def effective(sandbox: Sandbox, after: int = 0) -> list[Revision]:
     found: list[Revision] = []
     taken: dict[int, Revision] = {}
     query = Revision.objects.filter(
-        within(lineage(sandbox), "number"), number__gt=after
+        within(lineage(sandbox, whole=True), "number"), number__gt=after
     ).order_by("number")
     for revision in query.iterator():
         match operations.from_document(revision.operation):

@@ -106,6 +106,8 @@ CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 # A pulse that nobody took in time is worth nothing: the next one is on its way.
 PULSE_EVERY_S = 0.05
 PULSE_EXPIRES_S = 1.0
+#: How often what is no longer to be kept is looked for.
+TIDY_EVERY_S = 60.0
 
 # --------------------------------------------------------------- the doors
 
@@ -146,11 +148,18 @@ LIMITS: dict[str, int] = {
     ),
     "objects_per_import": environment.number("OBJECTS_PER_IMPORT", 100_000),
     "bytes_per_import": environment.number("BYTES_PER_IMPORT", 32 * 2**20),
+    "bytes_per_archive": environment.number("BYTES_PER_ARCHIVE", 2**30),
     "yaml_depth": environment.number("YAML_DEPTH", 64),
     "yaml_aliases": environment.number("YAML_ALIASES", 1000),
     "connections_per_user": environment.number(
         "CONNECTIONS_PER_USER", 50 if SERVER else 0
     ),
+}
+
+#: How much of each sandbox's history is kept, unless it asks for less; 0 = all.
+HISTORY: dict[str, int] = {
+    "ticks": environment.number("HISTORY_TICKS", 0),
+    "days": environment.number("HISTORY_DAYS", 0),
 }
 CACHES: dict[str, dict[str, Any]] = {
     "default": {

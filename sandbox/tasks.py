@@ -11,13 +11,14 @@ from django.db import OperationalError
 from django.db.models import F
 
 from sandbox import leases
-from sandbox.actions import do_fail, do_tick
+from sandbox.actions import do_clear, do_fail, do_tick, do_trim
 from sandbox.celery import app, own_queue
 from sandbox.errors import OvertakenError
 from sandbox.experiments import tasks as experiments
 from sandbox.leases import Claim
 from sandbox.memory import collect_seldom
 from sandbox.models import Sandbox
+from sandbox.retention import BATCH, beginning
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 VISIT_S = 0.4
 #: A visitor waits this long for a tick that is nearly due, rather than go away.
 NEARLY_S = 0.06
+#: Clearing history away goes on for so long at a time.
+TIDY_S = 2.0
 #: A tick that no worker has begun after this is sent again.
 EXPIRES_S = 1.0
 
@@ -126,3 +129,32 @@ def _stop(claim: Claim, error: Exception) -> None:
         do_fail(claim, f"the tick failed: {type(error).__name__}: {error}"[:1000])
     except OvertakenError:
         logger.warning("somebody else went on", extra={"sandbox": claim.sandbox_id})
+
+
+@shared_task(name="sandbox.tidy", ignore_result=True)
+def tidy() -> int:
+    """Let history go that is no longer to be kept; return how many rows went.
+
+    In batches, with pauses for who waits to write. What is not done in one visit
+    is done in the next. Safe to deliver twice.
+    """
+    gone, end = 0, time.monotonic() + TIDY_S
+    for sandbox in Sandbox.objects.filter(archived_at=None).iterator():
+        if beginning(sandbox) is not None:
+            _trim(sandbox.pk)
+        while time.monotonic() < end and (count := do_clear(sandbox.pk, BATCH)):
+            gone += count
+            time.sleep(0.02)
+    return gone
+
+
+def _trim(sandbox_id: str) -> None:
+    claim = leases.take(sandbox_id)
+    if claim is None:
+        return  # somebody is at it; there is a next time
+    try:
+        do_trim(claim)
+    except OvertakenError:
+        logger.info("somebody else went on", extra={"sandbox": sandbox_id})
+    finally:
+        leases.release(claim)

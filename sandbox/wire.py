@@ -74,6 +74,7 @@ class SandboxRow(Row, tag="Sandbox", tag_field="kind", frozen=True, kw_only=True
     tick: int
     t_ms: int
     tick_ms: int
+    first_tick: int  # the earliest that can be looked at
     playing: bool
     speed: float  # ticks per second of wall time; 0 = as fast as it goes
     until: str  # what a running step waits for; "" when nothing

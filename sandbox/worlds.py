@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from sandbox import diffs, manifests, operations, rows
+from sandbox import diffs, history, manifests, operations, rows
 from sandbox.diffs import Page, Step
 from sandbox.errors import BusyError, NotFoundError
 from sandbox.memory import undisturbed
@@ -132,6 +132,7 @@ def looking_at(sandbox: Sandbox) -> Iterator[World]:
 
     The one held here if it is current, else one read from rows.
     """
+    history.refuse_archived(sandbox)
     with door(sandbox.pk):
         held = _cache.get(sandbox.pk)
         if held is not None and held.revision == sandbox.revision:
@@ -145,6 +146,18 @@ def policy_of(sandbox: Sandbox) -> dict[str, Any]:
     return _headers.decode(bytes(sandbox.header)).policy
 
 
+def encoded(sandbox_id: str) -> tuple[bytes, Sandbox]:
+    """Return the world as committed last, as bytes, and the row it belongs to."""
+    sandbox = Sandbox.objects.select_related("parent").filter(pk=sandbox_id).first()
+    if sandbox is not None and sandbox.archived_at is None:
+        with door(sandbox_id):
+            held = _cache.get(sandbox_id)
+            if held is not None and held.revision == sandbox.revision:
+                return held.world.encode(), sandbox
+    world, sandbox = copy_of(sandbox_id)
+    return world.encode(), sandbox
+
+
 def copy_of(sandbox_id: str) -> tuple[World, Sandbox]:
     """Return an independent world as committed last, and the row it belongs to.
 
@@ -154,6 +167,7 @@ def copy_of(sandbox_id: str) -> tuple[World, Sandbox]:
         sandbox = Sandbox.objects.filter(pk=sandbox_id).first()
         if sandbox is None:
             raise NotFoundError(f"sandbox {sandbox_id} is not there")
+        history.refuse_archived(sandbox)
         with door(sandbox_id):
             held = _cache.get(sandbox_id)
             if held is not None and held.revision == sandbox.revision:

@@ -6,6 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from sandbox.actions.keeping import MOST_DAYS, MOST_TICKS
+from sandbox.disk import PARTS, Use
 from sandbox.models import Sandbox
 from sandbox.rows.transport import until_text
 
@@ -46,6 +48,15 @@ class ChangeSerializer(serializers.Serializer[Any]):
 
     title = serializers.CharField(required=False, max_length=200)
     visibility = serializers.ChoiceField(["private", "public"], required=False)
+    keepTicks = serializers.IntegerField(  # noqa: N815 - as it travels
+        required=False,
+        min_value=0,
+        max_value=MOST_TICKS,
+        help_text="history kept; 0 = as the operator keeps",
+    )
+    keepDays = serializers.IntegerField(  # noqa: N815 - as it travels
+        required=False, min_value=0, max_value=MOST_DAYS
+    )
 
 
 class SandboxSerializer(serializers.Serializer[Any]):
@@ -71,6 +82,14 @@ class SandboxSerializer(serializers.Serializer[Any]):
     until = serializers.CharField()
     problem = serializers.CharField()
     hash = serializers.CharField()
+    firstTick = serializers.IntegerField(  # noqa: N815 - as it travels
+        help_text="the earliest that can be looked at"
+    )
+    keepTicks = serializers.IntegerField(  # noqa: N815 - as it travels
+        help_text="history kept; 0 = as the operator keeps"
+    )
+    keepDays = serializers.IntegerField()  # noqa: N815 - as it travels
+    archived = serializers.BooleanField(help_text="in a file; to be opened again")
     createdAt = serializers.DateTimeField()  # noqa: N815 - as it travels
     changedAt = serializers.DateTimeField()  # noqa: N815 - as it travels
 
@@ -98,6 +117,10 @@ class SandboxSerializer(serializers.Serializer[Any]):
             "until": until_text(instance.until),
             "problem": instance.problem,
             "hash": instance.hash,
+            "firstTick": instance.kept_tick,
+            "keepTicks": instance.keep_ticks,
+            "keepDays": instance.keep_days,
+            "archived": instance.archived_at is not None,
             "createdAt": instance.created_at.isoformat(),
             "changedAt": instance.changed_at.isoformat(),
         }
@@ -114,3 +137,41 @@ class CreatedSerializer(SandboxSerializer):
     """A sandbox just made, and what was found in its files."""
 
     findings = FindingSerializer(many=True)
+
+
+class UseSerializer(serializers.Serializer[Any]):
+    """What a sandbox takes on disk, in bytes."""
+
+    id = serializers.CharField()
+    title = serializers.CharField()
+    archived = serializers.BooleanField()
+    bytes = serializers.IntegerField()
+    parts = serializers.DictField(
+        child=serializers.IntegerField(), help_text=", ".join(PARTS)
+    )
+
+
+class DatabaseSerializer(serializers.Serializer[Any]):
+    """What the whole database takes; free = room in it for new rows (SQLite)."""
+
+    bytes = serializers.IntegerField()
+    free = serializers.IntegerField()
+
+
+class DiskSerializer(serializers.Serializer[Any]):
+    """What your sandboxes take on disk; what a fork shares is its parent's."""
+
+    items = UseSerializer(many=True)
+    bytes = serializers.IntegerField()
+    database = DatabaseSerializer()
+
+
+def use_body(sandbox: Sandbox, use: Use) -> dict[str, Any]:
+    """Return the use of one sandbox as it travels."""
+    return {
+        "id": sandbox.pk,
+        "title": sandbox.title,
+        "archived": sandbox.archived_at is not None,
+        "bytes": use.total,
+        "parts": use.parts,
+    }

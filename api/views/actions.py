@@ -322,6 +322,38 @@ class Redo(View):
         return done(actions.do_redo(self.user(), sandbox_id))
 
 
+class PutAway(View):
+    """A sandbox that is not needed now, as one file."""
+
+    @extend_schema(
+        operation_id="sandboxes_actions_archive_create",
+        request=None,
+        responses=SandboxSerializer,
+    )
+    @once
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Put the sandbox into one file that is kept here; its rows go."""
+        sandbox = actions.do_archive(self.user(), sandbox_id)
+        body = SandboxSerializer(sandbox, context={"request": request}).data
+        return Response(body)
+
+
+class OpenAgain(View):
+    """An archived sandbox, as it was."""
+
+    @extend_schema(
+        operation_id="sandboxes_actions_unarchive_create",
+        request=None,
+        responses=SandboxSerializer,
+    )
+    @once
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Open an archived sandbox again, under its own address; paused."""
+        sandbox = actions.do_unarchive(self.user(), sandbox_id)
+        body = SandboxSerializer(sandbox, context={"request": request}).data
+        return Response(body)
+
+
 ACTIONS: dict[str, Any] = {
     "play": Play,
     "pause": Pause,
@@ -338,4 +370,6 @@ ACTIONS: dict[str, Any] = {
     "rewind": Rewind,
     "undo": Undo,
     "redo": Redo,
+    "archive": PutAway,
+    "unarchive": OpenAgain,
 }

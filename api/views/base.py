@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from api.errors import PreconditionFailedError
 from sandbox.errors import NotFoundError
+from sandbox.history import refuse_archived
 from sandbox.models import Sandbox
 
 S = TypeVar("S", bound=serializers.Serializer[Any])
@@ -33,8 +34,11 @@ class View(APIView):
         values: dict[str, Any] = given.validated_data
         return values
 
-    def sandbox(self, sandbox_id: str) -> Sandbox:
-        """Return the sandbox if the user may see it; else it is not there."""
+    def sandbox(self, sandbox_id: str, *, archived: bool = False) -> Sandbox:
+        """Return the sandbox if the user may see it; else it is not there.
+
+        An archived one has nothing to read, unless the view is about that.
+        """
         found = (
             Sandbox.objects.visible_to(self.user())
             .select_related("owner", "parent")
@@ -43,6 +47,8 @@ class View(APIView):
         )
         if found is None:
             raise NotFoundError(f"sandbox {sandbox_id} is not there")
+        if not archived:
+            refuse_archived(found)
         return found
 
 

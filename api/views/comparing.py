@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from django.conf import settings
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -64,8 +65,8 @@ class ArchiveParser(BaseParser):
     def parse(
         self, stream: Any, media_type: str | None = None, parser_context: Any = None
     ) -> dict[str, Any]:
-        """Return the bytes as `{"file": ...}`."""
-        return {"file": stream.read()}
+        """Return the bytes as `{"file": ...}`; one more than may be, and no more."""
+        return {"file": stream.read(settings.LIMITS["bytes_per_archive"] + 1)}
 
 
 class Archive(View):
@@ -76,10 +77,12 @@ class Archive(View):
     )
     def get(self, request: Request, sandbox_id: str) -> HttpResponse:
         """Return the file."""
-        sandbox = self.sandbox(sandbox_id)
+        sandbox = self.sandbox(sandbox_id, archived=True)
         name = f"{sandbox.pk}.quotalab"
         return HttpResponse(
-            archives.write(sandbox),
+            bytes(sandbox.stored.body)
+            if sandbox.archived_at
+            else archives.write(sandbox.pk),
             content_type=ARCHIVE,
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )

@@ -16,11 +16,14 @@ from api.serializers.sandboxes import (
     ChangeSerializer,
     CreatedSerializer,
     CreateSerializer,
+    DiskSerializer,
     SandboxListSerializer,
     SandboxSerializer,
+    UseSerializer,
+    use_body,
 )
 from api.views.base import View, number
-from sandbox import actions
+from sandbox import actions, disk
 from sandbox.models import Sandbox
 
 
@@ -76,6 +79,36 @@ class Sandboxes(View):
         return body
 
 
+class Disk(View):
+    """What sandboxes take on disk."""
+
+    @extend_schema(operation_id="disk_read", responses=DiskSerializer)
+    def get(self, request: Request) -> Response:
+        """Return the bytes of each of your sandboxes, and of the whole database."""
+        mine = list(Sandbox.objects.filter(owner_id=self.user().pk))
+        found = disk.use_of(mine)
+        return Response(
+            {
+                "items": [use_body(one, found[one.pk]) for one in mine],
+                "bytes": sum(use.total for use in found.values()),
+                "database": {
+                    "bytes": disk.database_bytes(),
+                    "free": disk.free_bytes(),
+                },
+            }
+        )
+
+
+class OneDisk(View):
+    """What one sandbox takes on disk."""
+
+    @extend_schema(operation_id="sandboxes_disk_read", responses=UseSerializer)
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return its bytes by what they are for."""
+        sandbox = self.sandbox(sandbox_id, archived=True)
+        return Response(use_body(sandbox, disk.use_of([sandbox])[sandbox.pk]))
+
+
 class OneSandbox(View):
     """A sandbox itself: title, visibility, clock."""
 
@@ -92,10 +125,17 @@ class OneSandbox(View):
         responses=SandboxSerializer,
     )
     def patch(self, request: Request, sandbox_id: str) -> Response:
-        """Rename it, or change who may see it."""
+        """Rename it, change who may see it or how much history is kept."""
         given = self.read(ChangeSerializer)
         if "title" in given:
             actions.do_rename(self.user(), sandbox_id, given["title"])
+        if "keepTicks" in given or "keepDays" in given:
+            actions.do_keep(
+                self.user(),
+                sandbox_id,
+                ticks=given.get("keepTicks"),
+                days=given.get("keepDays"),
+            )
         if "visibility" in given:
             actions.do_show(self.user(), sandbox_id, given["visibility"])
         return self._answer(sandbox_id)
@@ -107,6 +147,6 @@ class OneSandbox(View):
         return Response(status=204)
 
     def _answer(self, sandbox_id: str) -> Response:
-        sandbox = self.sandbox(sandbox_id)
+        sandbox = self.sandbox(sandbox_id, archived=True)
         body = SandboxSerializer(sandbox, context={"request": self.request}).data
         return Response(body, headers={"ETag": f'"{sandbox.revision}"'})

@@ -16,11 +16,12 @@ from sandbox.actions.access import (
     do_unmember,
     do_unshare,
 )
-from sandbox.actions.archives import do_restore
+from sandbox.actions.archives import do_archive, do_restore, do_unarchive
 from sandbox.actions.conversion import Conversion, do_convert
 from sandbox.actions.evictions import do_evict
 from sandbox.actions.forks import do_fork
 from sandbox.actions.identities import do_recognise
+from sandbox.actions.keeping import do_clear, do_keep, do_trim
 from sandbox.actions.lessons import (
     do_dismiss,
     do_guess,
@@ -52,6 +53,8 @@ __all__ = [
     "Conversion",
     "Imported",
     "do_add_node",
+    "do_archive",
+    "do_clear",
     "do_convert",
     "do_create",
     "do_delete",
@@ -64,6 +67,7 @@ __all__ = [
     "do_guess",
     "do_import",
     "do_join",
+    "do_keep",
     "do_look",
     "do_member",
     "do_move",
@@ -86,6 +90,8 @@ __all__ = [
     "do_step",
     "do_tick",
     "do_token",
+    "do_trim",
+    "do_unarchive",
     "do_undo",
     "do_unmember",
     "do_unshare",

@@ -1,13 +1,130 @@
-"""A sandbox from a file that was exported."""
+"""A sandbox from a file, into a file, and out of it again."""
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Model
+from django.utils import timezone
 
-from sandbox import archives
-from sandbox.models import Sandbox
+from sandbox import archives, broadcast, leases, limits, restoring, worlds
+from sandbox.actions.access import note
+from sandbox.actions.turns import allowed
+from sandbox.errors import ConflictError, ForbiddenError
+from sandbox.models import (
+    ALL_TABLES,
+    Checkpoint,
+    Diff,
+    Event,
+    Revision,
+    Sample,
+    Sandbox,
+    Stored,
+)
+
+_ROWS: tuple[type[Model], ...] = (Event, Diff, Sample, Checkpoint, Revision)
 
 
 def do_restore(user: User, data: bytes) -> Sandbox:
-    """Make a sandbox of an archive: world, policy and history; paused."""
-    return archives.read(user, data)
+    """Make a sandbox of an archive: world, policy and history; paused.
+
+    Raises InvalidError for what is no archive, is cut off, too large, or does not
+    fit together; then nothing is made.
+    """
+    limits.check_sandboxes(user)
+    most = settings.LIMITS["bytes_per_archive"]
+    archive = archives.unseal(data, most)
+    world = restoring.check(archive, most)
+    limits.check_objects(len(world.objects))
+    sandbox = Sandbox(owner=user, **restoring.columns_of(archive, world))
+    with transaction.atomic():
+        sandbox.save(force_insert=True)
+        restoring.insert(sandbox, archive, world)
+    return sandbox
+
+
+def do_archive(user: User, sandbox_id: str) -> Sandbox:
+    """Put the sandbox into one file, kept in its row's place; its rows go.
+
+    It can be opened again as it was. Raises ConflictError while forks show a part
+    of its history: that would go with it.
+    """
+    _owned(user, sandbox_id)
+    with leases.claimed(sandbox_id), worlds.door(sandbox_id):
+        sandbox = Sandbox.objects.get(pk=sandbox_id)
+        if sandbox.archived_at is not None:
+            raise ConflictError("the sandbox is archived already")
+        _refuse_forks(sandbox)
+        body = archives.write(sandbox_id)
+        with transaction.atomic():
+            Stored.objects.create(sandbox=sandbox, body=body)
+            _delete_rows(sandbox)
+            Sandbox.objects.filter(pk=sandbox_id).update(
+                archived_at=timezone.now(), playing=False, until={}
+            )
+            note(user, "archive", sandbox=sandbox_id, subject=sandbox.title)
+            broadcast.gone(sandbox_id)
+    worlds.drop(sandbox_id)
+    sandbox.refresh_from_db()
+    return sandbox
+
+
+def _owned(user: User, sandbox_id: str) -> None:
+    allowed(user, sandbox_id)
+    if not Sandbox.objects.filter(pk=sandbox_id, owner_id=user.pk).exists():
+        raise ForbiddenError("only its owner archives a sandbox or opens it again")
+
+
+def _refuse_forks(sandbox: Sandbox) -> None:
+    forks = Sandbox.objects.filter(parent=sandbox, archived_at=None).order_by("branch")
+    names = ", ".join(f"{fork.title} ({fork.branch})" for fork in forks[:5])
+    if names:
+        raise ConflictError(
+            f"forks share its history: {names}; archive or delete them first"
+        )
+
+
+def _delete_rows(sandbox: Sandbox) -> None:
+    for table in (*_ROWS, *ALL_TABLES):
+        table._default_manager.filter(sandbox=sandbox).delete()
+
+
+def do_unarchive(user: User, sandbox_id: str) -> Sandbox:
+    """Open an archived sandbox again, under its own name and address; paused.
+
+    The past that it shared with a parent comes from the file when the parent has
+    it no more.
+    """
+    _owned(user, sandbox_id)
+    with leases.claimed(sandbox_id), worlds.door(sandbox_id):
+        sandbox = Sandbox.objects.select_related("parent").get(pk=sandbox_id)
+        if sandbox.archived_at is None:
+            raise ConflictError("the sandbox is open")
+        # It was written here, so only the database says how large it may be.
+        archive = archives.unseal(bytes(sandbox.stored.body), archives.LARGEST)
+        world = restoring.check(archive, archives.LARGEST)
+        with transaction.atomic():
+            after = _inherited(sandbox)
+            restoring.insert(sandbox, archive, world, after=after)
+            Sandbox.objects.filter(pk=sandbox_id).update(
+                archived_at=None,
+                header=worlds.header_bytes(world),
+                parent=sandbox.parent if after else None,
+                kept_revision=archive.columns.kept_revision,
+                kept_tick=archive.columns.kept_tick,
+            )
+            Stored.objects.filter(sandbox=sandbox).delete()
+            note(user, "unarchive", sandbox=sandbox_id, subject=sandbox.title)
+    sandbox.refresh_from_db()
+    return sandbox
+
+
+def _inherited(sandbox: Sandbox) -> int:
+    """Return the revision up to which the past is still the parent's; 0 = none."""
+    parent = sandbox.parent
+    if parent is None or parent.archived_at is not None:
+        return 0
+    if parent.kept_revision > sandbox.kept_revision:
+        return 0
+    return sandbox.parent_revision

@@ -38,6 +38,10 @@ def do_fork(
         revision=revision,
         branch=branch_for(parent),
         speed=parent.speed,
+        keep_ticks=parent.keep_ticks,
+        keep_days=parent.keep_days,
+        kept_revision=parent.kept_revision,
+        kept_tick=parent.kept_tick,
     )
 
 

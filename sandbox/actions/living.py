@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from sandbox import broadcast, leases, library, worlds
+from sandbox import broadcast, history, leases, library, retention, worlds
 from sandbox import limits as limited
 from sandbox.actions.turns import allowed, turn
 from sandbox.commits import Work, commit
@@ -16,7 +16,7 @@ from sandbox.errors import Cause, ForbiddenError, InvalidError
 from sandbox.events import Line
 from sandbox.findings import causes_of
 from sandbox.memory import undisturbed
-from sandbox.models import Sandbox
+from sandbox.models import Checkpoint, Sandbox
 from sandbox.operations import Begin, Transport
 from sandbox.rows.tally import Tally
 from sandbox.rows.transport import KEY
@@ -161,9 +161,25 @@ def do_delete_sandbox(user: User, sandbox_id: str) -> None:
     if not Sandbox.objects.filter(pk=sandbox_id, owner_id=user.pk).exists():
         raise ForbiddenError("only its owner deletes a sandbox")
     with leases.claimed(sandbox_id), transaction.atomic():
+        forks = list(retention.descendants(Sandbox.objects.get(pk=sandbox_id)))
         Sandbox.objects.filter(pk=sandbox_id).delete()
+        for fork in forks:
+            _begin_later(fork.pk)
         broadcast.gone(sandbox_id)
     worlds.drop(sandbox_id)
+
+
+def _begin_later(fork_id: str) -> None:
+    """Let a fork's history begin where its own begins: what it shared is gone."""
+    fork = Sandbox.objects.select_related("parent").get(pk=fork_id)
+    if fork.archived_at is not None:
+        return
+    past = history.within(history.lineage(fork, whole=True), "revision")
+    first = Checkpoint.objects.filter(past).order_by("revision")
+    revision, tick = first.values_list("revision", "tick")[0]
+    Sandbox.objects.filter(pk=fork_id, kept_revision__lt=revision).update(
+        kept_revision=revision, kept_tick=tick
+    )
 
 
 def do_first_run(user: User) -> Sandbox | None:

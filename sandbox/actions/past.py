@@ -39,6 +39,10 @@ _COPIED = (
     "start_policy",
     "hash",
     "speed",
+    "keep_ticks",
+    "keep_days",
+    "kept_revision",
+    "kept_tick",
 )
 _PAST: tuple[tuple[type[Model], str], ...] = (
     (Revision, "number"),

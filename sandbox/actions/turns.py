@@ -14,6 +14,7 @@ from sandbox.commits import Work
 from sandbox.diffs import Step
 from sandbox.errors import (
     Cause,
+    ConflictError,
     ForbiddenError,
     InvalidError,
     NotFoundError,
@@ -107,12 +108,18 @@ def holding(claim: Claim) -> Iterator[Turn]:
     """Bring the claimed sandbox's world up to date, and let go of it on failure."""
     with worlds.door(claim.sandbox_id):
         try:
-            sandbox = Sandbox.objects.select_related("parent").get(pk=claim.sandbox_id)
-            yield Turn(claim, sandbox)
+            yield Turn(claim, _awake(claim.sandbox_id))
         except BaseException:
             # The world may be half changed; rows are what counts.
             worlds.drop(claim.sandbox_id)
             raise
+
+
+def _awake(sandbox_id: str) -> Sandbox:
+    sandbox = Sandbox.objects.select_related("parent").get(pk=sandbox_id)
+    if sandbox.archived_at is not None:
+        raise ConflictError("the sandbox is archived; open it again first")
+    return sandbox
 
 
 def refuse_stale(sandbox: Sandbox, seen: int | None, subjects: list[str]) -> None:

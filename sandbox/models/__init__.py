@@ -17,7 +17,7 @@ from sandbox.models.cluster import (
 from sandbox.models.experiment import Experiment, Run
 from sandbox.models.history import Checkpoint, Diff, Event, Revision, Sample
 from sandbox.models.lesson import Follower, Guess, Lesson
-from sandbox.models.sandbox import Answer, Member, Sandbox
+from sandbox.models.sandbox import Answer, Member, Sandbox, Stored
 from sandbox.models.workload import Job, Pod, Workload
 
 #: Kind -> its table; every other kind is in OtherObject.
@@ -75,6 +75,7 @@ __all__ = [
     "Sample",
     "Sandbox",
     "ShareLink",
+    "Stored",
     "StoredObject",
     "Token",
     "Workload",

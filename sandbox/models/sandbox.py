@@ -104,6 +104,13 @@ class Sandbox(models.Model):
     parent_revision = models.BigIntegerField(default=0)
     branch = models.CharField(max_length=40, default="A")
 
+    # How much history is kept: see retention.py. 0 = as much as the operator keeps.
+    keep_ticks = models.BigIntegerField(default=0)
+    keep_days = models.IntegerField(default=0)
+    kept_revision = models.BigIntegerField(default=0)  # the first that can be shown
+    kept_tick = models.BigIntegerField(default=0)  # its tick
+    archived_at = models.DateTimeField(null=True)  # then its rows are in `Stored`
+
     # The world beside its objects.
     stack = models.CharField(max_length=8)
     seed = models.BigIntegerField()
@@ -182,6 +189,18 @@ class Member(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_id} is {self.role} of {self.sandbox_id}"
+
+
+class Stored(models.Model):
+    """An archived sandbox: the file that its rows went into."""
+
+    sandbox = models.OneToOneField(
+        Sandbox, on_delete=models.CASCADE, primary_key=True, related_name="stored"
+    )
+    body = models.BinaryField()  # as archives.py writes it
+
+    def __str__(self) -> str:
+        return f"archive of {self.sandbox_id}"
 
 
 class Answer(models.Model):

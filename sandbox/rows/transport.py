@@ -36,6 +36,7 @@ def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
         tick=sandbox.tick,
         t_ms=sandbox.now_ms,
         tick_ms=sandbox.tick_ms,
+        first_tick=sandbox.kept_tick,
         playing=sandbox.playing,
         speed=sandbox.speed,
         until=until_text(sandbox.until),
@@ -52,6 +53,7 @@ def transport_of(sandbox: Sandbox) -> Row:
     """Return the part of the row that a turn of the transport changes."""
     return {
         "title": sandbox.title,
+        "firstTick": sandbox.kept_tick,
         "playing": sandbox.playing,
         "speed": sandbox.speed,
         "until": until_text(sandbox.until),

@@ -45,6 +45,8 @@ export interface SandboxRow {
   readonly tick: number;
   readonly tMs: number;
   readonly tickMs: number;
+  /** the earliest that can be looked at */
+  readonly firstTick: number;
   readonly playing: boolean;
   /** ticks per second of wall time; 0 = as fast as it goes */
   readonly speed: number;
@@ -491,6 +493,7 @@ const SHAPES: Readonly<Record<string, Fields>> = {
   "tick": "integer",
   "tMs": "integer",
   "tickMs": "integer",
+  "firstTick": "integer",
   "playing": "flag",
   "speed": "number",
   "until": "text",

@@ -1,1 +1,0 @@
-import{t as e}from"./cards-DDkzmXum.js";import{a as t}from"./intents-ujLtTfOp.js";import{c as n}from"./say.svelte-HbtEcJxS.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

@@ -1,0 +1,98 @@
+"""How much history is kept: a sandbox's own setting, and what the clock lets go."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+
+from sandbox import retention
+from sandbox.actions.turns import Turn, allowed, holding, turn
+from sandbox.commits import Work
+from sandbox.diffs import Step
+from sandbox.errors import Cause, ForbiddenError, InvalidError
+from sandbox.leases import Claim
+from sandbox.models import Sandbox
+from sandbox.operations import Transport
+from sandbox.rows.transport import KEY
+
+#: No setting is beyond these: ticks of centuries, and a century of days.
+MOST_TICKS, MOST_DAYS = 10**12, 36_500
+
+
+def do_keep(
+    user: User, sandbox_id: str, *, ticks: int | None = None, days: int | None = None
+) -> Step:
+    """Set how many ticks and days of history are kept; 0 = as the operator keeps.
+
+    Nothing goes at once: the clock lets go what is too old. Only the owner may,
+    since what went is gone.
+    """
+    allowed(user, sandbox_id)
+    if not Sandbox.objects.filter(pk=sandbox_id, owner_id=user.pk).exists():
+        raise ForbiddenError("only its owner decides how much history is kept")
+    given = {
+        "keep_ticks": _checked("keepTicks", ticks, MOST_TICKS),
+        "keep_days": _checked("keepDays", days, MOST_DAYS),
+    }
+    columns = {name: value for name, value in given.items() if value is not None}
+    with turn(user, sandbox_id) as mine:
+        before = {name: getattr(mine.sandbox, name) for name in columns}
+        summary = f"{user.get_username()} keeps {_words(mine.sandbox, columns)}"
+        line = mine.line(user, "Keep", KEY, summary, before=before, after=columns)
+        return mine.commit(
+            Work(
+                operation=Transport(),
+                who=user.pk,
+                summary=summary,
+                edits=[line],
+                columns=columns,
+            )
+        )
+
+
+def _checked(field: str, given: int | None, most: int) -> int | None:
+    if given is None or 0 <= given <= most:
+        return given
+    problem = f"expected 0 (as the operator keeps) to {most}, got {given}"
+    raise InvalidError(
+        f"{field}: {problem}", causes=[Cause(problem=problem, field=field)]
+    )
+
+
+def _words(sandbox: Sandbox, columns: dict[str, int]) -> str:
+    ticks = columns.get("keep_ticks", sandbox.keep_ticks)
+    days = columns.get("keep_days", sandbox.keep_days)
+    parts = [f"{ticks} ticks"] * bool(ticks) + [f"{days} days"] * bool(days)
+    return f"the last {' and '.join(parts)}" if parts else "all history"
+
+
+def do_trim(claim: Claim) -> Step | None:
+    """Let history begin where it should; None when it does already.
+
+    Rows go later, by `do_clear`: from now on nobody asks for them.
+    """
+    with holding(claim) as mine:
+        place = retention.beginning(mine.sandbox)
+        return None if place is None else _begin_at(mine, place)
+
+
+def _begin_at(mine: Turn, place: retention.Place) -> Step:
+    message = f"history before tick {place.tick} is let go"
+    before, after = mine.sandbox.kept_tick, place.tick
+    line = mine.line(None, "Trim", KEY, message, before=before, after=after)
+    return mine.commit(
+        Work(
+            operation=Transport(),
+            summary=message,
+            edits=[line],
+            columns={"kept_revision": place.revision, "kept_tick": place.tick},
+        )
+    )
+
+
+def do_clear(sandbox_id: str, budget: int) -> int:
+    """Delete a batch of rows before what is kept; return how many went.
+
+    Nobody else writes there, so no lease is needed.
+    """
+    sandbox = Sandbox.objects.filter(pk=sandbox_id, kept_revision__gt=0).first()
+    return 0 if sandbox is None else retention.clear(sandbox, budget)
