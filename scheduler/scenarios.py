@@ -10,12 +10,13 @@ import msgspec
 
 from scheduler.arrivals import expand
 from scheduler.errors import ManifestError, SchedulerError
+from scheduler.manifests import kinds
 from scheduler.manifests.documents import DEFAULT_LIMITS, Document, Limits
 from scheduler.manifests.load import Loaded, load, take_document
 from scheduler.manifests.references import check_references
 from scheduler.patches import merge as merge
 from scheduler.records.objects import Object
-from scheduler.records.policy import Policy, PolicySpec, read_policy
+from scheduler.records.policy import Policy, PolicySpec, Stack, read_policy
 from scheduler.records.scenario import Scenario, read_scenario
 from scheduler.world import World
 
@@ -81,12 +82,14 @@ class Prepared:
         if change is not None:
             change(loaded)
         manifests = {obj.key: obj.manifest for obj in loaded.objects}
-        loaded.findings += check_references(manifests, loaded.places)
+        spec = _policy_spec(loaded, self.scenario, policy or {})
+        loaded.findings += check_references(
+            manifests, loaded.places, stack=spec["stack"]
+        )
         if loaded.errors:
             raise InputError(loaded)
-        world = World.create(
-            _policy(loaded, self.scenario, policy or {}), _seed(self.scenario, seed)
-        )
+        made = read_policy({"spec": spec})
+        world = World.create(made, _seed(self.scenario, seed))
         for obj in loaded.objects:
             world.put(obj)
         return Assembled(world=world, scenario=self.scenario, loaded=loaded)
@@ -156,14 +159,27 @@ def _expand_arrivals(
             loaded.complain(source.error(f"spec.arrivals[{ordinal}]", str(error)))
 
 
-def _policy(
+def _policy_spec(
     loaded: Loaded, scenario: Scenario | None, patch: Mapping[str, Any]
-) -> Policy:
+) -> dict[str, Any]:
     spec: dict[str, Any] = {}
     if scenario is not None:
         spec = merge(spec, scenario.spec.policy)
     spec = merge(merge(spec, loaded.policy), patch)
-    return read_policy({"spec": spec})
+    return spec if "stack" in spec else {**spec, "stack": _stack_of(loaded)}
+
+
+def _stack_of(loaded: Loaded) -> Stack:
+    """Return the stack that files are meant for when none of them says.
+
+    A queues.yaml is YuniKorn's; with something of Kueue's in the same files
+    nobody can tell, and it is Kueue.
+    """
+    groups = (kinds.BY_KIND[obj.key.kind].group for obj in loaded.objects)
+    if "kueue" in loaded.policy or kinds.KUEUE in groups:
+        return "kueue"
+    queues = (loaded.policy.get("yunikorn") or {}).get("queues")
+    return "yunikorn" if queues else "kueue"
 
 
 def default_policy() -> Policy:

@@ -104,7 +104,8 @@ def _plan(
     findings = [*loaded.findings, *_scenarios(loaded)]
     present = {key: obj.manifest for key, obj in world.objects.items()}
     coming = {obj.key: obj.manifest for obj in loaded.objects}
-    findings += check_references({**present, **coming}, loaded.places)
+    stack = loaded.policy.get("stack", world.policy.spec.stack)
+    findings += check_references({**present, **coming}, loaded.places, stack=stack)
     errors = [finding for finding in findings if finding.level == "error"]
     if errors and not skip_errors:
         raise InvalidError("nothing was taken", causes=causes_of(findings))

@@ -12,6 +12,7 @@ from sandbox.diffs import Page, Row
 from sandbox.models import Sandbox
 from sandbox.wire import PolicyRow, SandboxRow
 from scheduler.manifests import kinds
+from scheduler.unsimulated import features_of
 from scheduler.world import World
 
 KEY = "Sandbox//sandbox"
@@ -119,10 +120,10 @@ def resources_of(world: World) -> list[str]:
 
 
 def not_simulated(world: World) -> list[str]:
-    """Return what this world holds that has no effect, a sentence per kind."""
+    """Return what this world holds that has no effect, a sentence for each."""
     stack = world.policy.spec.stack
     counts = Counter(key.kind for key in world.objects)
-    return [*_idle_switches(world)] + [
+    return [*_idle_switches(world), *features_of(world)] + [
         f"{kind} ({counts[kind]}): {_why(kinds.BY_KIND[kind], stack)}"
         for kind in sorted(counts)
         if kind in kinds.BY_KIND and _why(kinds.BY_KIND[kind], stack)

@@ -14,17 +14,20 @@ Manifests = Mapping[Key, Mapping[str, Any]]
 Places = Mapping[Key, Document]
 
 
-def check_references(manifests: Manifests, places: Places) -> list[Finding]:
+def check_references(
+    manifests: Manifests, places: Places, *, stack: str
+) -> list[Finding]:
     """Return what is wrong between the objects that `places` brings in.
 
     `manifests` are all objects, those already there included. A name that
     nothing has is a warning, as the real systems take it and leave the queue
-    inactive; a loop of cohorts is an error. Cost: O(objects).
+    inactive; a loop of cohorts is an error. Names of Kueue's objects decide
+    nothing in another stack, so nothing is said of them. Cost: O(objects).
     """
     findings: list[Finding] = []
     for key, document in places.items():
         manifest = manifests.get(key)
-        if manifest is not None:
+        if manifest is not None and stack == "kueue":
             findings += _dangling(key, manifest, document, manifests)
     findings += _loops(manifests, places)
     return findings

@@ -192,13 +192,14 @@ class Reader(Fields):
 
     def rule(self, data: Any, path: str) -> PlacementRule:
         """Return one placement rule and its parent rules."""
-        if not isinstance(data, dict) or data.get("name") not in _RULES:
+        name = str(data.get("name")).lower() if isinstance(data, dict) else ""
+        if name not in _RULES:
             raise self.error(path, f"expected a rule named one of {', '.join(_RULES)}")
         self.known(data, {"name", "value", "create", "filter", "parent"}, path)
         given = self.mapping(data, "filter", path)
         parent = data.get("parent")
         return PlacementRule(
-            name=data["name"],
+            name=name,
             value=str(data.get("value") or ""),
             create=self.flag(data, "create", path, False),
             filter=self.filter(given, f"{path}.filter") if given else None,

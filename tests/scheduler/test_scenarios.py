@@ -155,3 +155,34 @@ def test_an_expectation_counts_what_it_matches(event, times, holds):
     others = [Bind(at_ms=1, subject=pod, node="b"), Fail(at_ms=1, subject=pod)]
     (verdict,) = judge(Scenario(spec=spec), [*decisions, *others])
     assert verdict.holds is holds
+
+
+YUNIKORN_QUEUES = "partitions: [{name: default, queues: [{name: root}]}]"
+DOOR = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: d}\n"
+LABELLED = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: j, labels: {kueue.x-k8s.io/queue-name: nowhere}}
+spec: {template: {spec: {containers: [{name: c, image: i}]}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("texts", "stack"),
+    [
+        ([YUNIKORN_QUEUES], "yunikorn"),
+        ([YUNIKORN_QUEUES, DOOR + "spec: {clusterQueue: q}"], "kueue"),
+        ([LABELLED], "kueue"),
+    ],
+)
+def test_files_that_name_no_stack_are_taken_for_the_one_they_are_of(texts, stack):
+    sources = [(f"{n}.yaml", text) for n, text in enumerate(texts)]
+    assert assemble(sources).world.policy.spec.stack == stack
+
+
+@pytest.mark.parametrize(
+    ("stack", "warned"), [("kueue", True), ("yunikorn", False), ("kube", False)]
+)
+def test_a_queue_that_is_missing_matters_where_queues_are_kueues(stack, warned):
+    found = assemble([("j.yaml", LABELLED)], policy={"stack": stack}).loaded.findings
+    assert any("nowhere" in finding.problem for finding in found) == warned

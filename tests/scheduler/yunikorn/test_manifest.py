@@ -135,3 +135,8 @@ def test_a_bad_tree_is_refused_with_its_place(body: str, field: str, line: int) 
     assert place is not None
     assert place.field.endswith(field)
     assert place.line == line
+
+
+def test_a_rule_is_named_in_any_case() -> None:
+    text = WHOLE.replace("- name: tag", "- name: Tag")
+    assert yunikorn.read_text(text).placement == yunikorn.read_text(WHOLE).placement

@@ -1,0 +1,113 @@
+"""What a world asks for that decides nothing here, told per stack, with a count.
+
+The importer tells it by line; this is the same for a whole world, for the panel
+of every sandbox. Source: KUEUE.md, KUBE_SCHEDULER.md and YUNIKORN.md, out of scope.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from scheduler.kueue.configuration import read_configuration
+from scheduler.manifests.unsimulated import unsimulated
+from scheduler.world import World
+
+Manifest = Mapping[str, Any]
+
+_VOLUMES = "volumes are not simulated; a claim holds no pod back"
+_CLAIMS = "dynamic resource allocation is not simulated; a claim holds no pod back"
+_EVICTS = "a taint with effect NoExecute keeps new pods away and evicts no running pod"
+_NO_NODES = "no Node here: pods are placed nowhere and are ready after podStartMs"
+_CLAIMED = ("persistentVolumeClaim", "ephemeral")
+_TERMS = ("podAffinity", "podAntiAffinity")
+_HINT = "preferredDuringSchedulingIgnoredDuringExecution"
+#: Of Kueue's Configuration: what would decide something in the real system.
+_DECIDING = frozenset(
+    {
+        "admissionFairSharing",
+        "featureGates",
+        "managedJobsNamespaceSelector",
+        "multiKueue",
+        "resources",
+    }
+)
+
+
+def features_of(world: World) -> list[str]:
+    """Return a sentence for each thing without effect. Cost: O(objects)."""
+    spec = world.policy.spec
+    counts: Counter[str] = Counter()
+    for key, obj in world.objects.items():
+        counts.update(set(_of_object(key.kind, obj.manifest, spec.stack)))
+    lines = [f"{what} ({count})" for what, count in sorted(counts.items())]
+    if spec.stack == "kueue":
+        kept = read_configuration(spec.kueue).kept
+        named = [path for path in kept if path.partition(".")[0] in _DECIDING]
+        lines += [f"Configuration: {path} is not simulated" for path in named]
+        if not any(key.kind == "Node" for key in world.objects):
+            lines.append(_NO_NODES)
+    return lines
+
+
+def _of_object(kind: str, manifest: Manifest, stack: str) -> Iterator[str]:
+    if kind == "Node":
+        taints = (manifest.get("spec") or {}).get("taints") or ()
+        if any(taint.get("effect") == "NoExecute" for taint in taints):
+            yield _EVICTS
+        return
+    for path, note in unsimulated(manifest):
+        if stack == "kueue":
+            yield f"{kind} {path.rpartition('.')[2]}: {note}"
+    for pod in _pod_specs(kind, manifest.get("spec") or {}):
+        yield from _of_pod(pod, stack)
+
+
+def _pod_specs(kind: str, spec: Manifest) -> Iterator[Manifest]:
+    """Yield the pod specs that an object of this kind stands for."""
+    match kind:
+        case "Pod":
+            yield spec
+        case "Job":
+            yield from _templates([spec])
+        case "Workload":
+            yield from _templates(spec.get("podSets") or ())
+        case "JobSet":
+            jobs = spec.get("replicatedJobs") or ()
+            yield from _templates(_inner(job.get("template")) for job in jobs)
+        case _:
+            pass
+
+
+def _templates(holders: Iterable[Manifest]) -> Iterator[Manifest]:
+    for holder in holders:
+        yield _inner(holder.get("template"))
+
+
+def _inner(template: Manifest | None) -> Manifest:
+    return (template or {}).get("spec") or {}
+
+
+def _of_pod(pod: Manifest, stack: str) -> Iterator[str]:
+    volumes = pod.get("volumes")
+    if volumes and any(name in volume for volume in volumes for name in _CLAIMED):
+        yield _VOLUMES
+    if pod.get("resourceClaims"):
+        yield _CLAIMS
+    if stack == "yunikorn":
+        yield from _not_by_yunikorn(pod)
+
+
+def _not_by_yunikorn(pod: Manifest) -> Iterator[str]:
+    """Yield what the predicates of YuniKorn's shim would look at, and ours do not."""
+    affinity = pod.get("affinity") or {}
+    if any(affinity.get(name) for name in _TERMS):
+        yield "affinity between pods is not looked at under YuniKorn"
+    if (affinity.get("nodeAffinity") or {}).get(_HINT):
+        yield "preferred node affinity is not looked at under YuniKorn"
+    if pod.get("topologySpreadConstraints"):
+        yield "topology spread constraints are not looked at under YuniKorn"
+    containers = pod.get("containers") or ()
+    if any("hostPort" in port for c in containers for port in c.get("ports") or ()):
+        yield "host ports are not looked at under YuniKorn"

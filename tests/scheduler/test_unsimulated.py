@@ -1,0 +1,90 @@
+"""What a world asks for in vain is told, and nothing that is simulated is."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from scheduler.scenarios import assemble
+from scheduler.unsimulated import features_of
+
+BETWEEN = {
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {
+                "labelSelector": {"matchLabels": {"a": "b"}},
+                "topologyKey": "kubernetes.io/hostname",
+            }
+        ]
+    }
+}
+
+
+def lines(stack, *objects, **policy):
+    text = yaml.safe_dump_all(objects)
+    made = assemble([("w.yaml", text)], policy={"stack": stack, **policy})
+    return features_of(made.world)
+
+
+def pod(**spec):
+    container = {"name": "c", "image": "i"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", "namespace": "default"},
+        "spec": {"containers": [container], **spec},
+    }
+
+
+def node(**spec):
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "n"},
+        "spec": spec,
+        "status": {"allocatable": {"cpu": "4", "pods": "10"}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("stack", "told"), [("yunikorn", True), ("kube", False), ("kueue", False)]
+)
+def test_affinity_between_pods_is_looked_at_but_under_yunikorn(stack, told):
+    found = lines(stack, node(), pod(affinity=BETWEEN))
+    assert (found == ["affinity between pods is not looked at under YuniKorn (1)"]) == (
+        told
+    )
+
+
+@pytest.mark.parametrize("stack", ["kueue", "yunikorn", "kube"])
+def test_claims_of_volumes_and_devices_are_told_in_every_stack(stack):
+    volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
+    asked = pod(volumes=volumes, resourceClaims=[{"name": "gpu"}])
+    found = lines(stack, node(), asked)
+    assert [line.partition(" ")[0] for line in found] == ["dynamic", "volumes"]
+
+
+def test_a_volume_that_needs_no_claim_is_not_told():
+    assert lines("kube", node(), pod(volumes=[{"name": "v", "emptyDir": {}}])) == []
+
+
+def test_a_taint_that_would_evict_says_what_it_does_here():
+    tainted = node(taints=[{"key": "k", "effect": "NoExecute"}])
+    assert "evicts no running pod (1)" in lines("kube", tainted)[0]
+
+
+def test_a_world_of_kueue_without_nodes_says_so():
+    assert lines("kueue", pod()) == [
+        "no Node here: pods are placed nowhere and are ready after podStartMs"
+    ]
+
+
+def test_a_configuration_is_told_of_where_it_would_decide():
+    configuration = {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "metrics": {"enableClusterQueueResources": True},
+        "resources": {"excludeResourcePrefixes": ["example.com"]},
+    }
+    found = lines("kueue", node(), kueue=configuration)
+    assert found == ["Configuration: resources is not simulated"]
