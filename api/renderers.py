@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
 from rest_framework.exceptions import ParseError
+from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 YAML = "application/yaml"
@@ -26,6 +28,19 @@ def dump_all(documents: list[Any]) -> str:
     return yaml.dump_all(
         documents, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
     )
+
+
+class OneShape(DefaultContentNegotiation):
+    """For what comes in one shape only, whatever a client says that it accepts."""
+
+    def select_renderer(
+        self,
+        request: Request,
+        renderers: Sequence[BaseRenderer],
+        format_suffix: str | None = None,
+    ) -> tuple[BaseRenderer, str]:
+        """Return the first renderer: refusals are written with it."""
+        return renderers[0], renderers[0].media_type or ""
 
 
 class YAMLRenderer(BaseRenderer):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from api.answers import describe
+
 _STATUS = {
     "type": "object",
     "description": "An error, as Kubernetes words it.",
@@ -48,7 +50,9 @@ def with_refusals(
 ) -> dict[str, Any]:
     """Add the Status answer to every operation, and put answers in their place."""
     del generator, request, public
-    schemas = result.setdefault("components", {}).setdefault("schemas", {})
+    result.setdefault("components", {}).setdefault("schemas", {})
+    describe(result)
+    schemas = result["components"]["schemas"]
     schemas["Status"], schemas["StatusCause"] = _STATUS, _CAUSE
     reference = {"$ref": "#/components/schemas/Status"}
     refusal = {"application/json": {"schema": reference}}

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from api.metrics import kueue, others
 from api.metrics.counting import counts_of
 from api.metrics.exposition import CONTENT_TYPE, Exposition
+from api.renderers import OneShape
 from api.views.base import View
 from sandbox import history
 from sandbox.models import Sandbox
@@ -20,6 +21,8 @@ MOST_SANDBOXES = 50
 
 class SandboxMetrics(View):
     """The metrics of one sandbox."""
+
+    content_negotiation_class = OneShape
 
     @extend_schema(
         operation_id="metrics_read",
@@ -34,6 +37,8 @@ class SandboxMetrics(View):
 
 class AllMetrics(View):
     """The metrics of every sandbox that the asker may see."""
+
+    content_negotiation_class = OneShape
 
     schema = None
 

@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
+from api.renderers import OneShape
 from api.serializers.comparing import ComparisonSerializer
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, number
@@ -71,6 +72,8 @@ class ArchiveParser(BaseParser):
 
 class Archive(View):
     """A sandbox with its history as one file."""
+
+    content_negotiation_class = OneShape
 
     @extend_schema(
         operation_id="archive_read", responses={(200, ARCHIVE): OpenApiTypes.BINARY}

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
 from api.idempotency import once
-from api.renderers import YAMLTextParser
+from api.renderers import OneShape, YAMLTextParser
 from api.serializers import experiments as bodies
 from api.serializers.comparing import ComparisonSerializer
 from api.serializers.sandboxes import SandboxSerializer
@@ -153,6 +153,8 @@ class Results(ExperimentView):
 
 class ResultsCsv(ExperimentView):
     """Every run as a table."""
+
+    content_negotiation_class = OneShape
 
     @extend_schema(
         operation_id="experiments_results_csv",

@@ -8,13 +8,15 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.serializers import ValidationError
 
-from api.renderers import YAML, dump, dump_all
+from api.renderers import YAML, OneShape, dump, dump_all
 from api.views.base import View
 from sandbox import exports
 
 
 class Export(View):
     """Manifests, policy, or both."""
+
+    content_negotiation_class = OneShape
 
     @extend_schema(
         operation_id="export_read",

@@ -80,7 +80,7 @@ class OneObject(View):
         text = msgspec.json.encode(merged).decode()
         return self._apply(sandbox_id, text, kind, namespace, name)
 
-    @extend_schema(operation_id="objects_delete", responses=DoneSerializer)
+    @extend_schema(operation_id="objects_delete", responses={200: DoneSerializer})
     def delete(
         self, request: Request, sandbox_id: str, kind: str, namespace: str, name: str
     ) -> Response:

@@ -62,7 +62,13 @@ class Table(View):
             OpenApiParameter("sort", str, description="Field, -field = descending."),
             OpenApiParameter("limit", int),
             OpenApiParameter("offset", int),
-            OpenApiParameter("FIELD", str, description="Rows with this value only."),
+            OpenApiParameter(
+                "fields",
+                {"type": "object", "additionalProperties": {"type": "string"}},
+                style="form",
+                explode=True,
+                description="Any field of the rows: those with this value only.",
+            ),
         ],
     )
     def get(self, request: Request, sandbox_id: str, table: str) -> Response:

@@ -45,11 +45,31 @@ def test_two_runs_of_one_seed_have_one_hash(server):
     assert len(hashes) == 1
 
 
+def test_every_operation_can_be_called_by_its_own_name(server):
+    made = server.operations.sandboxes_create({"scenario": "classical-reclaim"})
+    key = made["id"]
+    server.step(key, 40)
+    events = server.operations.events_read(key, type="Preempt")["items"]
+    place = f"{events[0]['revision']}.{events[0]['seq']}"
+    found = server.operations.reproduction_read(key, place)
+    assert found["found"]
+    assert found["after"] < found["before"]
+    rows = server.operations.tables_read(key, "workloads", fields={"phase": "finished"})
+    assert all(row["phase"] == "finished" for row in rows["items"])
+    archive = server.operations.archive_read(key)
+    assert (
+        server.operations.archives_create(archive)["tick"] == server.read(key)["tick"]
+    )
+    state = server.operations.state_read(key, tick=1)
+    assert state["type"] == "page_state"
+
+
 async def test_the_same_calls_are_awaited(server):
     client = AsyncClient(server.url)
     made = await client.create(files=FILES)
     await client.patch_policy(made["id"], {"spec": {"kueue": {"fairSharing": {}}}})
     policy = await client.policy(made["id"])
+    assert (await client.operations.me_read())["user"]
     assert policy["spec"]["kueue"] == {"fairSharing": {}}
 
 

@@ -4,6 +4,7 @@ import { record, Refusal, request, text, type Json } from "@/net/rest";
 import { go, hrefOf, type View } from "@/lib/address.svelte";
 import { announce, toast, type ToastAct, type ToastCode } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
+import type { Node as NodeChange, Rewind, Speed, Step } from "@/protocol/api";
 import { live } from "@/store/live.svelte";
 
 /** Do a thing; a refusal becomes a toast with its places. Returns null when refused. */
@@ -38,13 +39,13 @@ export async function act(name: string, body: Json = {}): Promise<Json | null> {
 
 export const play = (): Promise<Json | null> => act("play");
 export const pause = (): Promise<Json | null> => act("pause");
-export const step = (ticks = 1): Promise<Json | null> => act("step", { ticks });
+export const step = (ticks = 1): Promise<Json | null> => act("step", { ticks } satisfies Step);
 /** Run until a decision of this type, and stop there. */
-export const stepUntil = (type: string): Promise<Json | null> => act("step", { untilEvent: { type } });
-export const setSpeed = (speed: number): Promise<Json | null> => act("speed", { speed });
+export const stepUntil = (type: string): Promise<Json | null> => act("step", { untilEvent: { type } } satisfies Step);
+export const setSpeed = (speed: number): Promise<Json | null> => act("speed", { speed } satisfies Speed);
 export const undo = (): Promise<Json | null> => act("undo");
 export const redo = (): Promise<Json | null> => act("redo");
-export const rewind = (tick: number): Promise<Json | null> => act("rewind", { tick });
+export const rewind = (tick: number): Promise<Json | null> => act("rewind", { tick } satisfies Rewind);
 
 /** Play or pause, whichever it is not. */
 export function togglePlay(): void {
@@ -67,7 +68,7 @@ export function changeNode(
   change: "cordon" | "uncordon" | "drain" | "fail" | "recover",
 ): void {
   const name = nameOf(key);
-  void act("node", { name, change }).then((answer) => {
+  void act("node", { name, change } satisfies NodeChange).then((answer) => {
     if (answer !== null) tellDone(t(`node.did.${change}`, { name }), []);
   });
 }

@@ -1,6 +1,7 @@
 // Loading: a sandbox from a scenario, from files, or from nothing; findings by line.
 
 import { list, record, Refusal, request, text, type Json } from "@/net/rest";
+import type { Create } from "@/protocol/api";
 import { go, hrefOf } from "@/lib/address.svelte";
 import { attempt } from "@/store/intents";
 
@@ -25,7 +26,7 @@ export interface Reading {
 
 /** Open a new sandbox of a scenario; it plays when `playing`. */
 export async function openScenario(name: string, playing: boolean): Promise<void> {
-  const answer = await attempt(() => request("POST", "/sandboxes", { body: { scenario: name } }));
+  const answer = await attempt(() => request("POST", "/sandboxes", { body: { scenario: name } satisfies Create }));
   if (answer === null) return;
   const id = text(record(answer)["id"]);
   if (playing) await attempt(() => request("POST", `/sandboxes/${id}/actions/play`, { body: {} }));
@@ -80,7 +81,7 @@ export async function loadRest(files: readonly SourceFile[], into: string | null
 function create(files: readonly SourceFile[]): Promise<unknown> {
   const scenario = files.some((file) => /^kind: *Scenario *$/m.test(file.text));
   const body = scenario ? { files } : { files, title: titleOf(files) };
-  return request("POST", "/sandboxes", { body });
+  return request("POST", "/sandboxes", { body: body satisfies Create });
 }
 
 function importInto(id: string, files: readonly SourceFile[], more: Json): Promise<unknown> {

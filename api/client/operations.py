@@ -1,0 +1,1340 @@
+"""The API's operations. Made by `manage.py apitypes` from the schema; not edited by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, cast
+
+from .sending import AsyncSender, Sender, given
+from .types import (
+    ApplicationExplanation,
+    AskExplanation,
+    AuditList,
+    Comparison,
+    Convert,
+    Converted,
+    Counterfactuals,
+    Create,
+    Created,
+    Delete,
+    Done,
+    EventList,
+    Experiment,
+    ExperimentList,
+    Explanation,
+    Fairness,
+    Fork,
+    Guess,
+    Hash,
+    Import,
+    Imported,
+    Join,
+    Joined,
+    Lesson,
+    LinkList,
+    Look,
+    MadeLink,
+    MadeToken,
+    Me,
+    Member,
+    MemberList,
+    Move,
+    MoveOutcome,
+    NewLink,
+    NewToken,
+    Node,
+    OneExperiment,
+    Open,
+    OpenLink,
+    PageState,
+    PatchedChange,
+    Pin,
+    Play,
+    PodExplanation,
+    Preemption,
+    Preview,
+    Registry,
+    Reproduction,
+    Results,
+    Rewind,
+    Rewound,
+    Role,
+    SampleList,
+    Sandbox,
+    SandboxList,
+    ScenarioList,
+    Speed,
+    Start,
+    Step,
+    Table,
+    TokenList,
+    WhatIf,
+)
+
+
+class Operations(Sender):
+    """Every operation of the API; each waits for its answer."""
+
+    def apply(
+        self,
+        sandbox_id: str | int,
+        body: Import | None = None,
+        *,
+        dry_run: str | None = None,
+        skip_errors: bool | None = None,
+    ) -> Imported:
+        """Create and change objects; on any error nothing, unless skipErrors."""
+        return cast('Imported', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/apply", body=body, query=given({'dryRun': dry_run, 'skipErrors': skip_errors})))
+
+    def archive_read(
+        self,
+        sandbox_id: str | int,
+    ) -> bytes:
+        """Return the file."""
+        return cast('bytes', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/archive", accept='application/vnd.quotalab.sandbox'))
+
+    def archives_create(
+        self,
+        body: bytes | None = None,
+    ) -> Sandbox:
+        """Make a sandbox of a file that was exported."""
+        return cast('Sandbox', self.send('POST', f"/archives", body=body, media='application/vnd.quotalab.sandbox'))
+
+    def audit_read(
+        self,
+        sandbox_id: str | int,
+    ) -> AuditList:
+        """Return the newest lines to its owner."""
+        return cast('AuditList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/audit"))
+
+    def compare_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        points: int | None = None,
+        to_tick: int | None = None,
+        with_: str | None = None,
+    ) -> Comparison:
+        """Return where they part, who fares how, preemptions, curves and totals."""
+        return cast('Comparison', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/compare", query=given({'points': points, 'toTick': to_tick, 'with': with_})))
+
+    def convert(
+        self,
+        sandbox_id: str | int,
+        body: Convert,
+    ) -> Converted:
+        """Convert Kueue to YuniKorn or back; what is lost is named."""
+        return cast('Converted', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/convert", body=body))
+
+    def counterfactuals_read(
+        self,
+        sandbox_id: str | int,
+        namespace: str | int,
+        name: str | int,
+        *,
+        horizon_ms: int | None = None,
+        limit: int | None = None,
+        tick: int | None = None,
+    ) -> Counterfactuals:
+        """Return verdicts; every one of them was run on a copy of the world."""
+        return cast('Counterfactuals', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/explain/{self.part(namespace)}/{self.part(name)}/counterfactuals", query=given({'horizonMs': horizon_ms, 'limit': limit, 'tick': tick})))
+
+    def delete_objects(
+        self,
+        sandbox_id: str | int,
+        body: Delete,
+    ) -> Done:
+        """Delete objects; what runs for them stops."""
+        return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/delete", body=body))
+
+    def events_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        after: str | None = None,
+        from_tick: int | None = None,
+        limit: int | None = None,
+        newest: bool | None = None,
+        subject: str | None = None,
+        to_tick: int | None = None,
+        type: str | None = None,
+    ) -> EventList:
+        """Return events in order."""
+        return cast('EventList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/events", query=given({'after': after, 'fromTick': from_tick, 'limit': limit, 'newest': newest, 'subject': subject, 'toTick': to_tick, 'type': type})))
+
+    def experiments_cancel(
+        self,
+        experiment_id: str | int,
+    ) -> Experiment:
+        """Give up what has not ended; what has ended is kept."""
+        return cast('Experiment', self.send('POST', f"/experiments/{self.part(experiment_id)}/cancel"))
+
+    def experiments_compare(
+        self,
+        experiment_id: str | int,
+        *,
+        points: int | None = None,
+        runs: str | None = None,
+        to_tick: int | None = None,
+    ) -> Comparison:
+        """Return what differs between runs, as between sandboxes."""
+        return cast('Comparison', self.send('GET', f"/experiments/{self.part(experiment_id)}/compare", query=given({'points': points, 'runs': runs, 'toTick': to_tick})))
+
+    def experiments_create(
+        self,
+        body: Start | None = None,
+    ) -> Experiment:
+        """Start an experiment; workers take its runs up at once."""
+        return cast('Experiment', self.send('POST', f"/experiments", body=body))
+
+    def experiments_delete(
+        self,
+        experiment_id: str | int,
+    ) -> None:
+        """Delete it with its results; sandboxes opened from it stay."""
+        self.send('DELETE', f"/experiments/{self.part(experiment_id)}")
+
+    def experiments_list(
+        self,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> ExperimentList:
+        """Return your experiments, newest first."""
+        return cast('ExperimentList', self.send('GET', f"/experiments", query=given({'limit': limit, 'offset': offset})))
+
+    def experiments_read(
+        self,
+        experiment_id: str | int,
+    ) -> OneExperiment:
+        """Return progress, and a line per variant of what ended so far."""
+        return cast('OneExperiment', self.send('GET', f"/experiments/{self.part(experiment_id)}"))
+
+    def experiments_results(
+        self,
+        experiment_id: str | int,
+        *,
+        after: int | None = None,
+        limit: int | None = None,
+    ) -> Results:
+        """Return runs in the order in which they ended, to be asked for again."""
+        return cast('Results', self.send('GET', f"/experiments/{self.part(experiment_id)}/results", query=given({'after': after, 'limit': limit})))
+
+    def experiments_results_csv(
+        self,
+        experiment_id: str | int,
+    ) -> str:
+        """Return a line per run, a column per measure."""
+        return cast('str', self.send('GET', f"/experiments/{self.part(experiment_id)}/results.csv", accept='text/csv'))
+
+    def experiments_runs_open(
+        self,
+        experiment_id: str | int,
+        run: str | int,
+        body: Open | None = None,
+    ) -> Sandbox:
+        """Make a paused sandbox of a run, at a tick or where it ended."""
+        return cast('Sandbox', self.send('POST', f"/experiments/{self.part(experiment_id)}/runs/{self.part(run)}/open", body=body))
+
+    def explain_read(
+        self,
+        sandbox_id: str | int,
+        namespace: str | int,
+        name: str | int,
+        *,
+        kind: Literal['Application', 'Pod', 'Workload'] | None = None,
+        tick: int | None = None,
+    ) -> Explanation | PodExplanation | AskExplanation | ApplicationExplanation:
+        """Return conditions, arithmetic, searches or node tables, and sentences."""
+        return cast('Explanation | PodExplanation | AskExplanation | ApplicationExplanation', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/explain/{self.part(namespace)}/{self.part(name)}", query=given({'kind': kind, 'tick': tick})))
+
+    def export_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        status: bool | None = None,
+        what: Literal['all', 'objects', 'policy', 'queues'] | None = None,
+    ) -> str:
+        """Return YAML that loads again."""
+        return cast('str', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/export", query=given({'status': status, 'what': what}), accept='application/yaml'))
+
+    def fairness_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        tick: int | None = None,
+    ) -> Fairness:
+        """Return formulas with their numbers, flows, heads and next victims."""
+        return cast('Fairness', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/fairness", query=given({'tick': tick})))
+
+    def fork(
+        self,
+        sandbox_id: str | int,
+        body: Fork | None = None,
+    ) -> Sandbox:
+        """Fork the sandbox; whoever may see it may."""
+        return cast('Sandbox', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/fork", body=body))
+
+    def hash_read(
+        self,
+        sandbox_id: str | int,
+    ) -> Hash:
+        """Return the SHA-256 of the world as committed last."""
+        return cast('Hash', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/hash"))
+
+    def import_files(
+        self,
+        sandbox_id: str | int,
+        body: Import | None = None,
+        *,
+        dry_run: str | None = None,
+        skip_errors: bool | None = None,
+    ) -> Imported:
+        """Create and change objects; on any error nothing, unless skipErrors."""
+        return cast('Imported', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/import", body=body, query=given({'dryRun': dry_run, 'skipErrors': skip_errors})))
+
+    def lesson_end(
+        self,
+        sandbox_id: str | int,
+    ) -> None:
+        """End it; followers are out."""
+        self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}/lesson")
+
+    def lesson_guess(
+        self,
+        sandbox_id: str | int,
+        follower: str | int,
+        body: Guess,
+    ) -> None:
+        """Say what one expects at a stop; the last guess counts."""
+        self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/lesson/followers/{self.part(follower)}", body=body)
+
+    def lesson_join(
+        self,
+        body: Join,
+    ) -> Joined:
+        """Follow it: until it ends, its sandbox may be looked at."""
+        return cast('Joined', self.send('POST', f"/lessons/join", body=body))
+
+    def lesson_open(
+        self,
+        sandbox_id: str | int,
+    ) -> Lesson:
+        """Open it, or return the one that runs; the answer holds the code."""
+        return cast('Lesson', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/lesson"))
+
+    def lesson_read(
+        self,
+        sandbox_id: str | int,
+    ) -> Lesson:
+        """Return where the presenter is and what followers expect."""
+        return cast('Lesson', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/lesson"))
+
+    def lesson_show(
+        self,
+        sandbox_id: str | int,
+        body: Look,
+    ) -> Lesson:
+        """Let followers look where the presenter looks."""
+        return cast('Lesson', self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/lesson", body=body))
+
+    def me_read(
+        self,
+    ) -> Me:
+        """Return the user's name and how far this request's key reaches."""
+        return cast('Me', self.send('GET', f"/me"))
+
+    def members_delete(
+        self,
+        sandbox_id: str | int,
+        username: str | int,
+    ) -> None:
+        """Let them out; oneself, to leave."""
+        self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}/members/{self.part(username)}")
+
+    def members_list(
+        self,
+        sandbox_id: str | int,
+    ) -> MemberList:
+        """Return the members; its owner alone may ask."""
+        return cast('MemberList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/members"))
+
+    def members_put(
+        self,
+        sandbox_id: str | int,
+        username: str | int,
+        body: Role,
+    ) -> Member:
+        """Let them in as editor or viewer."""
+        return cast('Member', self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/members/{self.part(username)}", body=body))
+
+    def metrics_read(
+        self,
+        sandbox_id: str | int,
+    ) -> str:
+        """Return Prometheus text, in simulated time."""
+        return cast('str', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/metrics", accept='text/plain'))
+
+    def move(
+        self,
+        sandbox_id: str | int,
+        body: Move,
+    ) -> Done | MoveOutcome:
+        """Move it; with dryRun say what would happen, by running it on a copy."""
+        return cast('Done | MoveOutcome', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/move", body=body))
+
+    def node(
+        self,
+        sandbox_id: str | int,
+        body: Node,
+    ) -> Done:
+        """Change a node as an operator or a power cut would."""
+        return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/node", body=body))
+
+    def objects_delete(
+        self,
+        sandbox_id: str | int,
+        kind: str | int,
+        namespace: str | int,
+        name: str | int,
+        *,
+        format: Literal['json', 'yaml'] | None = None,
+    ) -> Done:
+        """Delete the object; what runs for it stops."""
+        return cast('Done', self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", query=given({'format': format})))
+
+    def objects_patch(
+        self,
+        sandbox_id: str | int,
+        kind: str | int,
+        namespace: str | int,
+        name: str | int,
+        body: dict[str, Any] | None = None,
+        *,
+        dry_run: str | None = None,
+        format: Literal['json', 'yaml'] | None = None,
+    ) -> Imported:
+        """Lay a merge patch over the manifest."""
+        return cast('Imported', self.send('PATCH', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", body=body, query=given({'dryRun': dry_run, 'format': format})))
+
+    def objects_put(
+        self,
+        sandbox_id: str | int,
+        kind: str | int,
+        namespace: str | int,
+        name: str | int,
+        body: dict[str, Any] | None = None,
+        *,
+        dry_run: str | None = None,
+        format: Literal['json', 'yaml'] | None = None,
+    ) -> Imported:
+        """Create or replace the object."""
+        return cast('Imported', self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", body=body, query=given({'dryRun': dry_run, 'format': format})))
+
+    def objects_read(
+        self,
+        sandbox_id: str | int,
+        kind: str | int,
+        namespace: str | int,
+        name: str | int,
+        *,
+        format: Literal['json', 'yaml'] | None = None,
+    ) -> dict[str, Any]:
+        """Return the object with its status, as the API server would."""
+        return cast('dict[str, Any]', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", query=given({'format': format})))
+
+    def pause(
+        self,
+        sandbox_id: str | int,
+    ) -> Done:
+        """Stop after the tick that is being made."""
+        return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pause"))
+
+    def pin(
+        self,
+        sandbox_id: str | int,
+        body: Pin,
+    ) -> Done:
+        """Pin a pod to a node, or unpin it."""
+        return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pin", body=body))
+
+    def play(
+        self,
+        sandbox_id: str | int,
+        body: Play | None = None,
+    ) -> Done:
+        """Let the clock tick the sandbox."""
+        return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/play", body=body))
+
+    def policy_patch(
+        self,
+        sandbox_id: str | int,
+        body: dict[str, Any] | None = None,
+        *,
+        dry_run: str | None = None,
+        format: Literal['json', 'yaml'] | None = None,
+    ) -> Imported:
+        """Lay a merge patch over the policy document."""
+        return cast('Imported', self.send('PATCH', f"/sandboxes/{self.part(sandbox_id)}/policy", body=body, query=given({'dryRun': dry_run, 'format': format})))
+
+    def policy_put(
+        self,
+        sandbox_id: str | int,
+        body: dict[str, Any] | None = None,
+        *,
+        dry_run: str | None = None,
+        format: Literal['json', 'yaml'] | None = None,
+    ) -> Imported:
+        """Replace the policy."""
+        return cast('Imported', self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/policy", body=body, query=given({'dryRun': dry_run, 'format': format})))
+
+    def policy_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        format: Literal['json', 'yaml'] | None = None,
+    ) -> dict[str, Any]:
+        """Return the policy in force."""
+        return cast('dict[str, Any]', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/policy", query=given({'format': format})))
+
+    def preemption_steps_read(
+        self,
+        sandbox_id: str | int,
+        place: str | int,
+    ) -> Preemption:
+        """Return the search that chose the victim: its tick run again and traced."""
+        return cast('Preemption', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/preemptions/{self.part(place)}"))
+
+    def preemptions_read(
+        self,
+        sandbox_id: str | int,
+    ) -> EventList:
+        """Return the preemptions in order; takes what `events` takes."""
+        return cast('EventList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/preemptions"))
+
+    def redo(
+        self,
+        sandbox_id: str | int,
+    ) -> Done:
+        """Run again with the edit that was undone last, in its place."""
+        return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/redo"))
+
+    def registry_read(
+        self,
+    ) -> Registry:
+        """Return everything that is enrolled."""
+        return cast('Registry', self.send('GET', f"/registry"))
+
+    def reproduction_read(
+        self,
+        sandbox_id: str | int,
+        place: str | int,
+        *,
+        format: Literal['json', 'yaml'] | None = None,
+        runs: int | None = None,
+        seconds: int | None = None,
+    ) -> Reproduction:
+        """Shrink the world while it still takes the decision; really run each time."""
+        return cast('Reproduction', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/events/{self.part(place)}/reproduction", query=given({'format': format, 'runs': runs, 'seconds': seconds})))
+
+    def rewind(
+        self,
+        sandbox_id: str | int,
+        body: Rewind,
+    ) -> Rewound:
+        """Go on from an earlier tick; what came after is kept as a fork."""
+        return cast('Rewound', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/rewind", body=body))
+
+    def samples_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        from_tick: int | None = None,
+        limit: int | None = None,
+        to_tick: int | None = None,
+    ) -> SampleList:
+        """Return samples in order, thinned out when there are more than `limit`."""
+        return cast('SampleList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/samples", query=given({'fromTick': from_tick, 'limit': limit, 'toTick': to_tick})))
+
+    def sandboxes_change(
+        self,
+        sandbox_id: str | int,
+        body: PatchedChange | None = None,
+    ) -> Sandbox:
+        """Rename it, or change who may see it."""
+        return cast('Sandbox', self.send('PATCH', f"/sandboxes/{self.part(sandbox_id)}", body=body))
+
+    def sandboxes_create(
+        self,
+        body: Create | None = None,
+    ) -> Created:
+        """Make a sandbox of a scenario, of files, or empty; it is paused."""
+        return cast('Created', self.send('POST', f"/sandboxes", body=body))
+
+    def sandboxes_delete(
+        self,
+        sandbox_id: str | int,
+    ) -> None:
+        """Delete it with its history; forks keep what is their own."""
+        self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}")
+
+    def sandboxes_list(
+        self,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> SandboxList:
+        """Return your sandboxes, newest change first."""
+        return cast('SandboxList', self.send('GET', f"/sandboxes", query=given({'limit': limit, 'offset': offset})))
+
+    def sandboxes_read(
+        self,
+        sandbox_id: str | int,
+    ) -> Sandbox:
+        """Return the sandbox."""
+        return cast('Sandbox', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}"))
+
+    def scenarios_list(
+        self,
+    ) -> ScenarioList:
+        """Return every scenario, in the library's order."""
+        return cast('ScenarioList', self.send('GET', f"/scenarios"))
+
+    def shares_create(
+        self,
+        sandbox_id: str | int,
+        body: NewLink | None = None,
+    ) -> MadeLink:
+        """Make one; its secret is in this answer and nowhere else."""
+        return cast('MadeLink', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/shares", body=body))
+
+    def shares_delete(
+        self,
+        sandbox_id: str | int,
+        link_id: str | int,
+    ) -> None:
+        """Take it back; who came by it is out."""
+        self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}/shares/{self.part(link_id)}")
+
+    def shares_list(
+        self,
+        sandbox_id: str | int,
+    ) -> LinkList:
+        """Return them, newest first; its owner alone may ask."""
+        return cast('LinkList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/shares"))
+
+    def shares_open(
+        self,
+        body: OpenLink,
+    ) -> Sandbox:
+        """Open it: the sandbox is there for this person from now on."""
+        return cast('Sandbox', self.send('POST', f"/shares/open", body=body))
+
+    def speed(
+        self,
+        sandbox_id: str | int,
+        body: Speed,
+    ) -> Done:
+        """Set the speed."""
+        return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/speed", body=body))
+
+    def state_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        tick: int | None = None,
+    ) -> PageState:
+        """Return every row as it was."""
+        return cast('PageState', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/state", query=given({'tick': tick})))
+
+    def step(
+        self,
+        sandbox_id: str | int,
+        body: Step | None = None,
+    ) -> Done:
+        """Run some ticks, to a tick, or to an event; answers at once."""
+        return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/step", body=body))
+
+    def tables_read(
+        self,
+        sandbox_id: str | int,
+        table: str | int,
+        *,
+        fields: Mapping[str, str] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        search: str | None = None,
+        sort: str | None = None,
+        tick: int | None = None,
+    ) -> Table:
+        """Return a page of the table."""
+        return cast('Table', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/tables/{self.part(table)}", query=given({**(fields or {}), 'limit': limit, 'offset': offset, 'search': search, 'sort': sort, 'tick': tick})))
+
+    def tokens_create(
+        self,
+        body: NewToken,
+    ) -> MadeToken:
+        """Make one; its secret is in this answer and nowhere else."""
+        return cast('MadeToken', self.send('POST', f"/tokens", body=body))
+
+    def tokens_delete(
+        self,
+        token_id: str | int,
+    ) -> None:
+        """Revoke it."""
+        self.send('DELETE', f"/tokens/{self.part(token_id)}")
+
+    def tokens_list(
+        self,
+    ) -> TokenList:
+        """Return them, newest first; secrets are not kept."""
+        return cast('TokenList', self.send('GET', f"/tokens"))
+
+    def undo(
+        self,
+        sandbox_id: str | int,
+    ) -> Done:
+        """Run again without the last edit, up to the present tick."""
+        return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/undo"))
+
+    def whatif_create(
+        self,
+        sandbox_id: str | int,
+        body: WhatIf,
+    ) -> Preview:
+        """Return what merge patches would come to: they are run on a copy."""
+        return cast('Preview', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/whatif", body=body))
+
+
+class AsyncOperations(AsyncSender):
+    """Every operation of the API; each is awaited."""
+
+    async def apply(
+        self,
+        sandbox_id: str | int,
+        body: Import | None = None,
+        *,
+        dry_run: str | None = None,
+        skip_errors: bool | None = None,
+    ) -> Imported:
+        """Create and change objects; on any error nothing, unless skipErrors."""
+        return cast('Imported', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/apply", body=body, query=given({'dryRun': dry_run, 'skipErrors': skip_errors})))
+
+    async def archive_read(
+        self,
+        sandbox_id: str | int,
+    ) -> bytes:
+        """Return the file."""
+        return cast('bytes', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/archive", accept='application/vnd.quotalab.sandbox'))
+
+    async def archives_create(
+        self,
+        body: bytes | None = None,
+    ) -> Sandbox:
+        """Make a sandbox of a file that was exported."""
+        return cast('Sandbox', await self.send('POST', f"/archives", body=body, media='application/vnd.quotalab.sandbox'))
+
+    async def audit_read(
+        self,
+        sandbox_id: str | int,
+    ) -> AuditList:
+        """Return the newest lines to its owner."""
+        return cast('AuditList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/audit"))
+
+    async def compare_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        points: int | None = None,
+        to_tick: int | None = None,
+        with_: str | None = None,
+    ) -> Comparison:
+        """Return where they part, who fares how, preemptions, curves and totals."""
+        return cast('Comparison', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/compare", query=given({'points': points, 'toTick': to_tick, 'with': with_})))
+
+    async def convert(
+        self,
+        sandbox_id: str | int,
+        body: Convert,
+    ) -> Converted:
+        """Convert Kueue to YuniKorn or back; what is lost is named."""
+        return cast('Converted', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/convert", body=body))
+
+    async def counterfactuals_read(
+        self,
+        sandbox_id: str | int,
+        namespace: str | int,
+        name: str | int,
+        *,
+        horizon_ms: int | None = None,
+        limit: int | None = None,
+        tick: int | None = None,
+    ) -> Counterfactuals:
+        """Return verdicts; every one of them was run on a copy of the world."""
+        return cast('Counterfactuals', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/explain/{self.part(namespace)}/{self.part(name)}/counterfactuals", query=given({'horizonMs': horizon_ms, 'limit': limit, 'tick': tick})))
+
+    async def delete_objects(
+        self,
+        sandbox_id: str | int,
+        body: Delete,
+    ) -> Done:
+        """Delete objects; what runs for them stops."""
+        return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/delete", body=body))
+
+    async def events_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        after: str | None = None,
+        from_tick: int | None = None,
+        limit: int | None = None,
+        newest: bool | None = None,
+        subject: str | None = None,
+        to_tick: int | None = None,
+        type: str | None = None,
+    ) -> EventList:
+        """Return events in order."""
+        return cast('EventList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/events", query=given({'after': after, 'fromTick': from_tick, 'limit': limit, 'newest': newest, 'subject': subject, 'toTick': to_tick, 'type': type})))
+
+    async def experiments_cancel(
+        self,
+        experiment_id: str | int,
+    ) -> Experiment:
+        """Give up what has not ended; what has ended is kept."""
+        return cast('Experiment', await self.send('POST', f"/experiments/{self.part(experiment_id)}/cancel"))
+
+    async def experiments_compare(
+        self,
+        experiment_id: str | int,
+        *,
+        points: int | None = None,
+        runs: str | None = None,
+        to_tick: int | None = None,
+    ) -> Comparison:
+        """Return what differs between runs, as between sandboxes."""
+        return cast('Comparison', await self.send('GET', f"/experiments/{self.part(experiment_id)}/compare", query=given({'points': points, 'runs': runs, 'toTick': to_tick})))
+
+    async def experiments_create(
+        self,
+        body: Start | None = None,
+    ) -> Experiment:
+        """Start an experiment; workers take its runs up at once."""
+        return cast('Experiment', await self.send('POST', f"/experiments", body=body))
+
+    async def experiments_delete(
+        self,
+        experiment_id: str | int,
+    ) -> None:
+        """Delete it with its results; sandboxes opened from it stay."""
+        await self.send('DELETE', f"/experiments/{self.part(experiment_id)}")
+
+    async def experiments_list(
+        self,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> ExperimentList:
+        """Return your experiments, newest first."""
+        return cast('ExperimentList', await self.send('GET', f"/experiments", query=given({'limit': limit, 'offset': offset})))
+
+    async def experiments_read(
+        self,
+        experiment_id: str | int,
+    ) -> OneExperiment:
+        """Return progress, and a line per variant of what ended so far."""
+        return cast('OneExperiment', await self.send('GET', f"/experiments/{self.part(experiment_id)}"))
+
+    async def experiments_results(
+        self,
+        experiment_id: str | int,
+        *,
+        after: int | None = None,
+        limit: int | None = None,
+    ) -> Results:
+        """Return runs in the order in which they ended, to be asked for again."""
+        return cast('Results', await self.send('GET', f"/experiments/{self.part(experiment_id)}/results", query=given({'after': after, 'limit': limit})))
+
+    async def experiments_results_csv(
+        self,
+        experiment_id: str | int,
+    ) -> str:
+        """Return a line per run, a column per measure."""
+        return cast('str', await self.send('GET', f"/experiments/{self.part(experiment_id)}/results.csv", accept='text/csv'))
+
+    async def experiments_runs_open(
+        self,
+        experiment_id: str | int,
+        run: str | int,
+        body: Open | None = None,
+    ) -> Sandbox:
+        """Make a paused sandbox of a run, at a tick or where it ended."""
+        return cast('Sandbox', await self.send('POST', f"/experiments/{self.part(experiment_id)}/runs/{self.part(run)}/open", body=body))
+
+    async def explain_read(
+        self,
+        sandbox_id: str | int,
+        namespace: str | int,
+        name: str | int,
+        *,
+        kind: Literal['Application', 'Pod', 'Workload'] | None = None,
+        tick: int | None = None,
+    ) -> Explanation | PodExplanation | AskExplanation | ApplicationExplanation:
+        """Return conditions, arithmetic, searches or node tables, and sentences."""
+        return cast('Explanation | PodExplanation | AskExplanation | ApplicationExplanation', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/explain/{self.part(namespace)}/{self.part(name)}", query=given({'kind': kind, 'tick': tick})))
+
+    async def export_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        status: bool | None = None,
+        what: Literal['all', 'objects', 'policy', 'queues'] | None = None,
+    ) -> str:
+        """Return YAML that loads again."""
+        return cast('str', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/export", query=given({'status': status, 'what': what}), accept='application/yaml'))
+
+    async def fairness_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        tick: int | None = None,
+    ) -> Fairness:
+        """Return formulas with their numbers, flows, heads and next victims."""
+        return cast('Fairness', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/fairness", query=given({'tick': tick})))
+
+    async def fork(
+        self,
+        sandbox_id: str | int,
+        body: Fork | None = None,
+    ) -> Sandbox:
+        """Fork the sandbox; whoever may see it may."""
+        return cast('Sandbox', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/fork", body=body))
+
+    async def hash_read(
+        self,
+        sandbox_id: str | int,
+    ) -> Hash:
+        """Return the SHA-256 of the world as committed last."""
+        return cast('Hash', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/hash"))
+
+    async def import_files(
+        self,
+        sandbox_id: str | int,
+        body: Import | None = None,
+        *,
+        dry_run: str | None = None,
+        skip_errors: bool | None = None,
+    ) -> Imported:
+        """Create and change objects; on any error nothing, unless skipErrors."""
+        return cast('Imported', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/import", body=body, query=given({'dryRun': dry_run, 'skipErrors': skip_errors})))
+
+    async def lesson_end(
+        self,
+        sandbox_id: str | int,
+    ) -> None:
+        """End it; followers are out."""
+        await self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}/lesson")
+
+    async def lesson_guess(
+        self,
+        sandbox_id: str | int,
+        follower: str | int,
+        body: Guess,
+    ) -> None:
+        """Say what one expects at a stop; the last guess counts."""
+        await self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/lesson/followers/{self.part(follower)}", body=body)
+
+    async def lesson_join(
+        self,
+        body: Join,
+    ) -> Joined:
+        """Follow it: until it ends, its sandbox may be looked at."""
+        return cast('Joined', await self.send('POST', f"/lessons/join", body=body))
+
+    async def lesson_open(
+        self,
+        sandbox_id: str | int,
+    ) -> Lesson:
+        """Open it, or return the one that runs; the answer holds the code."""
+        return cast('Lesson', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/lesson"))
+
+    async def lesson_read(
+        self,
+        sandbox_id: str | int,
+    ) -> Lesson:
+        """Return where the presenter is and what followers expect."""
+        return cast('Lesson', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/lesson"))
+
+    async def lesson_show(
+        self,
+        sandbox_id: str | int,
+        body: Look,
+    ) -> Lesson:
+        """Let followers look where the presenter looks."""
+        return cast('Lesson', await self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/lesson", body=body))
+
+    async def me_read(
+        self,
+    ) -> Me:
+        """Return the user's name and how far this request's key reaches."""
+        return cast('Me', await self.send('GET', f"/me"))
+
+    async def members_delete(
+        self,
+        sandbox_id: str | int,
+        username: str | int,
+    ) -> None:
+        """Let them out; oneself, to leave."""
+        await self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}/members/{self.part(username)}")
+
+    async def members_list(
+        self,
+        sandbox_id: str | int,
+    ) -> MemberList:
+        """Return the members; its owner alone may ask."""
+        return cast('MemberList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/members"))
+
+    async def members_put(
+        self,
+        sandbox_id: str | int,
+        username: str | int,
+        body: Role,
+    ) -> Member:
+        """Let them in as editor or viewer."""
+        return cast('Member', await self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/members/{self.part(username)}", body=body))
+
+    async def metrics_read(
+        self,
+        sandbox_id: str | int,
+    ) -> str:
+        """Return Prometheus text, in simulated time."""
+        return cast('str', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/metrics", accept='text/plain'))
+
+    async def move(
+        self,
+        sandbox_id: str | int,
+        body: Move,
+    ) -> Done | MoveOutcome:
+        """Move it; with dryRun say what would happen, by running it on a copy."""
+        return cast('Done | MoveOutcome', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/move", body=body))
+
+    async def node(
+        self,
+        sandbox_id: str | int,
+        body: Node,
+    ) -> Done:
+        """Change a node as an operator or a power cut would."""
+        return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/node", body=body))
+
+    async def objects_delete(
+        self,
+        sandbox_id: str | int,
+        kind: str | int,
+        namespace: str | int,
+        name: str | int,
+        *,
+        format: Literal['json', 'yaml'] | None = None,
+    ) -> Done:
+        """Delete the object; what runs for it stops."""
+        return cast('Done', await self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", query=given({'format': format})))
+
+    async def objects_patch(
+        self,
+        sandbox_id: str | int,
+        kind: str | int,
+        namespace: str | int,
+        name: str | int,
+        body: dict[str, Any] | None = None,
+        *,
+        dry_run: str | None = None,
+        format: Literal['json', 'yaml'] | None = None,
+    ) -> Imported:
+        """Lay a merge patch over the manifest."""
+        return cast('Imported', await self.send('PATCH', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", body=body, query=given({'dryRun': dry_run, 'format': format})))
+
+    async def objects_put(
+        self,
+        sandbox_id: str | int,
+        kind: str | int,
+        namespace: str | int,
+        name: str | int,
+        body: dict[str, Any] | None = None,
+        *,
+        dry_run: str | None = None,
+        format: Literal['json', 'yaml'] | None = None,
+    ) -> Imported:
+        """Create or replace the object."""
+        return cast('Imported', await self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", body=body, query=given({'dryRun': dry_run, 'format': format})))
+
+    async def objects_read(
+        self,
+        sandbox_id: str | int,
+        kind: str | int,
+        namespace: str | int,
+        name: str | int,
+        *,
+        format: Literal['json', 'yaml'] | None = None,
+    ) -> dict[str, Any]:
+        """Return the object with its status, as the API server would."""
+        return cast('dict[str, Any]', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", query=given({'format': format})))
+
+    async def pause(
+        self,
+        sandbox_id: str | int,
+    ) -> Done:
+        """Stop after the tick that is being made."""
+        return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pause"))
+
+    async def pin(
+        self,
+        sandbox_id: str | int,
+        body: Pin,
+    ) -> Done:
+        """Pin a pod to a node, or unpin it."""
+        return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pin", body=body))
+
+    async def play(
+        self,
+        sandbox_id: str | int,
+        body: Play | None = None,
+    ) -> Done:
+        """Let the clock tick the sandbox."""
+        return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/play", body=body))
+
+    async def policy_patch(
+        self,
+        sandbox_id: str | int,
+        body: dict[str, Any] | None = None,
+        *,
+        dry_run: str | None = None,
+        format: Literal['json', 'yaml'] | None = None,
+    ) -> Imported:
+        """Lay a merge patch over the policy document."""
+        return cast('Imported', await self.send('PATCH', f"/sandboxes/{self.part(sandbox_id)}/policy", body=body, query=given({'dryRun': dry_run, 'format': format})))
+
+    async def policy_put(
+        self,
+        sandbox_id: str | int,
+        body: dict[str, Any] | None = None,
+        *,
+        dry_run: str | None = None,
+        format: Literal['json', 'yaml'] | None = None,
+    ) -> Imported:
+        """Replace the policy."""
+        return cast('Imported', await self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/policy", body=body, query=given({'dryRun': dry_run, 'format': format})))
+
+    async def policy_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        format: Literal['json', 'yaml'] | None = None,
+    ) -> dict[str, Any]:
+        """Return the policy in force."""
+        return cast('dict[str, Any]', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/policy", query=given({'format': format})))
+
+    async def preemption_steps_read(
+        self,
+        sandbox_id: str | int,
+        place: str | int,
+    ) -> Preemption:
+        """Return the search that chose the victim: its tick run again and traced."""
+        return cast('Preemption', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/preemptions/{self.part(place)}"))
+
+    async def preemptions_read(
+        self,
+        sandbox_id: str | int,
+    ) -> EventList:
+        """Return the preemptions in order; takes what `events` takes."""
+        return cast('EventList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/preemptions"))
+
+    async def redo(
+        self,
+        sandbox_id: str | int,
+    ) -> Done:
+        """Run again with the edit that was undone last, in its place."""
+        return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/redo"))
+
+    async def registry_read(
+        self,
+    ) -> Registry:
+        """Return everything that is enrolled."""
+        return cast('Registry', await self.send('GET', f"/registry"))
+
+    async def reproduction_read(
+        self,
+        sandbox_id: str | int,
+        place: str | int,
+        *,
+        format: Literal['json', 'yaml'] | None = None,
+        runs: int | None = None,
+        seconds: int | None = None,
+    ) -> Reproduction:
+        """Shrink the world while it still takes the decision; really run each time."""
+        return cast('Reproduction', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/events/{self.part(place)}/reproduction", query=given({'format': format, 'runs': runs, 'seconds': seconds})))
+
+    async def rewind(
+        self,
+        sandbox_id: str | int,
+        body: Rewind,
+    ) -> Rewound:
+        """Go on from an earlier tick; what came after is kept as a fork."""
+        return cast('Rewound', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/rewind", body=body))
+
+    async def samples_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        from_tick: int | None = None,
+        limit: int | None = None,
+        to_tick: int | None = None,
+    ) -> SampleList:
+        """Return samples in order, thinned out when there are more than `limit`."""
+        return cast('SampleList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/samples", query=given({'fromTick': from_tick, 'limit': limit, 'toTick': to_tick})))
+
+    async def sandboxes_change(
+        self,
+        sandbox_id: str | int,
+        body: PatchedChange | None = None,
+    ) -> Sandbox:
+        """Rename it, or change who may see it."""
+        return cast('Sandbox', await self.send('PATCH', f"/sandboxes/{self.part(sandbox_id)}", body=body))
+
+    async def sandboxes_create(
+        self,
+        body: Create | None = None,
+    ) -> Created:
+        """Make a sandbox of a scenario, of files, or empty; it is paused."""
+        return cast('Created', await self.send('POST', f"/sandboxes", body=body))
+
+    async def sandboxes_delete(
+        self,
+        sandbox_id: str | int,
+    ) -> None:
+        """Delete it with its history; forks keep what is their own."""
+        await self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}")
+
+    async def sandboxes_list(
+        self,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+    ) -> SandboxList:
+        """Return your sandboxes, newest change first."""
+        return cast('SandboxList', await self.send('GET', f"/sandboxes", query=given({'limit': limit, 'offset': offset})))
+
+    async def sandboxes_read(
+        self,
+        sandbox_id: str | int,
+    ) -> Sandbox:
+        """Return the sandbox."""
+        return cast('Sandbox', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}"))
+
+    async def scenarios_list(
+        self,
+    ) -> ScenarioList:
+        """Return every scenario, in the library's order."""
+        return cast('ScenarioList', await self.send('GET', f"/scenarios"))
+
+    async def shares_create(
+        self,
+        sandbox_id: str | int,
+        body: NewLink | None = None,
+    ) -> MadeLink:
+        """Make one; its secret is in this answer and nowhere else."""
+        return cast('MadeLink', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/shares", body=body))
+
+    async def shares_delete(
+        self,
+        sandbox_id: str | int,
+        link_id: str | int,
+    ) -> None:
+        """Take it back; who came by it is out."""
+        await self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}/shares/{self.part(link_id)}")
+
+    async def shares_list(
+        self,
+        sandbox_id: str | int,
+    ) -> LinkList:
+        """Return them, newest first; its owner alone may ask."""
+        return cast('LinkList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/shares"))
+
+    async def shares_open(
+        self,
+        body: OpenLink,
+    ) -> Sandbox:
+        """Open it: the sandbox is there for this person from now on."""
+        return cast('Sandbox', await self.send('POST', f"/shares/open", body=body))
+
+    async def speed(
+        self,
+        sandbox_id: str | int,
+        body: Speed,
+    ) -> Done:
+        """Set the speed."""
+        return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/speed", body=body))
+
+    async def state_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        tick: int | None = None,
+    ) -> PageState:
+        """Return every row as it was."""
+        return cast('PageState', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/state", query=given({'tick': tick})))
+
+    async def step(
+        self,
+        sandbox_id: str | int,
+        body: Step | None = None,
+    ) -> Done:
+        """Run some ticks, to a tick, or to an event; answers at once."""
+        return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/step", body=body))
+
+    async def tables_read(
+        self,
+        sandbox_id: str | int,
+        table: str | int,
+        *,
+        fields: Mapping[str, str] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        search: str | None = None,
+        sort: str | None = None,
+        tick: int | None = None,
+    ) -> Table:
+        """Return a page of the table."""
+        return cast('Table', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/tables/{self.part(table)}", query=given({**(fields or {}), 'limit': limit, 'offset': offset, 'search': search, 'sort': sort, 'tick': tick})))
+
+    async def tokens_create(
+        self,
+        body: NewToken,
+    ) -> MadeToken:
+        """Make one; its secret is in this answer and nowhere else."""
+        return cast('MadeToken', await self.send('POST', f"/tokens", body=body))
+
+    async def tokens_delete(
+        self,
+        token_id: str | int,
+    ) -> None:
+        """Revoke it."""
+        await self.send('DELETE', f"/tokens/{self.part(token_id)}")
+
+    async def tokens_list(
+        self,
+    ) -> TokenList:
+        """Return them, newest first; secrets are not kept."""
+        return cast('TokenList', await self.send('GET', f"/tokens"))
+
+    async def undo(
+        self,
+        sandbox_id: str | int,
+    ) -> Done:
+        """Run again without the last edit, up to the present tick."""
+        return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/undo"))
+
+    async def whatif_create(
+        self,
+        sandbox_id: str | int,
+        body: WhatIf,
+    ) -> Preview:
+        """Return what merge patches would come to: they are run on a copy."""
+        return cast('Preview', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/whatif", body=body))

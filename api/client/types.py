@@ -1,0 +1,1807 @@
+"""The API's types. Made by `manage.py apitypes` from the schema; not edited by hand."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+
+BetterEnum = Literal['low', 'high']
+
+
+ChangeEnum = Literal['add', 'cordon', 'uncordon', 'drain', 'fail', 'recover']
+
+
+ConvertedStack = Literal['kueue', 'yunikorn']
+
+
+ExperimentRole = Literal['owner', 'viewer']
+
+
+ExperimentState = Literal['running', 'done', 'cancelled']
+
+
+LevelEnum = Literal['error', 'unsupported', 'warning']
+
+
+MemberRole = Literal['editor', 'viewer']
+
+
+OutcomeEnum = Literal['admitted', 'waits', 'inactive', 'finished', 'gone', 'changes']
+
+
+RunStateEnum = Literal['waiting', 'running', 'done', 'failed', 'cancelled']
+
+
+SandboxRole = Literal['owner', 'editor', 'viewer']
+
+
+ScopeEnum = Literal['read', 'write', 'admin']
+
+
+SpanStateEnum = Literal['waiting', 'running', 'finished']
+
+
+Stack = Literal['kueue', 'yunikorn', 'kube']
+
+
+VerdictsEnum = Literal['same', 'earlier', 'later', 'never', 'only']
+
+
+VisibilityEnum = Literal['private', 'public']
+
+
+class Audit(TypedDict):
+    """One line of the audit log."""
+
+    at: str
+    who: str
+    action: str
+    subject: str
+    detail: dict[str, Any]
+
+
+class AuditList(TypedDict):
+    """The newest lines, newest first."""
+
+    items: list[Audit]
+
+
+class Branch(TypedDict):
+    """One branch."""
+
+    id: str
+    title: str
+    branch: str
+    stack: str
+    tick: int
+
+
+class Checkpoint(TypedDict):
+    """A stop of a lesson; texts by language tag."""
+
+    at: str
+    atMs: int
+    say: dict[str, str]
+    ask: dict[str, str]
+    answer: dict[str, str]
+    choices: list[dict[str, str]]
+    right: int | None
+
+
+class Comparison(TypedDict):
+    """Two or more branches; the first is what the others are held against."""
+
+    branches: list[Branch]
+    fromTick: int
+    toTick: int
+    sameSubjects: bool
+    differences: list[Difference]
+    counts: list[Counts]
+    workloads: list[Fare]
+    moreWorkloads: int
+    preemptions: list[Preemptions]
+    series: Series
+    totals: list[Total]
+
+
+class Convert(TypedDict):
+    """Which stack the new sandbox runs, and its title if not one made up."""
+
+    stack: ConvertedStack
+    title: NotRequired[str]
+
+
+class Converted(TypedDict):
+    """The new sandbox, what was found in it, and what could not be carried over."""
+
+    id: str
+    title: str
+    branch: str
+    parent: str | None
+    parentRevision: int
+    scenario: str
+    owner: str
+    role: SandboxRole
+    visibility: VisibilityEnum
+    stack: Stack
+    seed: str
+    revision: int
+    tick: int
+    tMs: int
+    tickMs: int
+    playing: bool
+    speed: float
+    until: str
+    problem: str
+    hash: str
+    createdAt: str
+    changedAt: str
+    findings: list[Finding]
+    losses: list[Loss]
+
+
+class Counts(TypedDict):
+    """How many workloads fare how in another branch."""
+
+    same: int
+    earlier: int
+    later: int
+    never: int
+    only: int
+
+
+class Create(TypedDict):
+    """A new sandbox: of a scenario of the library, of files, or empty."""
+
+    title: NotRequired[str]
+    scenario: NotRequired[str]
+    files: NotRequired[list[File]]
+    seed: NotRequired[int | None]
+    policy: NotRequired[dict[str, Any]]
+
+
+class Created(TypedDict):
+    """A sandbox just made, and what was found in its files."""
+
+    id: str
+    title: str
+    branch: str
+    parent: str | None
+    parentRevision: int
+    scenario: str
+    owner: str
+    role: SandboxRole
+    visibility: VisibilityEnum
+    stack: Stack
+    seed: str
+    revision: int
+    tick: int
+    tMs: int
+    tickMs: int
+    playing: bool
+    speed: float
+    until: str
+    problem: str
+    hash: str
+    createdAt: str
+    changedAt: str
+    findings: list[Finding]
+
+
+class Curves(TypedDict):
+    """One branch over the ticks; null where nothing is known."""
+
+    pending: list[float | None]
+    running: list[float | None]
+    waitP50Ms: list[float | None]
+    utilisation: dict[str, list[float | None]]
+    shares: dict[str, list[float | None]]
+    used: dict[str, dict[str, list[float | None]]]
+
+
+class Decided(TypedDict):
+    """One decision."""
+
+    tMs: int
+    type: str
+    subject: str
+    by: str
+    reason: str
+    message: str
+
+
+class Delete(TypedDict):
+    """Objects to delete."""
+
+    revision: NotRequired[int | None]
+    objects: list[Key]
+
+
+class Difference(TypedDict):
+    """The first decision that is not the same; null = nothing is decided there."""
+
+    tick: int
+    tMs: int
+    ours: Decided | None
+    theirs: Decided | None
+
+
+class Done(TypedDict):
+    """The revision that an action made; the diff to it is on its way to everyone."""
+
+    revision: int
+    tick: int
+
+
+class Entry(TypedDict):
+    """A strategy or plug-in that is enrolled."""
+
+    family: str
+    name: str
+    label: str
+    help: str
+    parameters: dict[str, Any] | None
+
+
+class Event(TypedDict):
+    """One decision or edit; `data` holds what only its type has."""
+
+    revision: int
+    seq: int
+    tick: int
+    tMs: int
+    type: str
+    subject: str
+    by: str
+    reason: str
+    message: str
+    data: dict[str, Any]
+
+
+class EventList(TypedDict):
+    """Events in order; `next` is the revision and seq to go on after."""
+
+    items: list[Event]
+    next: str
+
+
+class Experiment(TypedDict):
+    """An experiment as lists show it."""
+
+    id: str
+    title: str
+    owner: str
+    role: ExperimentRole
+    visibility: VisibilityEnum
+    state: ExperimentState
+    total: int
+    done: int
+    failed: int
+    variants: list[str]
+    seeds: list[str]
+    horizonMs: int
+    limitMs: int
+    createdAt: str
+    finishedAt: str | None
+
+
+class ExperimentList(TypedDict):
+    """A page of experiments, newest first."""
+
+    items: list[Experiment]
+    remaining: int
+
+
+class Fare(TypedDict):
+    """A workload that fares differently; one verdict per other branch."""
+
+    subject: str
+    verdicts: list[VerdictsEnum]
+    fates: list[Fate]
+
+
+class Fate(TypedDict):
+    """How a workload fared in one branch."""
+
+    arrivedMs: int | None
+    firstMs: int | None
+    startedMs: int | None
+    finishedMs: int | None
+    evictions: int
+    spans: list[Span]
+
+
+class File(TypedDict):
+    """One file: its name, for messages, and its text."""
+
+    name: NotRequired[str]
+    text: str
+
+
+class Finding(TypedDict):
+    """Something that the importer found."""
+
+    level: LevelEnum
+    file: str
+    line: int
+    field: str
+    problem: str
+
+
+class Fork(TypedDict):
+    """Where to fork; now when there is no tick."""
+
+    tick: NotRequired[int | None]
+    title: NotRequired[str]
+
+
+class Guess(TypedDict):
+    """What a follower expects: the index of a choice at the index of a stop."""
+
+    stop: int
+    choice: int
+
+
+class Hash(TypedDict):
+    """SHA-256 of the world's canonical msgpack."""
+
+    hash: str
+    revision: int
+    tick: int
+
+
+class Import(TypedDict):
+    """Files, or manifests as JSON objects, or both."""
+
+    revision: NotRequired[int | None]
+    files: NotRequired[list[File]]
+    objects: NotRequired[list[dict[str, Any]]]
+    skipErrors: NotRequired[bool]
+    dryRun: NotRequired[bool]
+
+
+class Imported(TypedDict):
+    """What an import did, or with dryRun would do."""
+
+    created: list[str]
+    changed: list[str]
+    unchanged: list[str]
+    policy: bool
+    findings: list[Finding]
+    revision: int
+
+
+class Interval(TypedDict):
+    """A mean over seeds and its 95% interval; null with one run alone."""
+
+    count: int
+    mean: float
+    low: float | None
+    high: float | None
+
+
+class Join(TypedDict):
+    """A code that was said, and who this browser was when it joined before."""
+
+    code: str
+    follower: NotRequired[str]
+
+
+class Joined(TypedDict):
+    """What was joined, and the name under which to guess."""
+
+    sandbox: str
+    follower: str
+
+
+class Key(TypedDict):
+    """An object by name."""
+
+    kind: str
+    namespace: NotRequired[str]
+    name: str
+
+
+class Kind(TypedDict):
+    """A kind of object: which stacks simulate it, or why none does."""
+
+    kind: str
+    group: str
+    versions: list[str]
+    plural: str
+    level: str
+    stacks: list[str]
+    namespaced: bool
+    note: str
+
+
+class Lesson(TypedDict):
+    """A lesson; `code` is told to the owner of the sandbox alone."""
+
+    running: bool
+    version: int
+    code: str | None
+    view: str
+    query: str
+    revealed: list[int]
+    followers: int
+    tallies: list[Tally]
+
+
+class Line(TypedDict):
+    """One variant over all seeds that have ended."""
+
+    variant: int
+    runs: int
+    measures: dict[str, Interval]
+    differences: dict[str, Interval]
+    front: bool
+
+
+class Link(TypedDict):
+    """A link; its secret is only in the answer that made it."""
+
+    id: int
+    mayFork: bool
+    createdAt: str
+    expiresAt: str | None
+
+
+class LinkList(TypedDict):
+    """The links to a sandbox."""
+
+    items: list[Link]
+
+
+class Look(TypedDict):
+    """Where the presenter's page is, and which answers were told."""
+
+    view: str
+    query: NotRequired[str]
+    revealed: NotRequired[list[int]]
+
+
+class Loss(TypedDict):
+    """Something that the other stack has no word for."""
+
+    subject: str
+    lost: str
+
+
+class MadeLink(TypedDict):
+    """A link just made."""
+
+    id: int
+    mayFork: bool
+    createdAt: str
+    expiresAt: str | None
+    secret: str
+
+
+class MadeToken(TypedDict):
+    """A token just made."""
+
+    id: int
+    name: str
+    scope: ScopeEnum
+    createdAt: str
+    expiresAt: str | None
+    usedAt: str | None
+    token: str
+
+
+class Me(TypedDict):
+    """Who asks, and whether this is a server that people sign in to."""
+
+    user: str
+    server: bool
+    scope: ScopeEnum
+
+
+class Member(TypedDict):
+    """Somebody who was let in."""
+
+    user: str
+    role: MemberRole
+
+
+class MemberList(TypedDict):
+    """Everybody who was let in."""
+
+    items: list[Member]
+
+
+class Move(TypedDict):
+    """What moves, and where to. A Workload (`workload`) goes to a LocalQueue of its
+    namespace by name, or to "ClusterQueue/NAME". Anything that moves (`object`)
+    is named by its key; a ClusterQueue or Cohort goes to "Cohort/NAME", or
+    "Cohort/" for none.
+    """
+
+    revision: NotRequired[int | None]
+    workload: NotRequired[str]
+    object: NotRequired[str]
+    to: str
+    dryRun: NotRequired[bool]
+
+
+class MoveOutcome(TypedDict):
+    """What a move would come to: it was run on a copy of the world."""
+
+    outcome: OutcomeEnum
+    tick: int | None
+    ranTo: int
+    reason: str
+    message: str
+    evicted: bool
+    position: int | None
+    victims: list[Victim]
+    shares: list[Share]
+    sentences: list[str]
+    preview: dict[str, Any]
+
+
+class NewLink(TypedDict):
+    """A link to make."""
+
+    mayFork: NotRequired[bool]
+    expiresAt: NotRequired[str | None]
+
+
+class NewToken(TypedDict):
+    """A token to make."""
+
+    name: str
+    scope: NotRequired[ScopeEnum]
+    expiresAt: NotRequired[str | None]
+
+
+class Node(TypedDict):
+    """A node and what happens to it; a new one has a size, or that of another."""
+
+    name: str
+    change: ChangeEnum
+    like: NotRequired[str]
+    labels: NotRequired[dict[str, str]]
+    allocatable: NotRequired[dict[str, str]]
+
+
+class Objective(TypedDict):
+    """What the front is of."""
+
+    measure: str
+    better: BetterEnum
+
+
+class OneExperiment(TypedDict):
+    """An experiment with what came out so far."""
+
+    id: str
+    title: str
+    owner: str
+    role: ExperimentRole
+    visibility: VisibilityEnum
+    state: ExperimentState
+    total: int
+    done: int
+    failed: int
+    variants: list[str]
+    seeds: list[str]
+    horizonMs: int
+    limitMs: int
+    createdAt: str
+    finishedAt: str | None
+    document: dict[str, Any]
+    objectives: list[Objective]
+    lines: list[Line]
+    verdicts: list[Verdict]
+
+
+class Open(TypedDict):
+    """At which tick; null = where the run ended."""
+
+    tick: NotRequired[int | None]
+
+
+class OpenLink(TypedDict):
+    """The secret of a link."""
+
+    secret: str
+
+
+class Patch(TypedDict):
+    """A merge patch of one object."""
+
+    kind: str
+    namespace: NotRequired[str]
+    name: str
+    patch: dict[str, Any]
+
+
+class PatchedChange(TypedDict):
+    """What may be changed of a sandbox itself."""
+
+    title: NotRequired[str]
+    visibility: NotRequired[VisibilityEnum]
+
+
+class Pin(TypedDict):
+    """A pod and the only node that it may run on."""
+
+    pod: str
+    node: str
+
+
+class Play(TypedDict):
+    """Speed in ticks per second, 0 = as fast as it goes."""
+
+    speed: NotRequired[float | None]
+
+
+class Preempted(TypedDict):
+    """A preemption."""
+
+    tick: int
+    tMs: int
+    subject: str
+    by: str
+    reason: str
+
+
+class Preemptions(TypedDict):
+    """Preemptions that another branch has and the first has not, and the reverse."""
+
+    same: int
+    added: list[Preempted]
+    removed: list[Preempted]
+
+
+class Registry(TypedDict):
+    """Everything that can be chosen, for forms and documentation."""
+
+    entries: list[Entry]
+    kinds: list[Kind]
+    policy: dict[str, Any]
+
+
+class Reproduction(TypedDict):
+    """The smallest world that still shows a decision."""
+
+    found: bool
+    decision: str
+    atMs: int
+    before: int
+    after: int
+    runs: int
+    minimal: bool
+    documents: list[dict[str, Any]]
+
+
+class Results(TypedDict):
+    """Runs in the order in which they ended; ask again after `next`."""
+
+    items: list[Run]
+    next: int
+    state: ExperimentState
+
+
+class Rewind(TypedDict):
+    """Which tick to go on from."""
+
+    tick: int
+
+
+class Rewound(TypedDict):
+    """Where the sandbox is now, and the fork that keeps what came after."""
+
+    revision: int
+    tick: int
+    fork: str
+
+
+class Role(TypedDict):
+    """What somebody is to be."""
+
+    role: MemberRole
+
+
+class Run(TypedDict):
+    """One run; `measures` by flat name, empty while there are none."""
+
+    number: int
+    variant: int
+    seed: str
+    state: RunStateEnum
+    ended: int
+    hash: str
+    tick: int | None
+    endMs: int | None
+    settled: bool | None
+    problems: list[str]
+    error: str
+    measures: dict[str, float]
+
+
+class SampleList(TypedDict):
+    """Samples in order of revision, as on the live page."""
+
+    items: list[dict[str, Any]]
+
+
+class Sandbox(TypedDict):
+    """A sandbox as lists show it."""
+
+    id: str
+    title: str
+    branch: str
+    parent: str | None
+    parentRevision: int
+    scenario: str
+    owner: str
+    role: SandboxRole
+    visibility: VisibilityEnum
+    stack: Stack
+    seed: str
+    revision: int
+    tick: int
+    tMs: int
+    tickMs: int
+    playing: bool
+    speed: float
+    until: str
+    problem: str
+    hash: str
+    createdAt: str
+    changedAt: str
+
+
+class SandboxList(TypedDict):
+    """A page of sandboxes, newest change first."""
+
+    items: list[Sandbox]
+    remaining: int
+
+
+class Scenario(TypedDict):
+    """A scenario of the library; texts by language tag."""
+
+    name: str
+    title: dict[str, str]
+    summary: dict[str, str]
+    lesson: bool
+    stack: str
+    seed: str
+    checkpoints: list[Checkpoint]
+
+
+class ScenarioList(TypedDict):
+    """The library, in its order."""
+
+    items: list[Scenario]
+
+
+class Series(TypedDict):
+    """Curves over the same ticks."""
+
+    ticks: list[int]
+    branches: list[Curves]
+
+
+class Share(TypedDict):
+    """A queue's weighted share before and after; "inf" for a weightless borrower."""
+
+    queue: str
+    before: str
+    after: str
+
+
+class Span(TypedDict):
+    """A stretch of a life."""
+
+    state: SpanStateEnum
+    fromMs: int
+    untilMs: int | None
+
+
+class Speed(TypedDict):
+    """Speed in ticks per second, 0 = as fast as it goes."""
+
+    speed: float
+
+
+class Start(TypedDict):
+    """A new experiment: its document, or a file that holds it, and texts it names."""
+
+    document: NotRequired[dict[str, Any]]
+    files: NotRequired[list[File]]
+    title: NotRequired[str]
+    visibility: NotRequired[VisibilityEnum]
+
+
+class Step(TypedDict):
+    """One of: a number of ticks, a tick to reach, an event to see."""
+
+    ticks: NotRequired[int]
+    untilTick: NotRequired[int | None]
+    untilEvent: NotRequired[UntilEvent | None]
+
+
+class Table(TypedDict):
+    """A page of rows, as on the live page."""
+
+    items: list[dict[str, Any]]
+    total: int
+    offset: int
+    revision: int
+
+
+class Tally(TypedDict):
+    """How many expect it."""
+
+    stop: int
+    choice: int
+    count: int
+
+
+class Token(TypedDict):
+    """A token; its secret is only in the answer that made it."""
+
+    id: int
+    name: str
+    scope: ScopeEnum
+    createdAt: str
+    expiresAt: str | None
+    usedAt: str | None
+
+
+class TokenList(TypedDict):
+    """One's own tokens."""
+
+    items: list[Token]
+
+
+class Total(TypedDict):
+    """One measure: a value per branch, a delta per other branch."""
+
+    measure: str
+    values: list[float | None]
+    deltas: list[float | None]
+
+
+class UntilEvent(TypedDict):
+    """The first event that matches ends the run."""
+
+    type: str
+    subject: NotRequired[str]
+    reason: NotRequired[str]
+
+
+class Verdict(TypedDict):
+    """An assertion about one variant; null = a simulation cannot tell."""
+
+    variant: int
+    text: str
+    holds: bool | None
+    value: float | None
+
+
+class Victim(TypedDict):
+    """Who would be evicted, and why."""
+
+    workload: str
+    atMs: int
+    reason: str
+    message: str
+    workLostMs: int
+
+
+class WhatIf(TypedDict):
+    """Edits to try on a copy, and the Workload that they are for, if one."""
+
+    edits: list[Patch]
+    pause: NotRequired[list[Patch]]
+    subject: NotRequired[str]
+
+
+class Explanation(TypedDict):
+    """Why a workload is where it is, at this instant. `state`: "pending",
+    "reserved", "admitted", "evicted" (its job has not stopped yet), "requeued"
+    (evicted and waiting again), "finished", "inactive". `chain` names what it
+    passes: LocalQueue, ClusterQueue and cohorts to the root. `decisive` is the
+    index of the search that decided.
+    """
+
+    workload: str
+    atMs: int
+    tick: int
+    state: str
+    priority: int
+    chain: list[NodeName]
+    condition: Condition | None
+    conditions: list[Condition]
+    waiting: Waiting | None
+    attempt: Attempt
+    flavors: list[FlavorRow]
+    searches: list[Search]
+    decisive: int | None
+    sentences: list[str]
+
+
+class NodeName(TypedDict):
+    """A place in the quota tree."""
+
+    kind: str
+    name: str
+
+
+class Condition(TypedDict):
+    """A condition as the API shows it."""
+
+    type: str
+    status: bool
+    reason: str
+    message: str
+    sinceMs: int
+
+
+class Waiting(TypedDict):
+    """Where a workload stands in its ClusterQueue; positions from 1."""
+
+    position: int
+    of: int
+    ahead: list[str]
+    moreAhead: int
+    parked: bool
+    sticky: bool
+    strategy: str
+    notBeforeMs: int | None
+
+
+class Attempt(TypedDict):
+    """What one admission cycle decides about the workload now. `ran` is False when
+    the workload may not be tried; `reason` and `message` say why. `order` is its
+    turn among `heads`, from 1. `fate`: "admitted", "preempting", "skipped"
+    (others of the cycle came first) or "refused".
+    """
+
+    ran: bool
+    fate: str
+    reason: str
+    message: str
+    borrow: int
+    order: int | None
+    heads: list[str]
+    targets: list[VictimRecord]
+
+
+class VictimRecord(TypedDict):
+    """Who is evicted, and why."""
+
+    workload: str
+    queue: str
+    reason: str
+    priority: int
+    held: list[Amount]
+    message: str
+    atMs: int | None
+    workLostMs: int
+
+
+class Amount(TypedDict):
+    """An amount of one resource, of one flavor when `flavor` says so."""
+
+    resource: str
+    amount: str
+    flavor: str
+
+
+class FlavorRow(TypedDict):
+    """What one flavor offers a podset for one resource. `verdict`: "fit", "preempt"
+    (somebody of the same ClusterQueue goes), "reclaim" (only others go),
+    "noCandidates", "noFit", "barred" (taints, affinity, no such flavor),
+    "notTried" (an earlier flavor was good enough) or "uncovered" (no quota of
+    this resource at all: no numbers). `requested` includes `assigned`, which
+    earlier podsets ask of the same. `potential` is what would be available if
+    nothing were used. `chain` goes from the ClusterQueue to the root.
+    """
+
+    podSet: str
+    flavor: str
+    resource: str
+    verdict: str
+    reason: str
+    requested: str
+    assigned: str
+    chosen: bool
+    borrow: int
+    available: str
+    potential: str
+    shortfall: str
+    chain: list[Level]
+
+
+class Level(TypedDict):
+    """Quota and usage of one node for one flavor and resource. `subtree` is what the
+    node and all below bring together, `lendable` the part of it that the parent
+    may give to others.
+    """
+
+    kind: str
+    name: str
+    nominal: str
+    subtree: str
+    used: str
+    borrowed: str
+    lendable: str
+    borrowingLimit: str | None
+    lendingLimit: str | None
+
+
+class Search(TypedDict):
+    """One search for victims: what for, among whom, how, and whom it found.
+    `purpose`: "flavor" (would preemption help here?) or "assignment" (for the
+    whole request). `law`: "Classical" or "FairSharing"; `rules` are the
+    strategies of fair sharing in their order.
+    """
+
+    purpose: str
+    law: str
+    rules: list[str]
+    requests: list[Amount]
+    sources: list[Source]
+    steps: list[StepRecord]
+    targets: list[VictimRecord]
+
+
+class Source(TypedDict):
+    """Where candidates may come from. `relation`: "same" (its own ClusterQueue),
+    "hierarchy" (lent from within a subtree where the request is covered),
+    "priority" (lent from farther away), "fair" (any borrower of the tree),
+    "other" (nobody of it: `why`). `holders` hold what is needed, `candidates` of
+    them may be preempted.
+    """
+
+    queue: str
+    relation: str
+    policy: str
+    holders: int
+    candidates: int
+    why: str
+    cells: list[Standing]
+
+
+class Standing(TypedDict):
+    """What a node uses of what it brings, for one flavor and resource."""
+
+    kind: str
+    name: str
+    flavor: str
+    resource: str
+    used: str
+    quota: str
+
+
+class StepRecord(TypedDict):
+    """One step of a search, in order. `kind`: "setup", "attempt" (with or without
+    borrowing), "round" (a rule of fair sharing), "turn" (whose candidates are
+    looked at next), "candidate", "putBack" (a target that may not be needed),
+    "failed", "targets". `verdict` of a candidate: "taken", "refused" or
+    "skipped"; of a target that is put back: "spared" or "needed". `shares` are
+    those after the step.
+    """
+
+    kind: str
+    headline: str
+    sentence: str
+    workload: str
+    queue: str
+    relation: str
+    verdict: str
+    reason: str
+    priority: int | None
+    evicted: bool
+    reservedMs: int | None
+    held: list[Amount]
+    test: Test | None
+    room: list[Room]
+    fits: bool | None
+    borrowing: bool | None
+    rule: str
+    withinNominal: bool | None
+    shares: list[ShareRow]
+
+
+class Test(TypedDict):
+    """The question a candidate was judged by, with its numbers. `kind` "share":
+    `rule` of the two, whose shares. "priority": `below` is the priority to be
+    under, None if nobody is. "withinNominal": a node of `cells` whose usage is no
+    more than its quota has nothing to give back.
+    """
+
+    kind: str
+    rule: int | None
+    ours: NodeName | None
+    theirs: NodeName | None
+    preemptorShare: float | None
+    targetShareBefore: float | None
+    targetShareAfter: float | None
+    priority: int | None
+    below: int | None
+    cells: list[Standing]
+
+
+class Room(TypedDict):
+    """What is free for a request at one step of a search. `amount` is asked.
+    `within_nominal` is what is left of the ClusterQueue's own quota where it may
+    not borrow, None where it may.
+    """
+
+    resource: str
+    amount: str
+    flavor: str
+    available: str
+    withinNominal: str | None
+
+
+class ShareRow(TypedDict):
+    """The weighted share of one node."""
+
+    kind: str
+    name: str
+    share: float | None
+    weight: float
+    borrowing: bool
+
+
+class PodExplanation(TypedDict):
+    """Where kube-scheduler could place a pod, node by node."""
+
+    pod: str
+    atMs: int
+    node: str
+    condition: Condition | None
+    queue: str
+    nominated: str
+    scorers: list[Scorer]
+    nodes: list[NodeRowRecord]
+    totalNodes: int
+    feasible: int
+    best: list[str]
+    counts: dict[str, int]
+    problem: str
+    sentences: list[str]
+
+
+class Scorer(TypedDict):
+    """A scoring plug-in and its weight; `skipped` where it had nothing to say."""
+
+    plugin: str
+    weight: int
+    skipped: bool
+
+
+class NodeRowRecord(TypedDict):
+    """One node in the table of a pod."""
+
+    node: str
+    fits: bool
+    code: str
+    plugin: str
+    reasons: list[str]
+    scores: list[Score]
+    total: int | None
+
+
+class Score(TypedDict):
+    """One scorer on one node."""
+
+    plugin: str
+    raw: int
+    normalized: int
+
+
+class AskExplanation(TypedDict):
+    """Why a pod has no place under YuniKorn, and what both sets of laws would do."""
+
+    pod: str
+    atMs: int
+    application: str
+    applicationState: str
+    queue: str
+    node: str
+    reservedOn: str
+    requests: list[Amount]
+    path: list[QueueRoom]
+    headroom: list[Amount]
+    checks: list[Check]
+    line: list[LineLevel]
+    nodeVerdicts: list[NodeVerdict]
+    nodesWithRoom: int
+    nodes: int
+    plans: list[Plan]
+    lawsDiffer: bool
+    log: list[str]
+    sentences: list[str]
+
+
+class QueueRoom(TypedDict):
+    """One queue on the path of a YuniKorn ask, leaf first."""
+
+    queue: str
+    resource: str
+    guaranteed: str | None
+    max: str | None
+    used: str
+    pending: str
+    left: str | None
+
+
+class Check(TypedDict):
+    """One condition and whether it holds."""
+
+    name: str
+    holds: bool
+    detail: str
+
+
+class LineLevel(TypedDict):
+    """Who is visited at one level on the way to an ask, first one first. `kind`:
+    "queues" below `name`, "applications" of it, or "asks" of an application. Of
+    queues `shares` are those they are sorted by.
+    """
+
+    kind: str
+    name: str
+    order: list[str]
+    shares: list[float]
+
+
+class NodeVerdict(TypedDict):
+    """Why a node does not take an ask now; "" when it does."""
+
+    node: str
+    verdict: str
+
+
+class Plan(TypedDict):
+    """Whom one set of preemption laws would tell to go for an ask."""
+
+    laws: str
+    inForce: bool
+    node: str
+    victims: list[VictimRecord]
+    reason: str
+
+
+class ApplicationExplanation(TypedDict):
+    """An application, who stands before it in its queue, and its next ask."""
+
+    application: str
+    atMs: int
+    queue: str
+    state: str
+    user: str
+    submittedMs: int
+    mayRun: bool
+    allocated: list[Amount]
+    pending: list[Amount]
+    before: list[str]
+    waiting: list[str]
+    placed: list[str]
+    next: AskExplanation | None
+    lawsDiffer: bool
+    sentences: list[str]
+
+
+class Counterfactuals(TypedDict):
+    """Verdicts, each one run; `tried` of `questions` were asked before `limit` runs."""
+
+    workload: str
+    atMs: int
+    horizonMs: int
+    questions: int
+    tried: int
+    runs: int
+    verdicts: list[VerdictRecord]
+
+
+class VerdictRecord(TypedDict):
+    """One counterfactual that was really run. `verdict`: "yes", "but" (admitted, and
+    its pods stay pending), "no", or "unknown" when the run was given up. `kind`:
+    "wait", "nominalQuota", "borrowingLimit", "priority", "weight",
+    "reclaimWithinCohort", "withinClusterQueue", "borrowWithinCohort",
+    "queueingStrategy" or "localQueue". `finishes` are the workloads whose end
+    came right before (kind "wait"). `subject` and `effect` are sentences.
+    """
+
+    id: str
+    kind: str
+    verdict: str
+    subject: str
+    now: str
+    effect: str
+    change: Change | None
+    outcome: Outcome
+    amounts: list[Amount]
+    value: str
+    finishes: list[str]
+    runs: int
+
+
+class Change(TypedDict):
+    """Edits that belong together. `pause` holds those that come first where the
+    change needs an instant between them: a Workload with quota is inactive before
+    it can move.
+    """
+
+    edits: list[Edit]
+    pause: list[Edit]
+
+
+class Edit(TypedDict):
+    """A JSON merge patch of one object: enough to do the change for real."""
+
+    kind: str
+    namespace: str
+    name: str
+    patch: dict[str, Any]
+
+
+class Outcome(TypedDict):
+    """What a run on a copy of the world came to. `outcome`: "admitted", "waits",
+    "inactive", "finished" (before it was asked), "gone", "unknown" (given up
+    after very many decisions, at `ran_to_ms`), or "ran" when it is about no
+    workload. `pods`: "" when pods are not placed, "placed", or "pending" with
+    `pods_message`. `victims` are those preempted for it, with what was lost.
+    """
+
+    outcome: str
+    atMs: int | None
+    tick: int | None
+    ranToMs: int
+    settled: bool
+    reason: str
+    message: str
+    pods: str
+    podsMessage: str
+    position: int | None
+    victims: list[VictimRecord]
+    shares: list[ShareChange]
+    workLostMs: int
+
+
+class ShareChange(TypedDict):
+    """A weighted share before and after something."""
+
+    kind: str
+    name: str
+    before: float | None
+    after: float | None
+
+
+class Fairness(TypedDict):
+    """Shares, flows and whose turn it is, at this instant."""
+
+    atMs: int
+    tick: int
+    fairSharing: bool
+    strategies: list[str]
+    formulas: list[Formula]
+    flows: list[Flow]
+    heads: list[Head]
+    nextVictims: list[NextVictim]
+
+
+class Formula(TypedDict):
+    """The weighted share of one node, with its numbers filled in."""
+
+    kind: str
+    name: str
+    parent: str
+    fractions: list[Fraction]
+    ratio: float
+    weight: float
+    share: float | None
+    borrowing: bool
+
+
+class Fraction(TypedDict):
+    """What a node has borrowed of what its cohort could lend, for one resource."""
+
+    resource: str
+    borrowed: str
+    lendable: str
+    ratio: float
+    winning: bool
+    workloads: list[str]
+
+
+class Flow(TypedDict):
+    """Quota of one lender that one borrower uses, in one cohort. Kueue keeps no
+    account of who lends to whom: what is borrowed in a cohort is spread over its
+    lenders in proportion to what each has to spare.
+    """
+
+    cohort: str
+    flavor: str
+    resource: str
+    lender: NodeName
+    borrower: NodeName
+    amount: str
+
+
+class Head(TypedDict):
+    """A head of a queue in the order in which the next cycle takes it."""
+
+    order: int
+    workload: str
+    queue: str
+    requests: list[Amount]
+    shareAfter: float | None
+    borrow: int
+    fate: str
+    reason: str
+    message: str
+    targets: list[VictimRecord]
+
+
+class NextVictim(TypedDict):
+    """Who goes first when a queue within its nominal quota reclaims."""
+
+    tree: str
+    flavor: str
+    resource: str
+    workload: str
+    queue: str
+    priority: int
+    amount: str
+    reservedMs: int | None
+    share: float | None
+
+
+class Preemption(TypedDict):
+    """A preemption step by step, found by running its tick again. `shares` are those
+    before the search and after it, victims out and the preemptor in.
+    `search.steps` begin with the setup and end with the targets.
+    """
+
+    preemptor: str
+    queue: str
+    atMs: int
+    tick: int
+    search: Search
+    flavors: list[FlavorRow]
+    shares: list[ShareChange]
+    targets: list[VictimRecord]
+    reason: str
+    message: str
+
+
+class Preview(TypedDict):
+    """What an edit would come to, run on a copy; for drag and drop. `cells` is the
+    quota that the workload's ClusterQueue has afterwards, with the request in
+    `amount`; `refused` says why the edit cannot be made.
+    """
+
+    change: Change | None
+    refused: str
+    workload: str
+    queue: str
+    evicted: bool
+    cells: list[FlavorRow]
+    outcome: Outcome | None
+    admitted: list[str]
+    sentences: list[str]
+
+
+class PageState(TypedDict):
+    """Server: everything at one revision. The newest 600 samples and 200 events."""
+
+    type: Literal['page_state']
+    revision: int
+    rows: list[SandboxRow | CohortRow | ClusterQueueRow | LocalQueueRow | ResourceFlavorRow | WorkloadRow | NodeRow | PodRow | QueueRow | ApplicationRow | PolicyRow]
+    samples: list[Sample]
+    events: list[EventLine]
+    protocol: int
+
+
+class SandboxRow(TypedDict):
+    """The sandbox itself: clock, transport and what may be done with it."""
+
+    kind: Literal['Sandbox']
+    key: str
+    name: str
+    namespace: str
+    id: str
+    title: str
+    branch: str
+    parent: str | None
+    stack: Literal['kube', 'kueue', 'yunikorn']
+    fairSharing: bool
+    laws: str
+    seed: str
+    tick: int
+    tMs: int
+    tickMs: int
+    playing: bool
+    speed: float
+    until: str
+    problem: str
+    hash: str
+    resources: list[str]
+    notSimulated: list[str]
+
+
+class CohortRow(TypedDict):
+    """A cohort: an inner node of the quota tree."""
+
+    kind: Literal['Cohort']
+    key: str
+    name: str
+    namespace: str
+    parent: str
+    implicit: bool
+    weight: str
+    share: str
+    cells: list[Cell]
+    lendable: dict[str, str]
+
+
+class Cell(TypedDict):
+    """Quota and usage of one (flavor, resource) at one node of the quota tree."""
+
+    flavor: str
+    resource: str
+    nominal: str
+    used: str
+    borrowed: str
+    lent: str
+    available: str
+    borrowingLimit: str | None
+    lendingLimit: str | None
+
+
+class ClusterQueueRow(TypedDict):
+    """A ClusterQueue: a leaf of the quota tree."""
+
+    kind: Literal['ClusterQueue']
+    key: str
+    name: str
+    namespace: str
+    cohort: str
+    queueingStrategy: str
+    stopPolicy: str
+    active: bool
+    inactiveReason: str
+    weight: str
+    share: str
+    cells: list[Cell]
+    counts: CountsRecord
+    withinClusterQueue: str
+    reclaimWithinCohort: str
+    borrowWithinCohort: str
+
+
+class CountsRecord(TypedDict):
+    """Workloads by state."""
+
+    pending: int
+    inadmissible: int
+    reserved: int
+    admitted: int
+    evicted: int
+    finished: int
+
+
+class LocalQueueRow(TypedDict):
+    """A LocalQueue: the door of a namespace to a ClusterQueue."""
+
+    kind: Literal['LocalQueue']
+    key: str
+    name: str
+    namespace: str
+    clusterQueue: str
+    stopPolicy: str
+    active: bool
+    counts: CountsRecord
+
+
+class ResourceFlavorRow(TypedDict):
+    """A ResourceFlavor."""
+
+    kind: Literal['ResourceFlavor']
+    key: str
+    name: str
+    namespace: str
+    nodeLabels: dict[str, str]
+    taints: list[str]
+
+
+class WorkloadRow(TypedDict):
+    """A Workload as a card shows it."""
+
+    kind: Literal['Workload']
+    key: str
+    name: str
+    namespace: str
+    uid: str
+    localQueue: str
+    clusterQueue: str
+    phase: Literal['admitted', 'finished', 'inactive', 'inadmissible', 'pending', 'reserved']
+    priority: int
+    priorityClass: str
+    podSets: list[PodSetCell]
+    totals: dict[str, str]
+    reason: str
+    message: str
+    sticky: bool
+    orderUs: str
+    createdMs: int
+    reservedMs: int | None
+    admittedMs: int | None
+    readyMs: int | None
+    endsMs: int | None
+    runtimeMs: int
+    requeueMs: int | None
+    evictions: int
+    evicted: bool
+    owner: str
+
+
+class PodSetCell(TypedDict):
+    """One pod set of a Workload."""
+
+    name: str
+    count: int
+    minCount: int | None
+    requests: dict[str, str]
+    flavors: dict[str, str]
+
+
+class NodeRow(TypedDict):
+    """A node with what is taken on it."""
+
+    kind: Literal['Node']
+    key: str
+    name: str
+    namespace: str
+    state: Literal['cordoned', 'failed', 'ready']
+    flavor: str
+    allocatable: dict[str, str]
+    used: dict[str, str]
+    pods: int
+    taints: list[str]
+    labels: dict[str, str]
+
+
+class PodRow(TypedDict):
+    """A pod."""
+
+    kind: Literal['Pod']
+    key: str
+    name: str
+    namespace: str
+    uid: str
+    node: str
+    nominated: str
+    phase: Literal['bound', 'failed', 'gated', 'pending', 'ready', 'running', 'succeeded', 'waiting']
+    workload: str
+    queue: str
+    scheduler: str
+    priority: int
+    requests: dict[str, str]
+    qos: str
+    reason: str
+    message: str
+
+
+class QueueRow(TypedDict):
+    """A YuniKorn queue; `name` is its full path."""
+
+    kind: Literal['Queue']
+    key: str
+    name: str
+    namespace: str
+    parent: str
+    leaf: bool
+    guaranteed: dict[str, str]
+    max: dict[str, str]
+    allocated: dict[str, str]
+    pending: dict[str, str]
+    share: float
+    sortPolicy: str
+    preemptionPolicy: str
+    preemptionDelayMs: int
+    priorityPolicy: str
+    priorityOffset: int
+    applications: int
+
+
+class ApplicationRow(TypedDict):
+    """A YuniKorn application."""
+
+    kind: Literal['Application']
+    key: str
+    name: str
+    namespace: str
+    queue: str
+    state: str
+    user: str
+    submittedMs: int
+    allocated: dict[str, str]
+    pending: dict[str, str]
+    asks: int
+    allocations: int
+
+
+class PolicyRow(TypedDict):
+    """The policy document in force; `changed` are paths that differ from the start."""
+
+    kind: Literal['Policy']
+    key: str
+    name: str
+    namespace: str
+    document: dict[str, Any]
+    changed: list[str]
+
+
+class Sample(TypedDict):
+    """The whole world at one tick, for the curves."""
+
+    tick: int
+    tMs: int
+    pending: int
+    admitted: int
+    finished: int
+    preemptions: int
+    evictions: int
+    used: dict[str, str]
+    capacity: dict[str, str]
+    queues: list[QueueSample]
+
+
+class QueueSample(TypedDict):
+    """One queue at one tick, for the curves."""
+
+    queue: str
+    share: float | None
+    used: dict[str, str]
+    pending: int
+
+
+class EventLine(TypedDict):
+    """One decision or edit, as the event list shows it."""
+
+    revision: int
+    seq: int
+    tick: int
+    tMs: int
+    type: str
+    subject: str
+    by: str
+    reason: str
+    message: str
+
+
+class Status(TypedDict):
+    """An error, as Kubernetes words it."""
+
+    kind: Literal['Status']
+    apiVersion: Literal['v1']
+    metadata: NotRequired[dict[str, Any]]
+    status: Literal['Failure']
+    message: str
+    reason: str
+    code: int
+    details: NotRequired[dict[str, Any]]
+
+
+class StatusCause(TypedDict):
+    """One thing that is wrong, and where."""
+
+    reason: str
+    message: str
+    field: str
+    file: str
+    line: int
+    level: Literal['error', 'warning', 'unsupported']

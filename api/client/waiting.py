@@ -1,0 +1,175 @@
+"""The client that waits for each answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from .operations import Operations
+from .sending import JSON, Address, Transport
+from .types import Create, Created, Done, Event, Import, Imported, Rewound, Sandbox
+
+Files = Sequence[tuple[str, str]]  # (name, text)
+LOOK_EVERY_S = 0.1
+
+
+class Client:
+    """A server and who asks. Every call raises ApiError when it is refused.
+
+    `operations` has the whole API; `transport` replaces HTTP to `url`.
+    """
+
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8000",
+        *,
+        token: str = "",
+        timeout_s: float = 60.0,
+        transport: Transport | None = None,
+    ) -> None:
+        self.url = url.rstrip("/")
+        self.operations = Operations(transport or Address(url, timeout_s), token)
+
+    # -- sandboxes
+
+    def sandboxes(self) -> list[Sandbox]:
+        """Return the sandboxes that one may see, newest change first."""
+        return self.operations.sandboxes_list()["items"]
+
+    def create(
+        self,
+        *,
+        files: Files = (),
+        scenario: str = "",
+        title: str = "",
+        seed: int | None = None,
+        policy: Mapping[str, Any] | None = None,
+    ) -> Created:
+        """Make a sandbox of files, or of a scenario of the library; paused."""
+        body: Create = {
+            "files": [{"name": name, "text": text} for name, text in files],
+            "scenario": scenario,
+            "title": title,
+            "seed": seed,
+            "policy": dict(policy or {}),
+        }
+        return self.operations.sandboxes_create(body)
+
+    def read(self, sandbox: str) -> Sandbox:
+        """Return one sandbox."""
+        return self.operations.sandboxes_read(sandbox)
+
+    def delete(self, sandbox: str) -> None:
+        """Delete a sandbox with its history."""
+        self.operations.sandboxes_delete(sandbox)
+
+    # -- time
+
+    def play(self, sandbox: str, *, speed: float | None = None) -> Done:
+        """Let time run; `speed` in ticks per second, 0 as fast as it goes."""
+        return self.operations.play(sandbox, {} if speed is None else {"speed": speed})
+
+    def pause(self, sandbox: str) -> Done:
+        """Hold time."""
+        return self.operations.pause(sandbox)
+
+    def step(self, sandbox: str, ticks: int = 1) -> Sandbox:
+        """Make ticks and wait until they are made."""
+        target = self.operations.step(sandbox, {"ticks": ticks})["tick"] + ticks
+        return self.wait(sandbox, tick=target)
+
+    def wait(self, sandbox: str, *, tick: int, timeout_s: float = 600.0) -> Sandbox:
+        """Return the sandbox once it came to `tick`, or stopped by itself.
+
+        Raises TimeoutError.
+        """
+        deadline = time.monotonic() + timeout_s
+        while True:
+            found = self.read(sandbox)
+            if found["tick"] >= tick or found["problem"]:
+                return found
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"tick {tick} did not come in {timeout_s:g} s")
+            time.sleep(LOOK_EVERY_S)
+
+    def fork(self, sandbox: str, *, tick: int | None = None) -> Sandbox:
+        """Make another sandbox that goes on from a tick."""
+        return self.operations.fork(sandbox, {} if tick is None else {"tick": tick})
+
+    def rewind(self, sandbox: str, tick: int) -> Rewound:
+        """Go on from an earlier tick; what came after is kept as a fork."""
+        return self.operations.rewind(sandbox, {"tick": tick})
+
+    # -- edits
+
+    def apply(
+        self,
+        sandbox: str,
+        files: Files = (),
+        objects: Sequence[JSON] = (),
+        *,
+        dry_run: bool = False,
+    ) -> Imported:
+        """Create and change objects: all of them or, on any error, none."""
+        body: Import = {
+            "files": [{"name": name, "text": text} for name, text in files],
+            "objects": list(objects),
+            "dryRun": dry_run,
+        }
+        return self.operations.apply(sandbox, body)
+
+    def policy(self, sandbox: str) -> JSON:
+        """Return the policy document."""
+        return self.operations.policy_read(sandbox)
+
+    def patch_policy(self, sandbox: str, patch: JSON) -> Imported:
+        """Lay a merge patch over the policy document."""
+        return self.operations.policy_patch(sandbox, patch)
+
+    def undo(self, sandbox: str) -> Done:
+        """Run again without the last edit."""
+        return self.operations.undo(sandbox)
+
+    # -- reading
+
+    def table(self, sandbox: str, name: str, /, **query: Any) -> list[JSON]:
+        """Return rows: workloads, clusterqueues, nodes, pods, ...
+
+        `search`, `sort`, `limit`, `offset` and `tick` as the API has them, and any
+        field with the value that is wanted.
+        """
+        own = {n: query.pop(n) for n in _TABLE if n in query}
+        found = self.operations.tables_read(sandbox, name, fields=query, **own)
+        return found["items"]
+
+    def events(self, sandbox: str, **query: Any) -> Iterator[Event]:
+        """Yield events in order, page after page."""
+        after = ""
+        while True:
+            page = self.operations.events_read(sandbox, **{**query, "after": after})
+            yield from page["items"]
+            after = page["next"]
+            if not after:
+                return
+
+    def explain(self, sandbox: str, workload: str) -> JSON:
+        """Return why a Workload ("namespace/name") is where it is."""
+        namespace, _, name = workload.partition("/")
+        found = self.operations.explain_read(sandbox, namespace, name)
+        return cast("JSON", found)
+
+    def hash(self, sandbox: str) -> str:
+        """Return the hash of the world."""
+        return self.operations.hash_read(sandbox)["hash"]
+
+    def export(self, sandbox: str, what: str = "all") -> str:
+        """Return YAML that loads again."""
+        return self.operations.export_read(sandbox, what=cast("Any", what))
+
+    def metrics(self, sandbox: str) -> str:
+        """Return the metrics as Prometheus text, in simulated time."""
+        return self.operations.metrics_read(sandbox)
+
+
+_TABLE = ("search", "sort", "limit", "offset", "tick")

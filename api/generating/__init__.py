@@ -1,0 +1,3 @@
+"""The OpenAPI document as code: types for Python and TypeScript, a client's operations."""
+
+from __future__ import annotations

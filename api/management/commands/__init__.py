@@ -1,0 +1,3 @@
+"""The commands of this room."""
+
+from __future__ import annotations

@@ -1,0 +1,35 @@
+"""What clients are made of is made of the schema, and is up to date."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from drf_spectacular.generators import SchemaGenerator
+
+from api.client import AsyncClient, Client
+from api.client.operations import AsyncOperations, Operations
+from api.generating.operations import name_of
+from api.management.commands.apitypes import files
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: path.name)
+def test_the_file_is_what_the_schema_makes(path):
+    assert path.read_text(encoding="utf-8") == files()[path], (
+        f"{path.name} is stale; run: manage.py apitypes"
+    )
+
+
+def test_every_operation_is_in_the_client():
+    paths = SchemaGenerator().get_schema(request=None, public=True)["paths"]
+    ids = [o["operationId"] for path in paths.values() for o in path.values()]
+    taken = {"import": "import_files", "delete": "delete_objects"}
+    names = {taken.get(name_of(one), name_of(one)) for one in ids}
+    assert len(names) == len(ids)
+    for kind in (Operations, AsyncOperations):
+        assert {name for name, _ in inspect.getmembers(kind, callable)} >= names
+
+
+def test_what_is_waited_for_can_be_awaited():
+    public = {name for name in vars(Client) if not name.startswith("_")}
+    assert public <= {name for name in vars(AsyncClient) if not name.startswith("_")}
