@@ -81,7 +81,8 @@ def _try_application(
     limits = partition.limits
     user_room = limits.headroom(app) if limits.active else None
     for ask in app.requests:  # nothing is taken out before the loop is left
-        if partition.only_due and _sleeps(partition, ask):
+        daemon = ask.required_node is not None  # may end the cycle for the others
+        if partition.only_due and not daemon and _sleeps(partition, ask):
             continue
         ask.wake_ms = None
         if app.gang is not None and gang.waits(app, ask):
@@ -153,7 +154,11 @@ def _try_nodes(partition: Partition, ask: Ask) -> Outcome | None:
 
 
 def _try_required(partition: Partition, ask: Ask) -> Outcome | None:
-    """Place a required-node ask, or reserve its node. Source: YUNIKORN.md 11."""
+    """Place a required-node ask, or reserve its node.
+
+    Either is the cycle's result, also where the node is reserved for it already
+    or could never hold it: whoever comes after waits. Source: YUNIKORN.md 11.
+    """
     node = partition.nodes.by_name.get(ask.required_node or "")
     if node is None:
         return None
@@ -163,4 +168,5 @@ def _try_required(partition: Partition, ask: Ask) -> Outcome | None:
     if takes(node, ask):
         partition.place(ask, node)
         return Outcome.PLACED
-    return Outcome.HELD if partition.reserve(ask, node) else None
+    partition.reserve(ask, node)
+    return Outcome.HELD

@@ -1,0 +1,1 @@
+"""YuniKorn's decisions the slow way: the text taken word for word, nothing kept."""
