@@ -41,6 +41,12 @@ class Writes(PerPerson):
         return request.method in READING or super().allow_request(request, view)
 
 
+class Explanations(PerPerson):
+    """Questions whose answers are run: each may cost as much as many ticks."""
+
+    scope = "explanations"
+
+
 class Joins(PerPerson):
     """Codes of lessons that are tried, in the default run too."""
 

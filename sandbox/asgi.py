@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 
-from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
+from channels.sessions import SessionMiddlewareStack
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
 http = get_asgi_application()  # before anything that imports a model
 
+from sandbox.bodies import BodyCap  # noqa: E402
 from sandbox.routing import websocket_urlpatterns  # noqa: E402
 from sandbox.security import OwnPageOnly  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
-        "http": http,
-        "websocket": OwnPageOnly(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        "http": BodyCap(http),
+        "websocket": OwnPageOnly(
+            SessionMiddlewareStack(URLRouter(websocket_urlpatterns))
+        ),
     }
 )

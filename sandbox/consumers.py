@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from typing import Any
 
 import msgspec
@@ -11,7 +12,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 
 from sandbox.hub import CLOSE_GONE, Client, hub, in_thread
 from sandbox.lessons import running_news
-from sandbox.limits import seats
+from sandbox.limits import knocks, seats
 from sandbox.models import Sandbox
 from sandbox.people import person_of
 from sandbox.wire import Hello, Status
@@ -37,6 +38,10 @@ class SandboxConsumer(AsyncWebsocketConsumer):
     async def connect(self) -> None:
         """Let in who may see the sandbox; to others it is not there."""
         self.sandbox_id: str = self.scope["url_route"]["kwargs"]["sandbox_id"]
+        address = (self.scope.get("client") or ("",))[0]
+        if not knocks.allowed(address, time.time()):
+            await self.close(CLOSE_FULL)
+            return
         person = await in_thread(_who_sees, self.scope, self.sandbox_id)
         if person is None:
             await self.close(CLOSE_GONE)
@@ -104,9 +109,16 @@ def _hello(text: str | None) -> Hello | None:
 
 
 def _who_sees(scope: dict[str, Any], sandbox_id: str) -> int | None:
-    """Return the id of the person (0 for a stranger) if they may see the sandbox."""
+    """Return the id of the person if they may see the sandbox."""
     user = person_of(scope)
+    # A stranger's question takes as long as anybody's.
     seen = Sandbox.objects.visible_to(user).filter(pk=sandbox_id, archived_at=None)
-    if not seen.exists():
-        return None
-    return user.pk or 0
+    return user.pk if seen.exists() and user.is_authenticated else None
+
+
+class NowhereConsumer(AsyncWebsocketConsumer):
+    """Every other path: there is nothing, as behind a door that is shut."""
+
+    async def connect(self) -> None:
+        """Close, as for a sandbox that is not there."""
+        await self.close(CLOSE_GONE)

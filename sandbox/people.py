@@ -6,8 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.sessions.backends.db import SessionStore
 from django.http import HttpRequest, HttpResponseBase
+from django.utils.crypto import constant_time_compare
 
 from sandbox.models import Token
 from sandbox.models.access import hash_of
@@ -48,8 +51,22 @@ def person_of(scope: dict[str, Any]) -> User | AnonymousUser:
             return _by_token(value[7:].decode("latin-1").strip())
     if not settings.SERVER:
         return local_user()
-    user = scope.get("user")
-    return user if isinstance(user, User) else AnonymousUser()
+    session = scope.get("session")
+    return AnonymousUser() if session is None else _by_session(session.session_key)
+
+
+def _by_session(key: str | None) -> User | AnonymousUser:
+    """Return whose session it is by now: who signed out, or was let out, is nobody.
+
+    The session that the handshake loaded is as old as the socket.
+    """
+    kept = SessionStore(key).load() if key else {}
+    found = User.objects.filter(pk=kept.get(SESSION_KEY, 0), is_active=True).first()
+    if found is None:
+        return AnonymousUser()
+    given = str(kept.get(HASH_SESSION_KEY, ""))
+    same = constant_time_compare(given, found.get_session_auth_hash())
+    return found if same else AnonymousUser()
 
 
 def _by_token(secret: str) -> User | AnonymousUser:

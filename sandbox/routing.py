@@ -6,8 +6,9 @@ from typing import Any
 
 from django.urls import re_path
 
-from sandbox.consumers import SandboxConsumer
+from sandbox.consumers import NowhereConsumer, SandboxConsumer
 
 websocket_urlpatterns: list[Any] = [
     re_path(r"^ws/sandboxes/(?P<sandbox_id>[a-z2-7]{12})$", SandboxConsumer.as_asgi()),
+    re_path(r"", NowhereConsumer.as_asgi()),
 ]

@@ -76,15 +76,25 @@ def _foreign(request: HttpRequest) -> bool:
 
 def _refusal(request: HttpRequest) -> dict[str, object]:
     origin = request.headers.get("Origin", "another site")
+    return status(
+        403,
+        "Forbidden",
+        f"A page of {origin} may not change anything here. "
+        f"Use the page at {request.scheme}://{request.get_host()}.",
+    )
+
+
+def status(code: int, reason: str, message: str) -> dict[str, object]:
+    """Return a refusal in Kubernetes' words, for the doors before the API."""
     return {
         "kind": "Status",
         "apiVersion": "v1",
         "metadata": {},
         "status": "Failure",
-        "message": f"A page of {origin} may not change anything here. "
-        f"Use the page at {request.scheme}://{request.get_host()}.",
-        "reason": "Forbidden",
-        "code": 403,
+        "message": message,
+        "reason": reason,
+        "details": {"causes": []},
+        "code": code,
     }
 
 

@@ -125,15 +125,25 @@ SESSION_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SAMESITE = "Strict"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
 X_FRAME_OPTIONS = "DENY"
-DATA_UPLOAD_MAX_MEMORY_SIZE = environment.number("MAX_UPLOAD_BYTES", 32 * 2**20)
+# Bodies are capped before Django reads them, by path (sandbox/bodies.py).
+DATA_UPLOAD_MAX_MEMORY_SIZE = None
 
 #: Sign-in at a provider of OpenID Connect; None where OIDC_ISSUER is not set.
 OIDC = environment.provider()
 
 # --------------------------------------------------- what one person may take
 
-#: Set by the operator, by the same names in capitals; 0 = no limit.
+#: Set by the operator; docs/operating.md has the table. 0 = no limit.
 LIMITS: dict[str, int] = {
     "requests_per_minute_all": environment.number(
         "REQUESTS_PER_MINUTE", 3000 if SERVER else 0
@@ -148,11 +158,27 @@ LIMITS: dict[str, int] = {
     ),
     "objects_per_import": environment.number("OBJECTS_PER_IMPORT", 100_000),
     "bytes_per_import": environment.number("BYTES_PER_IMPORT", 32 * 2**20),
-    "bytes_per_archive": environment.number("BYTES_PER_ARCHIVE", 2**30),
+    # A JSON text of an import is a little longer than the import.
+    "bytes_per_upload": environment.number("BYTES_PER_UPLOAD", 48 * 2**20),
+    "bytes_per_body": environment.number("BYTES_PER_BODY", 2 * 2**20),
+    "bytes_per_archive": environment.number("BYTES_PER_ARCHIVE", 256 * 2**20),
+    "seconds_per_body": environment.number("SECONDS_PER_BODY", 60),
     "yaml_depth": environment.number("YAML_DEPTH", 64),
     "yaml_aliases": environment.number("YAML_ALIASES", 1000),
     "connections_per_user": environment.number(
         "CONNECTIONS_PER_USER", 50 if SERVER else 0
+    ),
+    "connections": environment.number("CONNECTIONS", 5000 if SERVER else 0),
+    "handshakes_per_minute": environment.number(
+        "HANDSHAKES_PER_MINUTE", 600 if SERVER else 0
+    ),
+    "requests_per_minute_explanations": environment.number(
+        "EXPLANATIONS_PER_MINUTE", 120 if SERVER else 0
+    ),
+    "ticks_per_second": environment.number("TICKS_PER_SECOND", 0),
+    "runs_per_experiment": environment.number("RUNS_PER_EXPERIMENT", 10_000),
+    "hours_per_experiment": environment.number(
+        "HOURS_PER_EXPERIMENT", 50_000 if SERVER else 0
     ),
 }
 

@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser, JSONParser
 
+from sandbox.limits import of_texts
 from scheduler.errors import ManifestError
 from scheduler.manifests.documents import read_documents
 
@@ -29,7 +30,9 @@ class YAMLObjectParser(BaseParser):
     ) -> dict[str, Any]:
         """Return the document. Raises ParseError naming the line."""
         try:
-            found = read_documents(stream.read().decode("utf-8"), file="body")
+            found = read_documents(
+                stream.read().decode("utf-8"), file="body", limits=of_texts()
+            )
         except (UnicodeDecodeError, ManifestError) as error:
             raise ParseError(str(error)) from error
         if len(found) != 1:

@@ -13,12 +13,15 @@ from rest_framework.serializers import ValidationError
 from api.renderers import YAML, YAMLManyRenderer
 from api.serializers.actions import WhatIfSerializer
 from api.serializers.reading import ReproductionSerializer
+from api.throttles import Explanations, PerPerson, Writes
 from api.views.base import View, number
 from sandbox import explaining, reproducing
 from sandbox.errors import NotFoundError
 from scheduler.explain.shapes import Change
 from scheduler.records.objects import Key
 
+#: What is run anew for every question, and counted by itself.
+COSTLY = (PerPerson, Writes, Explanations)
 _TICK = OpenApiParameter("tick", int, description="As it was at this tick; now.")
 
 
@@ -29,6 +32,8 @@ def _tick(request: Request) -> int | None:
 
 class Explain(View):
     """Why a Workload, a Pod or an application of YuniKorn is where it is."""
+
+    throttle_classes = COSTLY
 
     @extend_schema(
         operation_id="explain_read",
@@ -72,6 +77,8 @@ class Fairness(View):
 class WhatIf(View):
     """Edits, before they are made."""
 
+    throttle_classes = COSTLY
+
     @extend_schema(
         operation_id="whatif_create",
         request=WhatIfSerializer,
@@ -98,6 +105,8 @@ def key_of(text: str) -> Key:
 
 class Counterfactuals(View):
     """What would let a Workload in."""
+
+    throttle_classes = COSTLY
 
     @extend_schema(
         operation_id="counterfactuals_read",
@@ -128,6 +137,7 @@ class Reproduce(View):
     """The smallest world that still shows an event."""
 
     renderer_classes = (JSONRenderer, YAMLManyRenderer)
+    throttle_classes = COSTLY
 
     @extend_schema(
         operation_id="reproduction_read",
@@ -169,6 +179,8 @@ def place_of(text: str) -> tuple[int, int]:
 
 class PreemptionSteps(View):
     """A preemption, step by step."""
+
+    throttle_classes = COSTLY
 
     @extend_schema(operation_id="preemption_steps_read", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, sandbox_id: str, place: str) -> Response:

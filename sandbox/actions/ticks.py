@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from sandbox import extenders, leases, operations
+from sandbox import extenders, leases, limits, operations
 from sandbox.actions.turns import holding
 from sandbox.commits import Work
 from sandbox.diffs import Step
@@ -93,5 +93,7 @@ def _seen(until: dict[str, Any], decisions: Iterable[Decision]) -> bool:
 def _next_due(sandbox: Sandbox) -> float:
     now = time.time()
     if sandbox.speed == 0 or "type" in sandbox.until:
-        return now
-    return max(sandbox.due_at + 1 / sandbox.speed, now - MOST_BEHIND_S)
+        pause = limits.seconds_per_tick()
+    else:
+        pause = max(1 / sandbox.speed, limits.seconds_per_tick())
+    return max(sandbox.due_at + pause, now - MOST_BEHIND_S) if pause else now

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from sandbox import limits
 from sandbox.actions.turns import Turn, turn
 from sandbox.commits import Work
 from sandbox.diffs import Step
@@ -85,6 +86,7 @@ def check_speed(speed: float) -> float:
     if speed != 0 and not SLOWEST <= speed <= FASTEST:
         problem = f"expected 0 (as fast as it goes) or {SLOWEST:g} to {FASTEST:g}"
         raise _wrong("speed", f"{problem}, got {speed:g}")
+    limits.check_speed(speed)
     return speed
 
 

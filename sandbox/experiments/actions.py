@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from sandbox import limits
 from sandbox.actions.living import begin
 from sandbox.errors import (
     Cause,
@@ -57,11 +58,13 @@ def do_start(
     nothing is stored.
     """
     texts = dict(files or {})
+    limits.check_bytes(list(texts.items()))
     try:
         read = read_experiment(document)
         kind, body = store(user, read.spec.base, texts)
         base = open_base(kind, body)
         todo = plan(read.spec, base)
+        limits.check_experiment(len(todo.variants) * len(todo.seeds), todo.horizon_ms)
         _try_out(read, base, todo, texts)
     except InputError as error:
         causes = causes_of(error.loaded.findings)
@@ -91,12 +94,13 @@ def document_among(files: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, 
 
     Raises InvalidError unless exactly one document is an Experiment.
     """
+    limits.check_bytes(list(files.items()))
     found: list[tuple[str, dict[str, Any]]] = []
     for name, text in files.items():
         if "Experiment" not in text:
             continue
         try:
-            documents = read_documents(text, file=name)
+            documents = read_documents(text, file=name, limits=limits.of_texts())
         except ManifestError as error:
             place = error.place
             cause = Cause(
@@ -189,6 +193,7 @@ def do_open(
     Raises ConflictError for an end that is not there yet.
     """
     experiment = visible(user, experiment_id)
+    limits.check_sandboxes(user)
     run = Run.objects.filter(experiment_id=experiment_id, number=number).first()
     if run is None:
         raise NotFoundError(f"run {number} is not there; there are {experiment.total}")

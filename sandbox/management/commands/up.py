@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 HOST = "127.0.0.1"
 CLEAN_UP_S = 2.0
-LARGEST_SOCKET_MESSAGE = 2**20  # bytes; pages send small requests only
+LARGEST_SOCKET_MESSAGE = 2**16  # bytes; pages say hello and no more
 
 
 class Command(BaseCommand):
