@@ -208,6 +208,23 @@ class PinSerializer(serializers.Serializer[Any]):
     node = serializers.CharField(
         allow_blank=True, max_length=253, help_text='"" unpins it'
     )
+    dryRun = serializers.BooleanField(  # noqa: N815 - as it travels
+        required=False, default=False
+    )
+
+
+class PinOutcomeSerializer(serializers.Serializer[Any]):
+    """What a pin would come to: it was run on a copy of the world."""
+
+    outcome = serializers.ChoiceField(["bound", "waits"])
+    tick = serializers.IntegerField(allow_null=True, help_text="of the binding")
+    ranTo = serializers.IntegerField(help_text="milliseconds")  # noqa: N815
+    node = serializers.CharField(help_text='that it is bound to, or ""')
+    fits = serializers.BooleanField(
+        allow_null=True, help_text="the filters' verdict on the node, before the pin"
+    )
+    victims = VictimSerializer(many=True)
+    sentences = serializers.ListField(child=serializers.CharField())
 
 
 class ForkSerializer(serializers.Serializer[Any]):

@@ -21,6 +21,7 @@ from sandbox import actions
 from sandbox.diffs import Step
 from sandbox.errors import ConflictError
 from sandbox.explaining import preview_move
+from sandbox.pinning import preview_pin
 from scheduler.explain import to_document
 from scheduler.explain.shapes import Preview, ShareChange, Victim
 from scheduler.records.objects import Key
@@ -240,15 +241,24 @@ class Node(View):
 class Pin(View):
     """A pod on one node and no other."""
 
-    @extend_schema(request=bodies.PinSerializer, responses=bodies.DoneSerializer)
+    @extend_schema(
+        request=bodies.PinSerializer,
+        responses={
+            200: bodies.DoneSerializer,
+            "200 with dryRun": bodies.PinOutcomeSerializer,
+        },
+    )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Pin a pod to a node, or unpin it."""
+        """Pin a pod to a node, or unpin it; with dryRun say what would happen."""
         given = self.read(bodies.PinSerializer)
         namespace, slash, name = given["pod"].partition("/")
         if not slash:
             raise serializers.ValidationError({"pod": "expected namespace/name"})
         node = given["node"]
+        if given["dryRun"] or flag(request, "dryRun"):
+            key = Key("Pod", namespace, name)
+            return Response(preview_pin(self.sandbox(sandbox_id), key, node))
         return done(actions.do_pin(self.user(), sandbox_id, namespace, name, node))
 
 

@@ -28,10 +28,10 @@ def do_pin(user: User, sandbox_id: str, namespace: str, name: str, node: str) ->
     """
     with turn(user, sandbox_id) as mine:
         world = mine.held.world
-        pod = _pod(world, Key("Pod", namespace, name))
+        pod = pod_of(world, Key("Pod", namespace, name))
         if node and Key("Node", "", node) not in world.objects:
             raise NotFoundError(f"node {node} is not in this sandbox")
-        operation = _operation(world, pod, node)
+        operation = operation_of(world, pod, node)
         who = user.get_username()
         summary = f"{who} pins pod {name} to {node}" if node else f"{who} unpins {name}"
         line = mine.line(
@@ -48,13 +48,15 @@ def do_pin(user: User, sandbox_id: str, namespace: str, name: str, node: str) ->
         )
 
 
-def _pod(world: World, key: Key) -> Object:
+def pod_of(world: World, key: Key) -> Object:
+    """Return a pod, fresh; NotFoundError when it is not there."""
     if key not in world.objects:
         raise NotFoundError(f"pod {key.path} is not in this sandbox")
     return world.get(key)
 
 
-def _operation(world: World, pod: Object, node: str) -> Edit:
+def operation_of(world: World, pod: Object, node: str) -> Edit:
+    """Return a pin as the operation that does it; ConflictError for an owned pod."""
     manifest = copy.deepcopy(pod.manifest)
     placed = manifest.get("spec", {}).get("nodeName") or ""
     pin(manifest["spec"], node)

@@ -7,6 +7,8 @@ import pytest
 from sandbox import actions
 from sandbox.errors import ConflictError, InvalidError, NotFoundError
 from sandbox.models import Event, Node, Pod, Sandbox
+from sandbox.pinning import preview_pin
+from scheduler.records.objects import Key
 from tests.builders import cluster_queue, flavor, job, local_queue, node, pod
 from tests.sandbox.conftest import check_rows, row, tick
 
@@ -193,3 +195,15 @@ def test_what_is_done_to_nodes_is_undone_like_any_edit(running, person):
     actions.do_node(person, running.pk, "n1", "fail")
     actions.do_undo(person, running.pk)
     assert row(running).hash == before
+
+
+@pytest.mark.parametrize("stack", ["kube", "yunikorn"])
+def test_a_pin_is_foreseen_on_a_copy(make, person, stack):
+    sandbox = waiting(make, person, stack)
+    actions.do_node(person, sandbox.pk, "n2", "uncordon")
+    before = row(sandbox).hash
+    closed = preview_pin(row(sandbox), Key("Pod", "default", "p"), "n1")
+    open_ = preview_pin(row(sandbox), Key("Pod", "default", "p"), "n2")
+    assert (closed["outcome"], closed["fits"]) == ("waits", False)
+    assert (open_["outcome"], open_["node"], open_["fits"]) == ("bound", "n2", True)
+    assert row(sandbox).hash == before

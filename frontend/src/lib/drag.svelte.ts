@@ -73,7 +73,8 @@ export function source(describe: () => Carried | null): Attachment<HTMLElement> 
 
 function waitForMove(down: PointerEvent, element: HTMLElement, describe: () => Carried | null): void {
   if (down.button !== 0 || drag.phase !== "idle") return;
-  if (down.target instanceof Element && down.target.closest("button, a, input") !== null) return;
+  const inner = down.target instanceof Element ? down.target.closest("button, a, input") : null;
+  if (inner !== null && inner !== element) return;
   const stop = new AbortController();
   const begin = (event: PointerEvent): void => {
     if (Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < THRESHOLD_PX) return;

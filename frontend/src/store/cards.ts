@@ -3,9 +3,15 @@
 import { amount, asks, mainResource, quantity } from "@/lib/amounts";
 import { t, type Word } from "@/lib/words.svelte";
 import type { AnyRow, ApplicationRow, PodRow, WorkloadRow } from "@/protocol/wire";
-import { placeOf, type Section } from "@/store/places";
+import { placeOf, type Section, type Stack } from "@/store/places";
 
 export type FaceState = Section | "evicted";
+
+/** Return the word for a state in the words of what stands on the card. */
+export function stateText(state: FaceState, stack: Stack): string {
+  if (stack === "kueue" || state === "evicted") return t(`state.${state}`);
+  return t(`state.${stack}.${state}`);
+}
 
 export interface Face {
   readonly name: string; // the Job's, where there is one: people gave that name

@@ -73,6 +73,25 @@ export function changeNode(
   });
 }
 
+/** Add a node as large as another one and labelled like it. */
+export async function addNode(like: string): Promise<void> {
+  const model = nameOf(like);
+  const name = nextName(model, new Set(live.book.keys("Node").map(nameOf)));
+  const answer = await act("node", { name, change: "add", like: model });
+  if (answer !== null) tellDone(t("node.addDone", { name }), []);
+}
+
+/** Return "gpu-17" after "gpu-16": the first number behind it that is free. */
+export function nextName(model: string, taken: ReadonlySet<string>): string {
+  const [, stem = model, digits = ""] = /^(.*?)(\d*)$/.exec(model) ?? [];
+  const start = digits === "" ? 2 : Number(digits) + 1;
+  const glue = digits === "" ? `${stem}-` : stem;
+  for (let at = start; ; at++) {
+    const name = `${glue}${String(at).padStart(digits.length, "0")}`;
+    if (!taken.has(name)) return name;
+  }
+}
+
 /** Say that an edit was made, with Undo and what it was, to copy. */
 export function tellDone(sentence: string, code: readonly ToastCode[]): void {
   const acts: ToastAct[] = [{ label: t("act.undo"), run: () => void undo() }];

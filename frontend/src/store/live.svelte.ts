@@ -32,6 +32,7 @@ class Live {
   readonly shown = $derived(this.past ?? this.book);
   /** The virtual time of it. */
   readonly nowMs = $derived(this.shown.sandbox?.tMs ?? 0);
+  readonly stack = $derived(this.shown.sandbox?.stack ?? "kueue");
   readonly fairSharing = $derived(this.shown.sandbox?.fairSharing ?? false);
 }
 

@@ -7,7 +7,6 @@ import { t } from "@/lib/words.svelte";
 import { toYaml } from "@/lib/yaml";
 import { attempt, fork, nameOf, tellDone } from "@/store/intents";
 import { live } from "@/store/live.svelte";
-import { objectPath } from "@/store/server";
 
 export interface Move {
   readonly subject: string; // key of what is carried
@@ -16,16 +15,15 @@ export interface Move {
 }
 
 export interface Outcome {
-  readonly outcome: string; // "admitted", "waits", "inactive" or "changes"
+  readonly outcome: string; // "admitted", "bound", "waits", "inactive" or "ran"
   readonly tick: number | null;
-  readonly message: string;
+  readonly sentences: readonly string[];
   readonly position: number | null;
   readonly victims: readonly { name: string; reason: string; lostMs: number }[];
   readonly shares: readonly { queue: string; before: string; after: string }[];
 }
 
 interface Request {
-  readonly method: "POST" | "PATCH";
   readonly path: string;
   readonly body: Json;
   readonly yaml: Json; // the change as a part of the manifest
@@ -34,19 +32,29 @@ interface Request {
 /** Return the request that a move is. */
 function requestOf({ subject, target }: Move): Request {
   const [kind, namespace = ""] = subject.split("/");
-  const to = nameOf(target);
-  const base = `/sandboxes/${String(live.id)}`;
+  const [name, to] = [nameOf(subject), nameOf(target)];
+  const base = `/sandboxes/${String(live.id)}/actions`;
   if (kind === "ClusterQueue") {
-    const yaml = { spec: { cohortName: to } };
-    return { method: "PATCH", path: `${base}/${objectPath(subject)}`, body: yaml, yaml };
+    const yaml = { kind, metadata: { name }, spec: { cohortName: to } };
+    return { path: `${base}/move`, body: { object: subject, to: `Cohort/${to}` }, yaml };
+  }
+  if (kind === "Pod") {
+    const yaml = { kind, metadata: { namespace, name }, spec: { affinity: pinnedTo(to) } };
+    return { path: `${base}/pin`, body: { pod: `${namespace}/${name}`, node: to }, yaml };
   }
   const door = doorTo(namespace, to);
   return {
-    method: "POST",
-    path: `${base}/actions/move`,
-    body: { workload: `${namespace}/${nameOf(subject)}`, to: `ClusterQueue/${to}` },
-    yaml: { metadata: { namespace, name: nameOf(subject) }, spec: { queueName: door ?? to } },
+    path: `${base}/move`,
+    body: { workload: `${namespace}/${name}`, to: `ClusterQueue/${to}` },
+    yaml: { kind, metadata: { namespace, name }, spec: { queueName: door ?? to } },
   };
+}
+
+// The rule of node affinity that one node alone can meet.
+function pinnedTo(node: string): Json {
+  const rule = { key: "metadata.name", operator: "In", values: [node] };
+  const terms = { nodeSelectorTerms: [{ matchFields: [rule] }] };
+  return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
 }
 
 function doorTo(namespace: string, queue: string): string | undefined {
@@ -56,28 +64,37 @@ function doorTo(namespace: string, queue: string): string | undefined {
 
 /** Ask what a move would do; it is run on a copy of the world, nothing changes. */
 export async function foresee(move: Move, signal: AbortSignal): Promise<Outcome> {
-  const what = requestOf(move);
-  if (what.method === "PATCH") {
-    await request("PATCH", what.path, { body: what.body, query: { dryRun: "All" }, signal });
-    const message = t("drop.cohort", { cohort: nameOf(move.target) });
-    return { outcome: "changes", tick: null, message, position: null, victims: [], shares: [] };
-  }
-  const body = { ...what.body, dryRun: true };
-  return outcomeOf(record(await request(what.method, what.path, { body, signal })));
+  const { path, body } = requestOf(move);
+  return outcomeOf(record(await request("POST", path, { body: { ...body, dryRun: true }, signal })));
 }
 
 /** Move for real; says what it was in YAML and as a REST call, with Undo. */
 export async function move(what: Move, onFork: boolean): Promise<boolean> {
   if (onFork && (await fork()) === null) return false;
-  const { method, path, body, yaml } = requestOf(what);
-  if ((await attempt(() => request(method, path, { body }))) === null) return false;
-  const call = `curl -X ${method} ${location.origin}/api/v1${path} \\\n  -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
-  const code: ToastCode[] = [
+  const { path, body, yaml } = requestOf(what);
+  if ((await attempt(() => request("POST", path, { body }))) === null) return false;
+  const code = codeOf("POST", path, body, yaml);
+  tellDone(t("drag.moved", { what: what.label, to: nameOf(what.target) }), code);
+  return true;
+}
+
+/** Let a pinned pod go where it may. */
+export async function unpin(key: string): Promise<void> {
+  const [, namespace = ""] = key.split("/");
+  const path = `/sandboxes/${String(live.id)}/actions/pin`;
+  const body = { pod: `${namespace}/${nameOf(key)}`, node: "" };
+  if ((await attempt(() => request("POST", path, { body }))) === null) return;
+  tellDone(t("pod.unpinned", { name: nameOf(key) }), []);
+}
+
+/** Return an edit as YAML and as a REST call, to copy. */
+export function codeOf(method: string, path: string, body: Json, yaml: Json): ToastCode[] {
+  const quoted = JSON.stringify(body).replaceAll("'", "'\\''");
+  const call = `curl -X ${method} ${location.origin}/api/v1${path} \\\n  -H 'content-type: application/json' -d '${quoted}'`;
+  return [
     { label: t("act.copyYaml"), text: toYaml(yaml) },
     { label: t("act.copyRest"), text: call },
   ];
-  tellDone(t("drag.moved", { what: what.label, to: nameOf(what.target) }), code);
-  return true;
 }
 
 /** Return the move that a drop would be. */
@@ -96,12 +113,15 @@ export function refusalOf(carried: Carried, queueKey: string): string {
   return queueKey.startsWith("ClusterQueue/") ? "" : t("drag.noQueue");
 }
 
-function outcomeOf(answer: Json): Outcome {
+/** Return what a preview answered, checked. */
+export function outcomeOf(answer: Json): Outcome {
   const rows = (value: unknown): Json[] => list(value ?? []).map(record);
+  const share = (value: unknown): string =>
+    value === null ? "inf" : typeof value === "number" ? String(value) : text(value);
   return {
     outcome: text(answer["outcome"]),
     tick: typeof answer["tick"] === "number" ? answer["tick"] : null,
-    message: text(answer["message"]),
+    sentences: list(answer["sentences"] ?? []).map(text),
     position: typeof answer["position"] === "number" ? answer["position"] : null,
     victims: rows(answer["victims"]).map((row) => ({
       name: text(row["workload"]),
@@ -109,9 +129,9 @@ function outcomeOf(answer: Json): Outcome {
       lostMs: number(row["workLostMs"]),
     })),
     shares: rows(answer["shares"]).map((row) => ({
-      queue: text(row["queue"]),
-      before: text(row["before"]),
-      after: text(row["after"]),
+      queue: text(row["queue"]) || text(row["name"]),
+      before: share(row["before"]),
+      after: share(row["after"]),
     })),
   };
 }

@@ -1,13 +1,23 @@
 // Nodes in pools, and what is free on them but fits nobody; pure.
 
-import { amount, asks, bare, orderResources, quantity } from "@/lib/amounts";
-import type { NodeRow, WorkloadRow } from "@/protocol/wire";
+import { amount, asks, bare, orderResources, quantity, type Amounts } from "@/lib/amounts";
+import type { NodeRow, PodRow } from "@/protocol/wire";
 
 export interface Pool {
   readonly name: string; // the flavor, or the shape where there is none
   readonly resource: string; // the one that says most about these nodes
   readonly largest: number; // of that resource, on one node
   readonly nodes: readonly NodeRow[];
+}
+
+/** What asks for room: some pods of one size each. */
+export interface Sized {
+  readonly podSets: readonly { readonly count: number; readonly requests: Amounts }[];
+}
+
+/** Return a pod as something that asks for room. */
+export function sizedPod(pod: PodRow): Sized {
+  return { podSets: [{ count: 1, requests: pod.requests }] };
 }
 
 export interface Stranded {
@@ -59,7 +69,7 @@ function dominantOf(nodes: readonly NodeRow[]): string {
 }
 
 /** Return what is free in the scarcest pool and how much of it the next pod could use. */
-export function strandedOf(pools: readonly Pool[], waiting: readonly WorkloadRow[]): Stranded | null {
+export function strandedOf(pools: readonly Pool[], waiting: readonly Sized[]): Stranded | null {
   const pool = pools.find((candidate) => candidate.resource.includes("/")) ?? pools[0];
   if (pool === undefined) return null;
   const { resource } = pool;
@@ -110,7 +120,7 @@ export interface Ask {
 }
 
 /** Return the sizes of pod that wait for a resource, smallest first. */
-export function waitingSizes(waiting: readonly WorkloadRow[], resource: string): Ask[] {
+export function waitingSizes(waiting: readonly Sized[], resource: string): Ask[] {
   const sizes = new Map<number, number>();
   for (const set of waiting.flatMap((row) => row.podSets)) {
     const size = amount(set.requests[resource]);

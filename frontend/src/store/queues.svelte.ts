@@ -1,6 +1,6 @@
 // The queues of the page that is shown: order, colours, tree; shared by all views.
 
-import type { ClusterQueueRow } from "@/protocol/wire";
+import type { ClusterQueueRow, PodRow } from "@/protocol/wire";
 import { live } from "@/store/live.svelte";
 import { treeOf, type Branch } from "@/store/quota";
 
@@ -28,6 +28,12 @@ class Queues {
   /** Return the place of a queue in the order of first use, -1 when unknown. */
   orderOf(key: string): number {
     return this.#order.get(key) ?? -1;
+  }
+
+  /** Return the column of a pod's queue, whose colour it wears. */
+  ofPod(pod: PodRow): string {
+    if (live.stack === "kueue") return `ClusterQueue//${pod.queue}`;
+    return live.stack === "yunikorn" ? `Queue//${pod.queue}` : `namespace/${pod.namespace}`;
   }
 }
 

@@ -1,1 +1,0 @@
-import{t as e}from"./cards-nIkBrD_H.js";import{a as t}from"./intents-D_o1ZXaq.js";import{c as n}from"./say.svelte-CnEC2U-j.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
