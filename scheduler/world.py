@@ -94,7 +94,7 @@ class World:
     def load(cls, header: Header, objects: Iterable[Object]) -> World:
         """Return the world that wrote this header and these objects."""
         world = cls(header)
-        for obj in sorted(objects, key=lambda o: o.key):
+        for obj in objects:
             world.objects[obj.key] = obj
             world._undigested[obj.key] = None
         world._restore()
@@ -102,6 +102,8 @@ class World:
 
     def _restore(self) -> None:
         """Show the stored objects to the stages; the lifetime knows who waits."""
+        # In one order, whatever came first: what is restored must not depend on it.
+        self.objects = dict(sorted(self.objects.items()))
         for obj in self.objects.values():
             self.lifetime.put(obj, restore=True)
         for stage in (self.kueue, *self.placers()):
@@ -215,7 +217,13 @@ class World:
         return sorted(key for key in self.objects if key.kind == kind)
 
     def take(self) -> Changes:
-        """Return what happened since the last call, and start anew."""
+        """Return what happened since the last call, and start anew.
+
+        What came has found its place in Kueue then: looking at a world must not
+        be what brings that about, or doing its edits again gave another world.
+        """
+        if self.kueue is not None:
+            self.kueue.settle()
         self._freshen()
         journal = self.context.journal
         touched = [self.objects[k] for k in journal.touched if k in self.objects]

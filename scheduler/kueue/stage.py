@@ -11,7 +11,7 @@ from typing import Any
 
 from scheduler.kueue import evictions, status
 from scheduler.kueue.admissions import admit, finish
-from scheduler.kueue.cluster import Cluster
+from scheduler.kueue.cluster import Cluster, Door
 from scheduler.kueue.configuration import Settings
 from scheduler.kueue.controller import Controller
 from scheduler.kueue.cycle import Cycle
@@ -48,7 +48,10 @@ class KueueStage:
         self.intake = Intake(self.cluster, self.life, self.name)
         # Who explains listens to one workload here; nobody else writes it.
         self.traced: Key | None = None
-        self._told_dirty: set[Key] = set()  # written down as still to be reconciled
+        # Written down as still to be reconciled, and as still to be woken: objects
+        # whose writing is no longer so when that is done.
+        self._told_dirty: set[Key] = set()
+        self._told_owed: set[str] = set()
         self.trace: Trace | None = None
 
     # ---- objects in ----
@@ -60,7 +63,16 @@ class KueueStage:
         ignored. Raises QuantityError for a quantity that is none.
         """
         self.intake.put(obj, restore=restore)
+        if restore:
+            self._note_told(obj)
         self.life.flush()
+
+    def _note_told(self, obj: Object) -> None:
+        memory = obj.memory.get(self.name) or {}
+        if memory.get("dirty"):
+            self._told_dirty.add(obj.key)
+        if memory.get("edited"):
+            self._told_owed.add(obj.key.name)
 
     def remove(self, key: Key) -> None:
         """Forget an object; a workload gives its quota back."""
@@ -72,7 +84,15 @@ class KueueStage:
         linked = bool(self.intake.edited) or self.cluster.stale
         self.intake.settle()
         if linked:
-            status.note_activity(self.cluster, self.context.now_us)
+            self._note_activity()
+        self.life.flush()
+
+    def _note_activity(self) -> None:
+        for flipped in status.note_activity(self.cluster, self.context.now_us):
+            if isinstance(flipped, Door):
+                self.life.touched_doors[flipped] = None
+            else:
+                self.life.touched_queues[flipped] = None
 
     def start_over(self) -> None:
         """Try everyone again, as the controller does under a new Configuration."""
@@ -94,7 +114,7 @@ class KueueStage:
             batch = sorted(dirty, key=lambda work: (work.created_us, work.uid))
             dirty.clear()
             for work in batch:
-                if work.key in self._told_dirty:  # what was written is no longer so
+                if work.key in self._told_dirty:
                     self._told_dirty.discard(work.key)
                     self.context.journal.touch(work.key)
                 self.controller.reconcile(work)
@@ -107,6 +127,9 @@ class KueueStage:
         done: set[Queue] = set()
         wake, self.life.wake = self.life.wake, {}
         for asked in wake:
+            if asked.name in self._told_owed:
+                self._told_owed.discard(asked.name)
+                self.life.touched_queues[asked] = None
             if asked in done or asked.name not in self.cluster.forest.queues:
                 continue
             for queue in self.cluster.tree_queues(asked):
@@ -233,7 +256,10 @@ class KueueStage:
         """Return what an edit of a ClusterQueue still has to bring about."""
         queue = self.cluster.forest.queues.get(name)
         kind = self.intake.edited.get(name) or int(queue in self.life.wake)
-        return {"edited": kind} if kind else {}
+        if not kind:
+            return {}
+        self._told_owed.add(name)
+        return {"edited": kind}
 
     def _write_workload(self, obj: Object) -> None:
         work = self.cluster.works.get(obj.key)

@@ -6,7 +6,7 @@ Source: Kueue API v1beta2, status of ClusterQueue, LocalQueue, Cohort.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from scheduler import durations
@@ -40,8 +40,8 @@ def active_since(status: Mapping[str, Any]) -> int | None:
     return None
 
 
-def note_activity(cluster: Cluster, now_us: int) -> None:
-    """Note when queues began or ceased to admit; asked after every edit.
+def note_activity(cluster: Cluster, now_us: int) -> Iterator[Queue | Door]:
+    """Note when queues began or ceased to admit, and yield these; asked after edits.
 
     Noted as it happens and not when a status is written, so that it does not
     depend on when somebody looks.
@@ -49,10 +49,12 @@ def note_activity(cluster: Cluster, now_us: int) -> None:
     for queue in cluster.forest.queues.values():
         if _flipped(queue.active_since_us, queue.active):
             queue.active_since_us = now_us if queue.active else -now_us
+            yield queue
     for door in cluster.doors.values():
         active = _door_verdict(cluster, door)[0]
         if door.spec is not None and _flipped(door.active_since_us, active):
             door.active_since_us = now_us if active else -now_us
+            yield door
 
 
 def _flipped(known: int | None, active: bool) -> bool:

@@ -259,7 +259,7 @@ class Lifetime(Losing):
             self.nodes.add(key)
         if "owner" in memory:
             self.owners[key] = Key(*memory["owner"])
-        if key.kind == POD and obj.spec.get("nodeName"):
+        if key.kind == POD and obj.spec.get("nodeName") and not status.has_ended(obj):
             self.placed[key] = obj.spec["nodeName"]
         if "run" in memory:
             self._restore_run(Run.from_memory(key, memory["run"]))

@@ -24,7 +24,7 @@ def write(lifetime: Lifetime, obj: Object) -> None:
 
 def _write_pod(lifetime: Lifetime, pod: Object) -> None:
     """Source: Kubernetes, pod lifecycle: phase and the Ready condition."""
-    if pod.status.get("phase") in _ENDED:
+    if has_ended(pod):
         return
     owner = lifetime.owners.get(pod.key)
     run = lifetime.runs.get(owner) if owner is not None else None
@@ -35,6 +35,11 @@ def _write_pod(lifetime: Lifetime, pod: Object) -> None:
         conditions.append({"type": "Ready", "status": "True"})
     if conditions:
         pod.status["conditions"] = conditions
+
+
+def has_ended(pod: Object) -> bool:
+    """Tell whether a pod ran to its end, well or not, and takes no room any more."""
+    return pod.status.get("phase") in _ENDED
 
 
 def write_ended(pod: Object, *, failed: bool) -> None:

@@ -6,8 +6,6 @@ import itertools
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from sandbox import actions, worlds
 from sandbox.errors import (
@@ -20,7 +18,7 @@ from sandbox.errors import (
 from sandbox.explaining import preview_move
 from sandbox.models import Event, Member, Revision, Sandbox, Workload
 from scheduler.records.objects import Key
-from tests.builders import cluster_queue, flavor, job, local_queue, node
+from tests.builders import cluster_queue, flavor, local_queue, node
 from tests.sandbox.conftest import check_rows, contended, row, text_of, tick
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -324,73 +322,3 @@ def test_a_deleted_sandbox_leaves_no_row(busy, person):
     actions.do_delete_sandbox(person, busy.pk)
     assert not Workload.objects.exists()
     assert not Revision.objects.exists()
-
-
-# ---------------------------------------------------------- the whole promise
-
-EDITS = st.lists(
-    st.one_of(
-        st.integers(1, 4).map(lambda n: ("tick", n)),
-        st.tuples(st.just("job"), st.integers(0, 99)),
-        st.tuples(st.just("quota"), st.integers(0, 6)),
-        st.tuples(st.just("delete"), st.integers(0, 11)),
-        st.tuples(st.just("move"), st.sampled_from(["a-door", "b-door"])),
-        st.tuples(st.just("fair"), st.booleans()),
-        st.tuples(st.just("stop"), st.sampled_from(["None", "Hold", "HoldAndDrain"])),
-        st.tuples(st.just("undo"), st.none()),
-        st.tuples(st.just("forget"), st.none()),
-    ),
-    min_size=3,
-    max_size=9,
-)
-
-
-def do(person, sandbox: Sandbox, what: str, how: object) -> None:
-    """Do one thing; what the sandbox refuses must leave it as it was."""
-    try:
-        match what:
-            case "tick":
-                tick(sandbox, how)
-            case "job":
-                extra = job(f"extra-{how}", queue="a-door", cpu=1 + how % 4)
-                actions.do_import(person, sandbox.pk, [("j.yaml", text_of(extra))])
-            case "quota" | "stop":
-                queue = cluster_queue(
-                    "a", cohort="team", cpu=how, within="LowerPriority"
-                )
-                if what == "stop":
-                    queue = cluster_queue("a", cohort="team")
-                    queue["spec"]["stopPolicy"] = how
-                actions.do_import(person, sandbox.pk, [("q.yaml", text_of(queue))])
-            case "delete":
-                key = Key("Job", "default", f"job-{how:02d}")
-                actions.do_delete(person, sandbox.pk, [key])
-            case "move":
-                names = Workload.objects.filter(sandbox=sandbox).order_by("name")
-                if names:
-                    key = Key("Workload", "default", names[0].name)
-                    actions.do_move(person, sandbox.pk, key, door(how))
-            case "fair":
-                fair = {"preemptionStrategies": ["LessThanInitialShare"]}
-                patch = {"spec": {"kueue": {"fairSharing": fair if how else None}}}
-                actions.do_policy(person, sandbox.pk, patch, patch=True)
-            case "undo":
-                actions.do_undo(person, sandbox.pk)
-            case "forget":
-                worlds.forget_all()
-    except (ConflictError, InvalidError, NotFoundError):
-        pass
-
-
-@settings(max_examples=15)
-@given(EDITS)
-def test_state_and_diffs_are_the_fresh_state_after_anything(edits):
-    from sandbox.people import local_user
-
-    worlds.forget_all()
-    person = local_user()
-    made = actions.do_create(person, files=[("w.yaml", text_of(*contended()))])
-    actions.do_play(person, made.sandbox.pk)
-    for what, how in edits:
-        do(person, made.sandbox, what, how)
-        check_rows(made.sandbox)
