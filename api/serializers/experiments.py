@@ -114,6 +114,10 @@ class OneExperimentSerializer(ExperimentSerializer):
 
     document = serializers.DictField()
     objectives = ObjectiveSerializer(many=True)
+    better = serializers.DictField(
+        child=serializers.ChoiceField(["low", "high"]),
+        help_text="Which way each measure is better; absent where neither is.",
+    )
     lines = LineSerializer(many=True)
     verdicts = VerdictSerializer(many=True)
 

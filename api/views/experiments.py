@@ -23,7 +23,9 @@ from sandbox.comparing import MOST_BRANCHES, MOST_POINTS
 from sandbox.experiments import actions, reading
 from sandbox.experiments.comparing import compare_runs
 from sandbox.models import Experiment
-from scheduler.experiments.document import read_experiment
+from scheduler.experiments.document import Objective, read_experiment
+from scheduler.experiments.results import ordered, with_front
+from scheduler.measures import better
 
 
 class ExperimentView(View):
@@ -90,20 +92,42 @@ class OneExperiment(ExperimentView):
     admin_methods = frozenset({"DELETE"})
 
     @extend_schema(
-        operation_id="experiments_read", responses=bodies.OneExperimentSerializer
+        operation_id="experiments_read",
+        responses=bodies.OneExperimentSerializer,
+        parameters=[
+            OpenApiParameter(
+                "sort",
+                str,
+                description="`variant`, `name` or a measure, by its mean; a `-` "
+                "in front turns it round. Lines without the measure come last.",
+            ),
+            OpenApiParameter(
+                "front",
+                str,
+                description="Objectives of the Pareto front instead of the "
+                "document's: `measure:low,measure:high`.",
+            ),
+        ],
     )
     def get(self, request: Request, experiment_id: str) -> Response:
         """Return progress, and a line per variant of what ended so far."""
         experiment = actions.visible(self.user(), experiment_id)
         found = reading.outcome(experiment)
         spec = read_experiment(experiment.document).spec
+        objectives = _objectives(request) or spec.objectives
+        names = reading.variants_of(experiment)
+        lines = with_front(found.lines, objectives)
+        by = request.query_params.get("sort", "variant")
+        lines = ordered(lines, names, by.removeprefix("-"), falling=by[:1] == "-")
+        measures = sorted({name for line in lines for name in line.measures})
         body = {
             **self.line(experiment),
             "document": experiment.document,
             "objectives": [
-                {"measure": o.measure, "better": o.better} for o in spec.objectives
+                {"measure": o.measure, "better": o.better} for o in objectives
             ],
-            "lines": msgspec.to_builtins(found.lines),
+            "better": {name: way for name in measures if (way := better(name))},
+            "lines": msgspec.to_builtins(lines),
             "verdicts": msgspec.to_builtins(found.verdicts),
         }
         return Response(body)
@@ -113,6 +137,21 @@ class OneExperiment(ExperimentView):
         """Delete it with its results; sandboxes opened from it stay."""
         actions.do_delete(self.user(), experiment_id)
         return Response(status=204)
+
+
+def _objectives(request: Request) -> tuple[Objective, ...]:
+    """Return the objectives that were asked for; none = the document's."""
+    parts = [part for part in request.query_params.get("front", "").split(",") if part]
+    found = []
+    for part in parts:
+        measure, _, way = part.rpartition(":")
+        if not measure or way not in ("low", "high"):
+            problem = f"expected measure:low or measure:high, got {part!r}"
+            raise ValidationError({"front": problem})
+        found.append(
+            Objective(measure=measure, better="low" if way == "low" else "high")
+        )
+    return tuple(found)
 
 
 class Cancel(ExperimentView):

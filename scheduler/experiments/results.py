@@ -68,6 +68,32 @@ def table(
     ]
 
 
+def with_front(lines: Sequence[Line], objectives: Sequence[Objective]) -> list[Line]:
+    """Return the lines with the Pareto front of other objectives."""
+    front = pareto([line.measures for line in lines], objectives)
+    return [
+        msgspec.structs.replace(line, front=n in front) for n, line in enumerate(lines)
+    ]
+
+
+def ordered(
+    lines: Sequence[Line], names: Sequence[str], by: str, *, falling: bool = False
+) -> list[Line]:
+    """Return the lines sorted by "variant", "name" or the mean of a measure.
+
+    Lines that lack the measure come last, whichever way it goes; ties stay in
+    the order of the variants.
+    """
+    if by == "variant":
+        return sorted(lines, key=lambda line: line.variant, reverse=falling)
+    if by == "name":
+        return sorted(lines, key=lambda line: names[line.variant], reverse=falling)
+    sign = -1 if falling else 1
+    have = [line for line in lines if by in line.measures]
+    lack = [line for line in lines if by not in line.measures]
+    return [*sorted(have, key=lambda line: sign * line.measures[by].mean), *lack]
+
+
 def _intervals(runs: Sequence[Numbers]) -> dict[str, Interval]:
     values: dict[str, list[float]] = {}
     for numbers in runs:

@@ -52,6 +52,32 @@ def test_lines_have_means_intervals_and_differences(client, done):
     assert any(line["front"] for line in body["lines"])
 
 
+def test_lines_are_sorted_by_the_mean_of_a_measure(client, done):
+    rising = client.get(f"{done}?sort=waitMeanMs").json()["lines"]
+    falling = client.get(f"{done}?sort=-waitMeanMs").json()["lines"]
+    means = [line["measures"]["waitMeanMs"]["mean"] for line in rising]
+    assert means == sorted(means)
+    assert [line["variant"] for line in falling] == [
+        line["variant"] for line in reversed(rising)
+    ]
+
+
+def test_the_front_is_of_the_objectives_asked_for(client, done):
+    body = client.get(f"{done}?front=waitMeanMs:low").json()
+    first = min(body["lines"], key=lambda line: line["measures"]["waitMeanMs"]["mean"])
+    assert [line["variant"] for line in body["lines"] if line["front"]] == [
+        first["variant"]
+    ]
+    assert body["objectives"] == [{"measure": "waitMeanMs", "better": "low"}]
+    assert client.get(f"{done}?front=waitMeanMs").status_code == 422
+
+
+def test_measures_say_which_way_they_are_better(client, done):
+    better = client.get(done).json()["better"]
+    assert (better["waitMeanMs"], better["utilisation.cpu"]) == ("low", "high")
+    assert "endMs" not in better
+
+
 def test_results_are_read_as_they_come_in(client, started):
     assert client.get(f"{started}/results").json()["items"] == []
     work("w", 0.01)

@@ -1,0 +1,45 @@
+"""Which way a measure is better: low, high, or neither."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Direction = Literal["low", "high"]
+
+#: By the first part of the dotted name, or by the last one within a class.
+_BETTER: dict[str, Direction] = {
+    "admitted": "high",
+    "finished": "high",
+    "waiting": "low",
+    "preemptions": "low",
+    "evictions": "low",
+    "waitMeanMs": "low",
+    "waitP50Ms": "low",
+    "waitP95Ms": "low",
+    "waitMaxMs": "low",
+    "makespanMs": "low",
+    "workLostMs": "low",
+    "workLost": "low",
+    "utilisation": "high",
+    "fragmentation": "low",
+    "shareError": "low",
+    "jain": "high",
+    "withinLimit": "high",
+    "schedulingMs": "low",
+    "meanMs": "low",
+    "p50Ms": "low",
+    "p95Ms": "low",
+    "maxMs": "low",
+    "meanLastMs": "low",
+}
+
+
+def better(measure: str) -> Direction | None:
+    """Return which way a measure is better, by its dotted name.
+
+    None for what is neither: how long a run was, what one queue used.
+    """
+    first, _, rest = measure.partition(".")
+    if first == "classes":
+        return _BETTER.get(rest.rpartition(".")[2])
+    return _BETTER.get(first)
