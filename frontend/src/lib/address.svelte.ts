@@ -7,6 +7,7 @@ export const VIEWS = [
   "preemptions",
   "compare",
   "policy",
+  "runs",
   "lessons",
   "events",
 ] as const;

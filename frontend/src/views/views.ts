@@ -13,6 +13,7 @@ const LATER: Readonly<Record<Exclude<View, "board">, () => Loaded>> = {
   preemptions: () => import("@/views/preemptions/Preemptions.svelte"),
   compare: () => import("@/views/compare/Compare.svelte"),
   policy: () => import("@/views/policy/Policy.svelte"),
+  runs: () => import("@/views/runs/Runs.svelte"),
   lessons: () => import("@/views/lessons/Lessons.svelte"),
   events: () => import("@/views/events/Events.svelte"),
 };
