@@ -126,6 +126,9 @@ class TotalSerializer(serializers.Serializer[Any]):
     """One measure: a value per branch, a delta per other branch."""
 
     measure = serializers.CharField()
+    better = serializers.ChoiceField(
+        ["low", "high"], allow_null=True, help_text="null = neither way."
+    )
     values = _numbers()
     deltas = _numbers()
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 
-import { deltasOf, fares, firstDifference } from "@/store/comparing";
+import { changedLeaves, mostDifferent, type BranchCurves } from "@/store/comparing";
 import { shareLines, thinned } from "@/store/curves";
 import { diffLines } from "@/store/difference";
 import { groupsOf, loopsOf, reasonsOf } from "@/store/preempting";
 import { areaPath, axisSteps, marksOf, mergeMarks } from "@/store/timeline";
-import { event, sample, workload } from "./worlds";
+import { event, sample } from "./worlds";
 
 describe("the timeline", () => {
   it("marks a preemptor once a tick", () => {
@@ -68,23 +68,19 @@ describe("preemptions", () => {
   });
 });
 
-describe("two branches", () => {
-  it("part at the first tick whose samples differ", () => {
-    const [a, b] = [[sample(1), sample(2), sample(3, { pending: 1 })], [sample(1), sample(2), sample(3)]];
-    expect(firstDifference(a, b, 0)).toBe(3);
-    expect(firstDifference(a, a, 0)).toBeNull();
+describe("branches", () => {
+  const curves = (shares: Record<string, number[]>): BranchCurves => ({ pending: [], running: [], waitP50Ms: [], utilisation: {}, shares, used: {} });
+
+  it("show the queue whose curves lie furthest apart first", () => {
+    const [a, b] = [curves({ near: [1, 2], far: [0, 0] }), curves({ near: [1, 3], far: [9, 9] })];
+    expect(mostDifferent([a, b], "shares", "cpu")).toBe("far");
+    expect(mostDifferent([curves({})], "shares", "cpu")).toBe("");
   });
 
-  it("fare differently where one is admitted earlier", () => {
-    const [early, late] = [workload({ phase: "admitted", admittedMs: 5 }), workload({ phase: "admitted", admittedMs: 9 })];
-    expect(fares([late], [early])[0]?.outcome).toBe("earlier");
-    expect(fares([early], [early])).toEqual([]);
-  });
-
-  it("are measured between the same ticks", () => {
-    const side = (evictions: number) => ({ samples: [sample(1, { evictions: 9 }), sample(2, { evictions })], workloads: [], nowMs: 0 });
-    const evictions = deltasOf(side(1), side(4), 1, 2, "cpu").find((delta) => delta.id === "evictions");
-    expect([evictions?.a, evictions?.b]).toEqual([1, 4]);
+  it("differ in the leaves of their policies", () => {
+    const [a, b] = [{ spec: { kueue: { on: true, same: 1 } } }, { spec: { kueue: { on: false, same: 1 } } }];
+    expect(changedLeaves(a, b)).toEqual([["spec.kueue.on", true, false]]);
+    expect(changedLeaves(a, a)).toEqual([]);
   });
 });
 

@@ -127,6 +127,7 @@ class Total(Shape, frozen=True, kw_only=True):
     """One number per branch, and how the others differ from the first."""
 
     measure: str
+    better: Literal["low", "high"] | None  # None = neither way
     values: list[float | None]
     deltas: list[float | None]
 

@@ -9,7 +9,7 @@ from sandbox.comparing.branches import Branch
 from sandbox.comparing.fates import Lives
 from sandbox.comparing.shapes import Total
 from scheduler.amounts import CPU
-from scheduler.measures import quantile
+from scheduler.measures import better, quantile
 
 _HOUR_MS = 3_600_000
 Numbers = dict[str, float | None]
@@ -27,7 +27,7 @@ def _total(name: str, values: list[float | None]) -> Total:
     deltas = [
         None if first is None or other is None else other - first for other in others
     ]
-    return Total(measure=name, values=values, deltas=deltas)
+    return Total(measure=name, better=better(name), values=values, deltas=deltas)
 
 
 def _numbers(branch: Branch, lives: Lives) -> Numbers:

@@ -10,6 +10,7 @@ Direction = Literal["low", "high"]
 _BETTER: dict[str, Direction] = {
     "admitted": "high",
     "finished": "high",
+    "started": "high",
     "waiting": "low",
     "preemptions": "low",
     "evictions": "low",

@@ -1,4 +1,4 @@
-// The branches of one run: which sandboxes came from which, and running two together.
+// The branches of one run: which sandboxes came from which, and running some together.
 
 import { request } from "@/net/rest";
 import { attempt } from "@/store/intents";
@@ -15,8 +15,8 @@ function rootOf(all: readonly SandboxLine[], id: string): string {
   return parent === null || !all.some((one) => one.id === parent) ? id : rootOf(all, parent);
 }
 
-/** Run both branches to one tick. */
-export async function runBoth(ids: readonly string[], untilTick: number): Promise<void> {
+/** Run branches to one tick, at full speed. */
+export async function runAll(ids: readonly string[], untilTick: number): Promise<void> {
   await attempt(async () => {
     for (const id of ids) {
       await request("POST", `/sandboxes/${id}/actions/speed`, { body: { speed: 0 } });

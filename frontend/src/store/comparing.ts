@@ -1,117 +1,179 @@
-// Two branches of one run: deltas, who fares differently, where they part; pure.
+// Branches side by side, as the server tells them apart: deltas, lives, first differences.
 
-import { amount } from "@/lib/amounts";
-import type { Sample, WorkloadRow } from "@/protocol/wire";
+import { flag, list, number, record, request, text, type Json } from "@/net/rest";
+import type { Way } from "@/store/experiments";
+import { items } from "@/store/server";
 
-export interface Delta {
-  readonly id:
-    | "evictions"
-    | "preemptions"
-    | "meanWait"
-    | "p95Wait"
-    | "utilisation"
-    | "admitted"
-    | "pending"
-    | "finished";
-  readonly a: number;
-  readonly b: number;
-  readonly better: "less" | "more" | "none";
+export type Fared = "same" | "earlier" | "later" | "never" | "only";
+
+export interface ComparedBranch {
+  readonly id: string;
+  readonly title: string;
+  readonly branch: string;
+  readonly tick: number;
 }
-
+export interface Decided {
+  readonly type: string;
+  readonly subject: string;
+  readonly by: string;
+  readonly reason: string;
+  readonly message: string;
+}
+/** The first decision that is not the same; null = nothing is decided there. */
+export interface Difference {
+  readonly tick: number;
+  readonly ours: Decided | null;
+  readonly theirs: Decided | null;
+}
+export interface Stretch {
+  readonly state: string; // waiting, running, finished
+  readonly fromMs: number;
+  readonly untilMs: number | null;
+}
+export interface Life {
+  readonly startedMs: number | null;
+  readonly finishedMs: number | null;
+  readonly evictions: number;
+  readonly stretches: readonly Stretch[];
+}
 export interface Fare {
-  readonly key: string;
-  readonly a: WorkloadRow | undefined;
-  readonly b: WorkloadRow | undefined;
-  readonly outcome: "earlier" | "later" | "same";
+  readonly subject: string; // the key of its row
+  readonly verdicts: readonly Fared[]; // one per other branch
+  readonly lives: readonly (Life | null)[]; // one per branch
+}
+export interface Preempted {
+  readonly tick: number;
+  readonly subject: string;
+  readonly by: string;
+  readonly reason: string;
+}
+export interface PreemptionChange {
+  readonly same: number;
+  readonly added: readonly Preempted[];
+  readonly removed: readonly Preempted[];
+}
+export interface Total {
+  readonly measure: string;
+  readonly better: Way | null;
+  readonly values: readonly (number | null)[];
+  readonly deltas: readonly (number | null)[];
+}
+type Points = readonly (number | null)[];
+export interface BranchCurves {
+  readonly pending: Points;
+  readonly running: Points;
+  readonly waitP50Ms: Points;
+  readonly utilisation: Readonly<Record<string, Points>>;
+  readonly shares: Readonly<Record<string, Points>>;
+  readonly used: Readonly<Record<string, Readonly<Record<string, Points>>>>;
+}
+/** The first branch is the base; what is "per other" leaves it out. */
+export interface Comparison {
+  readonly branches: readonly ComparedBranch[];
+  readonly fromTick: number;
+  readonly toTick: number;
+  readonly sameSubjects: boolean;
+  readonly differences: readonly (Difference | null)[];
+  readonly counts: readonly Readonly<Record<Fared, number>>[];
+  readonly fares: readonly Fare[];
+  readonly moreFares: number;
+  readonly preemptions: readonly PreemptionChange[];
+  readonly ticks: readonly number[];
+  readonly curves: readonly BranchCurves[];
+  readonly totals: readonly Total[];
 }
 
-interface Side {
-  readonly samples: readonly Sample[];
-  readonly workloads: readonly WorkloadRow[];
-  readonly nowMs: number;
+/** Return how sandboxes compare, up to a tick that all have reached. */
+export async function fetchComparison(base: string, others: readonly string[], toTick: number): Promise<Comparison> {
+  const query = { with: others.join(","), toTick };
+  return comparisonOf(record(await request("GET", `/sandboxes/${base}/compare`, { query })));
 }
 
-/** Return the measures of two branches between two ticks, both counted alike. */
-export function deltasOf(a: Side, b: Side, from: number, to: number, resource: string): Delta[] {
-  const [one, two] = [measures(a, from, to, resource), measures(b, from, to, resource)];
-  const delta = (id: Delta["id"], better: Delta["better"]): Delta => ({ id, a: one[id], b: two[id], better });
-  return [
-    delta("evictions", "less"),
-    delta("preemptions", "less"),
-    delta("meanWait", "less"),
-    delta("p95Wait", "less"),
-    delta("utilisation", "more"),
-    delta("admitted", "more"),
-    delta("finished", "more"),
-    delta("pending", "less"),
-  ];
+/** Return how runs of an experiment compare, from their beginning to their ends. */
+export async function fetchRunsCompared(experiment: string, runs: readonly number[]): Promise<Comparison> {
+  return comparisonOf(record(await request("GET", `/experiments/${experiment}/compare`, { query: { runs: runs.join(",") } })));
 }
 
-function measures(side: Side, from: number, to: number, resource: string): Record<Delta["id"], number> {
-  const samples = side.samples.filter((sample) => sample.tick > from && sample.tick <= to);
-  const sum = (pick: (sample: Sample) => number): number =>
-    samples.reduce((total, sample) => total + pick(sample), 0);
-  const waits = side.workloads.map((row) => waitOf(row, side.nowMs)).sort((x, y) => x - y);
-  const last = samples.at(-1);
+function comparisonOf(item: Json): Comparison {
+  const series = record(item["series"]);
   return {
-    evictions: sum((sample) => sample.evictions + sample.preemptions),
-    preemptions: sum((sample) => sample.preemptions),
-    meanWait: waits.length === 0 ? 0 : waits.reduce((total, wait) => total + wait, 0) / waits.length,
-    p95Wait: waits[Math.max(0, Math.ceil(waits.length * 0.95) - 1)] ?? 0,
-    utilisation: samples.length === 0 ? 0 : sum((sample) => loadOf(sample, resource)) / samples.length,
-    admitted: last?.admitted ?? 0,
-    finished: last?.finished ?? 0,
-    pending: last?.pending ?? 0,
+    branches: items(item["branches"]).map((one) => ({ id: text(one["id"]), title: text(one["title"]), branch: text(one["branch"]), tick: number(one["tick"]) })),
+    fromTick: number(item["fromTick"]),
+    toTick: number(item["toTick"]),
+    sameSubjects: flag(item["sameSubjects"]),
+    differences: list(item["differences"]).map(differenceOf),
+    counts: items(item["counts"]).map((one) => ({ same: number(one["same"]), earlier: number(one["earlier"]), later: number(one["later"]), never: number(one["never"]), only: number(one["only"]) })),
+    fares: items(item["workloads"]).map(fareOf),
+    moreFares: number(item["moreWorkloads"]),
+    preemptions: items(item["preemptions"]).map((one) => ({ same: number(one["same"]), added: items(one["added"]).map(preemptedOf), removed: items(one["removed"]).map(preemptedOf) })),
+    ticks: list(series["ticks"]).map(number),
+    curves: items(series["branches"]).map(curvesOf),
+    totals: items(item["totals"]).map((one) => ({ measure: text(one["measure"]), better: one["better"] === "low" || one["better"] === "high" ? one["better"] : null, values: pointsOf(one["values"]), deltas: pointsOf(one["deltas"]) })),
   };
 }
 
-// From creation to the admission that holds now; still waiting counts up to now.
-function waitOf(row: WorkloadRow, nowMs: number): number {
-  return Math.max(0, (row.admittedMs ?? nowMs) - row.createdMs);
+const maybe = (value: unknown): number | null => (typeof value === "number" ? value : null);
+const pointsOf = (value: unknown): (number | null)[] => list(value).map(maybe);
+const mapped = <T>(value: unknown, read: (item: unknown) => T): Record<string, T> => Object.fromEntries(Object.entries(record(value)).map(([name, item]) => [name, read(item)]));
+
+function decidedOf(value: unknown): Decided | null {
+  if (value === null || value === undefined) return null;
+  const item = record(value);
+  return { type: text(item["type"]), subject: text(item["subject"]), by: text(item["by"]), reason: text(item["reason"]), message: text(item["message"]) };
 }
 
-function loadOf(sample: Sample, resource: string): number {
-  const all = amount(sample.capacity[resource]);
-  return all === 0 ? 0 : (100 * amount(sample.used[resource])) / all;
+function differenceOf(value: unknown): Difference | null {
+  if (value === null) return null;
+  const item = record(value);
+  return { tick: number(item["tick"]), ours: decidedOf(item["ours"]), theirs: decidedOf(item["theirs"]) };
 }
 
-/** Return the workloads that are not in the same place in both branches. */
-export function fares(a: readonly WorkloadRow[], b: readonly WorkloadRow[]): Fare[] {
-  const [left, right] = [byKey(a), byKey(b)];
-  const keys = [...new Set([...left.keys(), ...right.keys()])];
-  return keys
-    .map((key) => fareOf(key, left.get(key), right.get(key)))
-    .filter((fare) => fare.outcome !== "same" || differs(fare.a, fare.b));
+const FARED: readonly Fared[] = ["same", "earlier", "later", "never", "only"];
+
+function fareOf(item: Json): Fare {
+  const verdict = (value: unknown): Fared => FARED.find((one) => one === value) ?? "same";
+  return { subject: text(item["subject"]), verdicts: list(item["verdicts"]).map(verdict), lives: list(item["fates"]).map(lifeOf) };
 }
 
-function byKey(rows: readonly WorkloadRow[]): Map<string, WorkloadRow> {
-  return new Map(rows.map((row) => [row.key, row]));
+function lifeOf(value: unknown): Life | null {
+  if (value === null) return null;
+  const item = record(value);
+  const stretches = items(item["spans"]).map((one) => ({ state: text(one["state"]), fromMs: number(one["fromMs"]), untilMs: maybe(one["untilMs"]) }));
+  return { startedMs: maybe(item["startedMs"]), finishedMs: maybe(item["finishedMs"]), evictions: number(item["evictions"]), stretches };
 }
 
-function differs(a: WorkloadRow | undefined, b: WorkloadRow | undefined): boolean {
-  return a?.phase !== b?.phase || a?.evictions !== b?.evictions || a?.admittedMs !== b?.admittedMs;
+function preemptedOf(item: Json): Preempted {
+  return { tick: number(item["tick"]), subject: text(item["subject"]), by: text(item["by"]), reason: text(item["reason"]) };
 }
 
-function fareOf(key: string, a: WorkloadRow | undefined, b: WorkloadRow | undefined): Fare {
-  const [one, two] = [rankOf(a), rankOf(b)];
-  return { key, a, b, outcome: one === two ? "same" : two < one ? "earlier" : "later" };
+function curvesOf(item: Json): BranchCurves {
+  return {
+    pending: pointsOf(item["pending"]),
+    running: pointsOf(item["running"]),
+    waitP50Ms: pointsOf(item["waitP50Ms"]),
+    utilisation: mapped(item["utilisation"], pointsOf),
+    shares: mapped(item["shares"], pointsOf),
+    used: mapped(item["used"], (one) => mapped(one, pointsOf)),
+  };
 }
 
-// Earlier is better: finished, then admitted by when, then waiting.
-function rankOf(row: WorkloadRow | undefined): number {
-  if (row === undefined) return Infinity;
-  if (row.phase === "finished") return row.endsMs ?? 0;
-  if (row.phase === "admitted") return 1e12 + (row.admittedMs ?? 0);
-  return row.phase === "reserved" ? 2e12 : 3e12;
+/** Return the queue whose curves lie furthest apart; "" without queues. */
+export function mostDifferent(curves: readonly BranchCurves[], of: "shares" | "used", resource: string): string {
+  const [first, ...others] = curves;
+  const pointsIn = (one: BranchCurves | undefined, queue: string): Points => (of === "shares" ? one?.shares[queue] : one?.used[queue]?.[resource]) ?? [];
+  const gap = (queue: string): number => {
+    const base = pointsIn(first, queue);
+    return others.reduce((sum, other) => sum + pointsIn(other, queue).reduce<number>((all, value, at) => all + Math.abs((value ?? 0) - (base[at] ?? 0)), 0), 0);
+  };
+  const names = Object.keys((of === "shares" ? first?.shares : first?.used) ?? {});
+  return names.map((name) => [name, gap(name)] as const).sort((a, b) => b[1] - a[1])[0]?.[0] ?? "";
 }
 
-/** Return the first tick at which two branches differ, or null. */
-export function firstDifference(a: readonly Sample[], b: readonly Sample[], from: number): number | null {
-  const others = new Map(b.map((sample) => [sample.tick, sample]));
-  for (const sample of a) {
-    const other = others.get(sample.tick);
-    if (sample.tick <= from || other === undefined) continue;
-    if (JSON.stringify({ ...sample, tMs: 0 }) !== JSON.stringify({ ...other, tMs: 0 })) return sample.tick;
-  }
-  return null;
+/** Return the leaves of two documents that differ: path, ours, theirs. */
+export function changedLeaves(ours: unknown, theirs: unknown, path = ""): (readonly [string, unknown, unknown])[] {
+  if (JSON.stringify(ours) === JSON.stringify(theirs)) return [];
+  const inner = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!inner(ours) || !inner(theirs)) return [[path, ours, theirs]];
+  const names = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])];
+  return names.flatMap((name) => changedLeaves(ours[name], theirs[name], path === "" ? name : `${path}.${name}`));
 }
