@@ -8,6 +8,7 @@ preemption strategy, and photographs each view in Chromium.
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
 import sys
@@ -21,6 +22,49 @@ from playwright.sync_api import Browser, sync_playwright
 HERE = Path(__file__).parent
 TICK = 230
 FORK = 150
+EXPERIMENT = {
+    "apiVersion": "quotalab.dev/v1",
+    "kind": "Experiment",
+    "spec": {
+        "title": "Fair sharing or classical preemption, at two paces",
+        "base": {"scenario": "friday-rush"},
+        "seeds": {"count": 5},
+        "horizon": "5m",
+        "limit": "60s",
+        "variants": [
+            {"name": "as it is"},
+            {"name": "classical", "policy": {"kueue": {"fairSharing": None}}},
+            {"name": "arrivals 1.5 times as fast", "arrivals": 1.5},
+            {
+                "name": "classical, 1.5 times as fast",
+                "arrivals": 1.5,
+                "policy": {"kueue": {"fairSharing": None}},
+            },
+        ],
+        "assertions": [
+            {"measure": "withinLimit", "min": 0.9},
+            {"measure": "preemptions", "max": 60, "over": "every"},
+        ],
+    },
+}
+#: A draft as the address holds it: two axes of a grid.
+DRAFT = (
+    base64.urlsafe_b64encode(
+        json.dumps(
+            {
+                "title": "Fair sharing and the pace of arrivals",
+                "from": "start",
+                "mode": "grid",
+                "axes": [
+                    {"what": "policy:kueue.fairSharing", "values": "off, both"},
+                    {"what": "arrivals", "values": "0.75, 1, 1.5"},
+                ],
+            }
+        ).encode()
+    )
+    .decode()
+    .rstrip("=")
+)
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
@@ -58,6 +102,15 @@ def prepare(api: str) -> tuple[str, str, str]:
     return made, fork, rows["items"][0]["key"]
 
 
+def experiment_of(api: str) -> str:
+    """Return an experiment whose runs have ended."""
+    body = {"document": EXPERIMENT}
+    made = str(call(f"{api}/experiments", body)["id"])
+    while call(f"{api}/experiments/{made}")["state"] == "running":
+        time.sleep(0.5)
+    return made
+
+
 def shoot(
     browser: Browser, url: str, name: str, theme: Literal["light", "dark"]
 ) -> None:
@@ -75,6 +128,7 @@ def shoot(
 def main(url: str) -> None:
     """Photograph every view in both themes."""
     made, fork, waiting = prepare(f"{url}/api/v1")
+    experiment = experiment_of(f"{url}/api/v1")
     at = f"{url}/s/{made}"
     views = {
         "start": url,
@@ -84,6 +138,8 @@ def main(url: str) -> None:
         "preemptions": f"{at}/preemptions?step=4",
         "compare": f"{at}/compare?with={fork}",
         "policy": f"{at}/policy",
+        "runs": f"{at}/runs?run={experiment}",
+        "runs-draft": f"{at}/runs?draft={DRAFT}",
         "lessons": f"{at}/lessons",
         "events": f"{at}/events",
         "tables": f"{at}/events?table=workloads&group=phase",

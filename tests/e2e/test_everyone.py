@@ -17,6 +17,7 @@ VIEWS = [
     "preemptions",
     "compare",
     "policy",
+    "runs",
     "lessons",
     "events",
 ]

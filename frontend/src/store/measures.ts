@@ -80,10 +80,26 @@ export function isTime(name: string): boolean {
 /** Return a value with its unit: "34 s", "98.5 %", "2 GPU·h". */
 export function measureText(name: string, value: number): string {
   const [first = "", ...rest] = parts(name);
-  if (isTime(name)) return value < 0 ? `−${span(-value)}` : span(value);
+  if (isTime(name)) return timeText(value);
   if (SHARES.has(first)) return `${formatNumber(value * 100, 1)}\u00a0%`;
   if (first === "workLost" || first === "usedHours") return hours(rest.at(-1) ?? "", value);
   return formatNumber(value, first === "jain" ? 3 : Math.abs(value) < 10 ? 2 : 1);
+}
+
+// Below a minute tenths of a second tell variants apart.
+function timeText(ms: number): string {
+  if (ms < 0) return `−${timeText(-ms)}`;
+  if (ms === 0) return t("time.s", { n: 0 });
+  return ms >= 1000 && ms < 59_950 ? t("time.s", { n: formatNumber(ms / 1000, 1) }) : span(ms);
+}
+
+/** Return a value at an axis, fine enough to tell the steps of its range apart. */
+export function axisText(name: string, value: number, range: number): string {
+  const digits = (size: number): number => Math.min(4, Math.max(0, Math.ceil(-Math.log10(Math.max(size, 1e-9) / 8))));
+  if (isTime(name) && range < 20_000) return t("time.s", { n: formatNumber(value / 1000, digits(range / 1000)) });
+  if (SHARES.has(parts(name)[0] ?? "")) return `${formatNumber(value * 100, digits(range * 100))}\u00a0%`;
+  if (isTime(name) || /^(workLost|usedHours)\./.test(name)) return measureText(name, value);
+  return formatNumber(value, digits(range));
 }
 
 function hours(resource: string, value: number): string {

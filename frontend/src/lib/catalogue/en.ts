@@ -756,7 +756,7 @@ export const EN = {
   "subject.group.queue": "ClusterQueue {name}",
   "subject.arrivals": "Pace of arrivals",
   "subject.fair": "Fair sharing",
-  "subject.fair.off": "off: classical preemption",
+  "subject.fair.off": "classical preemption (fair sharing off)",
   "subject.scoring": "Scoring of nodes (NodeResourcesFit)",
   "subject.nodeSort": "Node sort policy",
   "subject.sort": "Application sort policy of every queue",

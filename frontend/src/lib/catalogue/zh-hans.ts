@@ -758,7 +758,7 @@ export const ZH_HANS: Words = {
   "subject.group.queue": "ClusterQueue {name}",
   "subject.arrivals": "到达速度",
   "subject.fair": "公平共享",
-  "subject.fair.off": "关闭：经典抢占",
+  "subject.fair.off": "经典抢占（关闭公平共享）",
   "subject.scoring": "节点打分（NodeResourcesFit）",
   "subject.nodeSort": "节点排序策略",
   "subject.sort": "所有队列的应用排序策略",

@@ -758,7 +758,7 @@ export const ZH_HANT: Words = {
   "subject.group.queue": "ClusterQueue {name}",
   "subject.arrivals": "到達速度",
   "subject.fair": "公平共享",
-  "subject.fair.off": "關閉：經典搶占",
+  "subject.fair.off": "經典搶占（關閉公平共享）",
   "subject.scoring": "節點評分（NodeResourcesFit）",
   "subject.nodeSort": "節點排序策略",
   "subject.sort": "所有佇列的應用排序策略",

@@ -11,7 +11,7 @@ export function exampleOf(stack: string, subjects: ReadonlyMap<string, Subject>,
     ...turned,
     { name: t("example.faster"), trials: [{ what: "arrivals", value: 1.5 }] },
   ];
-  return { ...BLANK, title: t("example.title"), from: hasScenario ? "start" : "now", variants };
+  return { ...BLANK, title: t("example.title"), from: hasScenario ? "start" : "now", variants, promises: [{ measure: "withinLimit", min: "0.9", max: "", over: "mean" }] };
 }
 
 function turnedOf(stack: string, subjects: ReadonlyMap<string, Subject>): DraftVariant[] {
@@ -19,7 +19,7 @@ function turnedOf(stack: string, subjects: ReadonlyMap<string, Subject>): DraftV
   const subject = subjects.get(what);
   if (subject === undefined) return [];
   const other = subject.choices.find((choice) => choice.name !== subject.now);
-  return other === undefined ? [] : [{ name: `${subject.label}: ${other.label}`, trials: [{ what, value: other.value }] }];
+  return other === undefined ? [] : [{ name: other.label, trials: [{ what, value: other.value }] }];
 }
 
 /** Return a draft to begin with: the world as it is and one row to fill in. */

@@ -1,1 +1,0 @@
-import{Ft as e,Mt as t,Ut as n,bt as r,mt as i,xt as a}from"./say.svelte-BFio0yhA.js";var o=e(`<path></path>`);function s(e,s){let c={preemption:`M-5 4 0-5 5 4z`,failure:`M-4-4h8v8h-8z`,edit:`M0-5.5 5.5 0 0 5.5-5.5 0z`,fork:`M-4.5 0a4.5 4.5 0 1 1 9 0 4.5 4.5 0 1 1-9 0z`};var l=o();n(()=>{r(l,0,a(s.kind),`svelte-1vvo6s8`),i(l,`d`,c[s.kind])}),t(e,l)}export{s as t};

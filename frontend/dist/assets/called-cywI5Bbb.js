@@ -1,1 +1,0 @@
-import{t as e}from"./cards-DZjcn_2G.js";import{o as t}from"./intents-8PduzUAA.js";import{c as n}from"./say.svelte-BFio0yhA.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

@@ -1,0 +1,3 @@
+var e=/^[A-Za-z_/][\w./ -]*[\w./]$|^[A-Za-z]$/,t=/^(true|false|null|yes|no|on|off|~|y|n)$/i;function n(e){return`${r(e,0)}\n`}function r(e,t){if(Array.isArray(e))return e.length===0?`[]`:a(e,t);if(typeof e==`object`&&e){let n=Object.entries(e);return n.length===0?`{}`:i(n,t)}return s(e)}function i(e,t){let n=`  `.repeat(t);return e.map(([e,i],a)=>{let c=r(i,t+1),l=`${a===0?``:n}${s(e)}:`;return o(i)?`${l}\n${`  `.repeat(t+1)}${c}`:`${l} ${c}`}).join(`
+`)}function a(e,t){let n=`  `.repeat(t);return e.map((e,i)=>`${i===0?``:n}- ${r(e,t+1)}`).join(`
+`)}function o(e){return typeof e!=`object`||!e?!1:Object.keys(e).length>0}function s(n){return typeof n==`string`&&e.test(n)&&!t.test(n)?n:JSON.stringify(n)}export{n as t};

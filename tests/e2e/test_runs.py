@@ -1,0 +1,65 @@
+"""Experiments on the page: made, run for real, read, and a run opened as a sandbox."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.board import Board
+
+
+@pytest.fixture
+def played(board: Board) -> Board:
+    """A board on which something was decided, paused."""
+    board.load("two-teams.yaml")
+    board.play()
+    board.sees("alpha", "urgent", "Admitted")
+    board.pause()
+    return board
+
+
+def test_two_variants_and_three_seeds_end_in_a_table_and_a_run_opens(
+    played: Board,
+) -> None:
+    page = played.page
+    page.get_by_role("link", name=re.compile("^Runs")).click()
+    page.get_by_role("button", name="New experiment").click()
+    page.get_by_role("textbox", name="Name of variant 2").fill("quicker")
+    page.get_by_role("textbox", name="Name of variant 2").press("Tab")
+    page.get_by_role("combobox", name="Add a change").nth(1).select_option("arrivals")
+    page.get_by_role("spinbutton", name="Seeds", exact=True).fill("3")
+    page.get_by_role("spinbutton", name="Seeds", exact=True).press("Tab")
+    expect(page.get_by_text("2 variants × 3 seeds = 6 runs")).to_be_visible()
+    page.get_by_role("button", name="Start 6 runs").click()
+    results = page.get_by_role("region", name="Results")
+    expect(results.get_by_text("3 / 3")).to_have_count(2, timeout=90_000)
+    expect(results).to_contain_text("quicker")
+    expect(
+        page.get_by_role("region", name="Two measures against each other")
+    ).to_contain_text("Pareto front")
+    page.get_by_role("button", name=re.compile("^quicker, seed 2:")).click()
+    page.get_by_role("spinbutton", name="At tick").fill("9")
+    page.get_by_role("spinbutton", name="At tick").press("Tab")
+    page.get_by_role("button", name=re.compile("^Open as a sandbox at")).click()
+    page.wait_for_url(re.compile(r"/s/\w+/board"))
+    expect(page.get_by_role("banner")).to_contain_text("quicker, seed 2")
+
+
+def test_a_draft_is_its_address(played: Board) -> None:
+    page = played.page
+    page.get_by_role("link", name=re.compile("^Runs")).click()
+    page.get_by_role("button", name="Ready example").first.click()
+    expect(page.get_by_role("button", name="Start 9 runs")).to_be_enabled()
+    page.get_by_role("textbox", name="Title").fill("Kept in the address")
+    page.get_by_role("textbox", name="Title").press("Tab")
+    expect(page.get_by_role("textbox", name="Document")).to_have_value(
+        re.compile("Kept in the address")
+    )
+    address = page.url
+    page.goto("about:blank")
+    page.goto(address)
+    expect(page.get_by_role("textbox", name="Title")).to_have_value(
+        "Kept in the address"
+    )
