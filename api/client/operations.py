@@ -17,6 +17,7 @@ from .types import (
     Create,
     Created,
     Delete,
+    Disk,
     Done,
     EventList,
     Experiment,
@@ -68,6 +69,7 @@ from .types import (
     Step,
     Table,
     TokenList,
+    Use,
     WhatIf,
 )
 
@@ -85,6 +87,13 @@ class Operations(Sender):
     ) -> Imported:
         """Create and change objects; on any error nothing, unless skipErrors."""
         return cast('Imported', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/apply", body=body, query=given({'dryRun': dry_run, 'skipErrors': skip_errors})))
+
+    def archive(
+        self,
+        sandbox_id: str | int,
+    ) -> Sandbox:
+        """Put the sandbox into one file that is kept here; its rows go."""
+        return cast('Sandbox', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/archive"))
 
     def archive_read(
         self,
@@ -146,6 +155,12 @@ class Operations(Sender):
     ) -> Done:
         """Delete objects; what runs for them stops."""
         return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/delete", body=body))
+
+    def disk_read(
+        self,
+    ) -> Disk:
+        """Return the bytes of each of your sandboxes, and of the whole database."""
+        return cast('Disk', self.send('GET', f"/disk"))
 
     def events_read(
         self,
@@ -561,7 +576,7 @@ class Operations(Sender):
         sandbox_id: str | int,
         body: PatchedChange | None = None,
     ) -> Sandbox:
-        """Rename it, or change who may see it."""
+        """Rename it, change who may see it or how much history is kept."""
         return cast('Sandbox', self.send('PATCH', f"/sandboxes/{self.part(sandbox_id)}", body=body))
 
     def sandboxes_create(
@@ -577,6 +592,13 @@ class Operations(Sender):
     ) -> None:
         """Delete it with its history; forks keep what is their own."""
         self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}")
+
+    def sandboxes_disk_read(
+        self,
+        sandbox_id: str | int,
+    ) -> Use:
+        """Return its bytes by what they are for."""
+        return cast('Use', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/disk"))
 
     def sandboxes_list(
         self,
@@ -690,6 +712,13 @@ class Operations(Sender):
         """Return them, newest first; secrets are not kept."""
         return cast('TokenList', self.send('GET', f"/tokens"))
 
+    def unarchive(
+        self,
+        sandbox_id: str | int,
+    ) -> Sandbox:
+        """Open an archived sandbox again, under its own address; paused."""
+        return cast('Sandbox', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/unarchive"))
+
     def undo(
         self,
         sandbox_id: str | int,
@@ -719,6 +748,13 @@ class AsyncOperations(AsyncSender):
     ) -> Imported:
         """Create and change objects; on any error nothing, unless skipErrors."""
         return cast('Imported', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/apply", body=body, query=given({'dryRun': dry_run, 'skipErrors': skip_errors})))
+
+    async def archive(
+        self,
+        sandbox_id: str | int,
+    ) -> Sandbox:
+        """Put the sandbox into one file that is kept here; its rows go."""
+        return cast('Sandbox', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/archive"))
 
     async def archive_read(
         self,
@@ -780,6 +816,12 @@ class AsyncOperations(AsyncSender):
     ) -> Done:
         """Delete objects; what runs for them stops."""
         return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/delete", body=body))
+
+    async def disk_read(
+        self,
+    ) -> Disk:
+        """Return the bytes of each of your sandboxes, and of the whole database."""
+        return cast('Disk', await self.send('GET', f"/disk"))
 
     async def events_read(
         self,
@@ -1195,7 +1237,7 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         body: PatchedChange | None = None,
     ) -> Sandbox:
-        """Rename it, or change who may see it."""
+        """Rename it, change who may see it or how much history is kept."""
         return cast('Sandbox', await self.send('PATCH', f"/sandboxes/{self.part(sandbox_id)}", body=body))
 
     async def sandboxes_create(
@@ -1211,6 +1253,13 @@ class AsyncOperations(AsyncSender):
     ) -> None:
         """Delete it with its history; forks keep what is their own."""
         await self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}")
+
+    async def sandboxes_disk_read(
+        self,
+        sandbox_id: str | int,
+    ) -> Use:
+        """Return its bytes by what they are for."""
+        return cast('Use', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/disk"))
 
     async def sandboxes_list(
         self,
@@ -1323,6 +1372,13 @@ class AsyncOperations(AsyncSender):
     ) -> TokenList:
         """Return them, newest first; secrets are not kept."""
         return cast('TokenList', await self.send('GET', f"/tokens"))
+
+    async def unarchive(
+        self,
+        sandbox_id: str | int,
+    ) -> Sandbox:
+        """Open an archived sandbox again, under its own address; paused."""
+        return cast('Sandbox', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/unarchive"))
 
     async def undo(
         self,

@@ -134,6 +134,10 @@ class Converted(TypedDict):
     until: str
     problem: str
     hash: str
+    firstTick: int
+    keepTicks: int
+    keepDays: int
+    archived: bool
     createdAt: str
     changedAt: str
     findings: list[Finding]
@@ -183,6 +187,10 @@ class Created(TypedDict):
     until: str
     problem: str
     hash: str
+    firstTick: int
+    keepTicks: int
+    keepDays: int
+    archived: bool
     createdAt: str
     changedAt: str
     findings: list[Finding]
@@ -197,6 +205,13 @@ class Curves(TypedDict):
     utilisation: dict[str, list[float | None]]
     shares: dict[str, list[float | None]]
     used: dict[str, dict[str, list[float | None]]]
+
+
+class Database(TypedDict):
+    """What the whole database takes; free = room in it for new rows (SQLite)."""
+
+    bytes: int
+    free: int
 
 
 class Decided(TypedDict):
@@ -224,6 +239,14 @@ class Difference(TypedDict):
     tMs: int
     ours: Decided | None
     theirs: Decided | None
+
+
+class Disk(TypedDict):
+    """What your sandboxes take on disk; what a fork shares is its parent's."""
+
+    items: list[Use]
+    bytes: int
+    database: Database
 
 
 class Done(TypedDict):
@@ -623,6 +646,8 @@ class PatchedChange(TypedDict):
 
     title: NotRequired[str]
     visibility: NotRequired[VisibilityEnum]
+    keepTicks: NotRequired[int]
+    keepDays: NotRequired[int]
 
 
 class Pin(TypedDict):
@@ -751,6 +776,10 @@ class Sandbox(TypedDict):
     until: str
     problem: str
     hash: str
+    firstTick: int
+    keepTicks: int
+    keepDays: int
+    archived: bool
     createdAt: str
     changedAt: str
 
@@ -876,6 +905,16 @@ class UntilEvent(TypedDict):
     reason: NotRequired[str]
 
 
+class Use(TypedDict):
+    """What a sandbox takes on disk, in bytes."""
+
+    id: str
+    title: str
+    archived: bool
+    bytes: int
+    parts: dict[str, int]
+
+
 class Verdict(TypedDict):
     """An assertion about one variant; null = a simulation cannot tell."""
 
@@ -961,7 +1000,8 @@ class Attempt(TypedDict):
     """What one admission cycle decides about the workload now. `ran` is False when
     the workload may not be tried; `reason` and `message` say why. `order` is its
     turn among `heads`, from 1. `fate`: "admitted", "preempting", "skipped"
-    (others of the cycle came first) or "refused".
+    (others of the cycle came first), "held" (pods of those admitted are waited
+    for) or "refused".
     """
 
     ran: bool
@@ -1523,6 +1563,7 @@ class SandboxRow(TypedDict):
     tick: int
     tMs: int
     tickMs: int
+    firstTick: int
     playing: bool
     speed: float
     until: str

@@ -115,7 +115,9 @@ def _heads(stage: KueueStage) -> list[Head]:
         entry.work.attempt = None
         if entry.work.line is not None:
             entry.work.line.forget(entry.work)
-    cycle = Cycle(stage.cluster, stage.preempting, blocked=stage.blocked)
+    cycle = Cycle(
+        stage.cluster, stage.preempting, gated=stage.gated, blocked=stage.blocked
+    )
     decided = cycle.run(entries)
     for entry in reversed(decided):  # back to the state that all were nominated on
         if entry.fate is Fate.ADMITTED and entry.assignment is not None:

@@ -144,7 +144,8 @@ class Attempt(Shape):
 
     `ran` is False when the workload may not be tried; `reason` and `message`
     say why. `order` is its turn among `heads`, from 1. `fate`: "admitted",
-    "preempting", "skipped" (others of the cycle came first) or "refused".
+    "preempting", "skipped" (others of the cycle came first), "held" (pods of
+    those admitted are waited for) or "refused".
     """
 
     ran: bool

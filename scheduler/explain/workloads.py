@@ -204,6 +204,7 @@ def attempt(stage: KueueStage, work: Work, queue: Queue, trace: Trace) -> Attemp
     cycle = Cycle(
         stage.cluster,
         stage.preempting,
+        gated=stage.gated,
         blocked=stage.blocked,
         trace=trace,
         traced=work,

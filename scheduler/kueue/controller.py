@@ -147,25 +147,30 @@ class Controller:
 
     def _reconcile_pending(self, work: Work) -> None:
         self._end_backoff(work)
-        door, queue = work.door, self.cluster.queue_of(work)
-        name = work.local_queue
-        if door.spec is None:
-            self.life.pend(work, MISCONFIGURED, missing("LocalQueue", name))
-        elif not door.open:
-            self.life.pend(work, SUSPENDED, inactive("LocalQueue", name))
-        elif queue is None:
-            missing_queue = missing("ClusterQueue", door.spec.queue)
-            self.life.pend(work, MISCONFIGURED, missing_queue)
-        elif not queue.active:
-            self._end_stop(work)
-            self.life.pend(work, SUSPENDED, inactive("ClusterQueue", queue.name))
+        refusal = self._refusal(work)
+        if refusal is not None:
+            parked = work.line is None or work.line.parked(work)
+            self.life.refuse(work, *refusal, parked=parked)
         else:
-            self._end_stop(work)
-            problem = misfit(self.cluster, work, queue)
-            if problem:
-                self.life.pend(work, MISCONFIGURED, problem)
-            else:
-                self._refresh_reason(work)
+            self._refresh_reason(work)
+
+    def _refusal(self, work: Work) -> tuple[str, str] | None:
+        """Return (reason, message) of what keeps a workload from being tried.
+
+        Source: KUEUE.md 10.4.
+        """
+        door, queue, name = work.door, self.cluster.queue_of(work), work.local_queue
+        if door.spec is None:
+            return MISCONFIGURED, missing("LocalQueue", name)
+        if not door.open:
+            return SUSPENDED, inactive("LocalQueue", name)
+        if queue is None:
+            return MISCONFIGURED, missing("ClusterQueue", door.spec.queue)
+        self._end_stop(work)
+        if not queue.active:
+            return SUSPENDED, inactive("ClusterQueue", queue.name)
+        problem = misfit(self.cluster, work, queue)
+        return (MISCONFIGURED, problem) if problem else None
 
     def _end_backoff(self, work: Work) -> None:
         at = work.requeue_at_us

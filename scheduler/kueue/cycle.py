@@ -29,8 +29,6 @@ from scheduler.reasons import (
     NO_LONGER_FITS,
     OVERLAPPING,
     OVERLAPPING_FITS,
-    WAITING_FOR_ALL,
-    WAITING_FOR_PODS_READY,
     WAITING_FOR_PREEMPTED,
     WAITING_FOR_QUOTA,
     pending_preemption,
@@ -45,13 +43,16 @@ class Cycle:
         cluster: Cluster,
         preempting: Preempting,
         *,
+        gated: bool = False,
         blocked: bool = False,
         trace: Trace | None = None,
         traced: Work | None = None,
     ) -> None:
         self.cluster = cluster
         self.preempting = preempting
-        self.blocked = blocked  # admissions wait until all pods are ready
+        self.gated = gated  # one is admitted at a time: its pods are waited for
+        self.blocked = blocked  # pods are being waited for
+        self.waiting: Entry | None = None  # who waits for them; the rest waits along
         self.trace = trace
         self.traced = traced
         self.preempted: dict[Work, Entry] = {}
@@ -89,7 +90,10 @@ class Cycle:
 
     def _decide(self, entries: list[Entry]) -> Iterator[Entry]:
         for entry in self.preempting.order(entries):
-            self._take(entry)
+            if self.waiting is None:
+                self._take(entry)
+            else:
+                entry.hold()
             if self.trace is not None:
                 self._trace_fate(entry, self.trace)
             yield entry
@@ -214,11 +218,15 @@ class Cycle:
         self._reserve_usage(entry)
 
     def _admit(self, entry: Entry) -> None:
+        """Admit, unless pods are waited for: then the cycle goes no further.
+
+        Source: KUEUE.md 7.3 g, 11.4.
+        """
         assert entry.assignment is not None
         if self.blocked:
-            entry.refuse(
-                Reason.FAILED_AFTER_NOMINATION, WAITING_FOR_PODS_READY, WAITING_FOR_ALL
-            )
+            self.waiting = entry
+            entry.hold()
             return
         entry.fate = Fate.ADMITTED
         charge_all(entry.assignment.usage.items())
+        self.blocked = self.gated

@@ -12,6 +12,8 @@ from scheduler.kueue.work import Work
 from scheduler.reasons import (
     EXCEEDS_MAX_QUOTA,
     NO_MATCHING_FLAVOR,
+    WAITING_FOR_ALL,
+    WAITING_FOR_PODS_READY,
     WAITING_FOR_QUOTA,
 )
 
@@ -21,6 +23,7 @@ class Fate(Enum):
 
     REFUSED = "refused"  # not nominated, or no way to fit
     SKIPPED = "skipped"  # would have fitted before others of this cycle
+    HELD = "held"  # the cycle waits for pods before it goes on with this one
     PREEMPTING = "preempting"
     ADMITTED = "admitted"
 
@@ -63,3 +66,9 @@ class Entry:
         self.fate = Fate.SKIPPED
         self.requeue = Reason.FAILED_AFTER_NOMINATION
         self.reason, self.message = WAITING_FOR_QUOTA, message
+
+    def hold(self) -> None:
+        """Say that its turn comes when the pods of those admitted are ready."""
+        self.fate = Fate.HELD
+        self.requeue = Reason.FAILED_AFTER_NOMINATION
+        self.reason, self.message = WAITING_FOR_PODS_READY, WAITING_FOR_ALL

@@ -5,9 +5,7 @@ Source: KUEUE.md 10, 11.
 
 from __future__ import annotations
 
-from scheduler.decisions import (
-    Wait,
-)
+from scheduler.decisions import Wait
 from scheduler.kueue.clocks import Timers
 from scheduler.kueue.cluster import Cluster, Door
 from scheduler.kueue.conditions import set_condition
@@ -142,14 +140,17 @@ class Lifecycle:
 
     def wait(self, entry: Entry, *, parked: bool) -> None:
         """Tell why a head was not admitted."""
-        work = entry.work
-        if self.pend(work, entry.reason, entry.message):
+        self.refuse(entry.work, entry.reason, entry.message, parked=parked)
+
+    def refuse(self, work: Work, reason: str, message: str, *, parked: bool) -> None:
+        """Say why the workload has no quota, and tell it when that is news."""
+        if self.pend(work, reason, message):
             self.context.journal.emit(
                 Wait(
                     at_ms=self.context.now_ms,
                     subject=work.key,
-                    reason=entry.reason,
-                    message=entry.message,
+                    reason=reason,
+                    message=message,
                     parked=parked,
                 )
             )

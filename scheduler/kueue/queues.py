@@ -166,12 +166,22 @@ class Line:
         """
         work = self._head()
         if work is not None:
-            sticky = self.sticky
-            self.forget(work)
-            self.sticky = sticky
-            work.line = self
-            self.flight = work
+            self._launch(work)
         return work
+
+    def take(self, work: Work) -> bool:
+        """Take this one out, to be tried; False when it is parked."""
+        if self.parked(work):
+            return False
+        self._launch(work)
+        return True
+
+    def _launch(self, work: Work) -> None:
+        sticky = self.sticky
+        self.forget(work)
+        self.sticky = sticky
+        work.line = self
+        self.flight = work
 
     def head(self) -> Work | None:
         """Return who would be tried next."""

@@ -48,10 +48,15 @@ class KueueStage:
         self.intake = Intake(self.cluster, self.life, self.name)
         # Who explains listens to one workload here; nobody else writes it.
         self.traced: Key | None = None
+<<<<<<< HEAD
         # Written down as still to be reconciled, and as still to be woken: objects
         # whose writing is no longer so when that is done.
         self._told_dirty: set[Key] = set()
         self._told_owed: set[str] = set()
+=======
+        self.held: list[Key] = []  # heads of a cycle that waits for pods
+        self._told_dirty: set[Key] = set()  # written down as still to be reconciled
+>>>>>>> 87889db (Block admission as Kueue does: one at a time, and the waiting cycle goes on where it stood; tell a refusal by a Wait event)
         self.trace: Trace | None = None
 
     # ---- objects in ----
@@ -155,27 +160,62 @@ class KueueStage:
         Source: KUEUE.md 7.
         """
         self.settle()
-        heads = list(self._heads())
+        if self.held and self.blocked:
+            return False
+        heads = self._held_heads() or list(self._heads())
         if not heads:
             return False
         self.cluster.cycle += 1
         run = Cycle(
             self.cluster,
             self.preempting,
+            gated=self.gated,
             blocked=self.blocked,
             trace=self.trace,
             traced=self.cluster.works.get(self.traced) if self.traced else None,
         )
         for entry in run.run(heads):
-            self._conclude(entry)
+            if entry.fate is Fate.HELD:
+                self._hold(entry, first=entry is run.waiting)
+            else:
+                self._conclude(entry)
         self.life.flush()
         return True
 
     @property
-    def blocked(self) -> bool:
-        """Tell whether admissions wait for pods. Source: KUEUE.md 11.4."""
+    def gated(self) -> bool:
+        """Tell whether each admission waits for the pods of those before it."""
         waiting = self.settings.waiting
-        return waiting is not None and waiting.block and bool(self.life.unready)
+        return waiting is not None and waiting.block
+
+    @property
+    def blocked(self) -> bool:
+        """Tell whether admissions wait for pods now. Source: KUEUE.md 11.4."""
+        return self.gated and bool(self.life.unready)
+
+    def _held_heads(self) -> list[Entry]:
+        """Return the heads of the cycle that waited; they stood in their lines.
+
+        Whoever left the line meanwhile is out of the cycle.
+        """
+        held, self.held = self.held, []
+        found = []
+        for key in held:
+            work = self.cluster.works.get(key)
+            queue = self.cluster.queue_of(work) if work is not None else None
+            if work is None or queue is None or not queue.active:
+                continue
+            if work.line is queue.line and queue.line.take(work):
+                found.append(Entry(work, queue))
+        return found
+
+    def _hold(self, entry: Entry, *, first: bool) -> None:
+        """Put a head back until pods are ready; only the first is told why."""
+        self.held.append(entry.work.key)
+        entry.queue.line.land(entry.work)
+        entry.queue.line.push(entry.work)
+        if first:
+            self.life.wait(entry, parked=False)
 
     def _heads(self) -> Iterator[Entry]:
         queues = self.cluster.forest.queues
@@ -276,11 +316,15 @@ class KueueStage:
 
     def remember(self) -> dict[str, Any]:
         """Return what is kept beside the objects."""
-        return {"cycle": self.cluster.cycle}
+        memory: dict[str, Any] = {"cycle": self.cluster.cycle}
+        if self.held:
+            memory["held"] = [list(key) for key in self.held]
+        return memory
 
     def recall(self, memory: dict[str, Any]) -> None:
         """Take back what `remember` returned."""
         self.cluster.cycle = memory.get("cycle", 0)
+        self.held = [Key(*key) for key in memory.get("held") or ()]
 
     def owned(self) -> Iterable[Key]:
         """Return the keys of the objects whose status it writes."""

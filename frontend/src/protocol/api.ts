@@ -84,6 +84,13 @@ export interface Converted {
   readonly until: string;
   readonly problem: string;
   readonly hash: string;
+  /** the earliest that can be looked at */
+  readonly firstTick: number;
+  /** history kept; 0 = as the operator keeps */
+  readonly keepTicks: number;
+  readonly keepDays: number;
+  /** in a file; to be opened again */
+  readonly archived: boolean;
   readonly createdAt: string;
   readonly changedAt: string;
   readonly findings: readonly Finding[];
@@ -133,6 +140,13 @@ export interface Created {
   readonly until: string;
   readonly problem: string;
   readonly hash: string;
+  /** the earliest that can be looked at */
+  readonly firstTick: number;
+  /** history kept; 0 = as the operator keeps */
+  readonly keepTicks: number;
+  readonly keepDays: number;
+  /** in a file; to be opened again */
+  readonly archived: boolean;
   readonly createdAt: string;
   readonly changedAt: string;
   readonly findings: readonly Finding[];
@@ -149,6 +163,12 @@ export interface Curves {
   readonly shares: Readonly<Record<string, readonly (number | null)[]>>;
   /** By queue and resource. */
   readonly used: Readonly<Record<string, Readonly<Record<string, readonly (number | null)[]>>>>;
+}
+
+/** What the whole database takes; free = room in it for new rows (SQLite). */
+export interface Database {
+  readonly bytes: number;
+  readonly free: number;
 }
 
 /** One decision. */
@@ -173,6 +193,13 @@ export interface Difference {
   readonly tMs: number;
   readonly ours: Decided | null;
   readonly theirs: Decided | null;
+}
+
+/** What your sandboxes take on disk; what a fork shares is its parent's. */
+export interface Disk {
+  readonly items: readonly Use[];
+  readonly bytes: number;
+  readonly database: Database;
 }
 
 /** The revision that an action made; the diff to it is on its way to everyone. */
@@ -561,6 +588,9 @@ export interface Patch {
 export interface PatchedChange {
   readonly title?: string;
   readonly visibility?: VisibilityEnum;
+  /** history kept; 0 = as the operator keeps */
+  readonly keepTicks?: number;
+  readonly keepDays?: number;
 }
 
 /** A pod and the only node that it may run on. */
@@ -687,6 +717,13 @@ export interface Sandbox {
   readonly until: string;
   readonly problem: string;
   readonly hash: string;
+  /** the earliest that can be looked at */
+  readonly firstTick: number;
+  /** history kept; 0 = as the operator keeps */
+  readonly keepTicks: number;
+  readonly keepDays: number;
+  /** in a file; to be opened again */
+  readonly archived: boolean;
   readonly createdAt: string;
   readonly changedAt: string;
 }
@@ -806,6 +843,16 @@ export interface UntilEvent {
   readonly reason?: string;
 }
 
+/** What a sandbox takes on disk, in bytes. */
+export interface Use {
+  readonly id: string;
+  readonly title: string;
+  readonly archived: boolean;
+  readonly bytes: number;
+  /** objects, events, diffs, checkpoints, samples, operations, archive */
+  readonly parts: Readonly<Record<string, number>>;
+}
+
 /** An assertion about one variant; null = a simulation cannot tell. */
 export interface Verdict {
   readonly variant: number;
@@ -887,7 +934,7 @@ export interface Waiting {
 /**
  * What one admission cycle decides about the workload now. `ran` is False when the workload may not be tried;
  * `reason` and `message` say why. `order` is its turn among `heads`, from 1. `fate`: "admitted", "preempting",
- * "skipped" (others of the cycle came first) or "refused".
+ * "skipped" (others of the cycle came first), "held" (pods of those admitted are waited for) or "refused".
  */
 export interface Attempt {
   readonly ran: boolean;
@@ -1408,6 +1455,7 @@ export interface SandboxRow {
   readonly tick: number;
   readonly tMs: number;
   readonly tickMs: number;
+  readonly firstTick: number;
   readonly playing: boolean;
   readonly speed: number;
   readonly until: string;

@@ -164,6 +164,13 @@ class Rig:
         told = self.context.journal.take_decisions()
         return [_short(d) for d in told if not isinstance(d, Wait)]
 
+    def waits(self, at_s: float) -> list[tuple[str, str, str]]:
+        """Go to an instant; return who was told why it waits."""
+        self.context.now_ms = round(at_s * 1000)
+        self._quiet()
+        told = self.context.journal.take_decisions()
+        return [_short(d) for d in told if isinstance(d, Wait)]
+
     def _pass_timers(self, until: int) -> None:
         while (at := self.stage.due()) is not None and at <= until:
             self.context.now_ms = max(at, self.context.now_ms)

@@ -104,6 +104,44 @@ def test_admissions_wait_until_all_pods_are_ready():
     assert ("Admit", "second", "QuotaReserved") in rig.run(1)
 
 
+def test_one_is_admitted_at_a_time_while_pods_are_waited_for():
+    rig = Rig(BLOCKING)
+    rig.queue("a")
+    rig.queue("b")
+    first = rig.workload("first", "a")
+    rig.workload("second", "b")
+    rig.run(0)
+    assert rig.runs() == ["first"]
+    boss = rig.workload("boss", "b", priority=10)
+    assert rig.run(1) == []
+    rig.stage.pods_ready(first, True)
+    rig.run(2)
+    assert sorted(rig.runs()) == ["first", "second"]  # its cycle went on
+    rig.stage.pods_ready(Key("Workload", "default", "second"), True)
+    assert ("Admit", boss.name, "QuotaReserved") in rig.run(3)
+
+
+def test_a_held_head_that_is_withdrawn_lets_the_next_one_in():
+    rig = Rig(BLOCKING)
+    rig.queue("a")
+    rig.queue("b")
+    first = rig.workload("first", "a")
+    second = rig.workload("second", "b")
+    rig.workload("third", "b")
+    rig.run(0)
+    rig.stage.remove(second)
+    rig.stage.pods_ready(first, True)
+    assert ("Admit", "third", "QuotaReserved") in rig.run(1)
+
+
+def test_who_can_never_be_admitted_is_told_once():
+    rig = Rig()
+    rig.queue("q", selector={"matchLabels": {"team": "other"}})
+    rig.workload("stranger", "q")
+    assert rig.waits(0) == [("Wait", "stranger", "Misconfigured")]
+    assert rig.waits(1) == []
+
+
 def test_too_long_a_run_is_deactivated_and_earlier_runs_count():
     rig = Rig()
     rig.queue("q", cpu=1, within="LowerPriority")
