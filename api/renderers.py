@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import yaml
@@ -36,11 +36,12 @@ class OneShape(DefaultContentNegotiation):
     def select_renderer(
         self,
         request: Request,
-        renderers: Sequence[BaseRenderer],
+        renderers: Iterable[BaseRenderer],
         format_suffix: str | None = None,
     ) -> tuple[BaseRenderer, str]:
         """Return the first renderer: refusals are written with it."""
-        return renderers[0], renderers[0].media_type or ""
+        first = next(iter(renderers))
+        return first, first.media_type or ""
 
 
 class YAMLRenderer(BaseRenderer):

@@ -267,11 +267,12 @@ class Operations(Sender):
         self,
         sandbox_id: str | int,
         *,
+        output: Literal['csv', 'json', 'yaml'] | None = None,
         status: bool | None = None,
-        what: Literal['all', 'objects', 'policy', 'queues'] | None = None,
-    ) -> str:
-        """Return YAML that loads again."""
-        return cast('str', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/export", query=given({'status': status, 'what': what}), accept='application/yaml'))
+        what: Literal['all', 'events', 'objects', 'policy', 'queues', 'samples', 'workloads'] | None = None,
+    ) -> Any:
+        """Return files that load again, or tables."""
+        return cast('Any', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/export", query=given({'output': output, 'status': status, 'what': what})))
 
     def fairness_read(
         self,
@@ -293,9 +294,11 @@ class Operations(Sender):
     def hash_read(
         self,
         sandbox_id: str | int,
+        *,
+        tick: int | None = None,
     ) -> Hash:
-        """Return the SHA-256 of the world as committed last."""
-        return cast('Hash', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/hash"))
+        """Return the SHA-256 of the world as committed last, or as it was at a tick."""
+        return cast('Hash', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/hash", query=given({'tick': tick})))
 
     def import_files(
         self,
@@ -928,11 +931,12 @@ class AsyncOperations(AsyncSender):
         self,
         sandbox_id: str | int,
         *,
+        output: Literal['csv', 'json', 'yaml'] | None = None,
         status: bool | None = None,
-        what: Literal['all', 'objects', 'policy', 'queues'] | None = None,
-    ) -> str:
-        """Return YAML that loads again."""
-        return cast('str', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/export", query=given({'status': status, 'what': what}), accept='application/yaml'))
+        what: Literal['all', 'events', 'objects', 'policy', 'queues', 'samples', 'workloads'] | None = None,
+    ) -> Any:
+        """Return files that load again, or tables."""
+        return cast('Any', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/export", query=given({'output': output, 'status': status, 'what': what})))
 
     async def fairness_read(
         self,
@@ -954,9 +958,11 @@ class AsyncOperations(AsyncSender):
     async def hash_read(
         self,
         sandbox_id: str | int,
+        *,
+        tick: int | None = None,
     ) -> Hash:
-        """Return the SHA-256 of the world as committed last."""
-        return cast('Hash', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/hash"))
+        """Return the SHA-256 of the world as committed last, or as it was at a tick."""
+        return cast('Hash', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/hash", query=given({'tick': tick})))
 
     async def import_files(
         self,

@@ -165,7 +165,7 @@ class Client:
 
     def export(self, sandbox: str, what: str = "all") -> str:
         """Return YAML that loads again."""
-        return self.operations.export_read(sandbox, what=cast("Any", what))
+        return str(self.operations.export_read(sandbox, what=cast("Any", what)))
 
     def metrics(self, sandbox: str) -> str:
         """Return the metrics as Prometheus text, in simulated time."""

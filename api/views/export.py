@@ -1,7 +1,13 @@
-"""A sandbox as files: everything in it, as the real systems read it."""
+"""A sandbox as files: everything in it, as the real systems read it, and its tables."""
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -9,42 +15,127 @@ from rest_framework.request import Request
 from rest_framework.serializers import ValidationError
 
 from api.renderers import YAML, OneShape, dump, dump_all
-from api.views.base import View
-from sandbox import exports
+from api.views.base import View, flag
+from sandbox import exports, history
+from sandbox.models import Sandbox
+
+DOCUMENTS = ("all", "objects", "policy", "queues")
+LINES = ("workloads", "events", "samples")
+_OUTPUTS = ("yaml", "json", "csv")
+_TYPES = {"yaml": YAML, "json": "application/json", "csv": "text/csv; charset=utf-8"}
 
 
 class Export(View):
-    """Manifests, policy, or both."""
+    """Manifests, policy, or both; what was decided, line by line."""
 
     content_negotiation_class = OneShape
 
     @extend_schema(
         operation_id="export_read",
-        responses={(200, YAML): OpenApiTypes.STR},
+        responses={
+            (200, YAML): OpenApiTypes.STR,
+            (200, "text/csv"): OpenApiTypes.STR,
+            (200, "application/json"): OpenApiTypes.ANY,
+        },
         parameters=[
             OpenApiParameter(
                 "what",
                 str,
-                enum=["all", "objects", "policy", "queues"],
+                enum=[*DOCUMENTS, *LINES],
                 description="all: policy and objects; queues: YuniKorn's queues.yaml.",
+            ),
+            OpenApiParameter(
+                "output",
+                str,
+                enum=list(_OUTPUTS),
+                description="yaml or json of documents; csv (the default) or json "
+                "of lines. JSON documents are one List, which loads again.",
             ),
             OpenApiParameter("status", bool, description="With statuses."),
         ],
     )
     def get(self, request: Request, sandbox_id: str) -> HttpResponse:
-        """Return YAML that loads again."""
+        """Return files that load again, or tables."""
         sandbox = self.sandbox(sandbox_id)
         what = request.query_params.get("what", "all")
-        if what == "queues":
-            text = dump(exports.queues(sandbox))
-        elif what in ("all", "objects", "policy"):
-            status = request.query_params.get("status") == "true"
-            text = dump_all(exports.documents(sandbox, what, status=status))
-        else:
-            raise ValidationError({"what": "expected all, objects, policy or queues"})
-        name = f"{sandbox.pk}-{what}.yaml"
+        if what not in (*DOCUMENTS, *LINES):
+            known = ", ".join((*DOCUMENTS, *LINES))
+            raise ValidationError({"what": f"expected one of {known}"})
+        output = request.query_params.get("output", "csv" if what in LINES else "yaml")
+        if output not in ("json", "csv" if what in LINES else "yaml"):
+            problem = f"{what} comes as {'csv' if what in LINES else 'yaml'} or json"
+            raise ValidationError({"output": problem})
+        text = (
+            _lines_text(sandbox, what, output)
+            if what in LINES
+            else _documents_text(sandbox, what, output, status=flag(request, "status"))
+        )
+        name = f"{sandbox.pk}-{what}.{output}"
         return HttpResponse(
             text,
-            content_type=YAML,
+            content_type=_TYPES[output],
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )
+
+
+def _documents_text(sandbox: Sandbox, what: str, output: str, *, status: bool) -> str:
+    if what == "queues":
+        found = exports.queues(sandbox)
+        return _json(found) if output == "json" else dump(found)
+    documents = exports.documents(sandbox, what, status=status)
+    if output == "yaml":
+        return dump_all(documents)
+    return _json({"apiVersion": "v1", "kind": "List", "items": documents})
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value)).decode()
+
+
+def _lines_text(sandbox: Sandbox, what: str, output: str) -> str:
+    rows = list(_rows(sandbox, what))
+    return _json(rows) if output == "json" else _csv([_flat(row) for row in rows])
+
+
+_EVENT = ("revision", "seq", "tick", "t_ms", "type", "subject", "by", "reason")
+
+
+def _rows(sandbox: Sandbox, what: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a table, oldest first."""
+    if what == "workloads":
+        page = history.page_at(sandbox, sandbox.revision)
+        yield from (row for row in page.values() if row["kind"] == "Workload")
+    elif what == "events":
+        found = history.events(sandbox).filter(revision__lte=sandbox.revision)
+        yield from found.order_by("revision", "seq").values(*_EVENT, "message")
+    else:
+        for sample in history.newest_samples(sandbox, sandbox.revision, 10**6):
+            yield sample.body
+
+
+def _flat(row: Mapping[str, Any], head: str = "") -> dict[str, Any]:
+    """Return a row with a column per leaf: usage.cpu, usage.memory."""
+    found: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            found |= _flat(value, f"{head}{name}.")
+        elif isinstance(value, list):
+            found[head + name] = msgspec.json.encode(value).decode()
+        else:
+            found[head + name] = value
+    return found
+
+
+def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the rows as CSV; a text that a spreadsheet would run gets a quote."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(row.get(name)) for name in columns] for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    risky = isinstance(value, str) and value[:1] in "=+-@\t\r" and value != ""
+    return f"'{value}" if risky else value

@@ -253,14 +253,16 @@ class Samples(View):
 class Hash(View):
     """The hash of the world."""
 
-    @extend_schema(operation_id="hash_read", responses=HashSerializer)
+    @extend_schema(
+        operation_id="hash_read", responses=HashSerializer, parameters=[_TICK]
+    )
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return the SHA-256 of the world as committed last."""
+        """Return the SHA-256 of the world as committed last, or as it was at a tick."""
         sandbox = self.sandbox(sandbox_id)
-        return Response(
-            {
-                "hash": sandbox.hash,
-                "revision": sandbox.revision,
-                "tick": sandbox.tick,
-            }
-        )
+        if request.query_params.get("tick") is None:
+            found, revision, tick = sandbox.hash, sandbox.revision, sandbox.tick
+        else:
+            revision = _revision(request, sandbox)
+            world = history.world_at(sandbox, revision)
+            found, tick = world.hash(), world.tick
+        return Response({"hash": found, "revision": revision, "tick": tick})

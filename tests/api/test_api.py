@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 
 import pytest
@@ -156,6 +158,32 @@ def test_what_is_exported_makes_the_same_first_state(call, client, make):
     files = [{"name": "export.yaml", "text": text}]
     made = client.post("/api/v1/sandboxes", {"files": files, "seed": 1}).json()
     assert made["hash"] == row(sandbox).hash
+
+
+@pytest.mark.parametrize("what", ["workloads", "events", "samples"])
+def test_lines_are_exported_as_csv_and_as_json(call, busy, what):
+    tick(busy, 3)
+    answer = call("get", busy, f"/export?what={what}")
+    assert answer.headers["Content-Type"].startswith("text/csv")
+    lines = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    rows = call("get", busy, f"/export?what={what}&output=json").json()
+    assert len(lines) == len(rows) > 0
+    assert lines[0]["tick" if what != "workloads" else "name"]
+
+
+def test_documents_are_exported_as_one_list_of_json(call, client, busy):
+    text = call("get", busy, "/export?output=json").content.decode()
+    files = [{"name": "world.json", "text": text}]
+    made = client.post("/api/v1/sandboxes", {"files": files, "seed": 1}, format="json")
+    assert made.status_code == 201
+    assert call("get", busy, "/export?what=queues&output=csv").status_code == 422
+
+
+def test_the_hash_of_a_tick_is_that_of_the_world_as_it_was(call, busy):
+    tick(busy, 2)
+    then = call("get", busy, "/hash").json()
+    tick(busy, 2)
+    assert call("get", busy, f"/hash?tick={then['tick']}").json() == then
 
 
 def test_a_key_answers_the_same_request_once_more_and_refuses_another(call, busy):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-import sys
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from sandbox import __main__ as quotalab
 from sandbox.models import Sandbox
 from tests.builders import cluster_queue, flavor
-from tests.sandbox.conftest import contended, row, text_of
+from tests.sandbox.conftest import contended, text_of
 
 pytestmark = [pytest.mark.django_db]
 
@@ -55,26 +53,3 @@ def test_an_import_goes_into_a_sandbox_that_is_named(make, tmp_path):
     path.write_text(text_of(cluster_queue("q")))
     answer = said("import", str(path), into=sandbox.pk)
     assert answer["created"] == ["ClusterQueue//q"]
-
-
-def test_verbs_answer_in_json(make, monkeypatch, capsys):
-    sandbox = make(flavor())
-    monkeypatch.setattr(
-        sys, "argv", ["quotalab", "play", sandbox.pk, "--speed", "3", "--json"]
-    )
-    assert quotalab.main() == 0
-    assert json.loads(capsys.readouterr().out)["revision"] == row(sandbox).revision
-    assert row(sandbox).playing
-
-
-def test_what_is_not_there_is_an_exit_status(person, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["quotalab", "pause", "aaaaaaaaaaaa"])
-    assert quotalab.main() == 1
-    assert "is not there" in capsys.readouterr().err
-
-
-def test_completion_names_every_verb(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["quotalab", "completion", "bash"])
-    quotalab.main()
-    told = capsys.readouterr().out
-    assert all(verb in told for verb in quotalab.verbs())

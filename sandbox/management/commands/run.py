@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from sandbox import actions, leases
-from sandbox.errors import SandboxError
+from sandbox.errors import BusyError, SandboxError
 from sandbox.models import Sandbox
 from sandbox.people import local_user
 
@@ -34,13 +35,10 @@ class Command(BaseCommand):
         """Run, and print where it came to."""
         key, count = options["sandbox"], options["ticks"]
         try:
-            actions.do_step(local_user(), key, ticks=count)
             show = sys.stderr.isatty() and not options["quiet"]
-            for done in range(count):
-                if not _tick(key):
-                    break
+            for done in make_ticks(key, count):
                 if show:
-                    self._bar(done + 1, count)
+                    self._bar(done, count)
         except SandboxError as error:
             raise CommandError(str(error)) from error
         sandbox = Sandbox.objects.get(pk=key)
@@ -62,12 +60,24 @@ class Command(BaseCommand):
         self.stderr.write(f"\r{bar} {done}/{count}", ending=end)
 
 
+def make_ticks(key: str, count: int) -> Iterator[int]:
+    """Make ticks in this process; yield how many after each, until it stops itself.
+
+    Raises SandboxError when it may not, and when somebody else holds it for long.
+    """
+    actions.do_step(local_user(), key, ticks=count)
+    for done in range(count):
+        if not _tick(key):
+            return
+        yield done + 1
+
+
 def _tick(key: str) -> bool:
     """Make one tick; False when the sandbox stopped by itself."""
     deadline = time.monotonic() + PATIENCE_S
     while (claim := leases.take(key)) is None:
         if time.monotonic() > deadline:
-            raise CommandError("somebody else holds the sandbox; pause it there")
+            raise BusyError("somebody else holds the sandbox; pause it there")
         time.sleep(0.05)
     try:
         return actions.do_tick(claim) is not None

@@ -1,0 +1,82 @@
+"""The verb `experiment`: the exit status tells of its assertions, for CI."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from api.command.showing import Bar, Found
+from api.command.verbs import Asked, Part, WrongError, verb
+from scheduler.errors import SchedulerError
+from scheduler.experiment import read_file, sources_of
+
+LOOK_EVERY_S = 0.3
+_WORDS = {True: "ok  ", False: "FAIL", None: "-   "}
+
+
+def _arguments(part: Part) -> None:
+    part.add_argument("file", help="the document of the experiment")
+    part.add_argument("--workers", type=int, help="processes to start here")
+
+
+@verb(
+    "experiment",
+    "run variants x seeds; the exit status tells of the assertions",
+    "experiment compare.yaml",
+    "experiment compare.yaml --server https://quotalab.example --json",
+    arguments=_arguments,
+)
+def experiment(asked: Asked) -> Found:
+    """Run an experiment: on a server by its workers, else by processes of our own."""
+    words = asked.words
+    if not asked.remote:
+        return _here(words)
+    operations = asked.client.operations
+    made = operations.experiments_create(_body(Path(words.file)))
+    bar = Bar(quiet=words.quiet)
+    while True:
+        found: Any = operations.experiments_read(made["id"])
+        bar.at(found["done"], found["total"], "runs")
+        if found["state"] != "running":
+            break
+        time.sleep(LOOK_EVERY_S)
+    bar.end()
+    failed = any(verdict["holds"] is False for verdict in found["verdicts"])
+    status = int(failed or found["failed"] > 0 or found["state"] != "done")
+    return Found(document=found, text=_text(found), status=status)
+
+
+def _body(path: Path) -> Any:
+    """Return what the API takes: the document, and the files that lie beside it."""
+    try:
+        read, files = read_file(path)
+        document: dict[str, Any] = msgspec.to_builtins(read)
+        if read.spec.base.files:
+            sources = sources_of(read, path, files)
+            document["spec"]["base"]["files"] = [name for name, _ in sources]
+            files = {**files, **dict(sources)}
+    except SchedulerError as error:
+        raise WrongError(str(error)) from error
+    listed = [{"name": name, "text": text} for name, text in files.items()]
+    return {"document": document, "files": listed}
+
+
+def _text(found: dict[str, Any]) -> str:
+    names = found["variants"]
+    lines = [f"{found['done']} runs, {found['failed']} failed"]
+    for verdict in found["verdicts"]:
+        word = _WORDS[verdict["holds"]]
+        lines.append(f"{word} {names[verdict['variant']]}: {verdict['text']}")
+    return "\n".join(lines)
+
+
+def _here(words: Any) -> Found:
+    from api.command.local import manage
+
+    told = ["experiment", words.file]
+    told += ["--json"] if words.json else []
+    told += [] if words.workers is None else ["--workers", str(words.workers)]
+    return Found(status=manage(told))

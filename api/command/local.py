@@ -1,0 +1,96 @@
+"""The sandboxes of this machine: the API, asked inside of this process."""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+
+def begin() -> None:
+    """Make Django ready, and the database of a machine that had none."""
+    import django
+
+    django.setup()
+    # What is refused is told in words; the server's log lines would say it twice.
+    logging.getLogger("django.request").setLevel(logging.ERROR)
+    from django.conf import settings
+    from django.core.management import call_command
+    from django.db import connection
+
+    if not settings.SERVER and not connection.introspection.table_names():
+        call_command("migrate", verbosity=0, interactive=False)
+
+
+def manage(words: list[str]) -> int:
+    """Do a verb that is a management command of its own; return its exit status."""
+    from django.core.management import execute_from_command_line
+
+    try:
+        execute_from_command_line(["quotalab", *words])
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
+
+
+class InProcess:
+    """Carries requests to the application itself; nobody listens anywhere."""
+
+    def __init__(self) -> None:
+        from django.core.wsgi import get_wsgi_application
+
+        self.application: Any = get_wsgi_application()
+
+    def __call__(
+        self, method: str, path: str, headers: Mapping[str, str], body: bytes | None
+    ) -> tuple[int, str, bytes]:
+        """Return status, content type and body."""
+        told: dict[str, Any] = {}
+
+        def start(status: str, sent: list[tuple[str, str]], *_: object) -> None:
+            told["code"] = int(status.split()[0])
+            told["type"] = dict(sent).get("Content-Type", "").partition(";")[0]
+
+        environment = _environment(method, path, headers, body or b"")
+        answer = self.application(environment, start)
+        try:
+            return _answer(told, b"".join(answer))
+        finally:
+            answer.close()
+
+
+def _answer(told: dict[str, Any], body: bytes) -> tuple[int, str, bytes]:
+    return told["code"], told["type"], body
+
+
+def _environment(
+    method: str, path: str, headers: Mapping[str, str], body: bytes
+) -> dict[str, Any]:
+    from urllib.parse import unquote
+
+    place, _, query = path.partition("?")
+    found = {
+        "REQUEST_METHOD": method,
+        "PATH_INFO": unquote(place).encode().decode("latin-1"),
+        "QUERY_STRING": query,
+        "CONTENT_LENGTH": str(len(body)),
+        "CONTENT_TYPE": headers.get("Content-Type", ""),
+        "SERVER_NAME": "127.0.0.1",
+        "SERVER_PORT": "80",
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "REMOTE_ADDR": "127.0.0.1",
+        "HTTP_HOST": "127.0.0.1",
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": "http",
+        "wsgi.input": io.BytesIO(body),
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": False,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": True,
+    }
+    for name, value in headers.items():
+        if name != "Content-Type":
+            found[f"HTTP_{name.upper().replace('-', '_')}"] = value
+    return found

@@ -1,0 +1,86 @@
+"""The words that `quotalab` understands, with help and examples."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from api.command.verbs import VERBS
+
+#: Verbs that only make sense here: management commands with their own --help.
+LOCAL = {
+    "up": "start everything on this machine and open the page",
+    "clock": "the clock of a server run",
+}
+_ABOUT = """\
+Sandboxes of this machine or, with --server, of a server.
+
+  quotalab up                                   start here, open the page
+  quotalab import queues.yaml jobs.yaml         a new sandbox; prints its id
+  quotalab run ID --ticks 100                   and wait
+  quotalab table ID workloads phase=pending     who waits
+  quotalab explain ID default/job-a             why
+  quotalab experiment compare.yaml              exit status from its assertions
+"""
+_EPILOG = """\
+environment:
+  QUOTALAB_SERVER   address of a server, as --server
+  QUOTALAB_TOKEN    an API token, as --token
+  QUOTALAB_DATA     folder of the sandboxes of this machine
+
+exit status: 0 done; 1 refused, or an assertion failed; 2 wrong words or no answer.
+completion: eval "$(quotalab completion bash)"
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of everything."""
+    root = argparse.ArgumentParser(
+        "quotalab",
+        description=_ABOUT,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _common(root, default=True)
+    sub = root.add_subparsers(dest="verb", required=True, metavar="VERB")
+    for name, help_ in LOCAL.items():
+        sub.add_parser(name, help=help_, add_help=False)
+    for name, verb in VERBS.items():
+        part = sub.add_parser(
+            name,
+            help=verb.help,
+            description=verb.help[0].upper() + verb.help[1:] + ".",
+            epilog="examples:\n" + "\n".join(f"  quotalab {e}" for e in verb.examples),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        _common(part, default=False)
+        verb.arguments(part)
+    part = sub.add_parser("completion", help="print completion for a shell")
+    part.add_argument("shell", choices=["bash", "zsh", "fish"])
+    return root
+
+
+def _common(part: argparse.ArgumentParser, *, default: bool) -> None:
+    """Add what every verb takes, before the verb or after it."""
+    environ = os.environ.get
+
+    def kept(value: object) -> object:
+        return value if default else argparse.SUPPRESS
+
+    part.add_argument(
+        "--server",
+        metavar="URL",
+        default=kept(environ("QUOTALAB_SERVER", "")),
+        help="a server, e.g. https://quotalab.example",
+    )
+    part.add_argument(
+        "--token",
+        default=kept(environ("QUOTALAB_TOKEN", "")),
+        help="an API token; better in QUOTALAB_TOKEN, where no process list shows it",
+    )
+    part.add_argument(
+        "--json", action="store_true", default=kept(False), help="answer in JSON"
+    )
+    part.add_argument(
+        "--quiet", action="store_true", default=kept(False), help="no progress bar"
+    )

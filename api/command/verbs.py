@@ -1,0 +1,90 @@
+"""The verbs: each asks the API, and says what came of it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from api.client import Client
+from api.client.sending import Transport
+from api.command.showing import Found
+
+Part = argparse.ArgumentParser
+
+
+class WrongError(Exception):
+    """What was given makes no sense; the message says what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who is asked, and the words."""
+
+    client: Client
+    words: argparse.Namespace
+    remote: bool
+
+    @classmethod
+    def of(cls, words: argparse.Namespace, transport: Transport | None = None) -> Asked:
+        """Return the question of the words, to their server or to a transport."""
+        url = words.server or "http://127.0.0.1"
+        client = Client(url, token=words.token, timeout_s=120, transport=transport)
+        return cls(client, words, remote=transport is None)
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One verb: how it is called and what it does."""
+
+    help: str
+    examples: tuple[str, ...]
+    arguments: Callable[[Part], None]
+    do: Callable[[Asked], Found]
+
+
+VERBS: dict[str, Verb] = {}
+
+
+def verb(
+    name: str,
+    help_: str,
+    *examples: str,
+    arguments: Callable[[Part], None] = lambda part: None,
+) -> Callable[[Callable[[Asked], Found]], Callable[[Asked], Found]]:
+    """Return what enrols a function as a verb."""
+
+    def enrol(do: Callable[[Asked], Found]) -> Callable[[Asked], Found]:
+        VERBS[name] = Verb(help_, examples, arguments, do)
+        return do
+
+    return enrol
+
+
+def one(part: Part) -> None:
+    """Take the id of a sandbox."""
+    part.add_argument("sandbox", metavar="ID", help="of the sandbox; see `list`")
+
+
+def took(found: Any) -> Found:
+    """Return where an action led."""
+    return Found(document=found, line=f"tick {found['tick']}")
+
+
+# The verbs themselves enrol when their modules are read.
+from api.command import experimenting, moving, reading, telling  # noqa: E402
+
+__all__ = [
+    "VERBS",
+    "Asked",
+    "Verb",
+    "WrongError",
+    "experimenting",
+    "moving",
+    "one",
+    "reading",
+    "telling",
+    "took",
+    "verb",
+]

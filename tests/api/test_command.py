@@ -1,0 +1,197 @@
+"""`quotalab`: the same verbs on this machine and on a server, for people and in JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+import pytest
+import yaml
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
+
+from api.command import main
+from api.command.parser import LOCAL, parser
+from api.command.verbs import VERBS
+from sandbox.models import Sandbox
+from tests.builders import cluster_queue
+from tests.sandbox.conftest import contended, row, text_of
+from tests.services.house import House
+
+pytestmark = [pytest.mark.django_db]
+
+
+@pytest.fixture(autouse=True)
+def _one_connection():
+    """Keep the test's own connection open between requests, as Django's client does."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
+@pytest.fixture
+def world(tmp_path):
+    path = tmp_path / "world.yaml"
+    path.write_text(text_of(*contended()))
+    return str(path)
+
+
+@pytest.fixture
+def said(capsys):
+    """Return a function that runs the words and returns (status, JSON)."""
+
+    def run(*words: str) -> tuple[int, object]:
+        capsys.readouterr()
+        status = main([*words, "--json"])
+        return status, json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def test_a_world_is_imported_run_asked_and_exported(person, said, world, tmp_path):
+    _, made = said("import", world, "--seed", "1", "--title", "Mine")
+    key = made["id"]
+    assert said("run", key, "--ticks", "12")[1]["tick"] == 12
+    rows = said("table", key, "workloads", "phase=pending", "--sort=-priority")[1]
+    assert all(one["phase"] == "pending" for one in rows)
+    event = said("events", key, "--type", "Preempt", "--limit", "1")[1][0]
+    found = said("reproduce", key, event["place"])[1]
+    assert found["after"] < found["before"]
+    assert said("preemption", key, event["place"])[1]["targets"]
+    name = event["subject"].partition("/")[2]
+    assert said("explain", key, name)[0] == 0
+    file = tmp_path / "out.yaml"
+    assert main(["export", key, "-o", str(file)]) == 0
+    again = said("import", str(file), "--seed", "1")[1]
+    assert Sandbox.objects.get(pk=again["id"]).stack == "kueue"
+    archive = str(tmp_path / "a.quotalab")
+    assert main(["export", key, "--what", "archive", "-o", archive]) == 0
+    assert said("restore", archive)[1]["tick"] == 12
+
+
+def test_time_goes_both_ways(person, said, world):
+    key = said("import", world)[1]["id"]
+    said("run", key, "--ticks", "6")
+    first = said("hash", key, "--tick", "3")[1]["hash"]
+    assert said("fork", key, "--tick", "3")[1]["tick"] == 3
+    assert said("rewind", key, "--tick", "3")[1]["tick"] == 3
+    assert said("hash", key)[1]["hash"] == first
+    assert said("play", key, "--speed", "3")[0] == 0
+    assert Sandbox.objects.get(pk=key).playing
+    assert said("pause", key)[0] == 0
+
+
+def test_a_policy_is_printed_and_patched(person, said, world, tmp_path, capsys):
+    key = said("import", world)[1]["id"]
+    patch = tmp_path / "patch.yaml"
+    patch.write_text("spec: {kueue: {fairSharing: {}}}")
+    assert said("policy", key, "--patch", str(patch))[0] == 0
+    main(["policy", key])
+    printed = yaml.safe_load(capsys.readouterr().out)
+    assert printed["spec"]["kueue"] == {"fairSharing": {}}
+
+
+def test_what_is_refused_is_told_with_its_place(person, tmp_path, capsys):
+    path = tmp_path / "bad.yaml"
+    path.write_text(text_of(cluster_queue("q", cpu="four")))
+    assert main(["import", str(path)]) == 1
+    told = capsys.readouterr().err
+    assert "bad.yaml:" in told
+    assert "four" in told
+    assert not Sandbox.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        (["pause", "aaaaaaaaaaaa"], 1, "is not there"),
+        (["import", "/nowhere.yaml"], 2, "No such file"),
+        (["explain", "aaaaaaaaaaaa", "x"], 2, "NAMESPACE/NAME"),
+        (["run", "aaaaaaaaaaaa", "--ticks", "0"], 2, "1 or more"),
+        (["list", "--server", "http://127.0.0.1:9"], 2, "refused"),
+    ],
+)
+def test_what_goes_wrong_is_an_exit_status(person, capsys, words, status, told):
+    assert main(words) == status
+    assert told in capsys.readouterr().err
+
+
+def test_options_stand_before_the_verb_or_after_it(person, capsys):
+    for words in (["--json", "list"], ["list", "--json"]):
+        assert main(words) == 0
+        assert json.loads(capsys.readouterr().out) == []
+
+
+def test_every_verb_has_help_with_an_example():
+    for name, verb in VERBS.items():
+        assert verb.help
+        assert verb.examples
+        assert all(name in line for line in verb.examples)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_names_every_verb_and_is_read_by_its_shell(capsys, tmp_path, shell):
+    main(["completion", shell])
+    told = capsys.readouterr().out
+    assert all(name in told for name in (*VERBS, *LOCAL, "completion"))
+    if shell == "bash":
+        ask = "COMP_WORDS=(quotalab table ID wo); COMP_CWORD=3; _quotalab; "
+        ask += 'echo "${COMPREPLY[@]}"'
+        done = subprocess.run(
+            ["bash", "-c", told + ask], capture_output=True, text=True, check=True
+        )
+        assert "workloads" in done.stdout.split()
+
+
+def test_the_examples_in_the_help_are_words_that_it_understands():
+    for verb in VERBS.values():
+        for line in verb.examples:
+            words = line.partition("| quotalab ")[2] or line
+            if "'" not in words:
+                assert parser().parse_args(words.split())
+
+
+def test_a_server_is_asked_with_the_token_of_the_environment(
+    shared_house: House, capsys, tmp_path, monkeypatch
+):
+    world = tmp_path / "world.yaml"
+    world.write_text(text_of(*contended()))
+    monkeypatch.setenv("QUOTALAB_SERVER", shared_house.url)
+    assert main(["import", str(world), "--json"]) == 0
+    key = json.loads(capsys.readouterr().out)["id"]
+    assert main(["run", key, "--ticks", "4", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["tick"] >= 4
+    assert shared_house.get(f"/api/v1/sandboxes/{key}")["tick"] >= 4
+    assert os.environ["QUOTALAB_SERVER"]
+
+
+def test_a_remote_experiment_ends_with_the_status_of_its_assertions(
+    shared_house: House, capsys, tmp_path
+):
+    (tmp_path / "world.yaml").write_text(text_of(*contended()))
+    for most, status in ((10**9, 0), (-1, 1)):
+        path = tmp_path / "experiment.yaml"
+        document = {
+            "apiVersion": "quotalab.dev/v1",
+            "kind": "Experiment",
+            "metadata": {"name": "x"},
+            "spec": {
+                "base": {"files": ["world.yaml"]},
+                "seeds": {"count": 1},
+                "horizon": "30s",
+                "variants": [{"name": "plain"}],
+                "assertions": [{"measure": "waitMeanMs", "max": most}],
+            },
+        }
+        path.write_text(yaml.safe_dump(document))
+        words = ["experiment", str(path), "--server", shared_house.url]
+        assert main(words) == status
+        assert "plain" in capsys.readouterr().out
+
+
+def test_the_sandbox_of_a_fixture_is_seen(make, said):
+    sandbox = make(cluster_queue("q"))
+    assert [one["id"] for one in said("list")[1]] == [row(sandbox).pk]
