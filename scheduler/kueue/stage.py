@@ -48,15 +48,11 @@ class KueueStage:
         self.intake = Intake(self.cluster, self.life, self.name)
         # Who explains listens to one workload here; nobody else writes it.
         self.traced: Key | None = None
-<<<<<<< HEAD
+        self.held: list[Key] = []  # heads of a cycle that waits for pods
         # Written down as still to be reconciled, and as still to be woken: objects
         # whose writing is no longer so when that is done.
         self._told_dirty: set[Key] = set()
         self._told_owed: set[str] = set()
-=======
-        self.held: list[Key] = []  # heads of a cycle that waits for pods
-        self._told_dirty: set[Key] = set()  # written down as still to be reconciled
->>>>>>> 87889db (Block admission as Kueue does: one at a time, and the waiting cycle goes on where it stood; tell a refusal by a Wait event)
         self.trace: Trace | None = None
 
     # ---- objects in ----
