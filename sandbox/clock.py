@@ -18,6 +18,7 @@ from kombu.exceptions import OperationalError
 from sandbox.celery import app
 from sandbox.probe import show_life
 from sandbox.services import bus_client
+from sandbox.stillness import MARK
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +56,7 @@ class Clock:
         self.resign()
 
     def beat(self) -> bool:
-        """Send one pulse if this clock has the lease; tell whether the bus answered."""
+        """Send one pulse if this clock is to speak; tell whether the bus answered."""
         try:
             if self._speaks():
                 app.send_task(
@@ -102,9 +103,10 @@ class Clock:
             ask.get(LEASE)
             ask.pttl(LEASE)
             ask.llen(queue)
-            _, holder, left_ms, waiting = ask.execute()
+            ask.exists(MARK)
+            _, holder, left_ms, waiting, still = ask.execute()
         if holder != self.token:
             return False
         if left_ms < LEASE_MS // 2:
             self.bus.pexpire(LEASE, LEASE_MS)
-        return bool(waiting < LONGEST_QUEUE)
+        return bool(waiting < LONGEST_QUEUE and not still)

@@ -10,7 +10,7 @@ from celery.signals import worker_process_init
 from django.db import OperationalError
 from django.db.models import F
 
-from sandbox import leases
+from sandbox import leases, stillness
 from sandbox.actions import do_clear, do_fail, do_tick, do_trim
 from sandbox.celery import app, own_queue
 from sandbox.errors import OvertakenError
@@ -53,6 +53,8 @@ def pulse() -> int:
             send(pk, warm if queued_until == 0 else "")
             sent += 1
     experiments.look()
+    if not sent:
+        stillness.mark_if_still()
     return sent
 
 

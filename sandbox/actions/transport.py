@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from sandbox import limits
+from sandbox import limits, stillness
 from sandbox.actions.turns import Turn, turn
 from sandbox.commits import Work
 from sandbox.diffs import Step
@@ -109,12 +109,13 @@ def _commit(
     before = {name: getattr(mine.sandbox, name) for name in columns}
     summary = f"{user.get_username()} {words}"
     line = mine.line(user, action, KEY, summary, before=before, after=columns)
-    return mine.commit(
-        Work(
-            operation=Transport(),
-            who=user.pk,
-            summary=summary,
-            edits=[line],
-            columns={**columns, "due_at": time.time()},
-        )
+    work = Work(
+        operation=Transport(),
+        who=user.pk,
+        summary=summary,
+        edits=[line],
+        columns={**columns, "due_at": time.time()},
     )
+    step = mine.commit(work)
+    stillness.end_after_commit()
+    return step

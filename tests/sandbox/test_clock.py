@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from sandbox import actions, stillness, tasks
 from sandbox import clock as clocks
 from sandbox.clock import LEASE, LONGEST_QUEUE, Clock
 from tests.services.bus import running_bus
@@ -63,6 +64,29 @@ def test_a_queue_that_nobody_reads_does_not_grow_for_ever(valkey, clock):
     valkey.client().rpush(QUEUE, *["waiting"] * LONGEST_QUEUE)
     clock.beat()
     assert valkey.client().llen(QUEUE) == LONGEST_QUEUE
+
+
+@pytest.mark.django_db(transaction=True)
+def test_while_nothing_plays_the_clock_speaks_seldom(valkey, clock):
+    tasks.pulse()
+    clock.beat()
+    assert valkey.client().llen(QUEUE) == 0
+    assert 0 < valkey.client().pttl(stillness.MARK) <= stillness.MARK_MS
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_plays_is_heard_at_the_next_beat(valkey, clock, make, person):
+    sandbox = make()
+    tasks.pulse()
+    actions.do_play(person, sandbox.pk)
+    clock.beat()
+    assert valkey.client().llen(QUEUE) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_while_somebody_plays_there_is_no_mark(valkey, busy):
+    assert not stillness.mark_if_still()
+    assert not valkey.client().exists(stillness.MARK)
 
 
 def test_a_lost_bus_is_waited_out(tmp_path, settings):
