@@ -77,6 +77,7 @@ class Fairness(View):
 class WhatIf(View):
     """Edits, before they are made."""
 
+    scope = "read"  # a copy is changed, and thrown away
     throttle_classes = COSTLY
 
     @extend_schema(

@@ -27,7 +27,7 @@ def test_every_verb_is_listed():
     said = subprocess.run(
         [sys.executable, ROOT / "dev"], capture_output=True, text=True, check=False
     )
-    for verb in ("run", "test", "lint", "build", "bench", "soak"):
+    for verb in ("run", "test", "lint", "build", "bench", "soak", "audit"):
         assert f"  {verb} " in said.stdout
     assert said.returncode == 0
 
@@ -97,3 +97,39 @@ def test_two_builds_are_compared_byte_for_byte(dev, tmp_path):
         (folder / "index.html").write_text(text)
     (kept / "assets" / "left.js").touch()
     assert dev.differences(fresh, kept) == ["assets/left.js", "index.html"]
+
+
+@pytest.fixture
+def service(dev, monkeypatch, tmp_path):
+    """A pip-audit that says what the test wants said."""
+
+    def says(text: str) -> None:
+        tool = tmp_path / "pip-audit"
+        tool.write_text(f"#!/bin/sh\ncat <<'END'\n{text}\nEND\n")
+        tool.chmod(0o755)
+        monkeypatch.setattr(dev, "BIN", tmp_path)
+
+    return says
+
+
+CLEAN = '{"name": "a", "version": "1", "vulns": []}'
+UNKNOWN = '{"name": "b", "skip_reason": "not found"}'
+BAD = '{"name": "c", "version": "2", "vulns": [{"id": "CVE-1"}]}'
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "words"),
+    [
+        (f"[{CLEAN}]", 0, "nothing is known against any of 1 packages"),
+        (f"[{CLEAN}, {UNKNOWN}]", 3, "answered for 1 of 2 packages"),
+        (f"[{UNKNOWN}, {BAD}]", 1, "c 2: CVE-1"),
+        ("not JSON", 3, "answered for 0 of all packages"),
+    ],
+    ids=["clean", "in part", "bad", "no service"],
+)
+def test_an_audit_says_what_it_knows_and_what_not(
+    dev, service, capsys, said, status, words
+):
+    service(f'{{"dependencies": {said}}}' if "[" in said else said)
+    assert dev.audit_python(dev.RUNTIME) == status
+    assert words in capsys.readouterr().out
