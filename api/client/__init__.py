@@ -3,14 +3,14 @@
 `Client` waits for each answer, `AsyncClient` is awaited. Both have a call for
 what people do most, and in `operations` every operation of the API under its
 own name, typed from the API's schema. `pip install ./api/client` installs it as
-`quotalab.client`; it comes with Quotalab itself too.
+`quotalab.client`, which needs nothing else.
 """
 
 from __future__ import annotations
 
 from .asynchronous import AsyncClient
 from .sending import ApiError
-from .types import Done, Event, Imported, Sandbox
+from .records import Done, Event, Imported, Sandbox
 from .waiting import Client
 
 __all__ = ["ApiError", "AsyncClient", "Client", "Done", "Event", "Imported", "Sandbox"]

@@ -8,7 +8,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .operations import AsyncOperations
 from .sending import Transport
-from .types import Event
+from .records import Event
 from .waiting import Client
 
 P = ParamSpec("P")

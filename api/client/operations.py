@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 from .sending import AsyncSender, Sender, given
-from .types import (
+from .records import (
     ApplicationExplanation,
     AskExplanation,
     AuditList,
@@ -50,6 +50,7 @@ from .types import (
     PageState,
     PatchedChange,
     Pin,
+    PinOutcome,
     Play,
     PodExplanation,
     Preemption,
@@ -221,9 +222,12 @@ class Operations(Sender):
     def experiments_read(
         self,
         experiment_id: str | int,
+        *,
+        front: str | None = None,
+        sort: str | None = None,
     ) -> OneExperiment:
         """Return progress, and a line per variant of what ended so far."""
-        return cast('OneExperiment', self.send('GET', f"/experiments/{self.part(experiment_id)}"))
+        return cast('OneExperiment', self.send('GET', f"/experiments/{self.part(experiment_id)}", query=given({'front': front, 'sort': sort})))
 
     def experiments_results(
         self,
@@ -472,9 +476,9 @@ class Operations(Sender):
         self,
         sandbox_id: str | int,
         body: Pin,
-    ) -> Done:
-        """Pin a pod to a node, or unpin it."""
-        return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pin", body=body))
+    ) -> Done | PinOutcome:
+        """Pin a pod to a node, or unpin it; with dryRun say what would happen."""
+        return cast('Done | PinOutcome', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pin", body=body))
 
     def play(
         self,
@@ -885,9 +889,12 @@ class AsyncOperations(AsyncSender):
     async def experiments_read(
         self,
         experiment_id: str | int,
+        *,
+        front: str | None = None,
+        sort: str | None = None,
     ) -> OneExperiment:
         """Return progress, and a line per variant of what ended so far."""
-        return cast('OneExperiment', await self.send('GET', f"/experiments/{self.part(experiment_id)}"))
+        return cast('OneExperiment', await self.send('GET', f"/experiments/{self.part(experiment_id)}", query=given({'front': front, 'sort': sort})))
 
     async def experiments_results(
         self,
@@ -1136,9 +1143,9 @@ class AsyncOperations(AsyncSender):
         self,
         sandbox_id: str | int,
         body: Pin,
-    ) -> Done:
-        """Pin a pod to a node, or unpin it."""
-        return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pin", body=body))
+    ) -> Done | PinOutcome:
+        """Pin a pod to a node, or unpin it; with dryRun say what would happen."""
+        return cast('Done | PinOutcome', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pin", body=body))
 
     async def play(
         self,

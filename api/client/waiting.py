@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from .operations import Operations
 from .sending import JSON, Address, Transport
-from .types import Create, Created, Done, Event, Import, Imported, Rewound, Sandbox
+from .records import Create, Created, Done, Event, Import, Imported, Rewound, Sandbox
 
 Files = Sequence[tuple[str, str]]  # (name, text)
 LOOK_EVERY_S = 0.1

@@ -48,7 +48,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 from .sending import AsyncSender, Sender, given
-from .types import {names}
+from .records import {names}
 '''
 
 

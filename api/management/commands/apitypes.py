@@ -17,7 +17,7 @@ def files() -> dict[Path, str]:
     """Return each file with the text that it should have."""
     document: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
     return {
-        _ROOT / "api/client/types.py": python.types(document),
+        _ROOT / "api/client/records.py": python.types(document),
         _ROOT / "api/client/operations.py": python.operations(document),
         _ROOT / "frontend/src/protocol/api.ts": typescript.types(document),
     }

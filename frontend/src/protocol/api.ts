@@ -492,7 +492,7 @@ export interface Move {
 
 /** What a move would come to: it was run on a copy of the world. */
 export interface MoveOutcome {
-  readonly outcome: OutcomeEnum;
+  readonly outcome: MoveOutcomeOutcomeEnum;
   /** of the admission */
   readonly tick: number | null;
   /** milliseconds */
@@ -509,6 +509,8 @@ export interface MoveOutcome {
   /** the whole of it, as from `whatif` */
   readonly preview: Readonly<Record<string, unknown>>;
 }
+
+export type MoveOutcomeOutcomeEnum = "admitted" | "waits" | "inactive" | "finished" | "gone" | "changes";
 
 /** A link to make. */
 export interface NewLink {
@@ -532,6 +534,8 @@ export interface Node {
   readonly labels?: Readonly<Record<string, string>>;
   readonly allocatable?: Readonly<Record<string, string>>;
 }
+
+export type NullEnum = null;
 
 /** What the front is of. */
 export interface Objective {
@@ -560,6 +564,8 @@ export interface OneExperiment {
   readonly finishedAt: string | null;
   readonly document: Readonly<Record<string, unknown>>;
   readonly objectives: readonly Objective[];
+  /** Which way each measure is better; absent where neither is. */
+  readonly better: Readonly<Record<string, "low" | "high">>;
   readonly lines: readonly Line[];
   readonly verdicts: readonly Verdict[];
 }
@@ -573,8 +579,6 @@ export interface Open {
 export interface OpenLink {
   readonly secret: string;
 }
-
-export type OutcomeEnum = "admitted" | "waits" | "inactive" | "finished" | "gone" | "changes";
 
 /** A merge patch of one object. */
 export interface Patch {
@@ -599,7 +603,25 @@ export interface Pin {
   readonly pod: string;
   /** "" unpins it */
   readonly node: string;
+  readonly dryRun?: boolean;
 }
+
+/** What a pin would come to: it was run on a copy of the world. */
+export interface PinOutcome {
+  readonly outcome: PinOutcomeOutcomeEnum;
+  /** of the binding */
+  readonly tick: number | null;
+  /** milliseconds */
+  readonly ranTo: number;
+  /** that it is bound to, or "" */
+  readonly node: string;
+  /** the filters' verdict on the node, before the pin */
+  readonly fits: boolean | null;
+  readonly victims: readonly Victim[];
+  readonly sentences: readonly string[];
+}
+
+export type PinOutcomeOutcomeEnum = "bound" | "waits";
 
 /** Speed in ticks per second, 0 = as fast as it goes. */
 export interface Play {
@@ -832,6 +854,8 @@ export interface TokenList {
 /** One measure: a value per branch, a delta per other branch. */
 export interface Total {
   readonly measure: string;
+  /** null = neither way. * `low` - low * `high` - high */
+  readonly better: BetterEnum | NullEnum;
   readonly values: readonly (number | null)[];
   readonly deltas: readonly (number | null)[];
 }

@@ -26,7 +26,13 @@ LevelEnum = Literal['error', 'unsupported', 'warning']
 MemberRole = Literal['editor', 'viewer']
 
 
-OutcomeEnum = Literal['admitted', 'waits', 'inactive', 'finished', 'gone', 'changes']
+MoveOutcomeOutcomeEnum = Literal['admitted', 'waits', 'inactive', 'finished', 'gone', 'changes']
+
+
+NullEnum = None
+
+
+PinOutcomeOutcomeEnum = Literal['bound', 'waits']
 
 
 RunStateEnum = Literal['waiting', 'running', 'done', 'failed', 'cancelled']
@@ -551,7 +557,7 @@ class Move(TypedDict):
 class MoveOutcome(TypedDict):
     """What a move would come to: it was run on a copy of the world."""
 
-    outcome: OutcomeEnum
+    outcome: MoveOutcomeOutcomeEnum
     tick: int | None
     ranTo: int
     reason: str
@@ -616,6 +622,7 @@ class OneExperiment(TypedDict):
     finishedAt: str | None
     document: dict[str, Any]
     objectives: list[Objective]
+    better: dict[str, Literal['low', 'high']]
     lines: list[Line]
     verdicts: list[Verdict]
 
@@ -655,6 +662,19 @@ class Pin(TypedDict):
 
     pod: str
     node: str
+    dryRun: NotRequired[bool]
+
+
+class PinOutcome(TypedDict):
+    """What a pin would come to: it was run on a copy of the world."""
+
+    outcome: PinOutcomeOutcomeEnum
+    tick: int | None
+    ranTo: int
+    node: str
+    fits: bool | None
+    victims: list[Victim]
+    sentences: list[str]
 
 
 class Play(TypedDict):
@@ -893,6 +913,7 @@ class Total(TypedDict):
     """One measure: a value per branch, a delta per other branch."""
 
     measure: str
+    better: BetterEnum | NullEnum
     values: list[float | None]
     deltas: list[float | None]
 

@@ -1,0 +1,128 @@
+"""What is built here is installed elsewhere, and works there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.sandbox.conftest import contended, text_of
+from tests.services.house import ROOT, House
+
+_BUILD = "from setuptools import build_meta as b; print(b.build_wheel({folder!r}))"
+_NOT_OURS = shutil.ignore_patterns(
+    "node_modules", ".venv", ".git", "__pycache__", "var", "build", "*.egg-info"
+)
+
+
+def build(source: Path, folder: Path) -> Path:
+    """Build a wheel of a copy of `source`, with what is installed here alone."""
+    copy = folder / f"{source.name}-source"
+    shutil.copytree(source, copy, ignore=_NOT_OURS, symlinks=True)
+    done = subprocess.run(
+        [sys.executable, "-c", _BUILD.format(folder=str(folder))],
+        cwd=copy,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    return folder / done.stdout.splitlines()[-1]
+
+
+def installed(folder: Path, wheel: Path) -> Path:
+    """Return the Python of a fresh environment with the wheel and our libraries."""
+    venv.create(folder, symlinks=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(packages)
+    theirs = next(path for path in sys.path if path.endswith("site-packages"))
+    (packages / "libraries.pth").write_text(theirs)
+    return folder / "bin" / "python"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    return build(ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory) -> Path:
+    return installed(tmp_path_factory.mktemp("house") / "venv", wheel)
+
+
+def test_the_wheel_has_the_page_the_library_and_the_styles(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "frontend/dist/index.html" in names
+    assert any(n.endswith("friday-rush/scenario.yaml") for n in names)
+    assert "api/static/api/sign-in.css" in names
+    assert not any("node_modules" in n or n.startswith("tests/") for n in names)
+    points = next(n for n in names if n.endswith("entry_points.txt"))
+    text = zipfile.ZipFile(wheel).read(points).decode()
+    assert "quotalab = api.command:main" in text
+
+
+def test_the_command_works_where_only_the_wheel_is(python, tmp_path):
+    world = tmp_path / "world.yaml"
+    world.write_text(text_of(*contended()))
+    script = "import sys; from api.command import main; sys.exit(main())"
+    variables = {"PATH": os.environ["PATH"], "QUOTALAB_DATA": str(tmp_path / "data")}
+
+    def run(*words: str) -> str:
+        done = subprocess.run(
+            [python, "-c", script, *words],
+            cwd=tmp_path,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    key = run("import", str(world))
+    assert run("run", key, "--ticks", "3").startswith("tick 3")
+    assert "friday-rush" in run("scenarios")
+
+
+class Installed(House):
+    """The house of a wheel: started by its command, far from any checkout."""
+
+    def __init__(self, python: Path, folder: Path) -> None:
+        super().__init__(folder)
+        self.root = folder
+        self.command = (str(python), "-m", "api", "up")
+
+
+def test_the_house_starts_from_the_wheel_and_shows_its_page(python, tmp_path):
+    import urllib.request
+
+    with Installed(python, tmp_path / "house") as house:
+        with urllib.request.urlopen(house.url + "/", timeout=20) as page:
+            assert b"<!doctype html>" in page.read().lower()
+        assert house.get("/api/v1/sandboxes")["items"]
+        assert house.end() == 0
+
+
+def test_the_client_alone_needs_nothing_but_python(tmp_path):
+    wheel = build(ROOT / "api/client", tmp_path)
+    target = tmp_path / "alone"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(target)
+    code = "import quotalab.client as c; c.Client(); c.AsyncClient(); print(c.__all__)"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        env={"PYTHONPATH": str(target)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "Client" in done.stdout
+    assert (target / "quotalab/client/py.typed").exists()
