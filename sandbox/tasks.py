@@ -28,8 +28,10 @@ VISIT_S = 0.4
 NEARLY_S = 0.06
 #: Clearing history away goes on for so long at a time.
 TIDY_S = 2.0
-#: A tick that no worker has begun after this is sent again.
+#: A tick that its process has not begun after this is sent to all of them.
 EXPIRES_S = 1.0
+#: There it keeps its place for so long: who never gets a turn must not lose it too.
+EXPIRES_FOR_ALL_S = 4.0
 
 
 @worker_process_init.connect
@@ -46,11 +48,13 @@ def pulse() -> int:
     ).order_by("due_at")
     sent = 0
     for pk, warm, queued_until in due.values_list("pk", "warm", "queued_until")[:500]:
+        # One that was sent and never begun goes to whoever is there.
+        to = warm if queued_until == 0 else ""
+        expires_s = EXPIRES_S if to else EXPIRES_FOR_ALL_S
         if Sandbox.objects.filter(pk=pk, queued_until=queued_until).update(
-            queued_until=now + EXPIRES_S
+            queued_until=now + expires_s
         ):
-            # One that was sent and never begun goes to whoever is there.
-            send(pk, warm if queued_until == 0 else "")
+            send(pk, to, expires_s)
             sent += 1
     experiments.look()
     if not sent:
@@ -58,12 +62,12 @@ def pulse() -> int:
     return sent
 
 
-def send(sandbox_id: str, warm: str = "") -> None:
-    """Ask a worker to advance the sandbox; the one that holds its world if any."""
+def send(sandbox_id: str, warm: str = "", expires_s: float = EXPIRES_S) -> None:
+    """Ask a process to advance the sandbox; the one that holds its world if any."""
     app.send_task(
         "sandbox.advance",
         (sandbox_id,),
-        expires=EXPIRES_S,
+        expires=expires_s,
         retry=False,
         queue=own_queue(warm) if warm else app.conf.task_default_queue,
     )

@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
+from celery.worker import state
+
 from sandbox.celery import EXPERIMENTS, app
 
 logger = logging.getLogger(__name__)
@@ -28,6 +30,7 @@ logger = logging.getLogger(__name__)
 STEADY_S = 1.0
 #: Of the machine's name; the whole must fit where the sandbox's row notes it.
 LONGEST_HOST = 40
+MOST_REVOKED = 500
 _TOLD_TO_END = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -106,6 +109,8 @@ def load() -> None:
     app.finalize()
     app.loader.import_default_modules()
     os.environ["CELERY_SKIP_CHECKS"] = "1"  # they were just made
+    # Tasks that expired are remembered, 50,000 of them were it not told.
+    state.revoked.maxlen = MOST_REVOKED
     gc.collect()
     # Looked at no more, so that the pages stay the same and are not copied.
     gc.freeze()

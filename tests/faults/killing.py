@@ -1,0 +1,90 @@
+"""Ticks made by processes that are killed in the middle of them; run by its test.
+
+Each process is a fork with an alarm that ends it, as suddenly as `kill -9` does,
+after a time that the seed decides. The next one goes on with what was committed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+
+import django
+from django.core.management import call_command
+from django.db import connections
+
+LONGEST_LIFE_S = 0.03
+
+
+def main(kills: int, ticks: int) -> None:
+    """Print what came of a run of so many ticks, with so many kills in mid-tick."""
+    from sandbox.models import Sample, Sandbox
+
+    call_command("migrate", verbosity=0)
+    sandbox = begin()
+    rng, killed, tries = random.Random(20), 0, 0
+    while tick_of(sandbox) < ticks:
+        tries += 1
+        target = ticks if killed >= kills else tick_of(sandbox) + 2
+        died = tick_in_a_fork(sandbox, min(target, ticks), rng, mortal=killed < kills)
+        held = Sandbox.objects.filter(pk=sandbox, lease_until__gt=0)
+        killed += died and held.exists()
+        held.update(lease_until=0)  # as its end does, some seconds later
+    samples = Sample.objects.filter(sandbox=sandbox).values_list("tick", flat=True)
+    row = Sandbox.objects.get(pk=sandbox)
+    found = {"hash": row.hash, "tick": row.tick, "killed": killed, "tries": tries}
+    sys.stdout.write(json.dumps({**found, "samples": sorted(samples)}))
+
+
+def begin() -> str:
+    """Make a sandbox that plays; return its id."""
+    from sandbox import actions
+    from sandbox.people import local_user
+    from tests.sandbox.conftest import contended, text_of
+
+    files = [("world.yaml", text_of(*contended(40)))]
+    made = actions.do_create(local_user(), files=files, seed=1)
+    actions.do_play(local_user(), made.sandbox.pk, speed=0)
+    return str(made.sandbox.pk)
+
+
+def tick_of(sandbox: str) -> int:
+    from sandbox.models import Sandbox
+
+    return int(Sandbox.objects.values_list("tick", flat=True).get(pk=sandbox))
+
+
+def tick_in_a_fork(sandbox: str, to: int, rng: random.Random, *, mortal: bool) -> bool:
+    """Tick in a process of its own; tell whether the alarm ended it."""
+    life_s = rng.uniform(0.0001, LONGEST_LIFE_S) if mortal else 0
+    connections.close_all()
+    child = os.fork()
+    if child == 0:
+        make_ticks(sandbox, to, life_s)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
+
+
+def make_ticks(sandbox: str, to: int, life_s: float) -> None:
+    """Make ticks up to one; with a life of 0 nothing ends it before."""
+    from sandbox import actions, leases
+
+    claim = leases.take(sandbox)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, life_s)
+    while claim is not None and tick_of(sandbox) < to:
+        actions.do_tick(claim)
+    if claim is not None:
+        leases.release(claim)
+
+
+if __name__ == "__main__":
+    django.setup()
+    from sandbox import broadcast
+
+    broadcast._publish = lambda *_: None  # there is no bus to tell it on
+    main(int(sys.argv[1]), int(sys.argv[2]))

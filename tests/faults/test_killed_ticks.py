@@ -1,0 +1,61 @@
+"""A process that is killed in the middle of a tick: all of the tick is there, or none."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from scheduler.tick import run_tick
+from tests.builders import world_of
+from tests.sandbox.conftest import contended
+from tests.services.house import ROOT
+from tests.services.postgres import server_environment
+
+KILLS = int(os.environ.get("QUOTALAB_KILLS", "10"))
+TICKS = max(40, KILLS * 2)
+
+
+def killed_run(environment: dict[str, str]) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.faults.killing", str(KILLS), str(TICKS)],
+        cwd=ROOT,
+        env={**environment, "DJANGO_SETTINGS_MODULE": "sandbox.settings"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def undisturbed() -> str:
+    """Return the hash that the engine alone comes to."""
+    world = world_of(*contended(40))
+    for _ in range(TICKS):
+        run_tick(world)
+        world.take()
+    return world.hash()
+
+
+def check(found: dict[str, Any]) -> None:
+    sys.stdout.write(f"\n{found['killed']} kills in mid-tick, {found['tries']} forks\n")
+    assert found["killed"] >= KILLS
+    assert found["tick"] == TICKS
+    assert found["hash"] == undisturbed()
+    assert found["samples"] == list(range(1, TICKS + 1))
+
+
+def test_ticks_that_were_killed_are_made_once_on_sqlite(tmp_path):
+    check(killed_run({"PATH": os.environ["PATH"], "QUOTALAB_DATA": str(tmp_path)}))
+
+
+@pytest.mark.skipif(KILLS > 10, reason="the long run is on SQLite, and with workers")
+def test_ticks_that_were_killed_are_made_once_on_postgresql(postgres):
+    url = postgres.database("killed_ticks")
+    check(killed_run(server_environment(url, "redis://unused")))
