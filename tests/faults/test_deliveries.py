@@ -1,0 +1,70 @@
+"""Messages that come twice, late or out of order: every tick is made once."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import psutil
+import pytest
+from celery import Celery
+
+from sandbox import environment
+from tests.faults.test_killed_runs import Run, undisturbed  # noqa: F401 - a fixture
+from tests.services.house import ROOT, House, wait_for
+
+COPIES = 300
+
+
+def bus_of(house: House) -> Celery:
+    """Return something that sends messages to the house's workers."""
+    words = " ".join(house.child("valkey").cmdline())
+    socket = words.partition("unixsocket:")[2].split()[0]
+    return Celery("stranger", broker=environment.broker(f"unix://{socket}"))
+
+
+def flood(house: House, runs: list[Run]) -> None:
+    """Send what the clock sends, many times over, in an order of the seed's."""
+    calls = [("sandbox.advance", (run.path.rpartition("/")[2],)) for run in runs]
+    calls = [*calls, ("sandbox.pulse", ())] * COPIES
+    random.Random(20).shuffle(calls)
+    bus = bus_of(house)
+    for name, words in calls:
+        bus.send_task(name, words, expires=60, ignore_result=True)
+
+
+@pytest.fixture
+def rival(house: House) -> Iterator[psutil.Popen]:
+    """A second worker on the house's bus and database."""
+    command = [sys.executable, "manage.py", "worker", "--processes", "2"]
+    running = psutil.Popen(
+        command, cwd=ROOT, env=house.environment, stdin=subprocess.DEVNULL
+    )
+    yield running
+    running.terminate()
+    running.wait(30)
+
+
+def test_what_comes_twice_and_out_of_order_is_done_once(house, undisturbed):  # noqa: F811
+    runs = [Run(house) for _ in range(2)]
+    for run in runs:
+        run.start()
+    flood(house, runs)
+    for run in runs:
+        assert run.hash() == undisturbed
+        assert run.ticks_in_history() == sorted(set(run.ticks_in_history()))
+
+
+def test_workers_that_race_for_one_sandbox_make_every_tick_once(
+    house,
+    rival,
+    undisturbed,  # noqa: F811
+):
+    wait_for(lambda: len(rival.children()) == 2, "the other worker")
+    run = Run(house)
+    run.start()
+    flood(house, [run])
+    assert run.hash() == undisturbed
+    assert run.ticks_in_history() == sorted(set(run.ticks_in_history()))
