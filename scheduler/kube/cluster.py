@@ -10,6 +10,7 @@ import numpy as np
 from scheduler.kube.columns import Columns, Rows
 from scheduler.kube.hosts import Host
 from scheduler.kube.kinds import PodDisruptionBudget, PodGroup
+from scheduler.kube.selecting import Selecting
 from scheduler.records.matching import Selector
 from scheduler.records.node import Node
 from scheduler.records.objects import Key
@@ -34,6 +35,7 @@ class Cluster:
         self.namespaces: dict[str, dict[str, str]] = {}
         self.groups: dict[Key, PodGroup] = {}
         self.budgets: dict[Key, PodDisruptionBudget] = {}
+        self.selecting = Selecting()
         self.images: dict[str, tuple[int, int]] = {}  # name: (bytes, nodes having it)
         self.priorities: dict[int, int] = {}  # of placed pods, and how many
         self.nodes_version = 0

@@ -9,7 +9,7 @@ import msgspec
 
 from scheduler import streams
 from scheduler.decisions import NodeChange
-from scheduler.kube import events, memory
+from scheduler.kube import events, memory, selecting
 from scheduler.kube.answers import port_for
 from scheduler.kube.binding import Counts
 from scheduler.kube.cluster import Cluster
@@ -109,6 +109,9 @@ class KubeStage:
             budget = read_budget(obj.manifest, {}, obj.key.namespace)
             for cluster in self.clusters():
                 cluster.budgets[obj.key] = budget
+        elif kind in selecting.KINDS:
+            for cluster in self.clusters():
+                cluster.selecting.put(obj.key, obj.manifest)
         elif kind == "Namespace":
             for cluster in self.clusters():
                 cluster.namespaces[obj.key.name] = dict(obj.labels)
@@ -134,6 +137,7 @@ class KubeStage:
         for cluster in self.clusters():
             cluster.groups.pop(key, None)
             cluster.budgets.pop(key, None)
+            cluster.selecting.remove(key)
             if key.kind == "Namespace":
                 cluster.namespaces.pop(key.name, None)
 

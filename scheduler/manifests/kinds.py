@@ -77,6 +77,8 @@ _CLUSTER_WIDE = frozenset(
 _NO_CHECKS = "admission checks are not simulated; admission goes on without them"
 _NO_JOB = "this job kind does not become a Workload yet; give a Workload for it"
 _NO_CONTROLLER = "its controller is not simulated; give the Pods or Jobs it makes"
+_SPREADS = f"{_NO_CONTROLLER}; its pods are spread by default"
+_SERVES = "read for one thing: the pods that it selects are spread by default"
 _NOT_SCHEDULED = "does not take part in scheduling decisions"
 
 
@@ -182,8 +184,8 @@ TABLE: tuple[Kind, ...] = (
         "topology-aware scheduling is not simulated",
     ),
     _kept("Deployment", "apps", "v1", "deployments", _NO_CONTROLLER),
-    _kept("ReplicaSet", "apps", "v1", "replicasets", _NO_CONTROLLER),
-    _kept("StatefulSet", "apps", "v1", "statefulsets", _NO_CONTROLLER),
+    _kept("ReplicaSet", "apps", "v1", "replicasets", _SPREADS),
+    _kept("StatefulSet", "apps", "v1", "statefulsets", _SPREADS),
     _kept("DaemonSet", "apps", "v1", "daemonsets", _NO_CONTROLLER),
     _kept("CronJob", "batch", "v1", "cronjobs", _NO_CONTROLLER),
     _kept("MPIJob", "kubeflow.org", "v2beta1", "mpijobs", _NO_JOB),
@@ -211,7 +213,7 @@ TABLE: tuple[Kind, ...] = (
         "sparkapplications",
         _NO_JOB,
     ),
-    _kept("Service", "", "v1", "services", _NOT_SCHEDULED),
+    _kept("Service", "", "v1", "services", _SERVES),
     _kept("ServiceAccount", "", "v1", "serviceaccounts", _NOT_SCHEDULED),
     _kept("Secret", "", "v1", "secrets", _NOT_SCHEDULED),
     _kept("Event", "", "v1", "events", _NOT_SCHEDULED),

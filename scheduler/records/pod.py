@@ -103,6 +103,7 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True):
     disrupted: bool = False  # being removed because of preemption
     finished: bool = False
     owner_kind: str = ""
+    owner_name: str = ""
     qos: str = BEST_EFFORT
 
     @property
@@ -145,6 +146,7 @@ def read_pod(manifest: Mapping[str, Any], status: Mapping[str, Any]) -> Pod:
         disrupted=_disrupted(status),
         finished=status.get("phase") in _FINISHED,
         owner_kind=str(owners[0].get("kind", "")),
+        owner_name=str(owners[0].get("name", "")),
         qos=str(status.get("qosClass") or shape.qos),
     )
 
@@ -196,7 +198,7 @@ def _shape(encoded: bytes) -> Shape:
         preferred_affinity=_weighted_terms(near.get(_PREFERRED)),
         preferred_anti_affinity=_weighted_terms(apart.get(_PREFERRED)),
         spread=tuple(
-            _spread(item) for item in spec.get("topologySpreadConstraints") or ()
+            read_spread(item) for item in spec.get("topologySpreadConstraints") or ()
         ),
         ports=_ports(spec),
         gates=tuple(str(g.get("name")) for g in spec.get("schedulingGates") or ()),
@@ -247,7 +249,8 @@ def _pod_term(item: Mapping[str, Any], weight: int) -> PodTerm:
     )
 
 
-def _spread(item: Mapping[str, Any]) -> Spread:
+def read_spread(item: Mapping[str, Any]) -> Spread:
+    """Return a topologySpreadConstraint."""
     return Spread(
         selector=read_selector(item.get("labelSelector")),
         topology_key=str(item.get("topologyKey", "")),

@@ -10,11 +10,12 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
+from scheduler.errors import PolicyError
 from scheduler.kube import events
 from scheduler.kube.columns import Codes, Ints, Mask, View
 from scheduler.kube.events import Event
 from scheduler.kube.hosts import Host
-from scheduler.kube.plugin import MAX_SCORE, Hint, Plugin
+from scheduler.kube.plugin import MAX_SCORE, Handle, Hint, Plugin
 from scheduler.kube.plugins.node_affinity import selected
 from scheduler.kube.plugins.taint_toleration import refuses
 from scheduler.kube.status import (
@@ -27,16 +28,23 @@ from scheduler.kube.status import (
     unschedulable,
 )
 from scheduler.records.matching import Selector
-from scheduler.records.node import HOSTNAME
-from scheduler.records.pod import Pod, Spread
+from scheduler.records.node import HOSTNAME, ZONE
+from scheduler.records.pod import Pod, Spread, read_spread
 from scheduler.registry import register
 
 SKEW = "node(s) didn't match pod topology spread constraints"
 NO_LABEL = f"{SKEW} (missing required label)"
+#: What spreads pods that have no constraints of their own.
+SYSTEM = (
+    {"topologyKey": HOSTNAME, "maxSkew": 3, "whenUnsatisfiable": "ScheduleAnyway"},
+    {"topologyKey": ZONE, "maxSkew": 5, "whenUnsatisfiable": "ScheduleAnyway"},
+)
 
 
 class PodTopologySpreadArgs(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """Constraints for pods that have none; they need Services, which are not here."""
+    """Constraints for pods that have none and are selected by a Service or made by
+    a ReplicaSet or StatefulSet: the system's own, or a list.
+    """
 
     api_version: str = ""
     kind: str = ""
@@ -82,8 +90,13 @@ class _Soft:
     """Soft constraints with the count and weight of each domain."""
 
     spreads: list[Spread]
+    whole: bool  # a node needs the labels of all constraints to count
     counts: list[dict[str, int]]  # by domain value; by node name for hostnames
     weights: list[float] = field(default_factory=list)
+
+    def counted(self, view: View) -> Mask:
+        """Return which rows take part; the others score 0."""
+        return _having(self.spreads if self.whole else [], view)
 
     def copy(self) -> _Soft:
         return self
@@ -98,14 +111,40 @@ class _Soft:
     parameters=PodTopologySpreadArgs,
 )
 class PodTopologySpread(Plugin):
-    """Default constraints are not applied: they count Services, which are not kept.
-
-    Source: KUBE_SCHEDULER.md 4, 7.
-    """
+    """Source: KUBE_SCHEDULER.md 4, 7."""
 
     name = "PodTopologySpread"
     args_type = PodTopologySpreadArgs
     scope = "cluster"
+
+    def __init__(self, args: PodTopologySpreadArgs, handle: Handle) -> None:
+        super().__init__(args, handle)
+        self.by_system = args.defaulting_type == "System"
+        if self.by_system and args.default_constraints:
+            raise PolicyError(
+                f"{self.name}: defaultConstraints are given, and defaultingType is "
+                "System: say List to use them"
+            )
+        if any("labelSelector" in item for item in args.default_constraints):
+            raise PolicyError(
+                f"{self.name}: defaultConstraints: labelSelector is given; default "
+                "constraints select by what selects the pod, leave it out"
+            )
+        given = SYSTEM if self.by_system else args.default_constraints
+        self._defaults = tuple(read_spread(item) for item in given)
+
+    def constraints(self, pod: Pod, *, hard: bool) -> list[Spread]:
+        """Return the pod's own constraints of one kind, else the default ones.
+
+        Source: KUBE_SCHEDULER.md 7.
+        """
+        if pod.shape.spread:
+            return [spread for spread in pod.shape.spread if spread.hard is hard]
+        wanted = [spread for spread in self._defaults if spread.hard is hard]
+        selector = self.handle.cluster.selecting.of(pod) if wanted else None
+        if selector is None:
+            return []
+        return [msgspec.structs.replace(s, selector=selector) for s in wanted]
 
     # --- filter
 
@@ -113,7 +152,7 @@ class PodTopologySpread(Plugin):
         self, state: CycleState, pod: Pod
     ) -> tuple[Status, frozenset[str] | None]:
         """Count the matching pods per domain of the hard constraints."""
-        spreads = [spread for spread in pod.shape.spread if spread.hard]
+        spreads = self.constraints(pod, hard=True)
         if not spreads:
             return SKIP, None
         view = self.handle.cluster.columns.all()
@@ -205,14 +244,17 @@ class PodTopologySpread(Plugin):
     # --- score
 
     def pre_score(self, state: CycleState, pod: Pod, view: View) -> Status:
-        """Count pods per domain of the feasible nodes; skip without soft ones."""
-        spreads = [spread for spread in pod.shape.spread if not spread.hard]
+        """Count pods per domain of the feasible nodes; skip without soft ones.
+
+        The system's constraints also score nodes that lack a label.
+        """
+        spreads = self.constraints(pod, hard=False)
         if not spreads:
             return SKIP
         whole = self.handle.cluster.columns.all()
-        keyed = _having(spreads, whole)
+        soft = _Soft(spreads, bool(pod.shape.spread) or not self.by_system, [])
+        keyed = soft.counted(whole)
         scored = keyed if view.rows is None else keyed[view.rows]
-        soft = _Soft(spreads, [])
         for spread in spreads:
             selector = _narrowed(spread, pod)
             if spread.topology_key == HOSTNAME:
@@ -222,6 +264,7 @@ class PodTopologySpread(Plugin):
                 values = view.by_label(spread.topology_key, lambda v: v or "", object)
                 wanted = set(values[scored])
                 counting = keyed & self._counting(spread, pod, whole)
+                counting &= _having([spread], whole)
                 found = self._by_domain(spread, selector, pod, whole, counting)
                 counts = {value: found.get(value, 0) for value in wanted}
                 size = len(wanted)
@@ -235,12 +278,15 @@ class PodTopologySpread(Plugin):
         soft = state.data[f"{self.name}/score"]
         assert isinstance(soft, _Soft)
         node, total = host.node, 0.0
-        if any(s.topology_key not in node.labels for s in soft.spreads):
+        missing = [s for s in soft.spreads if s.topology_key not in node.labels]
+        if soft.whole and missing:
             return 0
         for spread, counts, weight in zip(
             soft.spreads, soft.counts, soft.weights, strict=True
         ):
-            at = node.labels[spread.topology_key]
+            at = node.labels.get(spread.topology_key)
+            if at is None:
+                continue
             count = counts.get(node.name if spread.topology_key == HOSTNAME else at, 0)
             total += count * weight + float(spread.max_skew - 1)
         return math.floor(total + 0.5)
@@ -253,15 +299,16 @@ class PodTopologySpread(Plugin):
         for spread, counts, weight in zip(
             soft.spreads, soft.counts, soft.weights, strict=True
         ):
-            total += _counted(spread, counts, view) * weight + (spread.max_skew - 1)
+            worth = _counted(spread, counts, view) * weight + (spread.max_skew - 1)
+            total += np.where(_having([spread], view), worth, 0.0)
         scores = np.floor(total + 0.5).astype(np.int64)
-        return np.where(_having(soft.spreads, view), scores, 0)
+        return np.where(soft.counted(view), scores, 0)
 
     def normalize(self, state: CycleState, pod: Pod, view: View, raw: Ints) -> Ints:
         """Turn round: the fewest pods score highest."""
         soft = state.data[f"{self.name}/score"]
         assert isinstance(soft, _Soft)
-        counted = _having(soft.spreads, view)
+        counted = soft.counted(view)
         if not counted.any():
             return np.zeros(len(raw), dtype=np.int64)
         low, high = int(raw[counted].min()), int(raw[counted].max())
@@ -274,13 +321,25 @@ class PodTopologySpread(Plugin):
     def hints(self) -> dict[str, Hint | None]:
         """Try again when a counted pod came or went, or a node."""
         return {
-            events.POD_ADDED: _counts,
-            events.POD_CHANGED: _counts,
-            events.POD_DELETED: _counts,
-            events.NODE_ADDED: _has_keys,
+            events.POD_ADDED: self._counts,
+            events.POD_CHANGED: self._counts,
+            events.POD_DELETED: self._counts,
+            events.NODE_ADDED: self._has_keys,
             events.NODE_DELETED: None,
-            events.NODE_CHANGED: _has_keys,
+            events.NODE_CHANGED: self._has_keys,
         }
+
+    def _counts(self, pod: Pod, event: Event) -> bool:
+        other = event.pod
+        return other.namespace == pod.namespace and any(
+            _narrowed(spread, pod).matches(other.labels)
+            for spread in self.constraints(pod, hard=True)
+        )
+
+    def _has_keys(self, pod: Pod, event: Event) -> bool:
+        labels = event.node.labels
+        wanted = self.constraints(pod, hard=True)
+        return all(spread.topology_key in labels for spread in wanted)
 
 
 class _Eligible(dict[str, list[bool]]):
@@ -327,17 +386,3 @@ def _counted(spread: Spread, counts: dict[str, int], view: View) -> Ints:
     return view.by_label(
         spread.topology_key, lambda v: counts.get(v or "", 0), np.int64
     )
-
-
-def _counts(pod: Pod, event: Event) -> bool:
-    other = event.pod
-    return other.namespace == pod.namespace and any(
-        _narrowed(spread, pod).matches(other.labels)
-        for spread in pod.shape.spread
-        if spread.hard
-    )
-
-
-def _has_keys(pod: Pod, event: Event) -> bool:
-    labels = event.node.labels
-    return all(s.topology_key in labels for s in pod.shape.spread if s.hard)
