@@ -18,7 +18,6 @@ Manifest = Mapping[str, Any]
 
 _VOLUMES = "volumes are not simulated; a claim holds no pod back"
 _CLAIMS = "dynamic resource allocation is not simulated; a claim holds no pod back"
-_EVICTS = "a taint with effect NoExecute keeps new pods away and evicts no running pod"
 _NO_NODES = "no Node here: pods are placed nowhere and are ready after podStartMs"
 _CLAIMED = ("persistentVolumeClaim", "ephemeral")
 _TERMS = ("podAffinity", "podAntiAffinity")
@@ -52,11 +51,6 @@ def features_of(world: World) -> list[str]:
 
 
 def _of_object(kind: str, manifest: Manifest, stack: str) -> Iterator[str]:
-    if kind == "Node":
-        taints = (manifest.get("spec") or {}).get("taints") or ()
-        if any(taint.get("effect") == "NoExecute" for taint in taints):
-            yield _EVICTS
-        return
     for path, note in unsimulated(manifest):
         if stack == "kueue":
             yield f"{kind} {path.rpartition('.')[2]}: {note}"

@@ -72,6 +72,7 @@ class Book:
         self.arrived: set[Key] = set()
         self.owners: dict[Key, Key] = {}  # pod -> owner of its run
         self.placed: dict[Key, str] = {}  # pod -> node
+        self.leaving: dict[Key, tuple[int, int]] = {}  # pod -> since, at
         self.nodes: set[Key] = set()
         self.used: dict[str, int] = {}  # key text -> times the name was freed
 

@@ -19,6 +19,7 @@ class Due(IntEnum):
     FINISH = 0
     ARRIVAL = 1
     READY = 2
+    LEAVE = 3
 
 
 @dataclass(slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from scheduler.decisions import Admit, Arrive, Bind, Decision, Evict, Fail, Pree
 from scheduler.lifetime import status
 from scheduler.lifetime.book import JOB_KINDS, NODE, POD, WORKLOAD, Host
 from scheduler.lifetime.changes import CHANGE, carry_out
+from scheduler.lifetime.driving import Driving
 from scheduler.lifetime.jobs import Jobs
-from scheduler.lifetime.losing import Losing
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Due, Run
 from scheduler.records.objects import Key, Object
@@ -24,7 +24,7 @@ _RANK = {kind: rank for rank, kind in enumerate(ARRIVING)}
 OWNERS = frozenset({*JOB_KINDS, WORKLOAD})
 
 
-class Lifetime(Losing):
+class Lifetime(Driving):
     """Arrivals, starts, run time, endings, lost pods and nodes.
 
     Kueue (or nothing, under the other stacks) says what may run; the placing
@@ -73,6 +73,7 @@ class Lifetime(Losing):
         self._forget_run(key)
         owner = self.owners.pop(key, None)
         self.placed.pop(key, None)
+        self.leaving.pop(key, None)
         if owner is not None and owner != key:
             self._pod_gone(owner, key)
         self.arrived.discard(key)
@@ -90,6 +91,8 @@ class Lifetime(Losing):
             memory["owner"] = list(owner)
         if obj.key in self.fresh:
             memory["fresh"] = True
+        if (leaving := self.leaving.get(obj.key)) is not None:
+            memory["leaves"] = list(leaving)
         if memory:
             obj.memory[self.name] = memory
         else:
@@ -175,6 +178,8 @@ class Lifetime(Losing):
         """Tell whether a timer still means something."""
         if due == Due.ARRIVAL:
             return self.future.get(key) == at
+        if due == Due.LEAVE:
+            return key in self.leaving and self.leaving[key][1] == at
         run = self.runs.get(self.owners.get(key, key))
         if run is None or not run.active:
             return False
@@ -188,6 +193,8 @@ class Lifetime(Losing):
         elif due == Due.ARRIVAL:
             del self.future[key]
             self.host.introduce(self.host.objects[key])
+        elif due == Due.LEAVE:
+            self.drive_off(key)
         else:
             self._ready(self.runs[self.owners.get(key, key)], key)
 
@@ -203,6 +210,10 @@ class Lifetime(Losing):
         if first and self._is_counted(obj):
             self._emit(Arrive(at_ms=self.context.now_ms, subject=obj.key))
         self.jobs.take_up(obj, first=first)
+        if obj.key.kind == NODE:
+            self.judge_node(obj)
+        elif obj.key.kind == POD:
+            self.judge_pod(obj.key)
 
     def _is_counted(self, obj: Object) -> bool:
         """Tell whether an arrival is news: what people gave, and what then waits.
@@ -236,6 +247,7 @@ class Lifetime(Losing):
         run = self.runs.get(self.owners.get(pod, pod))
         if run is not None and run.active and pod not in run.ready:
             self._wait_ready(run, pod)
+        self.judge_pod(pod)
 
     def _refused(self, decision: Fail) -> None:
         """React to a pod that failed on its node; a failed attempt waits on."""
@@ -261,6 +273,10 @@ class Lifetime(Losing):
             self.owners[key] = Key(*memory["owner"])
         if key.kind == POD and obj.spec.get("nodeName") and not status.has_ended(obj):
             self.placed[key] = obj.spec["nodeName"]
+        if "leaves" in memory:
+            since, at = memory["leaves"]
+            self.leaving[key] = since, at
+            self.timers.add(at, Due.LEAVE, key)
         if "run" in memory:
             self._restore_run(Run.from_memory(key, memory["run"]))
         self.jobs.note(obj)

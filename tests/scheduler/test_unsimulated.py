@@ -68,11 +68,6 @@ def test_a_volume_that_needs_no_claim_is_not_told():
     assert lines("kube", node(), pod(volumes=[{"name": "v", "emptyDir": {}}])) == []
 
 
-def test_a_taint_that_would_evict_says_what_it_does_here():
-    tainted = node(taints=[{"key": "k", "effect": "NoExecute"}])
-    assert "evicts no running pod (1)" in lines("kube", tainted)[0]
-
-
 def test_a_world_of_kueue_without_nodes_says_so():
     assert lines("kueue", pod()) == [
         "no Node here: pods are placed nowhere and are ready after podStartMs"
