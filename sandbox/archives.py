@@ -135,6 +135,13 @@ def write(sandbox_id: str) -> bytes:
     raise BusyError("the sandbox changes faster than it can be read; pause it")
 
 
+def whole(sandbox: Sandbox) -> bytes:
+    """Return the sandbox as a file, whether it is open or archived."""
+    if sandbox.archived_at is not None:
+        return bytes(sandbox.stored.body)
+    return write(sandbox.pk)
+
+
 def seal(archive: Archive) -> bytes:
     """Return an archive as the bytes of its file."""
     head = MAGIC + str(FORMAT).encode() + b"\n"

@@ -83,9 +83,7 @@ class Archive(View):
         sandbox = self.sandbox(sandbox_id, archived=True)
         name = f"{sandbox.pk}.quotalab"
         return HttpResponse(
-            bytes(sandbox.stored.body)
-            if sandbox.archived_at
-            else archives.write(sandbox.pk),
+            archives.whole(sandbox),
             content_type=ARCHIVE,
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )
