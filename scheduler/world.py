@@ -255,21 +255,43 @@ class World:
     # -- policy, copies, bytes -------------------------------------------
 
     def set_policy(self, policy: Policy) -> None:
-        """Run on under another policy; the stages are built anew from the objects."""
+        """Run on under another policy; the stages are built anew from the objects.
+
+        Built twice: first from what the policy before left in the objects, then
+        from what the new stages wrote. So the world that lives on is the one that
+        its rows give. A stage that runs no longer leaves no memory behind: it would
+        be of another time when the stage came back.
+        """
         self._freshen()
-        memory = self._memory()
         self.policy = policy
         journal = self.context.journal
         kept = journal.take_decisions(), dict(journal.touched), dict(journal.removed)
-        self._build(memory)
-        self._restore()
+        self._rebuild()
+        self._drop_old_memory()
         if self.kueue is not None:
             self.kueue.start_over()
+        self.lifetime.wake()
+        self._write_all()
+        self._rebuild()
         journal.decisions, journal.touched, journal.removed = kept
         journal.heard = len(journal.decisions)
-        self.lifetime.wake()
         for key in self.objects:
             journal.touch(key)
+
+    def _rebuild(self) -> None:
+        """Build the stages anew, from their memory and the objects."""
+        self._build(self._memory())
+        self._restore()
+
+    def _drop_old_memory(self) -> None:
+        running = {stage.name for stage in self.stages()}
+        for obj in self.objects.values():
+            obj.memory = {n: v for n, v in obj.memory.items() if n in running}
+
+    def _write_all(self) -> None:
+        for key in self.objects:
+            self.context.journal.touch(key)
+        self._freshen()
 
     def _memory(self) -> dict[str, dict[str, Any]]:
         return {stage.name: stage.remember() for stage in self.stages()}

@@ -63,6 +63,8 @@ class KueueStage:
         Objects may come in any order. Kinds that Kueue does not read are
         ignored. Raises QuantityError for a quantity that is none.
         """
+        if restore and obj.memory.get(self.name, {}).get("dirty"):
+            self._told_dirty.add(obj.key)
         self.intake.put(obj, restore=restore)
         if restore:
             self._note_told(obj)

@@ -126,6 +126,7 @@ def recall(stage: YunikornStage, kept: dict[str, Any]) -> None:
     stage.last_ms = kept.get("last")
     stage.kept = kept.get("gangs", [])
     same = kept.get("policy", stage.fingerprint) == stage.fingerprint
+    stage.continues = kept.get("policy") == stage.fingerprint
     stage.clock = (
         kept.get("dirty", True) or not same,
         kept.get("wake") if same else None,

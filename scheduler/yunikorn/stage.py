@@ -57,6 +57,7 @@ class YunikornStage:
         self.foreign: dict[Key, tuple[str, Amounts]] = {}  # pod -> node, use
         self.homeless: dict[str, dict[Key, Object]] = {}  # node name -> its pods
         self.rejected: dict[Key, str] = {}  # pod -> why
+        self.continues = False  # under the queues that its memory is of
         self.gone: dict[str, None] = {}  # applications that pods left
         self.kept: list[Any] = []  # gangs to take up once everything is restored
         self.scores: dict[str, float] = {}  # of nodes that stand where they stood
@@ -281,6 +282,9 @@ class YunikornStage:
             self.homeless.setdefault(pod.wanted_node, {})[obj.key] = obj
             return
         kept = obj.memory.get(self.name, {}) if restore else {}
+        if self.continues and "rejected" in kept:
+            self.rejected[obj.key] = kept["rejected"]
+            return
         app = self._application(obj, details, kept, running=node is not None)
         if app is None:
             return

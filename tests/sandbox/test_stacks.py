@@ -96,13 +96,38 @@ def test_the_stack_is_switched_while_it_runs(make, person):
     manifests = [*contended(), *pods(), *NODES]
     sandbox = make(*manifests)
     actions.do_play(person, sandbox.pk)
-    for stack in ("kube", "kueue", "kube", "kueue"):
+    for stack in ("kube", "yunikorn", "kueue", "yunikorn", "kube", "kueue"):
         tick(sandbox, 4)
         actions.do_policy(person, sandbox.pk, {"spec": {"stack": stack}}, patch=True)
         check_rows(sandbox)
         tick(sandbox, 3)
         check_rows(sandbox)
     assert row(sandbox).problem == ""
+
+
+def test_an_application_has_one_submit_time_after_every_switch(make, person):
+    """An older pod that comes back late makes its application older for all."""
+    mine = {"applicationId": "one", "queue": "root.a"}
+    lives = {"b": ("0s", "9s"), "a": ("4s", "60s"), "c": ("14s", "60s")}
+    manifests = [
+        pod(name, labels=mine, arrival=arrival, runtime=runtime)
+        for name, (arrival, runtime) in lives.items()
+    ]
+    policy = {"stack": "yunikorn", "yunikorn": {"queues": QUEUES}}
+    lived, read = (make(*manifests, *NODES, policy=policy) for _ in range(2))
+    for sandbox in (lived, read):
+        actions.do_play(person, sandbox.pk)
+        for stack in ("yunikorn", "kube", "yunikorn"):
+            switched = {"spec": {"stack": stack}}
+            actions.do_policy(person, sandbox.pk, switched, patch=True)
+            for _ in range({"kube": 4}.get(stack, 3)):
+                tick(sandbox)
+        for _ in range(8):
+            if sandbox is read:
+                worlds.drop(sandbox.pk)
+            tick(sandbox)
+    assert row(lived).tick == 18
+    assert row(lived).hash == row(read).hash
 
 
 @pytest.mark.parametrize("name", library.names())

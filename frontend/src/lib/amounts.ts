@@ -65,7 +65,8 @@ export function quantity(resource: string, value: number): string {
   return `${bare(resource, value)}\u00a0${unitOf(resource)}`;
 }
 
-function bytes(value: number): string {
+/** Return "1.5 MiB": a size in the largest unit that leaves a whole part. */
+export function bytes(value: number): string {
   const size = Math.abs(value);
   const step = size < 1024 ? 0 : Math.min(6, Math.floor(Math.log2(size) / 10));
   const unit = BINARY[step] ?? "B";

@@ -29,6 +29,7 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export interface Asked {
   readonly body?: unknown;
   readonly yaml?: string;
+  readonly file?: Blob; // a sandbox that was exported as one file
   readonly query?: Readonly<Record<string, string | number | boolean | null | undefined>>;
   readonly accept?: string;
   readonly revision?: number; // If-Match: refuse when the sandbox has moved on
@@ -36,6 +37,7 @@ export interface Asked {
 }
 
 export const API = "/api/v1";
+const ARCHIVE = "application/vnd.quotalab.sandbox";
 
 /** Who may refuse a change before it is asked for: returns why, or null. */
 export const gate: { refuses: (path: string) => string | null } = { refuses: () => null };
@@ -82,14 +84,16 @@ export function urlOf(path: string, query: Asked["query"] = {}): string {
   return `${API}${path}${text === "" ? "" : `?${text}`}`;
 }
 
-function bodyOf(asked: Asked): string | null {
+function bodyOf(asked: Asked): string | Blob | null {
+  if (asked.file !== undefined) return asked.file;
   if (asked.yaml !== undefined) return asked.yaml;
   return asked.body === undefined ? null : JSON.stringify(asked.body);
 }
 
 function headersOf(method: Method, asked: Asked): Record<string, string> {
   const headers: Record<string, string> = { accept: asked.accept ?? "application/json" };
-  if (asked.yaml !== undefined) headers["content-type"] = "application/yaml";
+  if (asked.file !== undefined) headers["content-type"] = ARCHIVE;
+  else if (asked.yaml !== undefined) headers["content-type"] = "application/yaml";
   else if (asked.body !== undefined) headers["content-type"] = "application/json";
   if (asked.revision !== undefined) headers["if-match"] = `"${asked.revision}"`;
   if (method === "GET") return headers;

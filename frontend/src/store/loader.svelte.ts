@@ -5,6 +5,7 @@ import { t } from "@/lib/words.svelte";
 import { tellRefusal, undo } from "@/store/intents";
 import { live } from "@/store/live.svelte";
 import { loadRest, takeFiles, type Reading, type SourceFile } from "@/store/loading";
+import { ENDING, restoreFiles } from "@/store/shelf";
 
 const LARGEST = 20_000_000; // characters of all files together
 
@@ -26,6 +27,14 @@ class Loader {
       this.reading = await takeFiles(files, live.id);
       if (this.reading === null && live.id !== null) this.#tell(t("load.done", { n: files.length }));
     });
+  }
+
+  /** Take what a person gave: manifests, or sandboxes that were exported as files. */
+  async takeGiven(list: FileList | null | undefined): Promise<void> {
+    const given = [...(list ?? [])];
+    const whole = given.filter((file) => file.name.endsWith(ENDING));
+    if (whole.length > 0 && !this.busy) await this.#run(() => restoreFiles(whole));
+    await this.take(await textsOf(given.filter((file) => !whole.includes(file))));
   }
 
   /** Load what can be loaded of the files that were refused. */
@@ -62,8 +71,6 @@ class Loader {
 
 export const loader = new Loader();
 
-/** Return the texts of files that a person gave. */
-export async function textsOf(list: FileList | null | undefined): Promise<SourceFile[]> {
-  const files = [...(list ?? [])];
+async function textsOf(files: readonly File[]): Promise<SourceFile[]> {
   return Promise.all(files.map(async (file) => ({ name: file.name, text: await file.text() })));
 }

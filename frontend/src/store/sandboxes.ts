@@ -16,9 +16,9 @@ export async function renameSandbox(id: string, title: string): Promise<void> {
 }
 
 /** Ask once more, then remove the sandbox with all of its history. */
-export function removeSandbox(id: string): void {
+export function removeSandbox(id: string, then: () => void = () => go("/")): void {
   const remove = (): void => {
-    void attempt(() => request("DELETE", `/sandboxes/${id}`)).then(() => go("/"));
+    void attempt(() => request("DELETE", `/sandboxes/${id}`)).then(then);
   };
   toast({
     tone: "error",

@@ -45,6 +45,9 @@ export interface SandboxLine {
   readonly playing: boolean;
   readonly hash: string;
   readonly changedMs: number; // wall time
+  readonly keepTicks: number; // history kept; 0 = as the operator keeps
+  readonly keepDays: number;
+  readonly archived: boolean;
 }
 
 /** Return the library of scenarios, in its order. */
@@ -96,6 +99,9 @@ function sandboxLine(item: Json): SandboxLine {
     playing: flag(item["playing"]),
     hash: text(item["hash"]),
     changedMs: Date.parse(text(item["changedAt"])) || 0,
+    keepTicks: number(item["keepTicks"]),
+    keepDays: number(item["keepDays"]),
+    archived: flag(item["archived"]),
   };
 }
 
