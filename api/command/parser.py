@@ -11,6 +11,7 @@ from api.command.verbs import VERBS
 LOCAL = {
     "up": "start everything on this machine and open the page",
     "clock": "the clock of a server run",
+    "tidy": "let go now of history that is not to be kept",
 }
 _ABOUT = """\
 Sandboxes of this machine or, with --server, of a server.

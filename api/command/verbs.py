@@ -73,7 +73,7 @@ def took(found: Any) -> Found:
 
 
 # The verbs themselves enrol when their modules are read.
-from api.command import experimenting, moving, reading, telling  # noqa: E402
+from api.command import experimenting, keeping, moving, reading, telling  # noqa: E402
 
 __all__ = [
     "VERBS",
@@ -81,6 +81,7 @@ __all__ = [
     "Verb",
     "WrongError",
     "experimenting",
+    "keeping",
     "moving",
     "one",
     "reading",

@@ -14,6 +14,7 @@ from django.db import close_old_connections
 from api.command import main
 from api.command.parser import LOCAL, parser
 from api.command.verbs import VERBS
+from sandbox import tasks
 from sandbox.models import Sandbox
 from tests.builders import cluster_queue
 from tests.sandbox.conftest import contended, row, text_of
@@ -70,6 +71,25 @@ def test_a_world_is_imported_run_asked_and_exported(person, said, world, tmp_pat
     archive = str(tmp_path / "a.quotalab")
     assert main(["export", key, "--what", "archive", "-o", archive]) == 0
     assert said("restore", archive)[1]["tick"] == 12
+
+
+def test_a_sandbox_is_archived_opened_again_and_measured(person, said, world):
+    key = said("import", world)[1]["id"]
+    said("run", key, "--ticks", "6")
+    before = said("disk")[1][0]["bytes"]
+    assert said("archive", key)[1]["archived"]
+    assert said("disk")[1][0]["bytes"] < before
+    assert said("hash", key)[0] == 1
+    assert said("unarchive", key)[1]["tick"] == 6
+    assert {line["part"] for line in said("disk", key)[1]} >= {"objects", "diffs"}
+
+
+def test_history_is_let_go_at_once(person, said, world):
+    key = said("import", world)[1]["id"]
+    said("run", key, "--ticks", "80")
+    assert said("keep", key, "--ticks", "10")[1]["keepTicks"] == 10
+    assert tasks.tidy() > 0
+    assert said("state", key, "--tick", "3")[0] == 1
 
 
 def test_time_goes_both_ways(person, said, world):

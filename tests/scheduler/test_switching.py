@@ -52,7 +52,11 @@ def mixed_world(draw: random.Random, labels: dict[str, str]) -> World:
         job(f"job-{n}", queue="door", cpu=1 + n % 3, arrival=f"{n}s", runtime="5s")
         for n in range(8)
     ]
-    queues = [flavor(), cluster_queue("cq", cpu=4), local_queue("door", cluster_queue="cq")]
+    queues = [
+        flavor(),
+        cluster_queue("cq", cpu=4),
+        local_queue("door", cluster_queue="cq"),
+    ]
     return world_of(*queues, *jobs, *pods, node("n1", cpu=4), node("n2", cpu=3))
 
 

@@ -1,1 +1,0 @@
-import{t as e}from"./cards-D64yNdFC.js";import{o as t}from"./intents-D4-qdiMB.js";import{c as n}from"./say.svelte-JgRdnxb2.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
