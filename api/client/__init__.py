@@ -9,8 +9,8 @@ own name, typed from the API's schema. `pip install ./api/client` installs it as
 from __future__ import annotations
 
 from .asynchronous import AsyncClient
-from .sending import ApiError
 from .records import Done, Event, Imported, Sandbox
+from .sending import ApiError
 from .waiting import Client
 
 __all__ = ["ApiError", "AsyncClient", "Client", "Done", "Event", "Imported", "Sandbox"]

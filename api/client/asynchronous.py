@@ -7,8 +7,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .operations import AsyncOperations
-from .sending import Transport
 from .records import Event
+from .sending import Transport
 from .waiting import Client
 
 P = ParamSpec("P")

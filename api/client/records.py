@@ -2,58 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
-BetterEnum = Literal['low', 'high']
+BetterEnum: TypeAlias = Literal['low', 'high']
 
 
-ChangeEnum = Literal['add', 'cordon', 'uncordon', 'drain', 'fail', 'recover']
+ChangeEnum: TypeAlias = Literal['add', 'cordon', 'uncordon', 'drain', 'fail', 'recover']
 
 
-ConvertedStack = Literal['kueue', 'yunikorn']
+ConvertedStack: TypeAlias = Literal['kueue', 'yunikorn']
 
 
-ExperimentRole = Literal['owner', 'viewer']
+ExperimentRole: TypeAlias = Literal['owner', 'viewer']
 
 
-ExperimentState = Literal['running', 'done', 'cancelled']
+ExperimentState: TypeAlias = Literal['running', 'done', 'cancelled']
 
 
-LevelEnum = Literal['error', 'unsupported', 'warning']
+LevelEnum: TypeAlias = Literal['error', 'unsupported', 'warning']
 
 
-MemberRole = Literal['editor', 'viewer']
+MemberRole: TypeAlias = Literal['editor', 'viewer']
 
 
-MoveOutcomeOutcomeEnum = Literal['admitted', 'waits', 'inactive', 'finished', 'gone', 'changes']
+MoveOutcomeOutcomeEnum: TypeAlias = Literal['admitted', 'waits', 'inactive', 'finished', 'gone', 'changes']
 
 
-NullEnum = None
+NullEnum: TypeAlias = None
 
 
-PinOutcomeOutcomeEnum = Literal['bound', 'waits']
+PinOutcomeOutcomeEnum: TypeAlias = Literal['bound', 'waits']
 
 
-RunStateEnum = Literal['waiting', 'running', 'done', 'failed', 'cancelled']
+RunStateEnum: TypeAlias = Literal['waiting', 'running', 'done', 'failed', 'cancelled']
 
 
-SandboxRole = Literal['owner', 'editor', 'viewer']
+SandboxRole: TypeAlias = Literal['owner', 'editor', 'viewer']
 
 
-ScopeEnum = Literal['read', 'write', 'admin']
+ScopeEnum: TypeAlias = Literal['read', 'write', 'admin']
 
 
-SpanStateEnum = Literal['waiting', 'running', 'finished']
+SpanStateEnum: TypeAlias = Literal['waiting', 'running', 'finished']
 
 
-Stack = Literal['kueue', 'yunikorn', 'kube']
+Stack: TypeAlias = Literal['kueue', 'yunikorn', 'kube']
 
 
-VerdictsEnum = Literal['same', 'earlier', 'later', 'never', 'only']
+VerdictsEnum: TypeAlias = Literal['same', 'earlier', 'later', 'never', 'only']
 
 
-VisibilityEnum = Literal['private', 'public']
+VisibilityEnum: TypeAlias = Literal['private', 'public']
 
 
 class Audit(TypedDict):

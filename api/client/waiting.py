@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from .operations import Operations
-from .sending import JSON, Address, Transport
 from .records import Create, Created, Done, Event, Import, Imported, Rewound, Sandbox
+from .sending import JSON, Address, Transport
 
 Files = Sequence[tuple[str, str]]  # (name, text)
 LOOK_EVERY_S = 0.1

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from api.cluster import discovery, yunikorn
+from api.cluster import discovery
 from api.cluster.objects import Collection, One, Status
 from api.cluster.subresources import Binding, Eviction, Scale
 from api.cluster.visibility import ClusterQueuePending, LocalQueuePending
+from api.cluster.yunikorn import paths as yunikorn
 
 _VISIBILITY = "apis/visibility.kueue.x-k8s.io/<str:version>"
 _POD = "api/v1/namespaces/<str:namespace>/pods/<str:name>"
-_PARTITION = "ws/v1/partition/<str:partition>"
 
 _objects = [
     path(f"{root}/{tail}", view.as_view())
@@ -50,24 +50,5 @@ urlpatterns = [
         Scale.as_view(),
     ),
     *_objects,
-    path("ws/v1/clusters", yunikorn.Clusters.as_view()),
-    path("ws/v1/partitions", yunikorn.Partitions.as_view()),
-    path(f"{_PARTITION}/queues", yunikorn.Queues.as_view()),
-    path(f"{_PARTITION}/queue/<str:queue>", yunikorn.OneQueue.as_view()),
-    path(
-        f"{_PARTITION}/queue/<str:queue>/applications",
-        yunikorn.QueueApplications.as_view(),
-    ),
-    path(
-        f"{_PARTITION}/queue/<str:queue>/applications/<str:state>",
-        yunikorn.QueueApplications.as_view(),
-    ),
-    path(
-        f"{_PARTITION}/applications/<str:state>",
-        yunikorn.Applications.as_view(),
-    ),
-    path(f"{_PARTITION}/nodes", yunikorn.Nodes.as_view()),
-    path(f"{_PARTITION}/usage/users", yunikorn.Users.as_view()),
-    path("ws/v1/scheduler/healthcheck", yunikorn.HealthCheck.as_view()),
-    path("ws/v1/config", yunikorn.Config.as_view()),
+    *yunikorn.urlpatterns,
 ]

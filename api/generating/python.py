@@ -37,7 +37,7 @@ _TYPES = '''\
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 '''
 _OPERATIONS = '''\
 """The API's operations. Made by `manage.py apitypes` from the schema; not edited by hand."""
@@ -68,7 +68,7 @@ def _refers(schema: Document) -> bool:
 
 
 def _alias(name: str, schema: Document) -> str:
-    return f"{name} = {text(type_of(schema))}\n"
+    return f"{name}: TypeAlias = {text(type_of(schema))}\n"
 
 
 def _class(name: str, schema: Document) -> str:

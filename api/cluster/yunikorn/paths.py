@@ -1,0 +1,231 @@
+"""The read paths: what each answers, and the view that all of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from django.http import HttpResponse, HttpResponseBase
+from django.urls import URLPattern, path
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.cluster.base import ClusterView, JSONUnlessYAML
+from api.cluster.yunikorn import history
+from api.cluster.yunikorn.looking import ENDED, PARTITION, Looking
+from api.renderers import dump
+from api.views.base import number
+from sandbox import exports, limits, worlds
+from sandbox.errors import NotFoundError
+from scheduler.manifests.load import load
+from scheduler.yunikorn.applications import Application
+
+Places = dict[str, str]
+Answer = Callable[[Looking, Places, Request], Any]
+_PARTITIONS = (PARTITION, f"[mycluster]{PARTITION}")
+
+
+class YuniKornView(ClusterView):
+    """One read path; `answer` says what it answers."""
+
+    answer: Answer | None = None
+
+    def get(self, request: Request, sandbox_id: str, **places: str) -> Response:
+        """Return what the path names."""
+        sandbox = self.sandbox(sandbox_id)
+        if places.get("partition", PARTITION) not in _PARTITIONS:
+            raise NotFoundError("Partition not found")
+        with worlds.looking_at(sandbox) as world:
+            assert self.answer is not None  # given to as_view
+            return Response(self.answer(Looking(sandbox, world), places, request))
+
+
+def _in_state(
+    looking: Looking, apps: Iterable[Application], state: str
+) -> list[dict[str, Any]]:
+    """Return the applications in a state; `active` is all that have not ended."""
+    wanted = state.lower()
+    return [
+        looking.application(app)
+        for app in apps
+        if wanted == str(app.state).lower()
+        or (wanted == "active" and str(app.state) not in ENDED)
+    ]
+
+
+def _of_partition(looking: Looking, places: Places, request: Request) -> Any:
+    return _in_state(looking, looking.partition.apps.values(), places["state"])
+
+
+def _of_queue(looking: Looking, places: Places, request: Request) -> Any:
+    apps = looking.find_queue(places["queue"]).apps.values()
+    return _in_state(looking, apps, places.get("state", "active"))
+
+
+def _application(looking: Looking, places: Places, request: Request) -> Any:
+    app = looking.find_application(places["application"])
+    if app.queue.path != places.get("queue", app.queue.path):
+        raise NotFoundError(f"Application not found: {app.id}")
+    return looking.application(app)
+
+
+def _queue(looking: Looking, places: Places, request: Request) -> Any:
+    deep = "subtree" in request.query_params
+    return looking.queue(looking.find_queue(places["queue"]), deep=deep)
+
+
+def _one_of(holder: str, title: str) -> Answer:
+    def answer(looking: Looking, places: Places, request: Request) -> Any:
+        for record in looking.usage(holder):
+            if record[f"{holder}Name"] == places["name"]:
+                return record
+        raise NotFoundError(f"{title} not found")
+
+    return answer
+
+
+def _utilization(looking: Looking, places: Places, request: Request) -> Any:
+    kind = request.query_params.get("name", "vcore")
+    return looking.utilization(kind)
+
+
+def _utilizations(looking: Looking, places: Places, request: Request) -> Any:
+    kinds = sorted(looking.partition.root.max or {})
+    found = [looking.utilization(kind) for kind in kinds]
+    return [{"clusterId": "quotalab", "partition": PARTITION, "utilizations": found}]
+
+
+def _events(looking: Looking, places: Places, request: Request) -> Any:
+    start = number(request, "start", 0, most=10**12)
+    return history.batch(looking, start, number(request, "count", 10_000, most=10_000))
+
+
+def _queues(looking: Looking) -> Any:
+    return looking.queue(looking.partition.root, deep=True)
+
+
+def _dump(looking: Looking, places: Places, request: Request) -> Any:
+    """Return everything at once, for a report of a problem."""
+    apps = looking.partition.apps.values()
+    nodes = looking.partition.nodes.by_name.values()
+    return {
+        "timestamp": looking.nanoseconds(looking.sandbox.now_ms),
+        "partitions": [looking.info()],
+        "applications": [looking.application(app) for app in apps],
+        "appHistory": history.applications(looking),
+        "nodes": [
+            {"partitionName": PARTITION, "nodesInfo": [looking.node(n) for n in nodes]}
+        ],
+        "clusterInfo": [looking.cluster()],
+        "containerHistory": history.containers(looking),
+        "queues": [_queues(looking)],
+        "rmDiagnostics": {},
+        "logLevel": "INFO",
+        "config": {"queues.yaml": dump(exports.queues(looking.sandbox))},
+        "placementRules": [looking.rules()],
+        "eventStreams": [],
+    }
+
+
+#: Path below ws/v1/ (or debug/) -> what it answers.
+PATHS: dict[str, Answer] = {
+    "ws/v1/clusters": lambda looking, *_: [looking.cluster()],
+    "ws/v1/partitions": lambda looking, *_: [looking.info()],
+    "ws/v1/partition/<str:partition>/queues": lambda looking, *_: _queues(looking),
+    "ws/v1/partition/<str:partition>/queue/<str:queue>": _queue,
+    "ws/v1/partition/<str:partition>/queue/<str:queue>/applications": _of_queue,
+    "ws/v1/partition/<str:partition>/queue/<str:queue>/applications/<str:state>": (
+        _of_queue
+    ),
+    "ws/v1/partition/<str:partition>/queue/<str:queue>/application/<str:application>": (
+        _application
+    ),
+    "ws/v1/partition/<str:partition>/application/<str:application>": _application,
+    "ws/v1/partition/<str:partition>/applications/<str:state>": _of_partition,
+    "ws/v1/partition/<str:partition>/nodes": lambda looking, *_: [
+        looking.node(node) for node in looking.partition.nodes.by_name.values()
+    ],
+    "ws/v1/partition/<str:partition>/node/<str:name>": lambda looking, places, _: (
+        looking.node(looking.find_node(places["name"]))
+    ),
+    "ws/v1/partition/<str:partition>/placementrules": lambda looking, *_: (
+        looking.rules()
+    ),
+    "ws/v1/partition/<str:partition>/usage/users": lambda looking, *_: looking.usage(
+        "user"
+    ),
+    "ws/v1/partition/<str:partition>/usage/user/<str:name>": _one_of("user", "User"),
+    "ws/v1/partition/<str:partition>/usage/groups": lambda looking, *_: looking.usage(
+        "group"
+    ),
+    "ws/v1/partition/<str:partition>/usage/group/<str:name>": _one_of("group", "Group"),
+    "ws/v1/scheduler/healthcheck": lambda looking, *_: looking.health(),
+    "ws/v1/scheduler/node-utilization": _utilization,
+    "ws/v1/scheduler/node-utilizations": _utilizations,
+    "ws/v1/history/apps": lambda looking, *_: history.applications(looking),
+    "ws/v1/history/containers": lambda looking, *_: history.containers(looking),
+    "ws/v1/events/batch": _events,
+    "ws/v1/fullstatedump": _dump,
+    "debug/fullstatedump": _dump,
+}
+
+
+class Config(ClusterView):
+    """GET /ws/v1/config."""
+
+    def get(self, request: Request, sandbox_id: str) -> Response | HttpResponseBase:
+        """Return queues.yaml, as YAML or as JSON."""
+        found = exports.queues(self.sandbox(sandbox_id))
+        if request.headers.get("Accept", "").startswith("application/json"):
+            return Response(found)
+        return HttpResponse(dump(found), content_type="application/yaml")
+
+
+class AnyText(BaseParser):
+    """A body as text, whatever it is said to be."""
+
+    media_type = "*/*"
+
+    def parse(
+        self, stream: Any, media_type: str | None = None, parser_context: Any = None
+    ) -> dict[str, str]:
+        """Return it, with what is no UTF-8 replaced."""
+        return {"text": stream.read().decode("utf-8", "replace")}
+
+
+class AnyBody(JSONUnlessYAML):
+    """Takes the one parser there is."""
+
+    def select_parser(
+        self, request: Request, parsers: Iterable[BaseParser]
+    ) -> BaseParser | None:
+        """Return it."""
+        return next(iter(parsers))
+
+
+class ValidateConf(ClusterView):
+    """POST /ws/v1/validate-conf: a queues.yaml is read and not taken."""
+
+    scope = "read"
+    content_negotiation_class: Any = AnyBody
+    parser_classes: Any = (AnyText,)
+
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Return whether it would be taken, and why not."""
+        self.sandbox(sandbox_id)
+        text = str(dict(request.data).get("text", ""))
+        loaded = load([("queues.yaml", text)], limits=limits.of_texts())
+        why = "; ".join(str(error) for error in loaded.errors)
+        return Response({"allowed": not loaded.errors, "reason": why})
+
+
+def _view(answer: Answer) -> Any:
+    return YuniKornView.as_view(answer=answer)
+
+
+urlpatterns: list[URLPattern] = [
+    *(path(route, _view(answer)) for route, answer in PATHS.items()),
+    path("ws/v1/config", Config.as_view()),
+    path("ws/v1/validate-conf", ValidateConf.as_view()),
+]

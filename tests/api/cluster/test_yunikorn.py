@@ -1,0 +1,175 @@
+"""YuniKorn's read paths on a sandbox of YuniKorn, in the real records' fields."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from api.cluster.yunikorn.paths import PATHS
+from sandbox import actions
+from sandbox.models import Sandbox
+from tests.sandbox.conftest import tick
+
+pytestmark = [pytest.mark.django_db]
+
+DEFAULT = "/ws/v1/partition/default"
+
+
+@pytest.fixture
+def yunikorn(person) -> Sandbox:
+    made = actions.do_create(person, scenario="yunikorn-fifo-fair-stateaware").sandbox
+    actions.do_play(person, made.pk)
+    tick(made, 8)
+    return made
+
+
+@pytest.fixture
+def ask(call, yunikorn):
+    """Return a function that asks for a path and returns its JSON."""
+
+    def asked(path: str):
+        answer = call("get", yunikorn, path)
+        assert answer.status_code == 200, answer.content
+        return answer.json()
+
+    return asked
+
+
+def test_every_path_answers(ask):
+    (app, *_) = ask(f"{DEFAULT}/applications/active")
+    places = {
+        "<str:partition>": "default",
+        "<str:queue>": app["queueName"],
+        "<str:state>": "running",
+        "<str:application>": app["applicationID"],
+    }
+    names = {"node": "node-1", "user": app["user"], "group": None}
+    for route in PATHS:
+        path = "/" + route
+        for place, value in places.items():
+            path = path.replace(place, value)
+        kind = path.rsplit("/", 2)[-2]
+        name = names.get(kind, "")
+        if name is not None:
+            assert ask(path.replace("<str:name>", name)) is not None
+
+
+def test_the_tree_has_the_fields_of_the_real_one(ask):
+    root = ask(f"{DEFAULT}/queues")
+    assert root["queuename"] == "root"
+    assert {"status", "maxResource", "isLeaf", "isManaged", "children"} <= root.keys()
+    leaves = {child["queuename"]: child for child in root["children"]}
+    assert leaves["root.fair"]["sortingPolicy"] == "fair"
+    assert leaves["root.fair"]["maxResource"] == {"vcore": 4000}
+    assert "children" not in leaves["root.fair"]
+    total = sum(child["allocatedResource"].get("vcore", 0) for child in leaves.values())
+    assert total == root["allocatedResource"]["vcore"] > 0
+    alone = ask(f"{DEFAULT}/queue/root")
+    assert "children" not in alone
+    assert alone["childNames"] == [c["queuename"] for c in root["children"]]
+
+
+def test_applications_tell_requests_allocations_and_their_times(ask, yunikorn):
+    apps = ask(f"{DEFAULT}/applications/active")
+    one = next(app for app in apps if app.get("allocations"))
+    placed = one["allocations"][0]
+    assert placed["nodeId"].startswith("node-")
+    assert placed["resource"]["vcore"] > 0
+    assert placed["applicationId"] == one["applicationID"]
+    assert one["submissionTime"] >= 1_767_225_600_000_000_000  # nanoseconds of 2026
+    waiting = [r for app in apps for r in app.get("requests", [])]
+    assert any(request.get("allocationLog") for request in waiting)
+    path = f"{DEFAULT}/queue/{one['queueName']}/application/{one['applicationID']}"
+    assert ask(path) == one
+
+
+def test_nodes_add_up_and_fill_their_tenths(ask):
+    for node in ask(f"{DEFAULT}/nodes"):
+        held = node.get("allocated", {}).get("vcore", 0)
+        free = node["available"].get("vcore", 0)
+        assert held + free == node["capacity"]["vcore"]
+        assert ask(f"{DEFAULT}/node/{node['nodeID']}") == node
+    usage = ask("/ws/v1/scheduler/node-utilization")
+    assert usage["type"] == "vcore"
+    counts = [bucket["numOfNodes"] for bucket in usage["utilization"]]
+    assert (len(counts), sum(counts)) == (10, len(ask(f"{DEFAULT}/nodes")))
+
+
+def test_users_hold_what_their_applications_hold(ask):
+    held = ask(f"{DEFAULT}/usage/users")
+    total = ask(f"{DEFAULT}/queues")["allocatedResource"]["vcore"]
+    assert sum(u["queues"]["resourceUsage"]["vcore"] for u in held) == total
+    one = ask(f"{DEFAULT}/usage/user/{held[0]['userName']}")
+    assert one["queues"]["queuePath"] == "root"
+
+
+def test_history_counts_what_runs(ask, yunikorn, person):
+    running = sum(
+        len(app.get("allocations", ())) for app in ask(f"{DEFAULT}/applications/active")
+    )
+    assert ask("/ws/v1/history/containers")[-1]["totalContainers"] == str(running)
+    assert int(ask("/ws/v1/history/apps")[-1]["totalApplications"]) > 0
+    events = ask("/ws/v1/events/batch?count=5")
+    assert len(events["EventRecords"]) == 5
+    later = ask("/ws/v1/events/batch?start=5&count=1")["EventRecords"]
+    assert later[0] not in events["EventRecords"]
+
+
+def test_the_whole_state_is_one_document(ask):
+    dump = ask("/ws/v1/fullstatedump")
+    assert dump["partitions"][0]["name"] == "default"
+    assert dump["queues"] == [ask(f"{DEFAULT}/queues")]
+    assert dump["nodes"][0]["nodesInfo"]
+    assert "partitions" in yaml.safe_load(dump["config"]["queues.yaml"])
+    assert dump["placementRules"][0]["rules"][0]["name"] == "provided"
+
+
+def test_health_is_told_check_by_check(ask):
+    health = ask("/ws/v1/scheduler/healthcheck")
+    assert health["Healthy"]
+    assert {"Name", "Succeeded", "Description", "DiagnosisMessage"} == set(
+        health["HealthChecks"][0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [
+        ("partitions: [{name: default, queues: [{name: root}]}]", True),
+        (
+            "partitions: [{name: default, queues: [{name: root, resources: {max: {vcore: four}}}]}]",
+            False,
+        ),
+        ("partitions: [", False),
+    ],
+)
+def test_a_configuration_is_validated_and_not_taken(
+    client, call, yunikorn, text, allowed
+):
+    before = call("get", yunikorn, "/ws/v1/config").content
+    url = f"/api/v1/sandboxes/{yunikorn.pk}/ws/v1/validate-conf"
+    answer = client.post(url, text, content_type="application/x-yaml").json()
+    assert answer["allowed"] is allowed
+    assert bool(answer["reason"]) is not allowed
+    assert call("get", yunikorn, "/ws/v1/config").content == before
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/ws/v1/partition/other/queues",
+        f"{DEFAULT}/queue/root.nothing",
+        f"{DEFAULT}/application/nothing",
+        f"{DEFAULT}/node/nothing",
+        f"{DEFAULT}/usage/user/nobody-here",
+    ],
+)
+def test_what_is_not_there_is_not_found(call, yunikorn, path):
+    answer = call("get", yunikorn, path)
+    assert (answer.status_code, answer.json()["reason"]) == (404, "NotFound")
+
+
+def test_a_sandbox_of_another_stack_says_so(call, busy):
+    answer = call("get", busy, f"{DEFAULT}/queues")
+    assert answer.status_code == 404
+    assert "not yunikorn" in answer.json()["message"]
