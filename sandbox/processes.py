@@ -14,6 +14,7 @@ import logging
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,7 @@ from pathlib import Path
 logger = logging.getLogger(__name__)
 
 Command = Sequence[str]
+VERB = Path(__file__).resolve().parent / "management" / "verb.py"
 GUARD = """
 groups=
 while read -r line; do groups=$line; done
@@ -32,6 +34,11 @@ LOOK_EVERY_S = 0.1
 # A child that ends sooner than this after its start is started again more slowly.
 STEADY_S = 2.0
 SLOWEST_RESTART_S = 5.0
+
+
+def ourselves(*words: str) -> list[str]:
+    """Return the command that runs a management command as a process of our own."""
+    return [sys.executable, str(VERB), *words]
 
 
 class Children:

@@ -10,6 +10,7 @@ from api.command.verbs import VERBS
 #: Verbs that only make sense here: management commands with their own --help.
 LOCAL = {
     "up": "start everything on this machine and open the page",
+    "worker": "processes of a server run that tick and run experiments",
     "clock": "the clock of a server run",
     "tidy": "let go now of history that is not to be kept",
 }

@@ -21,6 +21,7 @@ from sandbox.experiments.actions import do_start
 from sandbox.experiments.work import work
 from sandbox.models import Experiment
 from sandbox.people import local_user
+from sandbox.processes import ourselves
 from scheduler.errors import SchedulerError
 from scheduler.experiment import (
     read_file,
@@ -108,7 +109,7 @@ def start(user: User, path: Path) -> Experiment:
 
 def finish(experiment: Experiment, workers: int) -> Experiment:
     """Wait for the end; processes of our own work on it, started again if they die."""
-    command = [sys.executable, sys.argv[0], "experiment", "--work", experiment.pk]
+    command = ourselves("experiment", "--work", experiment.pk)
     children: list[subprocess.Popen[bytes]] = []
     try:
         while experiment.state == Experiment.RUNNING:

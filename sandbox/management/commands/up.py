@@ -25,7 +25,7 @@ from sandbox.actions import do_first_run
 from sandbox.clock import Clock
 from sandbox.environment import make_private
 from sandbox.people import local_user
-from sandbox.processes import Children
+from sandbox.processes import Children, ourselves
 from sandbox.services import ServiceError, await_bus, bus_command, clear_stale_bus
 
 logger = logging.getLogger(__name__)
@@ -171,7 +171,7 @@ def _give_first_sandbox() -> None:
 
 
 def _worker(width: int) -> list[str]:
-    return [sys.executable, sys.argv[0], "worker", "--processes", str(width)]
+    return ourselves("worker", "--processes", str(width))
 
 
 @contextlib.contextmanager
