@@ -42,6 +42,9 @@ export const pause = (): Promise<Json | null> => act("pause");
 export const step = (ticks = 1): Promise<Json | null> => act("step", { ticks } satisfies Step);
 /** Run until a decision of this type, and stop there. */
 export const stepUntil = (type: string): Promise<Json | null> => act("step", { untilEvent: { type } } satisfies Step);
+/** Run until a workload has to wait for quota, and stop there. */
+export const stepUntilWaiting = (): Promise<Json | null> =>
+  act("step", { untilEvent: { type: "Wait", reason: "WaitingForQuota" } });
 export const setSpeed = (speed: number): Promise<Json | null> => act("speed", { speed } satisfies Speed);
 export const undo = (): Promise<Json | null> => act("undo");
 export const redo = (): Promise<Json | null> => act("redo");

@@ -1,1 +1,0 @@
-import{t as e}from"./cards-HKzli2RD.js";import{o as t}from"./intents-NrzY1VJq.js";import{c as n}from"./say.svelte-BR5a1Ngg.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
