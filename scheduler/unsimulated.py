@@ -20,7 +20,6 @@ _VOLUMES = "volumes are not simulated; a claim holds no pod back"
 _CLAIMS = "dynamic resource allocation is not simulated; a claim holds no pod back"
 _NO_NODES = "no Node here: pods are placed nowhere and are ready after podStartMs"
 _CLAIMED = ("persistentVolumeClaim", "ephemeral")
-_TERMS = ("podAffinity", "podAntiAffinity")
 _HINT = "preferredDuringSchedulingIgnoredDuringExecution"
 #: Of Kueue's Configuration: what would decide something in the real system.
 _DECIDING = frozenset(
@@ -94,14 +93,7 @@ def _of_pod(pod: Manifest, stack: str) -> Iterator[str]:
 
 
 def _not_by_yunikorn(pod: Manifest) -> Iterator[str]:
-    """Yield what the predicates of YuniKorn's shim would look at, and ours do not."""
+    """Yield what YuniKorn's predicates do not look at: wishes."""
     affinity = pod.get("affinity") or {}
-    if any(affinity.get(name) for name in _TERMS):
-        yield "affinity between pods is not looked at under YuniKorn"
     if (affinity.get("nodeAffinity") or {}).get(_HINT):
         yield "preferred node affinity is not looked at under YuniKorn"
-    if pod.get("topologySpreadConstraints"):
-        yield "topology spread constraints are not looked at under YuniKorn"
-    containers = pod.get("containers") or ()
-    if any("hostPort" in port for c in containers for port in c.get("ports") or ()):
-        yield "host ports are not looked at under YuniKorn"

@@ -117,7 +117,7 @@ class _Excluded:
     def __init__(self, names: frozenset[str]) -> None:
         self.names = names
 
-    def __call__(self, node: Node) -> str | None:
+    def __call__(self, node: Node, gone: Sequence[Ask] = ()) -> str | None:
         return _EXCLUDED if node.name in self.names else None
 
 

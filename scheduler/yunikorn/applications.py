@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from scheduler.yunikorn import resources
 from scheduler.yunikorn.properties import MIN_PRIORITY
@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from scheduler.yunikorn.nodes import Node
     from scheduler.yunikorn.queues import Queue
 
-#: Says why a pod may not run on a node, or None; the shim's predicates.
-Refusal = Callable[["Node"], str | None]
+
+class Refusal(Protocol):
+    """A predicate of the shim: why a node is not for an ask, None when it is."""
+
+    def __call__(self, node: Node, gone: Sequence[Ask] = ()) -> str | None:
+        """Return the reason; `gone` are pods on the node that would have left."""
 
 
 class State(StrEnum):

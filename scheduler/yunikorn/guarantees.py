@@ -30,10 +30,8 @@ def choose(partition: Partition, ask: Ask) -> Plan | str:
         by_node.setdefault(pod.node.name, []).append(pod)
     plans = []
     for rank, node in enumerate(open_nodes(partition, ask)):
-        if ask.refusal is not None and ask.refusal(node):
-            continue
         victims = _victims(top, node, by_node.get(node.name, []), ask)
-        if victims:
+        if victims and not (ask.refusal is not None and ask.refusal(node, victims)):
             plans.append((_cost(victims), rank, Plan(node, victims)))
     return min(plans, key=lambda found: found[:2])[2] if plans else ""
 

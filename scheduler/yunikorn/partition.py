@@ -56,6 +56,7 @@ class Partition:
         self.unfit: dict[Any, Node | None] = {}  # shapes that fit nowhere now
         #: shapes that no node takes now -> what the nodes with room say
         self.unwilling: dict[Any, tuple[str, ...]] = {}
+        self.moved: dict[str, None] | None = None  # came or went, for who listens
         self.unhelped: dict[Any, str] = {}  # asks that preemption does not help now
         self.root: Queue = queues.build(spec.root)
         self.nodes = NodeOrder(lookup("node-sort", spec.node_sort)(), spec.weights)
@@ -306,6 +307,8 @@ class Partition:
             held[name] = held.get(name, 0) + value
         node.take(ask)
         self.nodes.move(node)
+        if self.moved is not None:
+            self.moved[ask.key] = None
         if self.limits.active:
             self.limits.take(app, ask.resource)
 
@@ -357,6 +360,8 @@ class Partition:
             leaf.unmark_preempting(ask.resource)
         node.release(ask)
         self.nodes.move(node)
+        if self.moved is not None:
+            self.moved[ask.key] = None
         ask.node = None
         if self.limits.active:
             self.limits.give_back(app, ask.resource)

@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduler.errors import QuantityError
-from scheduler.records.matching import tolerated
 from scheduler.records.node import Node as NodeRecord
 from scheduler.records.node import read_node
 from scheduler.records.objects import Object
 from scheduler.records.pod import Pod, Shape, read_pod, shape_of
-from scheduler.yunikorn.applications import Refusal
 from scheduler.yunikorn.gang import DEFAULT_TIMEOUT_MS, Gang, Style, TaskGroup
-from scheduler.yunikorn.nodes import Node
 from scheduler.yunikorn.resources import PODS, VCORE, Amounts
+from scheduler.yunikorn.selective import refusal_of
 
 DOMAIN = "yunikorn.apache.org/"
 APP_ID = DOMAIN + "app-id"
@@ -126,52 +124,8 @@ def is_originator(obj: Object, *, first: bool) -> bool:
     return role == "driver" if role else first
 
 
-class Selective:
-    """Where pods of one shape may run: selector, affinity and taints."""
-
-    __slots__ = ("shape",)
-
-    def __init__(self, shape: Shape) -> None:
-        self.shape = shape
-
-    def __call__(self, node: Node) -> str | None:
-        """Return why a node is not for this shape, or None."""
-        record = node.memory
-        if not isinstance(record, NodeRecord):
-            return None
-        shape = self.shape
-        if any(record.labels.get(k) != v for k, v in shape.node_selector):
-            return "node(s) didn't match Pod's node affinity/selector"
-        terms = shape.node_required
-        if terms is not None and not any(
-            term.matches(record.name, record.labels) for term in terms
-        ):
-            return "node(s) didn't match Pod's node affinity/selector"
-        for taint in record.taints:
-            hard = taint.effect in ("NoSchedule", "NoExecute")
-            if hard and not tolerated(taint, shape.tolerations):
-                return "node(s) had untolerated taint(s)"
-        return None
-
-
-def refusal_of(shape: Shape, *, tainted: bool) -> Refusal | None:
-    """Return the predicate of a shape; None when it may run anywhere.
-
-    `tainted` tells whether any node has a taint.
-    """
-    if shape.node_selector or shape.node_required is not None or tainted:
-        return Selective(shape)
-    return None
-
-
 def unsimulated(shape: Shape) -> Iterator[str]:
     """Yield what a pod asks for that placement under YuniKorn does not look at."""
-    if shape.has_pod_terms:
-        yield "affinity between pods"
-    if shape.spread:
-        yield "topology spread constraints"
-    if shape.ports:
-        yield "host ports"
     if shape.node_preferred:
         yield "preferred node affinity"
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from scheduler.decisions import Fail
 from scheduler.manifests import yunikorn as manifests
+from scheduler.records.node import Node as NodeRecord
 from scheduler.records.objects import Key, Object
+from scheduler.records.pod import Pod
 from scheduler.records.policy import Policy
 from scheduler.registry import lookup
 from scheduler.stage import Context
@@ -23,11 +25,13 @@ from scheduler.yunikorn import (
     quota_change,
     status,
 )
-from scheduler.yunikorn.applications import Application, Ask, State
+from scheduler.yunikorn.applications import Application, Ask, Refusal, State
+from scheduler.yunikorn.neighbours import Neighbours, minds_others
 from scheduler.yunikorn.nodes import Node
 from scheduler.yunikorn.partition import CYCLE_MS, Partition
-from scheduler.yunikorn.pods import Details, Selective
+from scheduler.yunikorn.pods import Details
 from scheduler.yunikorn.resources import Amounts
+from scheduler.yunikorn.selective import Selective, refusal_of
 from scheduler.yunikorn.voice import Origin, Voice
 
 POD = "Pod"
@@ -65,6 +69,9 @@ class YunikornStage:
         self.last_ms: int | None = None  # of the last cycle
         self.tainted = False
         self._shapes: dict[int, Selective] = {}
+        self.records: dict[str, Pod] = {}  # by ask key, strangers' by path
+        self.namespaces: dict[str, dict[str, str]] = {}  # name -> labels
+        self.neighbours: Neighbours | None = None  # once a pod minds others
         for path in spec.unsimulated:
             context.journal.complain(f"queues.yaml: {path} is not simulated")
         self._warn_deprecated()
@@ -93,6 +100,9 @@ class YunikornStage:
             case "PriorityClass":
                 text = obj.annotations.get(pods.ALLOW_PREEMPTION)
                 self.opted_out[obj.key.name] = text == "false"
+            case "Namespace":
+                self.namespaces[obj.key.name] = dict(obj.labels)
+                self._notice_namespaces()
             case _:
                 pass  # the other kinds say nothing to YuniKorn
 
@@ -105,6 +115,8 @@ class YunikornStage:
         elif key.kind == NODE and key.name in self.partition.nodes.by_name:
             for ask in self.partition.remove_node(key.name):
                 self._left(ask)
+            if self.neighbours is not None:
+                self.neighbours.remove_node(key.name)
         elif key.kind == PRIORITY_CLASS:
             self.opted_out.pop(key.name, None)
 
@@ -203,6 +215,8 @@ class YunikornStage:
         elif node.capacity != capacity:
             partition.resize_node(node, capacity)
         node.memory = record
+        if self.neighbours is not None:
+            self.neighbours.put_node(record)
         if record.taints and not self.tainted:
             self._notice_taints()
         if node.schedulable is record.unschedulable:
@@ -216,10 +230,30 @@ class YunikornStage:
         self.tainted = True
         for ask in self.partition.asks.values():
             if ask.memory is not None and ask.refusal is None:
-                ask.refusal = self._refusal(ask.memory.shape)
+                ask.refusal = self._refusal(self.records[ask.key])
 
-    def _refusal(self, shape: Any) -> Selective | None:
-        if pods.refusal_of(shape, tainted=self.tainted) is None:
+    def _notice_neighbours(self) -> None:
+        """From the first pod on that minds others every pod is held against them."""
+        found = self.neighbours = Neighbours(self.partition, self.records)
+        self._notice_namespaces()
+        for node in self.partition.nodes.by_name.values():
+            found.put_node(cast("NodeRecord", node.memory))
+        for key, (name, _) in self.foreign.items():
+            found.put_stranger(self.records[key.path], name)
+        for ask in self.partition.asks.values():
+            if ask.memory is not None:
+                ask.refusal = found.refusal(self.records[ask.key])
+
+    def _notice_namespaces(self) -> None:
+        if self.neighbours is not None:
+            self.neighbours.put_namespaces(self.namespaces)
+            self.partition.changed()
+
+    def _refusal(self, pod: Pod) -> Refusal | None:
+        if self.neighbours is not None:
+            return self.neighbours.refusal(pod)
+        shape = pod.shape
+        if refusal_of(shape, tainted=self.tainted) is None:
             return None
         return self._shapes.setdefault(shape.ordinal, Selective(shape))
 
@@ -230,20 +264,26 @@ class YunikornStage:
         pod = details.pod
         if pod.finished or pod.shape.gates:
             self._drop(obj.key)
-        elif not pods.is_ours(pod):
-            self._put_foreign(obj.key, pod.wanted_node, details.resource, restore)
+            return
+        self.records[obj.key.path] = pod
+        if self.neighbours is None and minds_others(pod.shape):
+            self._notice_neighbours()
+        if not pods.is_ours(pod):
+            self._put_foreign(pod, pod.wanted_node, details.resource, restore)
         elif (known := self.partition.asks.get(obj.key.path)) is not None:
             self._edit_pod(obj, known, details)
         else:
             self._add_pod(obj, details, restore=restore)
 
     def _put_foreign(
-        self, key: Key, node: str, resource: Amounts, restore: bool
+        self, pod: Pod, node: str, resource: Amounts, restore: bool
     ) -> None:
         """Count what a pod of another scheduler uses of its node."""
         if not node or node not in self.partition.nodes.by_name:
             return
-        self.foreign[key] = (node, resource)
+        self.foreign[pod.key] = (node, resource)
+        if self.neighbours is not None:
+            self.neighbours.put_stranger(pod, node)
         self._occupy(node, restore=restore)
 
     def _occupy(self, name: str, *, restore: bool = False) -> None:
@@ -264,15 +304,22 @@ class YunikornStage:
         """Take an edit of a pod that waits; one that runs stays as it is."""
         pod = details.pod
         if ask.node is not None:
+            if self.neighbours is not None:
+                self.neighbours.relabelled(ask.key)
+                self.partition.changed()
             return
         node = self.partition.nodes.by_name.get(pod.wanted_node)
         if node is not None:
             self.partition.place(ask, node)
             return
         same = ask.priority == pod.priority and ask.memory.shape is pod.shape
+        if self.neighbours is not None:
+            ask.refusal = self.neighbours.refusal(pod)
+            self.partition.changed()
         if same and ask.app.id == details.app and ask.memory.queue == details.queue:
             return
         self._drop(obj.key)
+        self.records[ask.key] = pod
         self._add_pod(obj, details, restore=False)
 
     def _add_pod(self, obj: Object, details: Details, *, restore: bool) -> None:
@@ -320,7 +367,7 @@ class YunikornStage:
                 pods.is_originator(obj, first=not (app.asks or app.allocations)),
             ),
             required_node=pods.required_node(pod),
-            refusal=self._refusal(pod.shape),
+            refusal=self._refusal(pod),
             group=details.group,
         )
         ask.rank = kept.get("rank", 0)
@@ -352,6 +399,9 @@ class YunikornStage:
         elif key in self.foreign:
             node, _ = self.foreign.pop(key)
             self._occupy(node)
+            if self.neighbours is not None:
+                self.neighbours.put_stranger(self.records[key.path], "")
+        self.records.pop(key.path, None)
 
     def _left(self, ask: Ask) -> None:
         self.gone[ask.app.id] = None

@@ -89,7 +89,8 @@ class Search:
         for index, plan in enumerate(plans):
             if index % BATCH == 0 and best is not None and lowest < SATISFACTORY:
                 break
-            if self.ask.refusal is not None and self.ask.refusal(plan.node):
+            refusal = self.ask.refusal
+            if refusal is not None and refusal(plan.node, plan.victims):
                 continue
             score = self.score(plan)
             if best is None or score < lowest:

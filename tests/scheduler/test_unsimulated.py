@@ -46,14 +46,27 @@ def node(**spec):
     }
 
 
+WISHES = {
+    "nodeAffinity": {
+        "preferredDuringSchedulingIgnoredDuringExecution": [
+            {"weight": 1, "preference": {}}
+        ]
+    }
+}
+
+
 @pytest.mark.parametrize(
     ("stack", "told"), [("yunikorn", True), ("kube", False), ("kueue", False)]
 )
-def test_affinity_between_pods_is_looked_at_but_under_yunikorn(stack, told):
-    found = lines(stack, node(), pod(affinity=BETWEEN))
-    assert (found == ["affinity between pods is not looked at under YuniKorn (1)"]) == (
-        told
-    )
+def test_preferred_node_affinity_is_looked_at_but_under_yunikorn(stack, told):
+    found = lines(stack, node(), pod(affinity=WISHES))
+    sentence = "preferred node affinity is not looked at under YuniKorn (1)"
+    assert (found == [sentence]) == told
+
+
+@pytest.mark.parametrize("stack", ["kueue", "yunikorn", "kube"])
+def test_affinity_between_pods_is_looked_at_everywhere(stack):
+    assert lines(stack, node(), pod(affinity=BETWEEN)) == []
 
 
 @pytest.mark.parametrize("stack", ["kueue", "yunikorn", "kube"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scheduler.records.objects import Object
 from scheduler.world import World
-from tests.scheduler.yunikorn.clusters import pod, run, world
+from tests.scheduler.yunikorn.clusters import node, pod, run, world
 
 GROUPS = [
     {
@@ -28,7 +28,7 @@ _PODS = st.lists(
         st.integers(5, 90),  # run time
         st.booleans(),  # comes again when preempted
         st.sampled_from([None, -10, 0, 10]),
-        st.sampled_from(["", "", "", "elsewhere", "daemon"]),
+        st.sampled_from(["", "", "", "elsewhere", "daemon", "apart", "port"]),
     ),
     min_size=1,
     max_size=18,
@@ -52,7 +52,21 @@ def _fill(made: World, pods: list[tuple[Any, ...]]) -> None:
         )
         if kind == "daemon":
             _must_run_on(obj, "m")
+        elif kind == "apart":
+            obj.manifest["spec"]["affinity"] = _apart_from(queue)
+        elif kind == "port":
+            ports = [{"containerPort": 1, "hostPort": 1}]
+            obj.manifest["spec"]["containers"][0]["ports"] = ports
         made.put(obj)
+
+
+def _apart_from(queue: str) -> dict[str, Any]:
+    term = {
+        "labelSelector": {"matchLabels": {"queue": queue}},
+        "topologyKey": "host",
+    }
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
+    return {"podAntiAffinity": required}
 
 
 def _must_run_on(obj: Object, name: str) -> None:
@@ -71,7 +85,11 @@ def _must_run_on(obj: Object, name: str) -> None:
 def test_a_world_decoded_from_its_bytes_goes_on_the_same(
     pods: list[tuple[Any, ...]], at: int, laws: str
 ) -> None:
-    made = world(laws=laws, nodes={"n": "4", "m": "3"})
+    made = world(laws=laws, nodes={})
+    for name, cpu in {"n": "4", "m": "3"}.items():
+        obj = node(name, cpu)
+        obj.manifest["metadata"]["labels"] = {"host": name}
+        made.put(obj)
     _fill(made, pods)
     run(made, at)
     again = made.copy()
