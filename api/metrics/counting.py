@@ -12,6 +12,12 @@ from sandbox.models import Sandbox
 
 MOST_SANDBOXES = 64
 Place = tuple[str, ...]
+#: Times by place: what histograms are made of, in seconds.
+Times = dict[Place, list[float]]
+
+
+def _times() -> Times:
+    return defaultdict(list)
 
 
 @dataclass(slots=True)
@@ -26,6 +32,14 @@ class Counts:
     once: set[Place] = field(default_factory=set)  # evictions, once per Workload
     preempted: Counter[Place] = field(default_factory=Counter)  # preemptor's queue
     waits: dict[Place, list[float]] = field(default_factory=lambda: defaultdict(list))
+    ran: Times = field(default_factory=_times)  # execution
+    since: dict[str, int] = field(default_factory=dict)  # Workload -> admitted at
+    # The same by (name of LocalQueue, namespace, priority class).
+    local_admitted: Counter[Place] = field(default_factory=Counter)
+    local_finished: Counter[Place] = field(default_factory=Counter)
+    local_evicted: Counter[Place] = field(default_factory=Counter)
+    local_waits: Times = field(default_factory=_times)
+    local_ran: Times = field(default_factory=_times)
     attempts: Counter[Place] = field(default_factory=Counter)  # result
 
 
@@ -38,7 +52,9 @@ class _Kept:
 
     def brought_to(self, sandbox: Sandbox, page: Page) -> Counts:
         with self._lock:
-            counts = self._counts.pop(sandbox.pk, None) or Counts()
+            counts = self._counts.pop(sandbox.pk, None)
+            if counts is None or counts.revision > sandbox.revision:
+                counts = Counts()
             _read(counts, sandbox, page)
             self._counts[sandbox.pk] = counts
             while len(self._counts) > MOST_SANDBOXES:
@@ -67,7 +83,13 @@ def _read(counts: Counts, sandbox: Sandbox, page: Page) -> None:
     for type_, subject, by, reason, t_ms, data in events.iterator():
         row = page.get(subject, {})
         queue = data.get("queue") or counts.queue_of.get(subject, "")
-        place = (queue, str(row.get("priorityClass", "")))
+        priority_class = str(row.get("priorityClass", ""))
+        place = (queue, priority_class)
+        local = (
+            str(row.get("localQueue", "")),
+            subject.split("/")[1],
+            priority_class,
+        )
         match type_:
             case "Admit":
                 counts.queue_of[subject] = queue
@@ -75,17 +97,29 @@ def _read(counts: Counts, sandbox: Sandbox, page: Page) -> None:
                 counts.attempts["success",] += 1
                 created = row.get("createdMs")
                 if isinstance(created, int):
-                    counts.waits[place].append(max(0, t_ms - created) / 1000)
+                    wait = max(0, t_ms - created) / 1000
+                    counts.waits[place].append(wait)
+                    counts.local_waits[local].append(wait)
+                counts.local_admitted[local] += 1
+                counts.since[subject] = t_ms
             case "Wait":
                 counts.attempts["inadmissible",] += 1
             case "Finish":
                 counts.finished[place] += 1
+                counts.local_finished[local] += 1
+                ran = (t_ms - counts.since.pop(subject, t_ms)) / 1000
+                counts.ran[place].append(ran)
+                counts.local_ran[local].append(ran)
             case "Preempt":
                 counts.evicted[(*place, "Preempted", reason)] += 1
                 counts.once.add((subject, *place, "Preempted", reason))
+                counts.local_evicted[(*local, "Preempted", reason)] += 1
+                counts.since.pop(subject, None)
                 winner = page.get(by, {}).get("clusterQueue") or counts.queue_of.get(by)
                 counts.preempted[str(winner or ""), reason] += 1
             case _:
                 counts.evicted[(*place, reason, "")] += 1
                 counts.once.add((subject, *place, reason, ""))
+                counts.local_evicted[(*local, reason, "")] += 1
+                counts.since.pop(subject, None)
     counts.revision = sandbox.revision

@@ -6,7 +6,7 @@ Source: Prometheus, text exposition format 0.0.4.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 #: Upper bounds in seconds: exponential from 1 to 10240, as Kueue's waits have.
@@ -27,13 +27,19 @@ class Exposition:
         self._lines(name, type_, help_).append(f"{name}{_set(labels)} {_number(value)}")
 
     def observe(
-        self, name: str, help_: str, values: Iterable[float], labels: Labels
+        self,
+        name: str,
+        help_: str,
+        values: Iterable[float],
+        labels: Labels,
+        *,
+        buckets: Sequence[float] = BUCKETS,
     ) -> None:
         """Add a histogram of these values."""
         found = sorted(values)
         lines = self._lines(name, "histogram", help_)
         seen = 0
-        for bound in (*BUCKETS, math.inf):
+        for bound in (*buckets, math.inf):
             while seen < len(found) and found[seen] <= bound:
                 seen += 1
             own = {**labels, "le": _number(bound)}

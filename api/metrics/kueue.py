@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from typing import Any
 
+from api.metrics import kueue_totals
 from api.metrics.counting import Counts
 from api.metrics.exposition import Exposition
 from sandbox.diffs import Page, Row
@@ -32,8 +33,11 @@ def add(out: Exposition, page: Page, counts: Counts, common: dict[str, str]) -> 
                 _cohort(out, row, roots, labels)
             case _:
                 pass
-    _unadmitted(out, rows, labels)
-    _totals(out, counts, labels)
+    _build(out, common)
+    _workloads(out, rows, labels)
+    _ready(out, rows, labels)
+    _subtrees(out, rows, counts, labels)
+    kueue_totals.add(out, counts, labels)
 
 
 def _roots(rows: list[Row]) -> dict[str, str]:
@@ -143,54 +147,123 @@ def _local_queue(out: Exposition, row: Row, common: dict[str, str]) -> None:
         out.add("kueue_local_queue_status", "gauge", help_, value, labels)
 
 
-def _unadmitted(out: Exposition, rows: list[Row], common: dict[str, str]) -> None:
-    found: Counter[tuple[str, str]] = Counter()
+def _build(out: Exposition, common: dict[str, str]) -> None:
+    names = ("git_version", "git_commit", "build_date", "go_version", "compiler")
+    labels = {**common, **dict.fromkeys((*names, "platform"), "simulated")}
+    out.add("kueue_build_info", "gauge", "What runs: a simulation", 1, labels)
+
+
+def _workloads(out: Exposition, rows: list[Row], common: dict[str, str]) -> None:
+    """Add who waits, by reason, and what the waiting ask for and the others hold."""
+    reasons: Counter[tuple[str, ...]] = Counter()
+    asked: Counter[tuple[str, str]] = Counter()
+    held: Counter[tuple[str, ...]] = Counter()
     for row in rows:
-        if row["kind"] == "Workload" and row["phase"] in ("pending", "inadmissible"):
-            found[row["clusterQueue"], row["reason"]] += 1
-    for (queue, reason), number in sorted(found.items()):
-        labels = {
-            **common,
-            "cluster_queue": queue,
-            "reason": reason,
-            "underlying_cause": "",
-        }
-        name, help_ = "kueue_unadmitted_workloads", "Waiting Workloads by reason"
-        out.add(name, "gauge", help_, number, labels)
-
-
-def _totals(out: Exposition, counts: Counts, common: dict[str, str]) -> None:
-    for (result,), number in sorted(counts.attempts.items()):
-        labels = {**common, "result": result}
-        name, help_ = "kueue_admission_attempts_total", "Attempts by result"
-        out.add(name, "counter", help_, number, labels)
-    names = ("cluster_queue", "priority_class")
-    for name, help_, found in (
-        ("kueue_quota_reserved_workloads_total", "Got quota", counts.admitted),
-        ("kueue_admitted_workloads_total", "Admitted", counts.admitted),
-        ("kueue_finished_workloads_total", "Finished", counts.finished),
-    ):
-        for place, number in sorted(found.items()):
-            labels = {**common, **dict(zip(names, place, strict=True))}
-            out.add(name, "counter", help_, number, labels)
-    evictions = Counter(place[1:] for place in counts.once)
-    causes = ("cluster_queue", "priority_class", "reason", "underlying_cause")
-    for name, found in (
-        ("kueue_evicted_workloads_total", counts.evicted),
-        ("kueue_evicted_workloads_once_total", evictions),
-    ):
-        for place, number in sorted(found.items()):
-            labels = {**common, **dict(zip(causes, place, strict=True))}
-            out.add(name, "counter", "Evicted by reason", number, labels)
-    for (queue, reason), number in sorted(counts.preempted.items()):
-        labels = {**common, "preempting_cluster_queue": queue, "reason": reason}
-        name, help_ = "kueue_preempted_workloads_total", "Preempted by whose queue"
-        out.add(name, "counter", help_, number, labels)
-    for place, waits in sorted(counts.waits.items()):
+        if row["kind"] != "Workload":
+            continue
+        queue, door = row["clusterQueue"], (row["localQueue"], row["namespace"])
+        if row["phase"] in ("pending", "inadmissible"):
+            reasons[(*door, queue, row["reason"])] += 1
+            for resource, amount in row["totals"].items():
+                asked[queue, resource] += int(amount)
+        elif row["phase"] in ("reserved", "admitted"):
+            for pod_set in row["podSets"]:
+                for resource, flavor in pod_set["flavors"].items():
+                    amount = int(pod_set["requests"].get(resource, 0))
+                    amount *= pod_set["count"]
+                    held[(*door, flavor, resource)] += amount
+    _unadmitted(out, reasons, common)
+    for (queue, resource), total in sorted(asked.items()):
+        labels = {**common, "cluster_queue": queue, "resource": resource}
+        name, help_ = "kueue_cluster_queue_resource_pending", "Asked for by who waits"
+        out.add(name, "gauge", help_, _amount(resource, str(total)), labels)
+    names = ("name", "namespace", "flavor", "resource")
+    for place, total in sorted(held.items()):
         labels = {**common, **dict(zip(names, place, strict=True))}
-        for name in ("quota_reserved", "admission"):
-            help_ = "From creation to admission, in seconds"
-            out.observe(f"kueue_{name}_wait_time_seconds", help_, waits, labels)
+        for word, help_ in (("reservation", "Reserved"), ("usage", "Used")):
+            name = f"kueue_local_queue_resource_{word}"
+            value = _amount(place[-1], str(total))
+            out.add(name, "gauge", f"{help_} by a LocalQueue", value, labels)
+
+
+def _unadmitted(
+    out: Exposition, reasons: Counter[tuple[str, ...]], common: dict[str, str]
+) -> None:
+    by_queue: Counter[tuple[str, str]] = Counter()
+    help_ = "Waiting Workloads by reason"
+    for (door, namespace, queue, reason), number in sorted(reasons.items()):
+        by_queue[queue, reason] += number
+        own = {"name": door, "namespace": namespace, "cluster_queue": queue}
+        labels = {**common, **own, "reason": reason, "underlying_cause": ""}
+        name = "kueue_local_queue_unadmitted_workloads"
+        out.add(name, "gauge", help_, number, labels)
+    for (queue, reason), number in sorted(by_queue.items()):
+        own = {"cluster_queue": queue, "reason": reason, "underlying_cause": ""}
+        out.add("kueue_unadmitted_workloads", "gauge", help_, number, common | own)
+
+
+def _ready(out: Exposition, rows: list[Row], common: dict[str, str]) -> None:
+    """Add how long pods took to get ready, of the Workloads that are still known."""
+    found: dict[tuple[str, tuple[str, ...]], list[float]] = {}
+    for row in rows:
+        if row["kind"] != "Workload" or row["readyMs"] is None:
+            continue
+        last = row["priorityClass"]
+        places: dict[str, tuple[str, ...]] = {
+            "kueue": (row["clusterQueue"], last),
+            "kueue_local_queue": (row["localQueue"], row["namespace"], last),
+        }
+        for head, place in places.items():
+            for word, began in (
+                ("ready", "created"),
+                ("admitted_until_ready", "admitted"),
+            ):
+                if row[f"{began}Ms"] is not None:
+                    wait = max(0, row["readyMs"] - row[f"{began}Ms"]) / 1000
+                    found.setdefault((f"{head}_{word}", place), []).append(wait)
+    for (head, place), waits in sorted(found.items()):
+        labels = {**common, **dict(zip(_places(place), place, strict=True))}
+        help_ = "Until all pods are ready, in seconds"
+        out.observe(f"{head}_wait_time_seconds", help_, waits, labels)
+
+
+def _places(place: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the labels of a place in a ClusterQueue, or of one in a LocalQueue."""
+    if len(place) == 2:
+        return ("cluster_queue", "priority_class")
+    return ("name", "namespace", "priority_class")
+
+
+def _subtrees(
+    out: Exposition, rows: list[Row], counts: Counts, common: dict[str, str]
+) -> None:
+    """Add what runs and was admitted below each cohort."""
+    above = {row["name"]: row["parent"] for row in rows if row["kind"] == "Cohort"}
+    active: Counter[str] = Counter(dict.fromkeys(above, 0))
+    total: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        if row["kind"] != "ClusterQueue":
+            continue
+        for cohort in _upwards(row["cohort"], above):
+            active[cohort] += row["counts"]["admitted"]
+            for (queue, priority_class), number in counts.admitted.items():
+                if queue == row["name"]:
+                    total[cohort, priority_class] += number
+    for cohort, number in sorted(active.items()):
+        name, help_ = "kueue_cohort_subtree_admitted_active_workloads", "Admitted below"
+        out.add(name, "gauge", help_, number, {**common, "cohort": cohort})
+    for (cohort, priority_class), number in sorted(total.items()):
+        own = {"cohort": cohort, "priority_class": priority_class}
+        name = "kueue_cohort_subtree_admitted_workloads_total"
+        out.add(name, "counter", "Admitted below, so far", number, common | own)
+
+
+def _upwards(cohort: str, above: dict[str, str]) -> list[str]:
+    found: list[str] = []
+    while cohort and cohort not in found:
+        found.append(cohort)
+        cohort = above.get(cohort, "")
+    return found
 
 
 def _amount(resource: str, text: str | None) -> float:

@@ -7,7 +7,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from api.metrics import kueue, others
+from api.metrics import kueue, others, pods
 from api.metrics.counting import counts_of
 from api.metrics.exposition import CONTENT_TYPE, Exposition
 from api.renderers import OneShape
@@ -56,7 +56,8 @@ def _add(out: Exposition, sandbox: Sandbox) -> None:
     others.add_own(out, sandbox, common)
     if sandbox.stack == "kueue":
         kueue.add(out, page, counts_of(sandbox, page), common)
+    found = pods.counts_of(sandbox, page)
     if sandbox.stack == "yunikorn":
-        others.add_yunikorn(out, page, common)
+        others.add_yunikorn(out, page, found, common)
     else:
-        others.add_kube(out, page, common)
+        others.add_kube(out, page, found, common)
