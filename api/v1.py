@@ -20,7 +20,7 @@ from api.views.explaining import (
 from api.views.export import Export
 from api.views.lessons import FollowerGuess, JoinLesson, OneLesson
 from api.views.library import Registry, Scenarios
-from api.views.objects import OneObject, PolicyView
+from api.views.objects import OneObject, PolicyView, Profiles
 from api.views.reading import Events, Hash, Preemptions, Samples, State, Table
 from api.views.sandboxes import Disk, OneDisk, OneSandbox, Sandboxes
 
@@ -55,6 +55,7 @@ urlpatterns = [
         name="lesson-guess",
     ),
     path(f"{_ONE}/policy", PolicyView.as_view(), name="policy"),
+    path(f"{_ONE}/policy/profiles", Profiles.as_view(), name="policy-profiles"),
     path(
         f"{_ONE}/objects/<str:kind>/<str:namespace>/<str:name>",
         OneObject.as_view(),

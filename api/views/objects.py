@@ -20,6 +20,7 @@ from sandbox import actions
 from sandbox.errors import NotFoundError
 from sandbox.models import StoredObject, table_of
 from sandbox.worlds import policy_of
+from scheduler.kube.description import describe
 from scheduler.manifests.kinds import BY_KIND
 from scheduler.records.objects import Key
 from scheduler.scenarios import merge
@@ -206,3 +207,15 @@ class PolicyView(View):
             seen=int(seen) if seen.isdecimal() else None,
         )
         return Response(imported_body(imported))
+
+
+class Profiles(View):
+    """The profiles of the kube-schedulers, with what is left to defaults filled in."""
+
+    @extend_schema(operation_id="policy_profiles_read", responses=_OBJECT)
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return, per profile and plug-in, the points it works at, weight and args."""
+        sandbox = self.sandbox(sandbox_id)
+        document = policy_of(sandbox).get("spec", {}).get("kubeScheduler") or {}
+        body = {"items": msgspec.to_builtins(describe(document))}
+        return versioned(request, body, sandbox.revision)
