@@ -499,6 +499,13 @@ class Operations(Sender):
         """Lay a merge patch over the policy document."""
         return cast('Imported', self.send('PATCH', f"/sandboxes/{self.part(sandbox_id)}/policy", body=body, query=given({'dryRun': dry_run, 'format': format})))
 
+    def policy_profiles_read(
+        self,
+        sandbox_id: str | int,
+    ) -> dict[str, Any]:
+        """Return, per profile and plug-in, the points it works at, weight and args."""
+        return cast('dict[str, Any]', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/policy/profiles"))
+
     def policy_put(
         self,
         sandbox_id: str | int,
@@ -1165,6 +1172,13 @@ class AsyncOperations(AsyncSender):
     ) -> Imported:
         """Lay a merge patch over the policy document."""
         return cast('Imported', await self.send('PATCH', f"/sandboxes/{self.part(sandbox_id)}/policy", body=body, query=given({'dryRun': dry_run, 'format': format})))
+
+    async def policy_profiles_read(
+        self,
+        sandbox_id: str | int,
+    ) -> dict[str, Any]:
+        """Return, per profile and plug-in, the points it works at, weight and args."""
+        return cast('dict[str, Any]', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/policy/profiles"))
 
     async def policy_put(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from sandbox.rows import yunikorn
+from sandbox.rows.wording import shortened
 from sandbox.rows.workloads import work_of
 from sandbox.transitions import conditions_of
 from sandbox.wire import PodRow
@@ -40,7 +41,7 @@ def row(world: World, obj: Object) -> PodRow:
         requests={n: str(v) for n, v in sorted(shape.requests.exact.items())},
         qos=shape.qos,
         reason=str(told.get("reason") or status.get("reason") or ""),
-        message=str(told.get("message") or status.get("message") or "")[:300],
+        message=shortened(str(told.get("message") or status.get("message") or "")),
     )
 
 

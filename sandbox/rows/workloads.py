@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sandbox.diffs import Row
+from sandbox.rows.wording import shortened
 from sandbox.transitions import phase_of
 from sandbox.wire import PodSetCell, WorkloadRow
 from scheduler import amounts
@@ -13,7 +14,6 @@ from scheduler.kueue.work import Condition, Work
 from scheduler.records.objects import Key, Object
 from scheduler.world import World
 
-_LONGEST_MESSAGE = 300
 _WAITING = ("pending", "inadmissible")
 
 
@@ -39,7 +39,7 @@ def row(world: World, obj: Object) -> WorkloadRow:
         pod_sets=_pod_sets(work),
         totals=_totals(work),
         reason=told.reason if told else "",
-        message=told.message[:_LONGEST_MESSAGE] if told else "",
+        message=shortened(told.message) if told else "",
         sticky=is_sticky(work),
         order_us=str(work.queued_us if work and work.line else 0),
         created_ms=world.context.ms(work.created_us) if work else 0,

@@ -44,7 +44,9 @@ const told = new Set<Told>();
 /** Hear of every change of the live page, before it is shown. Returns the way out. */
 export function onChange(listener: Told): () => void {
   told.add(listener);
-  return () => told.delete(listener);
+  return () => {
+    told.delete(listener);
+  };
 }
 
 /** Open a sandbox; the one before is let go. */

@@ -1,1 +1,0 @@
-import{t as e}from"./cards-DYsB1ABD.js";import{o as t}from"./intents-BcRzqxLu.js";import{c as n}from"./say.svelte-CwBabc-C.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

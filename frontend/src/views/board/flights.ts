@@ -1,0 +1,87 @@
+// Cards that fly from where they were to where they are; only what the world moved.
+
+import { tick } from "svelte";
+
+import { live, onChange } from "@/store/live.svelte";
+import type { Page } from "@/store/page";
+
+const FLIGHT_MS = 160;
+const MOST_FLIGHTS = 40;
+const MOST_CARDS = 1500; // of a board; a larger one swaps its cards
+const FASTEST = 4; // ticks a second; above it values swap
+const LEAST_PX = 6; // a shorter way is not worth a flight
+
+/** Let cards fly while the board lives. Returns the way to stop it. */
+export function flyCards(): () => void {
+  const stop = onChange((before, after, changed) => {
+    if (!mayFly(changed.length)) return;
+    const moving = changed.filter((key) => hasMoved(before, after, key));
+    if (moving.length === 0 || moving.length > MOST_FLIGHTS) return;
+    const starts = boxesOf(moving);
+    if (starts.size > 0) void tick().then(() => fly(starts));
+  });
+  return stop;
+}
+
+function mayFly(changed: number): boolean {
+  const sandbox = live.book.sandbox;
+  const fast = sandbox?.playing === true && (sandbox.speed === 0 || sandbox.speed > FASTEST);
+  const cards = live.book.keys(live.stack === "kueue" ? "Workload" : live.stack === "kube" ? "Pod" : "Application").length;
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  return changed > 0 && !fast && !still && cards <= MOST_CARDS && live.past === null && live.loaded;
+}
+
+function hasMoved(before: Page, after: Page, key: string): boolean {
+  const [old, now] = [before.rows.get(key), after.rows.get(key)];
+  if (old === undefined || now === undefined || old === now) return false;
+  if (old.kind === "Workload" && now.kind === "Workload") {
+    return old.phase !== now.phase || old.clusterQueue !== now.clusterQueue;
+  }
+  if (old.kind === "Pod" && now.kind === "Pod") return old.phase !== now.phase;
+  return old.kind === "Application" && now.kind === "Application" && (old.state !== now.state || old.queue !== now.queue);
+}
+
+function boxesOf(keys: readonly string[]): Map<string, DOMRect> {
+  const wanted = new Set(keys);
+  const found = new Map<string, DOMRect>();
+  for (const card of document.querySelectorAll<HTMLElement>("[data-card]")) {
+    const key = card.dataset["card"] ?? "";
+    if (wanted.has(key)) found.set(key, card.getBoundingClientRect());
+  }
+  return found;
+}
+
+// A copy flies above everything, so that no column cuts it; the card waits unseen below it.
+function fly(starts: ReadonlyMap<string, DOMRect>): void {
+  for (const card of document.querySelectorAll<HTMLElement>("[data-card]")) {
+    const from = starts.get(card.dataset["card"] ?? "");
+    if (from === undefined) continue;
+    const to = card.getBoundingClientRect();
+    const [dx, dy] = [from.left - to.left, from.top - to.top];
+    if (Math.hypot(dx, dy) < LEAST_PX || to.width === 0) continue;
+    const copy = copyOf(card, to);
+    document.body.append(copy);
+    const way = [{ translate: `${dx}px ${dy}px` }, { translate: "0 0" }];
+    copy.animate(way, { duration: FLIGHT_MS, easing: "ease-out" }).addEventListener("finish", () => copy.remove());
+    card.animate([{ opacity: 0 }, { opacity: 0 }], FLIGHT_MS);
+  }
+}
+
+function copyOf(card: HTMLElement, box: DOMRect): HTMLElement {
+  const copy = card.cloneNode(true) as HTMLElement;
+  delete copy.dataset["card"];
+  copy.removeAttribute("role");
+  copy.removeAttribute("tabindex");
+  copy.setAttribute("aria-hidden", "true");
+  copy.inert = true;
+  Object.assign(copy.style, {
+    position: "fixed",
+    left: `${box.left}px`,
+    top: `${box.top}px`,
+    width: `${box.width}px`,
+    height: `${box.height}px`,
+    zIndex: "var(--z-popover)",
+    pointerEvents: "none",
+  });
+  return copy;
+}

@@ -1,0 +1,91 @@
+"""Pods to other nodes, quota by its handle, plug-ins by the form: foreseen, done, to be copied."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.e2e.board import Board
+
+
+@pytest.fixture
+def placed(board: Board) -> Board:
+    """Two nodes, and a pod on one of them; paused."""
+    board.load("two-nodes.yaml")
+    board.play()
+    board.sees("default", "roamer", "Bound")
+    board.pause()
+    return board
+
+
+def node(board: Board, name: str) -> Locator:
+    return board.page.locator(f"[data-node={name}]")
+
+
+def pod(where: Locator) -> Locator:
+    return where.get_by_role("button", name=re.compile("^roamer, 2"))
+
+
+def ends(board: Board) -> tuple[str, str]:
+    """Return the node that the pod is on, and the other one."""
+    there = pod(node(board, "left")).count() == 1
+    return ("left", "right") if there else ("right", "left")
+
+
+def test_a_pod_is_carried_to_another_node_by_keyboard(placed: Board) -> None:
+    page, (here, there) = placed.page, ends(placed)
+    chip = pod(node(placed, here))
+    chip.focus()
+    chip.press("Space")
+    chip.press("ArrowRight")
+    preview = page.get_by_test_id("drop-preview")
+    expect(preview).to_contain_text(f"{there} passes every filter")
+    expect(preview).to_contain_text(re.compile(r"Bound at \d+"))
+    chip.press("Enter")
+    expect(page.get_by_text(f"roamer moved to {there}").first).to_be_visible()
+    expect(page.get_by_role("button", name="Copy REST call")).to_be_visible()
+    page.get_by_role("button", name="Step one tick").click()
+    expect(pod(node(placed, there))).to_be_visible()
+
+
+def test_a_pods_scores_are_told_node_by_node(placed: Board) -> None:
+    here, there = ends(placed)
+    placed.page.get_by_role("link", name=re.compile("^Nodes")).first.click()
+    table = placed.page.get_by_test_id("scores")
+    expect(table.get_by_role("row", name=re.compile(f"^{here}"))).to_contain_text(
+        "bound"
+    )
+    expect(table.get_by_role("row", name=re.compile(f"^{there}"))).to_be_visible()
+    expect(table).to_contain_text("NodeResourcesFit")
+
+
+def test_a_nominal_quota_is_changed_by_its_handle(board: Board) -> None:
+    board.load("two-teams.yaml")
+    handle = board.page.get_by_role("slider", name="Nominal quota of alpha, plain cpu")
+    handle.focus()
+    handle.press("ArrowRight")
+    expect(handle).to_have_attribute("aria-valuetext", re.compile("5.CPU, now 4.CPU"))
+    expect(board.page.get_by_test_id("quota-preview")).to_contain_text(
+        re.compile("admitted")
+    )
+    handle.press("Enter")
+    done = board.page.get_by_text("Nominal quota of alpha in plain is 5 CPU").first
+    expect(done).to_be_visible()
+    expect(handle).to_have_attribute("aria-valuetext", re.compile("^5.CPU$"))
+
+
+def test_a_plugin_is_put_off_at_one_extension_point(placed: Board) -> None:
+    page = placed.page
+    page.get_by_role("link", name=re.compile("^Policy")).click()
+    points = page.get_by_role("group", name="Extension points of NodeResourcesFit")
+    score = points.get_by_role("button", name="score", exact=True)
+    expect(score).to_have_attribute("aria-pressed", "true")
+    score.click()
+    expect(score).to_have_attribute("aria-pressed", "false")
+    document = page.get_by_role("region", name="KubeSchedulerConfiguration")
+    expect(document).to_contain_text("disabled")
+    expect(
+        page.get_by_role("spinbutton", name="Weight of NodeResourcesFit")
+    ).to_have_count(0)
