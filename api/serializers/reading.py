@@ -112,6 +112,23 @@ class CheckpointSerializer(serializers.Serializer[Any]):
     right = serializers.IntegerField(allow_null=True)
 
 
+class PictureSerializer(serializers.Serializer[Any]):
+    """What a run of the scenario looked like, for its card."""
+
+    queues = serializers.ListField(
+        child=serializers.ListField(child=serializers.IntegerField()),
+        help_text="[depth, own, borrowed, nominal], in percent of the widest",
+    )
+    nodes = serializers.ListField(
+        child=serializers.IntegerField(), help_text="how full, 0 to 9; -1 = closed"
+    )
+    waiting = serializers.ListField(child=serializers.IntegerField())
+    loop = serializers.IntegerField(help_text="how often a pair preempted one another")
+    workloads = serializers.IntegerField()
+    nodeCount = serializers.IntegerField()  # noqa: N815 - as it travels
+    topics = serializers.ListField(child=serializers.CharField())
+
+
 class ScenarioSerializer(serializers.Serializer[Any]):
     """A scenario of the library; texts by language tag."""
 
@@ -121,6 +138,7 @@ class ScenarioSerializer(serializers.Serializer[Any]):
     lesson = serializers.BooleanField()
     stack = serializers.CharField()
     seed = serializers.CharField()
+    picture = PictureSerializer(allow_null=True)
     checkpoints = CheckpointSerializer(many=True)
 
 

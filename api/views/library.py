@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from api.serializers.reading import RegistrySerializer, ScenarioListSerializer
 from api.views.base import View
 from sandbox import library
+from sandbox.pictures import pictures
 from scheduler import durations, registry
 from scheduler.manifests import kinds
 from scheduler.records.policy import Policy
@@ -35,6 +36,7 @@ def _scenario(name: str, scenario: Scenario) -> dict[str, object]:
         "lesson": spec.lesson,
         "stack": spec.policy.get("stack", "kueue"),
         "seed": str(spec.seed),
+        "picture": pictures().get(name),
         "checkpoints": [
             {
                 "at": stop.at,

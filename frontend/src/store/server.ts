@@ -21,12 +21,24 @@ export interface Checkpoint {
   readonly right: number | null; // index of the right choice
 }
 
+/** What a run of a scenario looked like, for its card. */
+export interface Picture {
+  readonly queues: readonly (readonly number[])[]; // [depth, own, borrowed, nominal] in %
+  readonly nodes: readonly number[]; // 0 to 9 full; -1 takes no pods
+  readonly waiting: readonly number[];
+  readonly loop: number;
+  readonly workloads: number;
+  readonly nodeCount: number;
+  readonly topics: readonly string[];
+}
+
 export interface Scenario {
   readonly name: string;
   readonly title: Titles;
   readonly summary: Titles;
   readonly stack: string;
   readonly lesson: boolean;
+  readonly picture: Picture | null;
   readonly checkpoints: readonly Checkpoint[];
 }
 
@@ -58,8 +70,21 @@ export async function fetchScenarios(): Promise<Scenario[]> {
     summary: titles(item["summary"]),
     stack: text(item["stack"]),
     lesson: flag(item["lesson"]),
+    picture: typeof item["picture"] === "object" && item["picture"] !== null ? pictureOf(record(item["picture"])) : null,
     checkpoints: items(item["checkpoints"] ?? []).map(checkpointOf),
   }));
+}
+
+function pictureOf(item: Json): Picture {
+  return {
+    queues: list(item["queues"]).map((row) => list(row).map(number)),
+    nodes: list(item["nodes"]).map(number),
+    waiting: list(item["waiting"]).map(number),
+    loop: number(item["loop"]),
+    workloads: number(item["workloads"]),
+    nodeCount: number(item["nodeCount"]),
+    topics: list(item["topics"]).map(text),
+  };
 }
 
 function checkpointOf(item: Json): Checkpoint {

@@ -1,1 +1,0 @@
-import{t as e}from"./cards-CH_-rQbR.js";import{o as t}from"./intents-BmDbUK3N.js";import{l as n}from"./Icon-B7xwjknC.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

@@ -1,0 +1,24 @@
+"""The pictures of the scenarios are of the scenarios there are, and from runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox import library
+from sandbox.pictures import picture_of, pictures
+
+pytestmark = pytest.mark.django_db
+
+
+def test_every_scenario_has_its_picture():
+    assert set(pictures()) == set(library.names()), "run manage.py pictures"
+
+
+@pytest.mark.parametrize("name", ["classical-reclaim", "yunikorn-tenant-fences"])
+def test_a_picture_is_what_a_run_shows(name):
+    assert picture_of(name) == pictures()[name], f"run manage.py pictures {name}"
+
+
+def test_hardly_two_pictures_are_alike():
+    found = [str(picture) for picture in pictures().values()]
+    assert len(set(found)) > 0.9 * len(found)
