@@ -22,7 +22,10 @@ urlpatterns = [
     path("sign-in/provider/back", back, name="provider-back"),
     path("sign-out", sign_out, name="sign-out"),
     path("", page, name="page"),
-    re_path(r"^(?:s|join|lessons|experiments|compare|scenarios)(?:/.*)?$", page),
+    re_path(
+        r"^(?:s|join|share|account|lessons|experiments|compare|scenarios)(?:/.*)?$",
+        page,
+    ),
 ]
 
 handler500 = "api.errors.defect"

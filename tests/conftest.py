@@ -11,6 +11,7 @@ pytest_plugins = [
     "tests.services.postgres",
     "tests.services.house",
     "tests.services.provider",
+    "tests.services.server",
     "tests.services.browser",
 ]
 

@@ -132,5 +132,5 @@ OTHERS: dict[str, str] = {
     "sign-in/provider/back": "open",
     "sign-out": "open",
     "": "open",
-    "^(?:s|join|lessons|experiments|compare|scenarios)(?:/.*)?$": "open",
+    "^(?:s|join|share|account|lessons|experiments|compare|scenarios)(?:/.*)?$": "open",
 }

@@ -70,8 +70,15 @@ async function send(method: Method, path: string, asked: Asked): Promise<Respons
     if (asked.signal?.aborted) throw error;
     throw new Refusal("The server does not answer.", 0, "Unreachable");
   }
+  if (response.status === 401) signInAgain();
   if (!response.ok) throw await refusalOf(response);
   return response;
+}
+
+/** The session has ended: sign in, and come back here. */
+function signInAgain(): void {
+  const here = location.pathname + location.search;
+  location.assign(`/sign-in?${new URLSearchParams({ next: here }).toString()}`);
 }
 
 /** Return the address of an API path with its query. */

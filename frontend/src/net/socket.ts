@@ -1,5 +1,6 @@
 // The live line to one sandbox: connects, resumes where it was, connects again.
 
+import { Refusal, request } from "@/net/rest";
 import { parseServerMessage, type Hello, type ServerMessage } from "@/protocol/wire";
 
 export type LineState = "connecting" | "live" | "reconnecting" | "closed";
@@ -19,6 +20,7 @@ const NOT_ALLOWED = 4403;
 
 /** One line; `close` ends it for good. */
 export class Line {
+  readonly #sandbox: string;
   readonly #url: string;
   readonly #listener: Listener;
   #socket: WebSocket | null = null;
@@ -27,6 +29,7 @@ export class Line {
   #closed = false;
 
   constructor(sandbox: string, listener: Listener) {
+    this.#sandbox = sandbox;
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     this.#url = `${scheme}://${location.host}/ws/sandboxes/${sandbox}`;
     this.#listener = listener;
@@ -52,11 +55,18 @@ export class Line {
   #open(): void {
     if (this.#closed) return;
     const socket = new WebSocket(this.#url);
+    let opened = false;
     this.#socket = socket;
     this.#listener.state(this.#tries === 0 ? "connecting" : "reconnecting", "");
-    socket.addEventListener("open", () => this.#opened());
+    socket.addEventListener("open", () => {
+      opened = true;
+      this.#opened();
+    });
     socket.addEventListener("message", (event) => this.#take(String(event.data)));
-    socket.addEventListener("close", (event) => this.#lost(event));
+    socket.addEventListener("close", (event) => {
+      if (opened) this.#lost(event);
+      else void this.#refused(event);
+    });
   }
 
   #opened(): void {
@@ -81,6 +91,19 @@ export class Line {
     if (message.type !== "resync") this.#live();
     if (message.type === "resync") this.#hello(null);
     else if (!this.#listener.message(message)) this.#hello(null);
+  }
+
+  /** A refused handshake does not say why to a page, so the sandbox is asked for. */
+  async #refused(event: CloseEvent): Promise<void> {
+    try {
+      await request("GET", `/sandboxes/${this.#sandbox}`);
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 404 && !this.#closed) {
+        this.#listener.state("closed", String(NO_SUCH_SANDBOX));
+        return;
+      }
+    }
+    this.#lost(event);
   }
 
   #lost(event: CloseEvent): void {

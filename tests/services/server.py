@@ -1,0 +1,133 @@
+"""The server run as the README starts it: PostgreSQL, a bus, web, worker, clock."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.services.bus import running_bus
+from tests.services.house import ROOT, wait_for
+from tests.services.postgres import Postgres, server_environment
+from tests.services.provider import CLIENT, SECRET, Provider, running_provider
+
+COMMANDS = {
+    "web": "uvicorn sandbox.asgi:application --host 127.0.0.1 --port PORT "
+    "--ws-max-size 65536 --ws-per-message-deflate false --no-access-log",
+    "worker": "celery -A sandbox worker --pool prefork --concurrency 2 "
+    "--without-gossip --without-mingle",
+    "clock": "python manage.py clock",
+}
+
+
+class ServerRun:
+    """A running server, and the operator's commands for it."""
+
+    def __init__(self, url: str, variables: dict[str, str], folder: Path) -> None:
+        self.url = url
+        self.variables = variables
+        self.folder = folder
+
+    def manage(self, *words: str, says: str = "") -> str:
+        """Run manage.py with a text on its input; return what it printed."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", *words],
+            cwd=ROOT,
+            env=self.variables,
+            input=says,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def ready(self) -> bool:
+        """Tell whether it says that all it needs answers."""
+        try:
+            with urllib.request.urlopen(f"{self.url}/readyz", timeout=5):
+                return True
+        except (OSError, urllib.error.URLError):
+            return False
+
+    def says(self) -> str:
+        """Return all that its processes printed."""
+        logs = sorted(self.folder.glob("*.log"))
+        return "\n".join(log.read_text(errors="replace") for log in logs)
+
+
+@contextlib.contextmanager
+def running_server(
+    postgres: Postgres, folder: Path, **variables: str
+) -> Iterator[ServerRun]:
+    """Start all of it in `folder`; end it when the block ends."""
+    bus = folder / "bus.sock"
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    told = server_environment(postgres.database("server_run"), f"unix://{bus}")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    told |= {"PATH": path, "PYTHONWARNINGS": "ignore", **variables}
+    run = ServerRun(f"http://127.0.0.1:{port}", told, folder)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(running_bus(bus))
+        run.manage("migrate", "--no-input")
+        for name, command in COMMANDS.items():
+            stack.enter_context(_started(name, command.replace("PORT", port), run))
+        wait_for(run.ready, "the server's word that it is ready", 90)
+        yield run
+
+
+@contextlib.contextmanager
+def _started(name: str, command: str, run: ServerRun) -> Iterator[None]:
+    with (
+        (run.folder / f"{name}.log").open("wb") as log,
+        subprocess.Popen(
+            command.split(),
+            cwd=ROOT,
+            env=run.variables,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        ) as process,
+    ):
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def organisation() -> Iterator[Provider]:
+    """A provider for the tests of a module."""
+    with running_provider() as provider:
+        provider.asks_first = True
+        yield provider
+
+
+@pytest.fixture(scope="module")
+def server_run(
+    postgres: Postgres,
+    organisation: Provider,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[ServerRun]:
+    """A server with two who sign in by password, and a provider for the rest."""
+    variables = {
+        "OIDC_ISSUER": organisation.issuer,
+        "OIDC_CLIENT_ID": CLIENT,
+        "OIDC_CLIENT_SECRET": SECRET,
+        "OIDC_NAME": "Example Works",
+    }
+    folder = tmp_path_factory.mktemp("server")
+    with running_server(postgres, folder, **variables) as run:
+        for name in ("olga", "vera"):
+            run.manage("person", "add", name, says="a long pass phrase\n")
+        yield run
