@@ -1,1 +1,0 @@
-import{t as e}from"./cards-WVlae_ac.js";import{o as t}from"./intents-Dd5tGnsq.js";import{l as n}from"./Icon-DzRL2hLB.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
