@@ -44,7 +44,7 @@ def describe(result: dict[str, Any]) -> None:
 def _name(name: str, taken: dict[str, Any]) -> str:
     """Return a component's name; two records of one name come with their module."""
     module, _, plain = name.rpartition(".")
-    told = module == shapes.__name__
+    told = module.startswith(shapes.__name__)
     return f"{plain}Record" if told or plain in taken else plain
 
 

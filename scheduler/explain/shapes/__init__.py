@@ -1,0 +1,107 @@
+"""The answers, as records that JSON can hold.
+
+Amounts are texts of integers in canonical units (`scheduler.amounts`) beside
+the name of their resource; 9223372036854775807 is "unlimited". Shares are
+numbers, None is infinite (a borrower of weight 0). Objects are named by their
+key text, "Workload/namespace/name". Times are virtual milliseconds.
+"""
+
+from __future__ import annotations
+
+from scheduler.explain.shapes.fairness import (
+    Fairness,
+    Flow,
+    Formula,
+    Fraction,
+    Head,
+    NextVictim,
+)
+from scheduler.explain.shapes.numbers import (
+    Amount,
+    Level,
+    NodeName,
+    Room,
+    Shape,
+    ShareChange,
+    ShareRow,
+    Standing,
+)
+from scheduler.explain.shapes.pods import (
+    AskExplanation,
+    Check,
+    LineLevel,
+    NodeRow,
+    NodeVerdict,
+    Plan,
+    PodExplanation,
+    QueueRoom,
+    Score,
+    Scorer,
+)
+from scheduler.explain.shapes.searching import (
+    Explanation,
+    Preemption,
+    Search,
+    Source,
+    Step,
+    Test,
+)
+from scheduler.explain.shapes.waiting import (
+    Attempt,
+    Condition,
+    FlavorRow,
+    Victim,
+    Waiting,
+)
+from scheduler.explain.shapes.whatif import (
+    Change,
+    Counterfactuals,
+    Edit,
+    Outcome,
+    Preview,
+    Verdict,
+)
+
+__all__ = [
+    "Shape",
+    "Amount",
+    "NodeName",
+    "ShareRow",
+    "ShareChange",
+    "Level",
+    "Room",
+    "Standing",
+    "Condition",
+    "FlavorRow",
+    "Victim",
+    "Attempt",
+    "Waiting",
+    "Source",
+    "Test",
+    "Step",
+    "Search",
+    "Explanation",
+    "Preemption",
+    "Edit",
+    "Change",
+    "Outcome",
+    "Verdict",
+    "Counterfactuals",
+    "Preview",
+    "Fraction",
+    "Formula",
+    "Flow",
+    "Head",
+    "NextVictim",
+    "Fairness",
+    "Score",
+    "NodeRow",
+    "Scorer",
+    "PodExplanation",
+    "QueueRoom",
+    "Check",
+    "LineLevel",
+    "NodeVerdict",
+    "Plan",
+    "AskExplanation",
+]

@@ -1,0 +1,127 @@
+"""Why a pod stands where it stands, or nowhere, and an ask under YuniKorn."""
+
+from __future__ import annotations
+
+from scheduler.explain.shapes.numbers import Amount, Shape
+from scheduler.explain.shapes.waiting import Condition, Victim
+
+
+class Score(Shape):
+    """One scorer on one node."""
+
+    plugin: str
+    raw: int
+    normalized: int
+
+
+class NodeRow(Shape):
+    """One node in the table of a pod."""
+
+    node: str
+    fits: bool
+    code: str
+    plugin: str
+    reasons: list[str]
+    scores: list[Score]
+    total: int | None
+
+
+class Scorer(Shape):
+    """A scoring plug-in and its weight; `skipped` where it had nothing to say."""
+
+    plugin: str
+    weight: int
+    skipped: bool
+
+
+class PodExplanation(Shape):
+    """Where kube-scheduler could place a pod, node by node."""
+
+    pod: str
+    at_ms: int
+    node: str
+    condition: Condition | None
+    queue: str  # "active", "backoff", "unschedulable", "held" or ""
+    nominated: str
+    scorers: list[Scorer]
+    nodes: list[NodeRow]
+    total_nodes: int
+    feasible: int
+    best: list[str]
+    counts: dict[str, int]  # reason -> nodes
+    problem: str
+    sentences: list[str]
+
+
+class QueueRoom(Shape):
+    """One queue on the path of a YuniKorn ask, leaf first."""
+
+    queue: str
+    resource: str
+    guaranteed: str | None
+    max: str | None
+    used: str
+    pending: str
+    left: str | None  # max - used
+
+
+class Check(Shape):
+    """One condition and whether it holds."""
+
+    name: str
+    holds: bool
+    detail: str
+
+
+class LineLevel(Shape):
+    """Who is visited at one level on the way to an ask, first one first.
+
+    `kind`: "queues" below `name`, "applications" of it, or "asks" of an
+    application. Of queues `shares` are those they are sorted by.
+    """
+
+    kind: str
+    name: str
+    order: list[str]
+    shares: list[float] = []
+
+
+class NodeVerdict(Shape):
+    """Why a node does not take an ask now; "" when it does."""
+
+    node: str
+    verdict: str
+
+
+class Plan(Shape):
+    """Whom one set of preemption laws would tell to go for an ask."""
+
+    laws: str
+    in_force: bool
+    node: str
+    victims: list[Victim]
+    reason: str  # why nobody
+
+
+class AskExplanation(Shape):
+    """Why a pod has no place under YuniKorn, and what both sets of laws would do."""
+
+    pod: str
+    at_ms: int
+    application: str
+    application_state: str
+    queue: str
+    node: str
+    reserved_on: str
+    requests: list[Amount]
+    path: list[QueueRoom]
+    headroom: list[Amount]
+    checks: list[Check]
+    line: list[LineLevel]
+    node_verdicts: list[NodeVerdict]
+    nodes_with_room: int
+    nodes: int
+    plans: list[Plan]
+    laws_differ: bool
+    log: list[str]
+    sentences: list[str]

@@ -1,0 +1,150 @@
+"""A search for victims, step by step, and the explanation that holds it."""
+
+from __future__ import annotations
+
+from scheduler.explain.shapes.numbers import (
+    Amount,
+    NodeName,
+    Room,
+    Shape,
+    ShareChange,
+    ShareRow,
+    Standing,
+)
+from scheduler.explain.shapes.waiting import (
+    Attempt,
+    Condition,
+    FlavorRow,
+    Victim,
+    Waiting,
+)
+
+
+class Source(Shape):
+    """Where candidates may come from.
+
+    `relation`: "same" (its own ClusterQueue), "hierarchy" (lent from within a
+    subtree where the request is covered), "priority" (lent from farther away),
+    "fair" (any borrower of the tree), "other" (nobody of it: `why`).
+    `holders` hold what is needed, `candidates` of them may be preempted.
+    """
+
+    queue: str
+    relation: str
+    policy: str
+    holders: int
+    candidates: int
+    why: str
+    cells: list[Standing]
+
+
+class Test(Shape):
+    """The question a candidate was judged by, with its numbers.
+
+    `kind` "share": `rule` of the two, whose shares. "priority": `below` is the
+    priority to be under, None if nobody is. "withinNominal": a node of `cells`
+    whose usage is no more than its quota has nothing to give back.
+    """
+
+    kind: str
+    rule: int | None = None
+    ours: NodeName | None = None
+    theirs: NodeName | None = None
+    preemptor_share: float | None = None
+    target_share_before: float | None = None
+    target_share_after: float | None = None
+    priority: int | None = None
+    below: int | None = None
+    cells: list[Standing] = []
+
+
+class Step(Shape):
+    """One step of a search, in order.
+
+    `kind`: "setup", "attempt" (with or without borrowing), "round" (a rule of
+    fair sharing), "turn" (whose candidates are looked at next), "candidate",
+    "putBack" (a target that may not be needed), "failed", "targets".
+    `verdict` of a candidate: "taken", "refused" or "skipped"; of a target that
+    is put back: "spared" or "needed". `shares` are those after the step.
+    """
+
+    kind: str
+    headline: str = ""
+    sentence: str = ""
+    workload: str = ""
+    queue: str = ""
+    relation: str = ""
+    verdict: str = ""
+    reason: str = ""
+    priority: int | None = None
+    evicted: bool = False
+    reserved_ms: int | None = None
+    held: list[Amount] = []
+    test: Test | None = None
+    room: list[Room] = []
+    fits: bool | None = None
+    borrowing: bool | None = None
+    rule: str = ""
+    within_nominal: bool | None = None
+    shares: list[ShareRow] = []
+
+
+class Search(Shape):
+    """One search for victims: what for, among whom, how, and whom it found.
+
+    `purpose`: "flavor" (would preemption help here?) or "assignment" (for
+    the whole request). `law`: "Classical" or "FairSharing"; `rules` are the
+    strategies of fair sharing in their order.
+    """
+
+    purpose: str
+    law: str
+    rules: list[str]
+    requests: list[Amount]
+    sources: list[Source]
+    steps: list[Step]
+    targets: list[Victim]
+
+
+class Explanation(Shape):
+    """Why a workload is where it is, at this instant.
+
+    `state`: "pending", "reserved", "admitted", "evicted" (its job has not
+    stopped yet), "requeued" (evicted and waiting again), "finished",
+    "inactive". `chain` names what it passes: LocalQueue, ClusterQueue and
+    cohorts to the root. `decisive` is the index of the search that decided.
+    """
+
+    workload: str
+    at_ms: int
+    tick: int
+    state: str
+    priority: int
+    chain: list[NodeName]
+    condition: Condition | None
+    conditions: list[Condition]
+    waiting: Waiting | None
+    attempt: Attempt
+    flavors: list[FlavorRow]
+    searches: list[Search]
+    decisive: int | None
+    sentences: list[str]
+
+
+class Preemption(Shape):
+    """A preemption step by step, found by running its tick again.
+
+    `shares` are those before the search and after it, victims out and the
+    preemptor in. `search.steps` begin with the setup and end with the targets.
+    """
+
+    preemptor: str
+    queue: str
+    at_ms: int
+    tick: int
+    search: Search
+    flavors: list[FlavorRow]
+    shares: list[ShareChange]
+    targets: list[Victim]
+    reason: str
+    message: str
