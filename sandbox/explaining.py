@@ -16,6 +16,7 @@ from scheduler.explain.fairness import fairness
 from scheduler.explain.moves import what_if, what_if_move
 from scheduler.explain.pods import explain_pod
 from scheduler.explain.preemptions import explain_preemption
+from scheduler.explain.queues import queue_fairness
 from scheduler.explain.shapes import Change, Preview
 from scheduler.explain.workloads import explain
 from scheduler.records.objects import Key
@@ -45,8 +46,13 @@ def explain_application(
 
 
 def explain_fairness(sandbox: Sandbox, tick: int | None) -> dict[str, Any]:
-    """Return shares with their arithmetic, lenders and borrowers, whose turn it is."""
+    """Return shares with their arithmetic, lenders and borrowers, whose turn it is.
+
+    Under YuniKorn the shares of its queues; refused where nothing is shared out.
+    """
     with _world(sandbox, tick) as world:
+        if world.yunikorn is not None:
+            return to_document(queue_fairness(world))
         return to_document(fairness(world))
 
 

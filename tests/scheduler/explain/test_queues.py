@@ -1,0 +1,53 @@
+"""Fair shares of YuniKorn's queues, with the numbers that they come from."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler.errors import SchedulerError
+from scheduler.explain.queues import QueueFairness, QueueShare, queue_fairness
+from scheduler.tick import run_tick
+from scheduler.world import World
+from tests.builders import node, world_of
+from tests.scheduler.yunikorn import clusters
+
+
+def _full() -> World:
+    """Four pods of test fill the node; one of prod waits."""
+    world = clusters.world(nodes={"n": "4"})
+    for number in range(4):
+        world.put(clusters.pod(f"t{number}", "root.test", "1"))
+    run_tick(world)
+    world.put(clusters.pod("p", "root.prod", "2"))
+    for _ in range(3):
+        run_tick(world)
+    world.take()
+    return world
+
+
+def _queue(answer: QueueFairness, name: str) -> QueueShare:
+    return next(queue for queue in answer.queues if queue.name == name)
+
+
+def test_a_share_is_the_largest_of_its_fractions() -> None:
+    world = _full()
+    before = world.hash()
+    answer = queue_fairness(world)
+    for queue in answer.queues:
+        largest = max((f.ratio for f in queue.fractions), default=0.0)
+        assert queue.share == pytest.approx(largest), queue.name
+    assert world.hash() == before
+
+
+def test_a_queue_that_waits_for_nothing_stands_in_no_line() -> None:
+    answer = queue_fairness(_full())
+    assert _queue(answer, "root.test").order is None
+    prod = _queue(answer, "root.prod")
+    assert prod.order == 1
+    assert prod.next
+    assert prod.pending
+
+
+def test_only_yunikorn_has_queues_of_this_kind() -> None:
+    with pytest.raises(SchedulerError, match="no YuniKorn"):
+        queue_fairness(world_of(node("n"), stack="kube"))
