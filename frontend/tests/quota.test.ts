@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { shareFormula } from "@/store/formula";
+import type { Lent } from "@/store/fairness";
 import { flowOf } from "@/store/flow";
-import { nextVictims, shareAfter } from "@/store/next";
 import { freePieces, poolsOf, strandedOf, usableOf } from "@/store/pools";
 import { leavesOf, levelOf, pairsOf, scaleOf, shareValue, subtreeLevel, treeOf } from "@/store/quota";
 import { cell, cohort, node, queue, workload } from "./worlds";
@@ -58,50 +57,25 @@ describe("the quota tree", () => {
   });
 });
 
-describe("the share formula", () => {
-  const lendable = { [GPU]: "100", cpu: "2000000" };
-  const all = cohort("all", [], { lendable });
-
-  it("lets the resource with the largest fraction win", () => {
-    const etl = queue("etl", [cell(GPU, 16, 14), cell("cpu", 600_000, 800_000)]);
-    const [line] = shareFormula([etl], all);
-    expect(line?.most).toBe(100);
-    expect(line?.fractions.find((fraction) => fraction.wins)?.resource).toBe("cpu");
-  });
-
-  it("foresees the share of a head", () => {
-    const research = queue("research", [cell(GPU, 24, 36)]);
-    const head = workload({ totals: { [GPU]: "8" } });
-    expect(shareAfter(research, head, all)).toBe(200);
-  });
-
-  it("is infinite for weight 0 that borrows", () => {
-    const free = queue("free", [cell(GPU, 0, 1)], { weight: "0" });
-    expect(shareAfter(free, workload({ totals: { [GPU]: "1" } }), all)).toBe(Infinity);
-  });
-
-  it("takes the lowest priority first, then the newest reservation", () => {
-    const research = queue("research", [cell(GPU, 1, 3)]);
-    const of = (name: string, priority: number, reservedMs: number) =>
-      workload({ name, priority, reservedMs, phase: "admitted", clusterQueue: "research", totals: { [GPU]: "1" } });
-    const found = nextVictims([research], GPU, [of("old", 0, 1), of("new", 0, 9), of("high", 5, 99)]);
-    expect(found.map((row) => row.name)).toEqual(["new", "old", "high"]);
-  });
-});
-
 describe("the picture of who lends to whom", () => {
-  it("has as much on the left as on the right", () => {
-    const flow = flowOf(
-      [queue("a", [cell(GPU, 4, 10)]), queue("b", [cell(GPU, 9, 0, { lent: "6" })])], GPU, undefined,
-    );
-    expect(flow.total).toBe(6);
-    expect(flow.lenders.map((one) => one.amount)).toEqual([6]);
-    expect(flow.borrowers.map((one) => one.name)).toEqual(["a"]);
+  const lends = (lender: string, borrower: string, amount: number): Lent => ({
+    cohort: "all", flavor: "f", resource: GPU, lender, lenderKind: "ClusterQueue", borrower, borrowerKind: "ClusterQueue", amount,
   });
 
-  it("takes what nobody lends from the cohort's own quota", () => {
-    const flow = flowOf([queue("a", [cell(GPU, 4, 10)])], GPU, cohort("all", []));
-    expect(flow.lenders.map((one) => one.name)).toEqual(["all"]);
+  it("has as much on the left as on the right", () => {
+    const flow = flowOf([lends("b", "a", 6), lends("c", "a", 2), lends("b", "d", 4)]);
+    expect(flow.total).toBe(12);
+    expect(flow.lenders.map((one) => [one.name, one.amount])).toEqual([["b", 10], ["c", 2]]);
+    expect(flow.borrowers.map((one) => [one.name, one.amount])).toEqual([["a", 8], ["d", 4]]);
+  });
+
+  it("adds what one lends to another over flavors", () => {
+    const flow = flowOf([lends("b", "a", 6), lends("b", "a", 1)]);
+    expect(flow.ribbons.map((one) => one.amount)).toEqual([7]);
+  });
+
+  it("is empty where nobody borrows", () => {
+    expect(flowOf([])).toMatchObject({ total: 0, ribbons: [] });
   });
 });
 

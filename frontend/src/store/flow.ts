@@ -1,87 +1,76 @@
-// The picture of who lends to whom: ribbons between lenders, the pool, borrowers; pure.
+// The picture of who lends to whom: a ribbon from every lender to every borrower; pure.
 
-import { amount } from "@/lib/amounts";
-import type { ClusterQueueRow, CohortRow } from "@/protocol/wire";
+import type { Lent } from "@/store/fairness";
 
-export interface Ribbon {
+export interface Stop {
   readonly name: string;
   readonly amount: number;
   readonly y: number;
   readonly size: number;
+}
+export interface Ribbon {
+  readonly lender: string;
+  readonly borrower: string;
+  readonly amount: number;
   readonly path: string;
 }
-
 export interface Flow {
   readonly total: number;
   readonly height: number;
-  readonly poolY: number;
-  readonly poolSize: number;
-  readonly lenders: readonly Ribbon[];
-  readonly borrowers: readonly Ribbon[];
+  readonly lenders: readonly Stop[];
+  readonly borrowers: readonly Stop[];
+  readonly ribbons: readonly Ribbon[];
 }
 
+const TOP = 30;
 const HEIGHT = 150;
 const GAP = 30; // room for two lines of text between neighbours
-const LEFT = { from: 121, to: 214 };
-const RIGHT = { from: 226, to: 319 };
+const LEFT = 121;
+const RIGHT = 319;
 
-/** Return the ribbons of one resource in a cohort.
- *
- * What is borrowed and not lent by a queue comes from the cohort's own quota.
- */
-export function flowOf(
-  queues: readonly ClusterQueueRow[],
-  resource: string,
-  cohort: CohortRow | undefined,
-): Flow {
-  const borrowed = sums(queues, resource, "borrowed");
-  const lent = sums(queues, resource, "lent");
-  const total = borrowed.reduce((sum, [, value]) => sum + value, 0);
-  const missing = total - lent.reduce((sum, [, value]) => sum + value, 0);
-  const lenders = missing > 0 && cohort !== undefined ? [...lent, [cohort.name, missing] as const] : lent;
+/** Return the ribbons of what is lent; amounts of one resource are added over flavors. */
+export function flowOf(lent: readonly Lent[]): Flow {
+  const given = sums(lent, (one) => one.lender);
+  const taken = sums(lent, (one) => one.borrower);
+  const total = [...given.values()].reduce((sum, value) => sum + value, 0);
   const scale = total === 0 ? 0 : HEIGHT / total;
-  const most = Math.max(lenders.length, borrowed.length, 1);
-  const height = 30 + HEIGHT + GAP * (most - 1);
-  const poolY = 30 + (GAP * (most - 1)) / 2;
-  return {
-    total,
-    height,
-    poolY,
-    poolSize: HEIGHT,
-    lenders: ribbons(lenders, scale, poolY, LEFT, true),
-    borrowers: ribbons(borrowed, scale, poolY, RIGHT, false),
-  };
+  const most = Math.max(given.size, taken.size, 1);
+  const lenders = stops(given, scale, most);
+  const borrowers = stops(taken, scale, most);
+  return { total, height: TOP + HEIGHT + GAP * (most - 1), lenders, borrowers, ribbons: ribbonsOf(lent, lenders, borrowers, scale) };
 }
 
-function sums(
-  queues: readonly ClusterQueueRow[],
-  resource: string,
-  side: "borrowed" | "lent",
-): (readonly [string, number])[] {
-  return queues
-    .map((row) => {
-      const cells = row.cells.filter((cell) => cell.resource === resource);
-      return [row.name, cells.reduce((sum, cell) => sum + amount(cell[side]), 0)] as const;
-    })
-    .filter(([, value]) => value > 0);
+function sums(lent: readonly Lent[], of: (one: Lent) => string): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const one of lent) found.set(of(one), (found.get(of(one)) ?? 0) + one.amount);
+  return found;
 }
 
-function ribbons(
-  shares: readonly (readonly [string, number])[],
-  scale: number,
-  poolY: number,
-  span: { readonly from: number; readonly to: number },
-  lending: boolean,
-): Ribbon[] {
-  let outer = 30;
-  let inner = poolY;
-  return shares.map(([name, value]) => {
-    const size = Math.max(2, value * scale);
-    const [left, right] = lending ? [outer, inner] : [inner, outer];
-    const ribbon = { name, amount: value, y: outer, size, path: band(span.from, left, span.to, right, size) };
-    outer += size + GAP;
-    inner += size;
-    return ribbon;
+function stops(amounts: ReadonlyMap<string, number>, scale: number, most: number): Stop[] {
+  // The shorter side stands in the middle of the longer one.
+  let y = TOP + (GAP * (most - amounts.size)) / 2;
+  return [...amounts].map(([name, amount]) => {
+    const size = Math.max(2, amount * scale);
+    const stop = { name, amount, y, size };
+    y += size + GAP;
+    return stop;
+  });
+}
+
+function ribbonsOf(lent: readonly Lent[], lenders: readonly Stop[], borrowers: readonly Stop[], scale: number): Ribbon[] {
+  const pairs = new Map<string, Lent>();
+  for (const one of lent) {
+    const key = `${one.lender}\n${one.borrower}`;
+    pairs.set(key, { ...one, amount: one.amount + (pairs.get(key)?.amount ?? 0) });
+  }
+  const left = new Map(lenders.map((stop) => [stop.name, stop.y]));
+  const right = new Map(borrowers.map((stop) => [stop.name, stop.y]));
+  return [...pairs.values()].map((one) => {
+    const size = Math.max(1, one.amount * scale);
+    const [from, to] = [left.get(one.lender) ?? 0, right.get(one.borrower) ?? 0];
+    left.set(one.lender, from + size);
+    right.set(one.borrower, to + size);
+    return { lender: one.lender, borrower: one.borrower, amount: one.amount, path: band(LEFT, from, RIGHT, to, size) };
   });
 }
 
