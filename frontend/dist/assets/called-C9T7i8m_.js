@@ -1,1 +1,0 @@
-import{t as e}from"./cards-lM9uvljL.js";import{o as t}from"./intents-CazAXQL7.js";import{l as n}from"./Icon-ZW6Ht6X5.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
