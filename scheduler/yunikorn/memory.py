@@ -16,7 +16,7 @@ from scheduler.yunikorn.queues import ROOT
 from scheduler.yunikorn.status import reasons_of
 
 if TYPE_CHECKING:
-    from scheduler.yunikorn.stage import YunikornStage
+    from scheduler.yunikorn.shim import Shim
 
 _TIMED = (State.STARTING, State.COMPLETING, State.COMPLETED, State.FAILED)
 
@@ -27,7 +27,7 @@ def fingerprint(section: YuniKorn) -> str:
     return hashlib.blake2b(data, digest_size=8).hexdigest()
 
 
-def remember(stage: YunikornStage) -> dict[str, Any]:
+def remember(stage: Shim) -> dict[str, Any]:
     """Return the applications that pods left, made queues, gangs and clocks."""
     partition = stage.partition
     now = stage.context.now_ms
@@ -48,7 +48,7 @@ def remember(stage: YunikornStage) -> dict[str, Any]:
     return {name: value for name, value in kept.items() if value not in (None, [])}
 
 
-def _odd(stage: YunikornStage) -> set[str]:
+def _odd(stage: Shim) -> set[str]:
     """Return the applications that their pods alone do not tell."""
     return {*stage.gone, *stage.partition.timed}
 
@@ -100,7 +100,7 @@ def _holder(ask: Ask) -> list[Any]:
     ]
 
 
-def _quota(stage: YunikornStage) -> list[Any]:
+def _quota(stage: Shim) -> list[Any]:
     return [
         [queue.path, queue.quota_due_ms, queue.quota_ran]
         for queue in stage.partition.root.walk()
@@ -111,7 +111,7 @@ def _quota(stage: YunikornStage) -> list[Any]:
 # -- taking up again
 
 
-def recall(stage: YunikornStage, kept: dict[str, Any]) -> None:
+def recall(stage: Shim, kept: dict[str, Any]) -> None:
     """Take back queues and applications; the rest waits for the objects."""
     partition = stage.partition
     partition.counter = kept.get("counter", 0)
@@ -133,7 +133,7 @@ def recall(stage: YunikornStage, kept: dict[str, Any]) -> None:
     )
 
 
-def _make_queue(stage: YunikornStage, path: str, *, leaf: bool) -> None:
+def _make_queue(stage: Shim, path: str, *, leaf: bool) -> None:
     """Make a queue that a rule had made, where its parent still allows it."""
     above, _, name = path.rpartition(".")
     parent = stage.partition.queue(above)
@@ -141,7 +141,7 @@ def _make_queue(stage: YunikornStage, path: str, *, leaf: bool) -> None:
         stage.partition.make_queue(parent, name, leaf=leaf)
 
 
-def _take_application(stage: YunikornStage, values: list[Any]) -> None:
+def _take_application(stage: Shim, values: list[Any]) -> None:
     name, path, user, groups, submit, state, since, tags, group, left = values
     partition = stage.partition
     queue = partition.queue(path) if path.startswith(ROOT) else None
@@ -166,7 +166,7 @@ def _take_application(stage: YunikornStage, values: list[Any]) -> None:
         stage.gone[app.id] = None
 
 
-def take_up(stage: YunikornStage, ask: Ask, kept: dict[str, Any]) -> None:
+def take_up(stage: Shim, ask: Ask, kept: dict[str, Any]) -> None:
     """Give a restored pod back what its object remembers of it."""
     app, partition = ask.app, stage.partition
     ask.triggered = kept.get("triggered", False)
@@ -186,14 +186,14 @@ def take_up(stage: YunikornStage, ask: Ask, kept: dict[str, Any]) -> None:
         partition.count_running(app)
 
 
-def _reserve(stage: YunikornStage, ask: Ask, name: str, at_ms: int) -> None:
+def _reserve(stage: Shim, ask: Ask, name: str, at_ms: int) -> None:
     node = stage.partition.nodes.by_name.get(name)
     if node is not None:
         stage.partition.reserve(ask, node, restore=True)
         ask.reserved_ms = at_ms
 
 
-def finish(stage: YunikornStage) -> None:
+def finish(stage: Shim) -> None:
     """Take up gangs, now that nodes and pods are there, and the clock."""
     clock, stage.clock = stage.clock, None
     kept, stage.kept = stage.kept, []
@@ -207,7 +207,7 @@ def finish(stage: YunikornStage) -> None:
         stage.partition.relook = True
 
 
-def _order_nodes(stage: YunikornStage) -> None:
+def _order_nodes(stage: Shim) -> None:
     """Put nodes that others use where they stood: restoring has moved them."""
     order = stage.partition.nodes
     for node in list(order):
@@ -219,7 +219,7 @@ def _order_nodes(stage: YunikornStage) -> None:
             order.move(node)
 
 
-def _take_gang(stage: YunikornStage, app: Application, values: list[Any]) -> None:
+def _take_gang(stage: Shim, app: Application, values: list[Any]) -> None:
     _, groups, style, timeout, first, used, holders = values
     found = {str(item["name"]): read_task_group(item) for item in groups}
     app.gang = Gang(
@@ -230,7 +230,7 @@ def _take_gang(stage: YunikornStage, app: Application, values: list[Any]) -> Non
         _take_holder(stage, app, holder)
 
 
-def _take_holder(stage: YunikornStage, app: Application, values: list[Any]) -> None:
+def _take_holder(stage: Shim, app: Application, values: list[Any]) -> None:
     key, group, priority, create, rank, name, held, marks = values
     partition = stage.partition
     known = app.gang.groups[group]
