@@ -57,6 +57,7 @@ class AsyncClient:
     pause = _awaited(Client.pause)
     step = _awaited(Client.step)
     wait = _awaited(Client.wait)
+    wait_until = _awaited(Client.wait_until)
     fork = _awaited(Client.fork)
     rewind = _awaited(Client.rewind)
     apply = _awaited(Client.apply)

@@ -657,6 +657,18 @@ class PatchedChange(TypedDict):
     keepDays: NotRequired[int]
 
 
+class Picture(TypedDict):
+    """What a run of the scenario looked like, for its card."""
+
+    queues: list[list[int]]
+    nodes: list[int]
+    waiting: list[int]
+    loop: int
+    workloads: int
+    nodeCount: int
+    topics: list[str]
+
+
 class Pin(TypedDict):
     """A pod and the only node that it may run on."""
 
@@ -820,6 +832,7 @@ class Scenario(TypedDict):
     lesson: bool
     stack: str
     seed: str
+    picture: Picture | None
     checkpoints: list[Checkpoint]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from .operations import Operations
@@ -84,13 +84,30 @@ class Client:
 
         Raises TimeoutError.
         """
+        return self.wait_until(
+            sandbox, lambda found: found["tick"] >= tick, timeout_s=timeout_s
+        )
+
+    def wait_until(
+        self,
+        sandbox: str,
+        good: Callable[[Sandbox], bool],
+        *,
+        timeout_s: float = 600.0,
+    ) -> Sandbox:
+        """Return the sandbox once it is `good`, or has a problem.
+
+        Raises TimeoutError.
+        """
         deadline = time.monotonic() + timeout_s
         while True:
             found = self.read(sandbox)
-            if found["tick"] >= tick or found["problem"]:
+            if good(found) or found["problem"]:
                 return found
             if time.monotonic() > deadline:
-                raise TimeoutError(f"tick {tick} did not come in {timeout_s:g} s")
+                raise TimeoutError(
+                    f"sandbox {sandbox} is at tick {found['tick']} after {timeout_s:g} s"
+                )
             time.sleep(LOOK_EVERY_S)
 
     def fork(self, sandbox: str, *, tick: int | None = None) -> Sandbox:

@@ -597,6 +597,20 @@ export interface PatchedChange {
   readonly keepDays?: number;
 }
 
+/** What a run of the scenario looked like, for its card. */
+export interface Picture {
+  /** [depth, own, borrowed, nominal], in percent of the widest */
+  readonly queues: readonly (readonly number[])[];
+  /** how full, 0 to 9; -1 = closed */
+  readonly nodes: readonly number[];
+  readonly waiting: readonly number[];
+  /** how often a pair preempted one another */
+  readonly loop: number;
+  readonly workloads: number;
+  readonly nodeCount: number;
+  readonly topics: readonly string[];
+}
+
 /** A pod and the only node that it may run on. */
 export interface Pin {
   /** namespace/name */
@@ -766,6 +780,7 @@ export interface Scenario {
   readonly lesson: boolean;
   readonly stack: string;
   readonly seed: string;
+  readonly picture: Picture | null;
   readonly checkpoints: readonly Checkpoint[];
 }
 

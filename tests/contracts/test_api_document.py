@@ -1,0 +1,119 @@
+"""docs/api.md and the notebook say what is: their examples are run, as they stand."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import api.client
+from tests.services.house import ROOT, House
+
+DOCUMENT = ROOT / "docs/api.md"
+EXAMPLES = ROOT / "docs/examples"
+_BLOCK = re.compile(r"^```(\w+)( \w+)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(language: str) -> list[tuple[str, str]]:
+    """Return (what it needs, text) of the blocks of a language, in order."""
+    found = _BLOCK.findall(DOCUMENT.read_text(encoding="utf-8"))
+    return [(needs.strip(), text) for word, needs, text in found if word == language]
+
+
+@pytest.fixture
+def environment(shared_house: House, tmp_path: Path) -> dict[str, str]:
+    """What the examples find: the address, and `quotalab` and `python3` on PATH."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name, words in (("quotalab", "-m api"), ("python3", "")):
+        script = folder / name
+        script.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
+        script.chmod(0o755)
+    return {
+        **os.environ,
+        "PATH": f"{folder}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "HOME": str(tmp_path),
+        "KUBECONFIG": "",
+        "QUOTALAB_SERVER": shared_house.url,
+        "API": f"{shared_house.url}/api/v1",
+    }
+
+
+def test_every_example_for_a_shell_works_in_one_shell(environment, tmp_path):
+    if not shutil.which("curl"):
+        pytest.skip("no curl on PATH")
+    parts = ["set -eu -o pipefail"]
+    for needs, text in blocks("sh"):
+        if needs and not shutil.which(needs):
+            continue
+        parts.append(text)
+    script = "\n".join(parts).replace("| head -", "| head_ -")
+    # A reader that stops early must not fail the one that still writes.
+    script = 'head_() { cat > .all; head "$@" .all; }\n' + script
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-1500:] + done.stderr[-1500:]
+
+
+def test_every_example_in_python_works(environment, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "quotalab", api)
+    monkeypatch.setitem(sys.modules, "quotalab.client", api.client)
+    monkeypatch.setenv("QUOTALAB_SERVER", environment["QUOTALAB_SERVER"])
+    names: dict[str, Any] = {}
+    for _, text in blocks("python"):
+        exec(compile(text, str(DOCUMENT), "exec"), names)
+    assert "404 NotFound" in capsys.readouterr().out
+
+
+def test_the_notebook_runs_from_its_first_cell_to_its_last(environment, monkeypatch):
+    path = EXAMPLES / "quotalab.ipynb"
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    cells = notebook["cells"]
+    assert len({cell["id"] for cell in cells}) == len(cells)
+    monkeypatch.setenv("QUOTALAB_SERVER", environment["QUOTALAB_SERVER"])
+    monkeypatch.chdir(EXAMPLES)
+    names: dict[str, Any] = {}
+    for cell in cells:
+        assert cell["cell_type"] in ("markdown", "code")
+        if cell["cell_type"] == "code":
+            assert (cell["outputs"], cell["execution_count"]) == ([], None)
+            exec(compile("".join(cell["source"]), cell["id"], "exec"), names)
+    assert names["fair"]["id"] != names["classical"]["id"]
+
+
+@pytest.mark.parametrize("name", ["smallest_world.py", "watch_queue.py"])
+def test_a_script_runs_against_a_house(shared_house, environment, name):
+    request = urllib.request.Request(
+        f"{shared_house.url}/api/v1/sandboxes",
+        data=json.dumps({"scenario": "classical-reclaim"}).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        key = json.load(answer)["id"]
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / name), shared_house.url, key],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
