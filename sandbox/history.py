@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
 
-from sandbox import diffs, operations
+from sandbox import diffs, operations, rows
 from sandbox.diffs import Page, Step
 from sandbox.errors import GoneError, NotFoundError
 from sandbox.memory import undisturbed
@@ -220,7 +220,8 @@ def world_at(sandbox: Sandbox, revision: int) -> World:
     """Return the world as it was at a revision: run again from a checkpoint.
 
     Also before the first revision that is kept, for edits to be undone: what was
-    done stays known, and some checkpoints stay to begin from.
+    done stays known, and some checkpoints stay to begin from. Raises GoneError when
+    an update of this program decides otherwise than it did then.
     """
     stretches = lineage(sandbox, revision, whole=True)
     checkpoint = _checkpoint(stretches, revision)
@@ -238,7 +239,34 @@ def world_at(sandbox: Sandbox, revision: int) -> World:
     for document in documents:
         operations.perform(world, operations.from_document(document))
         world.take()
+    _refuse_another(sandbox, stretches, revision, world)
     return world
+
+
+def _refuse_another(
+    sandbox: Sandbox, stretches: list[Stretch], revision: int, world: World
+) -> None:
+    """Refuse a world that shows something else than was shown.
+
+    What the schedulers remember may differ from one version to the next; what
+    they decided may not.
+    """
+    body = (
+        Diff.objects.filter(within(stretches, "revision"), revision=revision)
+        .values_list("body", flat=True)
+        .first()
+    )
+    told = unpack_patch(bytes(body)).updated.get(KEY, {}).get("hash") if body else None
+    if told is None or told == world.hash()[: len(told)]:
+        return
+    shown = page_at(sandbox, revision)
+    delta = diffs.between(shown, rows.page_of(world, sandbox))
+    delta.updated.pop(KEY, None)
+    if not delta.empty():
+        raise GoneError(
+            f"tick {world.tick} can be looked at but not gone on from: an update of "
+            "this program decides otherwise; take a tick with a checkpoint"
+        )
 
 
 def effective(sandbox: Sandbox, after: int = 0) -> list[Revision]:

@@ -1,0 +1,71 @@
+"""Run against a database of an earlier version: tells what has become of it, as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+import django
+
+
+def main() -> None:
+    """Bring the database of QUOTALAB_DATA up to date, open all of it, and tick."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
+    django.setup()
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0, interactive=False)
+    from sandbox import actions, archives
+    from sandbox.models import Sandbox
+    from sandbox.people import local_user
+    from tests.sandbox.conftest import tick
+
+    told: dict[str, Any] = {}
+    for sandbox in Sandbox.objects.order_by("created_at"):
+        told[sandbox.title] = opened(sandbox)
+    first = Sandbox.objects.get(title="From before")
+    actions.do_play(local_user(), first.pk)
+    tick(first, 5)
+    told["later"] = Sandbox.objects.get(pk=first.pk).hash
+    actions.do_undo(local_user(), first.pk)
+    again = actions.do_restore(local_user(), archives.write(first.pk))
+    told["again"] = again.hash == Sandbox.objects.get(pk=first.pk).hash
+    sys.stdout.write(json.dumps(told) + "\n")
+
+
+def opened(sandbox: Any) -> dict[str, Any]:
+    """Return what a sandbox of before says of itself and of its past."""
+    from sandbox import history, worlds
+    from sandbox.rows import page_of
+
+    pages = [
+        history.page_at(sandbox, history.revision_at(sandbox, at))
+        for at in range(sandbox.tick + 1)
+    ]
+    worlds_then = [
+        history.world_at(sandbox, history.revision_at(sandbox, at))
+        for at in range(sandbox.tick + 1)
+    ]
+    same = [
+        without(page_of(world, sandbox)) == without(page)
+        for world, page in zip(worlds_then, pages, strict=True)
+    ]
+    return {
+        "hash": worlds.fresh(sandbox).hash(),
+        "told": sandbox.hash,
+        "rows": [len(page) for page in pages],
+        "worlds": same,
+        "events": history.events(sandbox).count(),
+        "firstTick": [page["Sandbox//sandbox"]["firstTick"] for page in pages],
+    }
+
+
+def without(page: dict[str, Any]) -> dict[str, Any]:
+    """Return the page without the clock's own row, which is of the moment."""
+    return {key: row for key, row in page.items() if key != "Sandbox//sandbox"}
+
+
+if __name__ == "__main__":
+    main()

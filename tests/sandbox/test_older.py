@@ -1,0 +1,133 @@
+"""What an earlier version wrote opens: its database, its archives, its packing.
+
+`older/schema-0002.sql.gz` is a database as it was left by the version whose newest
+migration was 0002: two sandboxes, one a fork, 12 ticks, an edit of the policy.
+`older/format-1.quotalab` is the archive of the first of them, by the same version.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sandbox import actions, history, packing
+from sandbox.errors import GoneError, InvalidError
+from sandbox.models import Diff
+from tests.sandbox.conftest import row, tick
+
+OLDER = Path(__file__).parent / "older"
+ROOT = OLDER.parent.parent.parent
+#: What the version before said: now, at the fork, and where five more ticks led.
+NOW = "b1901d3ccdbbe68869146172de395a2e14443e9054d1486fbd0d090954d614fa"
+FORK = "d6e5251b6d2b6242bb9101d2d02e98bea0c6919010bd84b530ed615730b155de"
+LATER = "221df19d9e7e7cc4b2e4f5276395a54429a7f05a58fa2c11717c09286f7d1447"
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory) -> dict:
+    """What the present version says of the database of before."""
+    data = tmp_path_factory.mktemp("older")
+    text = gzip.decompress((OLDER / "schema-0002.sql.gz").read_bytes()).decode()
+    database = sqlite3.connect(data / "quotalab.sqlite3")
+    database.executescript(text)
+    database.close()
+    ran = subprocess.run(
+        [sys.executable, OLDER / "opened.py"],
+        cwd=ROOT,
+        env={
+            **os.environ,
+            "QUOTALAB_DATA": str(data),
+            "PYTHONPATH": str(ROOT),
+            "LOG_LEVEL": "CRITICAL",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert ran.returncode == 0, ran.stderr
+    found: dict = json.loads(ran.stdout.splitlines()[-1])
+    return found
+
+
+def test_a_database_of_the_version_before_has_the_worlds_it_had(told):
+    for title, expected in (("From before", NOW), ("A fork from before", FORK)):
+        assert told[title]["hash"] == told[title]["told"] == expected
+
+
+def test_every_tick_of_it_is_shown_and_can_be_gone_on_from(told):
+    first = told["From before"]
+    assert first["rows"] == [8, 11, 12, 13, 14, 15, *[16] * 7]
+    assert all(first["worlds"])
+    assert first["events"] == 42 - 1  # one is the fork's own
+    assert set(first["firstTick"]) == {0}
+    assert len(told["A fork from before"]["rows"]) == 6
+
+
+def test_it_ticks_on_to_where_the_version_before_went(told):
+    assert told["later"] == LATER
+
+
+def test_its_edits_are_undone_and_it_is_exported(told):
+    assert told["again"]
+
+
+@pytest.mark.django_db
+@pytest.mark.both_databases
+def test_an_archive_of_the_first_format_opens(person):
+    sandbox = actions.do_restore(person, (OLDER / "format-1.quotalab").read_bytes())
+    assert (sandbox.hash, sandbox.tick, sandbox.title) == (NOW, 12, "From before")
+    for at in range(13):
+        revision = history.revision_at(sandbox, at)
+        assert history.page_at(sandbox, revision)["Sandbox//sandbox"]["tick"] == at
+        assert history.world_at(sandbox, revision).tick == at
+    actions.do_play(person, sandbox.pk)
+    tick(sandbox, 5)
+    assert row(sandbox).hash == LATER
+
+
+@pytest.mark.django_db
+def test_a_page_of_a_version_without_number_is_brought_forward():
+    page = {"Sandbox//sandbox": {"kind": "Sandbox", "key": "Sandbox//sandbox"}}
+    old = zlib.compress(msgspec.msgpack.encode(page), 1)
+    assert packing.unpack_page(old)["Sandbox//sandbox"]["firstTick"] == 0
+    assert packing.unpack_page(packing.pack_page(page)) == page
+
+
+def test_bytes_of_a_later_version_are_refused():
+    later = bytes([packing.VERSION + 1]) + zlib.compress(b"{}")
+    with pytest.raises(packing.FormatError, match="update this program"):
+        packing.unpack_patch(later)
+
+
+@pytest.mark.django_db
+def test_an_archive_of_the_first_format_that_is_cut_off_is_refused(person):
+    file = (OLDER / "format-1.quotalab").read_bytes()
+    with pytest.raises(InvalidError, match="cut off"):
+        actions.do_restore(person, file[:-100])
+
+
+@pytest.mark.django_db
+def test_a_past_that_would_be_decided_otherwise_now_is_not_gone_on_from(busy):
+    tick(busy, 5)
+    revision = history.revision_at(row(busy), 4)
+    stored = Diff.objects.get(sandbox=busy, revision=revision)
+    step = packing.unpack_step(bytes(stored.body))
+    step.updated["Sandbox//sandbox"]["hash"] = "0" * 16
+    first = next(key for key in step.updated if key.startswith("ClusterQueue/"))
+    step.updated[first]["share"] = "12345"
+    stored.body = packing.pack_step(step)
+    stored.save()
+    history._pages._pages.clear()
+    with pytest.raises(GoneError, match="an update of this program"):
+        history.world_at(row(busy), revision)
+    assert history.page_at(row(busy), revision)[first]["share"] == "12345"
