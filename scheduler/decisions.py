@@ -7,7 +7,7 @@ person), `reason` the condition reason in the real system's spelling and
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -145,3 +145,6 @@ AnyDecision = (
     | NodeChange
     | Edit
 )
+
+#: The names of all of them, as events and questions name them.
+NAMES: tuple[str, ...] = tuple(kind.__name__ for kind in get_args(AnyDecision))

@@ -100,6 +100,7 @@ class Comparison(TypedDict):
     branches: list[Branch]
     fromTick: int
     toTick: int
+    historyFrom: int
     sameSubjects: bool
     differences: list[Difference]
     counts: list[Counts]
@@ -881,7 +882,7 @@ class Start(TypedDict):
 
 
 class Step(TypedDict):
-    """One of: a number of ticks, a tick to reach, an event to see."""
+    """A number of ticks; or a tick to reach, an event to see, whichever comes first."""
 
     ticks: NotRequired[int]
     untilTick: NotRequired[int | None]
@@ -932,9 +933,9 @@ class Total(TypedDict):
 
 
 class UntilEvent(TypedDict):
-    """The first event that matches ends the run."""
+    """The first event that matches ends the run: one of several types, or one."""
 
-    type: str
+    type: str | list[str]
     subject: NotRequired[str]
     reason: NotRequired[str]
 

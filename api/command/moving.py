@@ -173,14 +173,18 @@ def _step(part: Part) -> None:
     one(part)
     part.add_argument("--ticks", type=int, default=1, help="how many (1)")
     part.add_argument("--until-tick", type=int, help="run to this tick instead")
-    part.add_argument("--until-event", metavar="TYPE", help="or to such a decision")
+    part.add_argument(
+        "--until-event", metavar="TYPE[,TYPE]", help="or to such a decision"
+    )
+    part.add_argument("--subject", help="of whom, e.g. Workload/default/job-a")
 
 
 @verb(
     "step",
     "ask for ticks and do not wait; the worker of `up` or of a server makes them",
     "step ID --ticks 10",
-    "step ID --until-event Preempt",
+    "step ID --until-event Preempt,Evict --until-tick 500",
+    "step ID --until-event Admit --subject Workload/default/job-a",
     arguments=_step,
 )
 def step(asked: Asked) -> Found:
@@ -188,9 +192,11 @@ def step(asked: Asked) -> Found:
     words = asked.words
     body: Any = {"ticks": words.ticks}
     if words.until_tick is not None:
-        body = {"untilTick": words.until_tick}
-    elif words.until_event:
-        body = {"untilEvent": {"type": words.until_event}}
+        body["untilTick"] = words.until_tick
+    if words.until_event:
+        body["untilEvent"] = {"type": words.until_event.split(",")}
+        if words.subject:
+            body["untilEvent"]["subject"] = words.subject
     return took(asked.client.operations.step(words.sandbox, body))
 
 

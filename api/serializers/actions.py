@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 
 from api.serializers.sandboxes import (
     FileSerializer,
@@ -13,6 +15,9 @@ from api.serializers.sandboxes import (
 )
 from sandbox.actions import Imported
 from sandbox.errors import Cause
+
+#: Types of events that one run may wait for.
+MOST_TYPES = 16
 
 
 class DoneSerializer(serializers.Serializer[Any]):
@@ -34,16 +39,36 @@ class SpeedSerializer(serializers.Serializer[Any]):
     speed = serializers.FloatField()
 
 
-class UntilEventSerializer(serializers.Serializer[Any]):
-    """The first event that matches ends the run."""
+@extend_schema_field(
+    {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+)
+class OneOrMany(serializers.Field[Any, Any, Any, Any]):
+    """A text, or a list of texts."""
 
-    type = serializers.CharField(max_length=16)
+    def to_internal_value(self, data: Any) -> list[str]:
+        """Return the texts."""
+        given = [data] if isinstance(data, str) else data
+        if not isinstance(given, list) or not 1 <= len(given) <= MOST_TYPES:
+            raise ValidationError(f"expected a text or a list of up to {MOST_TYPES}")
+        if not all(isinstance(one, str) and one for one in given):
+            raise ValidationError("expected texts, none of them empty")
+        return given
+
+    def to_representation(self, value: Any) -> Any:
+        """Return it as it is."""
+        return value
+
+
+class UntilEventSerializer(serializers.Serializer[Any]):
+    """The first event that matches ends the run: one of several types, or one."""
+
+    type = OneOrMany(help_text="Admit, or [Preempt, Evict]")
     subject = serializers.CharField(required=False, max_length=400)
     reason = serializers.CharField(required=False, max_length=128)
 
 
 class StepSerializer(serializers.Serializer[Any]):
-    """One of: a number of ticks, a tick to reach, an event to see."""
+    """A number of ticks; or a tick to reach, an event to see, whichever comes first."""
 
     ticks = serializers.IntegerField(
         required=False, default=1, min_value=1, max_value=1_000_000

@@ -141,6 +141,9 @@ class ComparisonSerializer(serializers.Serializer[Any]):
         help_text="The last tick that all have in common."
     )
     toTick = serializers.IntegerField()  # noqa: N815 - as it travels
+    historyFrom = serializers.IntegerField(  # noqa: N815 - as it travels
+        help_text="Waits that began before this tick are not known."
+    )
     sameSubjects = serializers.BooleanField(  # noqa: N815 - as it travels
         help_text="false: the stacks are too different to tell workloads apart."
     )

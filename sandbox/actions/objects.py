@@ -22,6 +22,7 @@ from scheduler.errors import PolicyError, SchedulerError
 from scheduler.manifests.documents import Limits
 from scheduler.manifests.load import Finding, Loaded, load
 from scheduler.manifests.references import check_references
+from scheduler.manifests.updates import check_update
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import read_policy
 from scheduler.scenarios import merge
@@ -106,16 +107,34 @@ def _plan(
     coming = {obj.key: obj.manifest for obj in loaded.objects}
     stack = loaded.policy.get("stack", world.policy.spec.stack)
     findings += check_references({**present, **coming}, loaded.places, stack=stack)
+    fixed = _fixed(world, loaded)
+    findings += fixed.values()
     errors = [finding for finding in findings if finding.level == "error"]
     if errors and not skip_errors:
         raise InvalidError("nothing was taken", causes=causes_of(findings))
     answer = Imported(findings=causes_of(findings))
-    put = _put(world, _without(loaded, errors), answer)
+    taken = [obj for obj in _without(loaded, errors) if obj.key not in fixed]
+    put = _put(world, taken, answer)
     policy = _policy(world, loaded, answer)
     parts: list[Part] = [p for p in (policy, put) if p is not None]
     if not parts:
         return None, answer
     return (parts[0] if len(parts) == 1 else Several(parts)), answer
+
+
+def _fixed(world: World, loaded: Loaded) -> dict[Key, Finding]:
+    """Return what would change a field that the real systems hold fixed."""
+    found: dict[Key, Finding] = {}
+    for obj in loaded.objects:
+        if obj.key not in world.objects:
+            continue
+        refused = check_update(world.get(obj.key), obj)
+        if refused is not None:
+            place = loaded.places[obj.key].place(refused.field)
+            found[obj.key] = Finding(
+                level="error", place=place, problem=refused.problem
+            )
+    return found
 
 
 def _scenarios(loaded: Loaded) -> list[Finding]:

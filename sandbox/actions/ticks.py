@@ -14,7 +14,7 @@ from sandbox.events import Line
 from sandbox.leases import Claim
 from sandbox.models import Sandbox
 from sandbox.operations import AnyOperation, Tick, Transport
-from sandbox.rows.transport import KEY
+from sandbox.rows.transport import KEY, awaited
 from scheduler.decisions import Decision
 from scheduler.tick import next_instant
 from scheduler.world import World
@@ -73,26 +73,33 @@ def _why_stop(sandbox: Sandbox, world: World) -> str:
     until = sandbox.until
     if "tick" in until and world.tick >= until["tick"]:
         return f"tick {until['tick']} is reached"
-    if "type" in until and _seen(until, world.context.journal.decisions):
-        return f"{until['type']} {until.get('subject', '')}".strip() + " is seen"
-    racing = sandbox.speed == 0 or "type" in until
+    kinds = awaited(until)
+    seen = _first(until, kinds, world.context.journal.decisions)
+    if seen is not None:
+        return f"{type(seen).__name__} {seen.subject} is seen"
+    racing = sandbox.speed == 0 or bool(kinds)
     if racing and next_instant(world) is None:
         return "nothing more happens by itself"
     return ""
 
 
-def _seen(until: dict[str, Any], decisions: Iterable[Decision]) -> bool:
-    return any(
-        type(decision).__name__ == until["type"]
-        and until.get("subject", "") in ("", str(decision.subject))
-        and until.get("reason", "") in ("", decision.reason)
-        for decision in decisions
-    )
+def _first(
+    until: dict[str, Any], kinds: list[str], decisions: Iterable[Decision]
+) -> Decision | None:
+    """Return the first decision that is waited for."""
+    for decision in decisions:
+        if (
+            type(decision).__name__ in kinds
+            and until.get("subject", "") in ("", str(decision.subject))
+            and until.get("reason", "") in ("", decision.reason)
+        ):
+            return decision
+    return None
 
 
 def _next_due(sandbox: Sandbox) -> float:
     now = time.time()
-    if sandbox.speed == 0 or "type" in sandbox.until:
+    if sandbox.speed == 0 or awaited(sandbox.until):
         pause = limits.seconds_per_tick()
     else:
         pause = max(1 / sandbox.speed, limits.seconds_per_tick())

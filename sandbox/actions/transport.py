@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -14,6 +15,7 @@ from sandbox.diffs import Step
 from sandbox.errors import Cause, InvalidError
 from sandbox.operations import Transport
 from sandbox.rows.transport import KEY, until_text
+from scheduler import decisions
 
 SLOWEST, FASTEST = 0.1, 1000.0
 
@@ -45,20 +47,21 @@ def do_step(
     *,
     ticks: int = 1,
     until_tick: int | None = None,
-    until_event: dict[str, str] | None = None,
+    until_event: Mapping[str, Any] | None = None,
 ) -> Step:
     """Run `ticks` ticks, or to a tick, or to an event, then pause.
 
-    An event is {type, subject?, reason?}: the first one that matches ends the
-    run. Ticks come at the sandbox's speed; towards an event, as fast as they
-    go. The workers do the ticks; this returns at once.
+    An event is {type, subject?, reason?}, its type one or a list of them: the
+    first one that matches ends the run, or the tick when that is given too. Ticks
+    come at the sandbox's speed; towards an event, as fast as they go. The workers
+    do the ticks; this returns at once.
     """
+    until: dict[str, Any] = {}
     if until_event is not None:
         until = _event(until_event)
-    elif until_tick is not None:
-        until = {"tick": until_tick}
-    else:
-        until = {"ticks": ticks}
+    if until_tick is not None:
+        until["tick"] = until_tick
+    until = until or {"ticks": ticks}
     with turn(user, sandbox_id) as mine:
         until = _absolute(until, mine.sandbox.tick)
         columns = {"playing": True, "until": until, "problem": ""}
@@ -73,12 +76,18 @@ def _absolute(until: dict[str, Any], tick: int) -> dict[str, Any]:
     return until
 
 
-def _event(given: dict[str, str]) -> dict[str, Any]:
+def _event(given: Mapping[str, Any]) -> dict[str, Any]:
     unknown = sorted(set(given) - {"type", "subject", "reason"})
     if unknown or not given.get("type"):
         problem = "expected type, and perhaps subject and reason"
         raise _wrong("untilEvent", f"{problem}, got {sorted(given)}")
-    return dict(given)
+    kinds = [given["type"]] if isinstance(given["type"], str) else list(given["type"])
+    for kind in kinds:
+        if kind not in decisions.NAMES:
+            known = ", ".join(decisions.NAMES)
+            raise _wrong("untilEvent.type", f"expected one of {known}, got {kind!r}")
+    rest = {name: given[name] for name in ("subject", "reason") if given.get(name)}
+    return {"types": kinds, **rest}
 
 
 def check_speed(speed: float) -> float:

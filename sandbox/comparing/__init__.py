@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from sandbox.comparing.branches import Branch, read_branches
 from sandbox.comparing.differences import first_difference, preemptions
 from sandbox.comparing.fares import counts, fares
@@ -36,7 +38,9 @@ def compare(
     MOST_LISTED, the most different first. A fixed number of queries per branch.
     """
     end = min([s.tick for s in sandboxes] + ([] if to_tick is None else [to_tick]))
-    return side_by_side(read_branches(sandboxes, end), end, points=points)
+    found = side_by_side(read_branches(sandboxes, end), end, points=points)
+    first = max(sandbox.kept_tick for sandbox in sandboxes)
+    return msgspec.structs.replace(found, history_from=first)
 
 
 def side_by_side(

@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from sandbox import history, operations
 from sandbox.comparing.shapes import BranchLine
+from sandbox.errors import GoneError
 from sandbox.events import Line, lines_of
 from sandbox.history import Stretch
 from sandbox.models import Event, Revision, Sample, Sandbox
@@ -64,6 +65,8 @@ class Branch:
 def read_branches(sandboxes: Sequence[Sandbox], end: int) -> list[Branch]:
     """Return the branches; the past that they have in common is read once."""
     common = common_revision(sandboxes)
+    for sandbox in sandboxes:
+        _refuse_let_go(sandbox, common)
     first = sandboxes[0]
     begin = _revision(first, common)
     tick, t_ms = min(begin, (end, begin[1]))
@@ -71,9 +74,18 @@ def read_branches(sandboxes: Sequence[Sandbox], end: int) -> list[Branch]:
     return [_branch(sandbox, common, tick, t_ms, end, before) for sandbox in sandboxes]
 
 
+def _refuse_let_go(sandbox: Sandbox, common: int) -> None:
+    """Refuse a branch whose own way is not told from its beginning."""
+    if sandbox.kept_revision > common + 1:
+        raise GoneError(
+            f"branch {sandbox.branch} parts from the others before tick "
+            f"{sandbox.kept_tick}, where its kept history begins"
+        )
+
+
 def common_revision(sandboxes: Sequence[Sandbox]) -> int:
     """Return the last revision that all the sandboxes share; 0 for strangers."""
-    first, *others = [history.lineage(sandbox) for sandbox in sandboxes]
+    first, *others = [history.lineage(one, whole=True) for one in sandboxes]
     return min(
         (_shared(first, other) for other in others),
         default=sandboxes[0].revision,

@@ -138,6 +138,7 @@ class Comparison(Shape, frozen=True, kw_only=True):
     branches: list[BranchLine]
     from_tick: int  # the last that all have in common
     to_tick: int
+    history_from: int = 0  # waits that began before this tick are not known
     same_subjects: bool  # False: the stacks are too different to tell workloads apart
     differences: list[Difference | None]  # one per other branch; None = the same
     counts: list[Counts]

@@ -94,12 +94,19 @@ def _changed(path: str, before: Any, after: Any) -> Iterator[str]:
 
 def until_text(until: dict[str, Any]) -> str:
     """Return in words what a running step waits for; "" when nothing."""
+    words = " or ".join(awaited(until))
+    if words and until.get("subject"):
+        words = f"{words} {until['subject']}"
     if "tick" in until:
-        return f"tick {until['tick']}"
-    if "type" in until:
-        subject = until.get("subject", "")
-        return f"{until['type']} {subject}".strip()
-    return ""
+        tick = f"tick {until['tick']}"
+        return f"{words} or {tick}" if words else tick
+    return words
+
+
+def awaited(until: dict[str, Any]) -> list[str]:
+    """Return the types of decisions that a running step waits for."""
+    found: list[str] = until.get("types") or [t for t in [until.get("type")] if t]
+    return found
 
 
 _FIRST = ("cpu", "memory")

@@ -10,11 +10,16 @@ from tests.builders import cluster_queue, flavor, local_queue, node
 
 
 def crowded(
-    *, workloads: int = 10_000, nodes: int = 1_000, queues: int = 30
+    *,
+    workloads: int = 10_000,
+    nodes: int = 1_000,
+    queues: int = 30,
+    runtime_s: tuple[int, int] = (60, 13),
 ) -> list[tuple[str, str]]:
     """Return files: queues of one cohort, and work for more than they can run.
 
-    Workloads arrive over the first minute and run for one minute and more.
+    Workloads arrive over the first minute and run for `runtime_s`: the least, and
+    over how many seconds they differ.
     """
     manifests: list[dict[str, Any]] = [flavor()]
     for n in range(queues):
@@ -25,12 +30,14 @@ def crowded(
             local_queue(f"lq{n}", cluster_queue=f"cq{n}"),
         ]
     manifests += [node(f"n{n:04d}", cpu=16) for n in range(nodes)]
-    manifests += [workload(n, queues) for n in range(workloads)]
+    manifests += [workload(n, queues, runtime_s) for n in range(workloads)]
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     return [("world.yaml", yaml.dump_all(manifests, Dumper=dumper))]
 
 
-def workload(n: int, queues: int) -> dict[str, Any]:
+def workload(
+    n: int, queues: int, runtime_s: tuple[int, int] = (60, 13)
+) -> dict[str, Any]:
     """Return one Workload of one pod."""
     requests = {"requests": {"cpu": str(1 + n % 7)}}
     container = {"name": "main", "image": "example.com/main", "resources": requests}
@@ -43,7 +50,7 @@ def workload(n: int, queues: int) -> dict[str, Any]:
             "namespace": "default",
             "annotations": {
                 "quotalab.dev/arrival": f"{n * 7 % 60}s",
-                "quotalab.dev/runtime": f"{60 + n % 13}s",
+                "quotalab.dev/runtime": f"{runtime_s[0] + n % runtime_s[1]}s",
             },
         },
         "spec": {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from sandbox.errors import (
 from sandbox.explaining import preview_move
 from sandbox.models import Event, Member, Revision, Sandbox, Workload
 from scheduler.records.objects import Key
-from tests.builders import cluster_queue, flavor, local_queue, node
+from tests.builders import cluster_queue, flavor, local_queue, node, pod
 from tests.sandbox.conftest import check_rows, contended, row, text_of, tick
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -322,3 +323,66 @@ def test_a_deleted_sandbox_leaves_no_row(busy, person):
     actions.do_delete_sandbox(person, busy.pk)
     assert not Workload.objects.exists()
     assert not Revision.objects.exists()
+
+
+# ------------------------------------------------------- what stays as it is
+
+
+def put(person, sandbox, manifest, **options):
+    return actions.do_import(
+        person, sandbox.pk, [("edit.yaml", text_of(manifest))], **options
+    )
+
+
+def refused(person, sandbox, manifest, field, said):
+    before = row(sandbox).revision
+    with pytest.raises(InvalidError) as caught:
+        put(person, sandbox, manifest)
+    (cause,) = [c for c in caught.value.causes if c.level == "error"]
+    assert cause.field == field
+    assert said in cause.problem
+    assert cause.line > 0
+    assert row(sandbox).revision == before
+
+
+def test_a_localqueue_stays_with_its_clusterqueue(busy, person):
+    moved = local_queue("a-door", cluster_queue="b")
+    refused(person, busy, moved, "spec.clusterQueue", "expected 'a'")
+
+
+def test_a_workload_with_quota_keeps_queue_and_podsets(busy, person):
+    tick(busy, 2)
+    world, _ = worlds.copy_of(busy.pk)
+    held = next(
+        obj
+        for key in world.keys("Workload")
+        for obj in [world.get(key)]
+        if obj.status.get("admission")
+    )
+    moved = copy.deepcopy(held.manifest)
+    moved["spec"]["queueName"] += "-b"
+    refused(person, busy, moved, "spec.queueName", "while quota is reserved")
+    raised = copy.deepcopy(held.manifest)
+    raised["spec"]["priority"] = 1234
+    assert put(person, busy, raised).changed == [str(held.key)]
+
+
+def test_a_pod_keeps_what_it_asks_for_and_who_schedules_it(make, person):
+    sandbox = make(node("n", cpu=4), pod("p", cpu=1), policy={"stack": "kube"})
+    larger = pod("p", cpu=2)
+    field = "spec.containers[0].resources.requests"
+    refused(person, sandbox, larger, field, "fixed once the pod is there")
+    other = pod("q", cpu=1)
+    other["spec"]["schedulerName"] = "mine"
+    put(person, sandbox, other)
+    other["spec"]["schedulerName"] = "yours"
+    refused(person, sandbox, other, "spec.schedulerName", "expected 'mine'")
+
+
+def test_what_is_fixed_is_left_out_when_errors_are_skipped(busy, person):
+    moved = local_queue("a-door", cluster_queue="b")
+    fresh = local_queue("c-door", cluster_queue="b")
+    answer = actions.do_import(
+        person, busy.pk, [("e.yaml", text_of(moved, fresh))], skip_errors=True
+    )
+    assert (answer.created, answer.changed) == (["LocalQueue/default/c-door"], [])

@@ -8,6 +8,7 @@ import pytest
 from django.db.models import F
 
 from sandbox import actions, history, leases, retention, tasks
+from sandbox.comparing import compare
 from sandbox.errors import ForbiddenError, GoneError, InvalidError
 from sandbox.models import Checkpoint, Diff, Event, Revision, Sample
 from scheduler.records.objects import Key
@@ -132,6 +133,16 @@ def test_a_fork_of_what_is_kept_begins_where_that_does(long, person):
     with pytest.raises(GoneError):
         history.revision_at(row(fork), row(long).kept_tick - 1)
     check_rows(fork)
+
+
+def test_branches_are_compared_while_both_tell_how_they_parted(long, person):
+    early = actions.do_fork(person, long.pk, tick=40)
+    late = actions.do_fork(person, long.pk)
+    tasks.tidy()
+    present = row(long)
+    assert compare([present, row(late)]).history_from == present.kept_tick
+    with pytest.raises(GoneError, match="where its kept history begins"):
+        compare([present, row(early)])
 
 
 def test_a_rewind_stays_within_what_is_kept(long, person):

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from sandbox import actions, leases, tasks, worlds
-from sandbox.errors import OvertakenError
-from sandbox.models import Event, Revision, Sample, Sandbox
+from sandbox.errors import InvalidError, OvertakenError
+from sandbox.models import Event, Revision, Sample, Sandbox, Workload
 from scheduler.tick import run_tick
 from tests.builders import world_of
 from tests.sandbox.conftest import check_rows, contended, row, tick
@@ -116,6 +116,46 @@ def test_a_step_stops_at_its_event(make, person):
     steps = tick(sandbox, 50)
     assert "Finish" in {event["type"] for event in steps[-1].events}
     assert not any(e["type"] == "Finish" for s in steps[:-1] for e in s.events)
+
+
+def test_a_step_stops_at_the_first_of_several_events(make, person):
+    one, other = make(*contended()), make(*contended())
+    actions.do_step(person, one.pk, until_event={"type": ["Finish", "Preempt"]})
+    steps = tick(one, 50)
+    seen = [{e["type"] for e in s.events} & {"Finish", "Preempt"} for s in steps]
+    assert seen[-1]
+    assert not any(seen[:-1])
+    given = {"type": ["Finish"]}
+    actions.do_step(person, other.pk, until_event=given, until_tick=2)
+    assert row(other).until == {"types": ["Finish"], "tick": 2}
+    assert len(tick(other, 50)) == 2
+
+
+def test_a_step_stops_when_one_workload_is_admitted(make, person):
+    sandbox = make(*contended())
+    name = next(w for w in _waiting(sandbox, person))
+    subject = f"Workload/default/{name}"
+    actions.do_step(
+        person, sandbox.pk, until_event={"type": "Admit", "subject": subject}
+    )
+    steps = tick(sandbox, 80)
+    last = [(e["type"], e["subject"]) for e in steps[-1].events]
+    assert ("Admit", subject) in last
+    told = next(e["message"] for e in steps[-1].events if e["reason"] == "Pause")
+    assert told == f"Admit {subject} is seen"
+
+
+def _waiting(sandbox: Sandbox, person: object) -> list[str]:
+    actions.do_step(person, sandbox.pk, ticks=5)
+    tick(sandbox, 9)
+    rows = Workload.objects.filter(sandbox=sandbox, phase="pending")
+    return sorted(rows.values_list("name", flat=True))
+
+
+def test_an_event_that_cannot_come_is_refused(make, person):
+    sandbox = make(*contended())
+    with pytest.raises(InvalidError, match=r"untilEvent\.type: expected one of Arrive"):
+        actions.do_step(person, sandbox.pk, until_event={"type": "Explode"})
 
 
 def test_full_speed_ends_when_nothing_more_happens(make, person):

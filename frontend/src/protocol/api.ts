@@ -44,6 +44,8 @@ export interface Comparison {
   /** The last tick that all have in common. */
   readonly fromTick: number;
   readonly toTick: number;
+  /** Waits that began before this tick are not known. */
+  readonly historyFrom: number;
   /** false: the stacks are too different to tell workloads apart. */
   readonly sameSubjects: boolean;
   /** One per other branch; null = they decide the same. */
@@ -828,7 +830,7 @@ export interface Start {
   readonly visibility?: VisibilityEnum;
 }
 
-/** One of: a number of ticks, a tick to reach, an event to see. */
+/** A number of ticks; or a tick to reach, an event to see, whichever comes first. */
 export interface Step {
   readonly ticks?: number;
   readonly untilTick?: number | null;
@@ -875,9 +877,10 @@ export interface Total {
   readonly deltas: readonly (number | null)[];
 }
 
-/** The first event that matches ends the run. */
+/** The first event that matches ends the run: one of several types, or one. */
 export interface UntilEvent {
-  readonly type: string;
+  /** Admit, or [Preempt, Evict] */
+  readonly type: string | readonly string[];
   readonly subject?: string;
   readonly reason?: string;
 }

@@ -40,8 +40,9 @@ export async function act(name: string, body: Json = {}): Promise<Json | null> {
 export const play = (): Promise<Json | null> => act("play");
 export const pause = (): Promise<Json | null> => act("pause");
 export const step = (ticks = 1): Promise<Json | null> => act("step", { ticks } satisfies Step);
-/** Run until a decision of this type, and stop there. */
-export const stepUntil = (type: string): Promise<Json | null> => act("step", { untilEvent: { type } } satisfies Step);
+/** Run until a decision of one of these types, about one subject if named, and stop there. */
+export const stepUntil = (type: string | string[], subject?: string): Promise<Json | null> =>
+  act("step", { untilEvent: subject === undefined ? { type } : { type, subject } } satisfies Step);
 /** Run until a workload has to wait for quota, and stop there. */
 export const stepUntilWaiting = (): Promise<Json | null> =>
   act("step", { untilEvent: { type: "Wait", reason: "WaitingForQuota" } });

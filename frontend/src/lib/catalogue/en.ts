@@ -99,6 +99,8 @@ export const EN = {
   "until.Admit": "the next admission",
   "until.Evict": "the next eviction",
   "until.Finish": "the next end of a run",
+  "until.lost": "Next that loses its place",
+  "until.this": "Run until it is admitted",
   "speed.menu": "Speed",
   "speed.ticks": "{speed} tick/s|{speed} ticks/s",
   "speed.most": "full speed",

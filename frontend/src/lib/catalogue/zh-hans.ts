@@ -101,6 +101,8 @@ export const ZH_HANS: Words = {
   "until.Admit": "下一次准入",
   "until.Evict": "下一次驱逐",
   "until.Finish": "下一次运行结束",
+  "until.lost": "下一次失去位置",
+  "until.this": "运行到它获准入",
   "speed.menu": "速度",
   "speed.ticks": "{speed} 时刻/秒",
   "speed.most": "全速",

@@ -101,6 +101,8 @@ export const ZH_HANT: Words = {
   "until.Admit": "下一次准入",
   "until.Evict": "下一次驅逐",
   "until.Finish": "下一次執行結束",
+  "until.lost": "下一次失去位置",
+  "until.this": "執行到它獲准入",
   "speed.menu": "速度",
   "speed.ticks": "{speed} 時刻/秒",
   "speed.most": "全速",
