@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 
+import psutil
 import pytest
 import schemathesis
 from asgiref.testing import ApplicationCommunicator
@@ -119,6 +121,21 @@ def test_hostile_yaml_is_told_and_changes_nothing(call, make, text):
     assert answer.json()["details"]["causes"]
     after = row(sandbox)
     assert (after.revision, after.hash) == (before.revision, before.hash)
+
+
+def test_hostile_yaml_is_refused_quickly_and_leaves_no_memory_behind(call, make):
+    sandbox, process = make(flavor()), psutil.Process()
+    sizes, slowest = [], 0.0
+    for _ in range(3):
+        for text in HOSTILE.values():
+            body = {"files": [{"name": "hostile.yaml", "text": text}]}
+            begun = process.cpu_times().user
+            assert call("post", sandbox, "/actions/import", body).status_code == 422
+            slowest = max(slowest, process.cpu_times().user - begun)
+        gc.collect()
+        sizes.append(process.memory_info().rss)
+    assert sizes[-1] - sizes[0] < 16 * 2**20
+    assert slowest < 5, "seconds of work for a text that is refused"
 
 
 @pytest.mark.parametrize(

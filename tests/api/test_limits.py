@@ -299,6 +299,56 @@ def test_sockets_are_as_many_as_allowed(strict):
     wait_for(free, "a seat that was given back")
 
 
+#: What no client sends: the bytes of frames, after a handshake that was good.
+BENT_FRAMES = {
+    "not masked": bytes([0x81, 2]) + b"{}",
+    "an unknown opcode": bytes([0x83, 0x80, 0, 0, 0, 0]),
+    "reserved bits": bytes([0xF1, 0x80, 0, 0, 0, 0]),
+    "a length of 2^63": bytes([0x81, 0xFF]) + b"\xff" * 8 + bytes(4),
+    "a length that is not kept": bytes([0x81, 0xFE, 0xFF, 0xFF]) + bytes(10),
+    "a ping that is too long": bytes([0x89, 0xFE, 0x01, 0x00]) + bytes(260),
+    "no UTF-8": bytes([0x81, 0x82, 0, 0, 0, 0, 0xFF, 0xFE]),
+    "a piece of nothing": bytes([0x80, 0x80, 0, 0, 0, 0]),
+    "a close with half a code": bytes([0x88, 0x81, 0, 0, 0, 0, 3]),
+    "noise": bytes(range(256)),
+}
+
+
+def shaken(house: House) -> socket.socket:
+    """Open a socket by hand; return its line."""
+    url = socket_to(house)
+    host, _, path = url.removeprefix("ws://").partition("/")
+    name, _, port = host.partition(":")
+    line = socket.create_connection((name, int(port)), 10)
+    line.sendall(
+        f"GET /{path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\n"
+        "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n".encode()
+    )
+    assert line.recv(4096).startswith(b"HTTP/1.1 101 ")
+    return line
+
+
+def test_bent_frames_end_their_own_socket_and_take_no_memory(strict):
+    process, sizes = psutil.Process(strict.process.pid), []
+    for _ in range(3):
+        for name, frame in BENT_FRAMES.items():
+            with shaken(strict) as line:
+                line.sendall(frame)
+                if name != "a length that is not kept":
+                    await_end(line)
+        sizes.append(process.memory_info().rss)
+    assert sizes[-1] - sizes[0] < 8 * 2**20
+    assert strict.get("/healthz") == {"status": "ok"}
+
+
+def await_end(line: socket.socket) -> None:
+    """Read until the other side closes."""
+    line.settimeout(20)
+    while line.recv(4096):
+        pass
+
+
 def test_a_frame_beyond_the_cap_closes_its_socket(strict):
     with connect(socket_to(strict)) as line:
         line.send("x" * 100_000)
