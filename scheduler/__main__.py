@@ -1,4 +1,4 @@
-"""The command line of the engine: `python -m scheduler run`, `experiment`, `replay`."""
+"""The command line of the engine: `python -m scheduler run`, and other verbs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ VERBS = {
     "run": "scheduler.run",
     "experiment": "scheduler.experiment",
     "replay": "scheduler.replay",
+    "reproduce": "scheduler.reproduce",
 }
 USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m] [--json]
        python -m scheduler experiment FILE [--json]
+       python -m scheduler reproduce PATH... TYPE [--subject KEY] [--until 10m]
        python -m scheduler replay VECTORS... [--show ID]
 """
 

@@ -12,11 +12,12 @@ nothing is guessed from what objects look like.
 from __future__ import annotations
 
 from scheduler.reproduction.report import Reproduction
-from scheduler.reproduction.search import reproduce
+from scheduler.reproduction.search import Hear, reproduce
 from scheduler.reproduction.starts import Start, start_of_files, start_of_world
 from scheduler.reproduction.trial import match_of
 
 __all__ = [
+    "Hear",
     "Reproduction",
     "Start",
     "match_of",

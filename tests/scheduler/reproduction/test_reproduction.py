@@ -8,6 +8,7 @@ import pytest
 from scheduler.decisions import Admit, Decision, Preempt
 from scheduler.expectations import judge
 from scheduler.records.scenario import Match
+from scheduler.reproduce import main as command
 from scheduler.reproduction import (
     Reproduction,
     match_of,
@@ -15,12 +16,13 @@ from scheduler.reproduction import (
     start_of_files,
     start_of_world,
 )
+from scheduler.run import main as run
 from scheduler.scenarios import Assembled, assemble
 from scheduler.simulation import simulate
 from scheduler.tick import run_tick
 from scheduler.world import World
 from tests.builders import assembled, node, pod
-from tests.sandbox.conftest import contended
+from tests.sandbox.conftest import contended, text_of
 
 
 def run_to(assembled_: Assembled, kind: type[Decision]) -> Decision:
@@ -121,3 +123,14 @@ def test_a_limit_of_runs_is_kept_and_told(preemption):
     assert found.found
     assert not found.minimal
     assert found.runs <= 5
+
+
+def test_the_command_prints_what_runs_and_holds(tmp_path, capsys):
+    world = tmp_path / "world.yaml"
+    world.write_text(text_of(*contended()))
+    assert command([str(world), "Preempt"]) == 0
+    small = tmp_path / "smallest.json"
+    small.write_text(capsys.readouterr().out)
+    assert run([str(small)]) == 0
+    assert "ok  " in capsys.readouterr().out
+    assert command([str(world), "Preempt", "--subject", "Workload/a/none"]) == 1
