@@ -183,7 +183,8 @@ def sqlite(path: Path) -> dict[str, Any]:
     """Return Django's settings for one SQLite file that many processes share.
 
     IMMEDIATE and WAL together: a deferred transaction that reads and then writes
-    fails at once when another one wrote, whatever the timeout.
+    fails at once when another one wrote, whatever the timeout. The cache is each
+    connection's own and fills up; pages that are only read come from the map.
     """
     return {
         "ENGINE": "django.db.backends.sqlite3",
@@ -195,7 +196,7 @@ def sqlite(path: Path) -> dict[str, Any]:
             "init_command": (
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
                 "PRAGMA temp_store=MEMORY; PRAGMA mmap_size=134217728; "
-                "PRAGMA cache_size=-32000; PRAGMA journal_size_limit=27103364;"
+                "PRAGMA cache_size=-4000; PRAGMA journal_size_limit=27103364;"
             ),
         },
         # A file, as in the run: shared memory databases lock by table, not by WAL.

@@ -47,7 +47,7 @@ def begin() -> str:
 
     files = [("world.yaml", text_of(*contended(40)))]
     made = actions.do_create(local_user(), files=files, seed=1)
-    actions.do_play(local_user(), made.sandbox.pk, speed=0)
+    actions.do_play(local_user(), made.sandbox.pk, speed=100)
     return str(made.sandbox.pk)
 
 
