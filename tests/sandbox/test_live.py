@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import redis
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from tests.services.house import House
+from tests.services.house import House, wait_for
 
 TIMEOUT_S = 15.0
 
@@ -219,3 +220,21 @@ def test_a_lost_bus_is_told_and_so_is_its_return(house):
             told.append(reader.status())
         reader.read_to(live.run(5))
         assert reader.page == live.fresh()
+
+
+def test_a_process_subscribes_once_per_sandbox_however_many_look(house):
+    live = Live(house)
+    words = " ".join(house.child("valkey").cmdline())
+    socket = words.partition("unixsocket:")[2].split()[0]
+    bus = redis.Redis.from_url(f"unix://{socket}", retry=None)
+
+    def subscriptions() -> int:
+        names = [n for n in bus.pubsub_channels("*") if live.id.encode() in n]
+        return sum(count for _, count in bus.pubsub_numsub(*names)) if names else 0
+
+    with contextlib.ExitStack() as open_ones:
+        for _ in range(20):
+            open_ones.enter_context(live.reader()).read()
+        assert subscriptions() == 1
+    wait_for(lambda: subscriptions() == 0, "the end of the subscription")
+    bus.close()
