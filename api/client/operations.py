@@ -697,6 +697,7 @@ class Operations(Sender):
         table: str | int,
         *,
         fields: Mapping[str, str] | None = None,
+        group: str | None = None,
         limit: int | None = None,
         offset: int | None = None,
         search: str | None = None,
@@ -704,7 +705,7 @@ class Operations(Sender):
         tick: int | None = None,
     ) -> Table:
         """Return a page of the table."""
-        return cast('Table', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/tables/{self.part(table)}", query=given({**(fields or {}), 'limit': limit, 'offset': offset, 'search': search, 'sort': sort, 'tick': tick})))
+        return cast('Table', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/tables/{self.part(table)}", query=given({**(fields or {}), 'group': group, 'limit': limit, 'offset': offset, 'search': search, 'sort': sort, 'tick': tick})))
 
     def tokens_create(
         self,
@@ -1371,6 +1372,7 @@ class AsyncOperations(AsyncSender):
         table: str | int,
         *,
         fields: Mapping[str, str] | None = None,
+        group: str | None = None,
         limit: int | None = None,
         offset: int | None = None,
         search: str | None = None,
@@ -1378,7 +1380,7 @@ class AsyncOperations(AsyncSender):
         tick: int | None = None,
     ) -> Table:
         """Return a page of the table."""
-        return cast('Table', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/tables/{self.part(table)}", query=given({**(fields or {}), 'limit': limit, 'offset': offset, 'search': search, 'sort': sort, 'tick': tick})))
+        return cast('Table', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/tables/{self.part(table)}", query=given({**(fields or {}), 'group': group, 'limit': limit, 'offset': offset, 'search': search, 'sort': sort, 'tick': tick})))
 
     async def tokens_create(
         self,

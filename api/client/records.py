@@ -365,6 +365,13 @@ class Fork(TypedDict):
     title: NotRequired[str]
 
 
+class Group(TypedDict):
+    """One value of the field that parts the rows."""
+
+    value: str
+    count: int
+
+
 class Guess(TypedDict):
     """What a follower expects: the index of a choice at the index of a stop."""
 
@@ -894,6 +901,7 @@ class Table(TypedDict):
 
     items: list[dict[str, Any]]
     total: int
+    groups: list[Group]
     offset: int
     revision: int
 

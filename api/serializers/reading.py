@@ -20,11 +20,19 @@ class StatusSerializer(serializers.Serializer[Any]):
     code = serializers.IntegerField()
 
 
+class GroupSerializer(serializers.Serializer[Any]):
+    """One value of the field that parts the rows."""
+
+    value = serializers.CharField(allow_blank=True)
+    count = serializers.IntegerField()
+
+
 class TableSerializer(serializers.Serializer[Any]):
     """A page of rows, as on the live page."""
 
     items = serializers.ListField(child=serializers.DictField())
     total = serializers.IntegerField(help_text="rows that match")
+    groups = GroupSerializer(many=True, help_text="Of all that match, not of the page.")
     offset = serializers.IntegerField()
     revision = serializers.IntegerField()
 

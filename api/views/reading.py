@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -60,6 +61,11 @@ class Table(View):
             _TICK,
             OpenApiParameter("search", str, description="In name and namespace."),
             OpenApiParameter("sort", str, description="Field, -field = descending."),
+            OpenApiParameter(
+                "group",
+                str,
+                description="Field whose values part the rows; `groups` counts them.",
+            ),
             OpenApiParameter("limit", int),
             OpenApiParameter("offset", int),
             OpenApiParameter(
@@ -85,10 +91,19 @@ class Table(View):
             {
                 "items": rows[offset : offset + limit],
                 "total": len(rows),
+                "groups": _groups(rows, request.query_params.get("group", "")),
                 "offset": offset,
                 "revision": revision,
             }
         )
+
+
+def _groups(rows: list[Row], field: str) -> list[dict[str, Any]]:
+    """Return the values of a field with their counts, in the order of the rows."""
+    if not field:
+        return []
+    counts = Counter(str(row[field]) for row in rows)
+    return [{"value": value, "count": count} for value, count in counts.items()]
 
 
 def _table(sandbox: Sandbox, table: str, revision: int) -> list[Row]:
@@ -98,7 +113,7 @@ def _table(sandbox: Sandbox, table: str, revision: int) -> list[Row]:
     return [row for row in page.values() if row["kind"] == TABLES[table]]
 
 
-_RESERVED = frozenset({"search", "sort", "limit", "offset", "tick", "format"})
+_RESERVED = frozenset({"search", "sort", "group", "limit", "offset", "tick", "format"})
 
 
 def _select(rows: list[Row], request: Request) -> list[Row]:
@@ -117,7 +132,11 @@ def _select(rows: list[Row], request: Request) -> list[Row]:
     field = sort.removeprefix("-")
     if field not in fields:
         raise ValidationError({"sort": f"no such field; known: {', '.join(fields)}"})
-    return sorted(rows, key=lambda row: _rank(row[field]), reverse=sort[0] == "-")
+    rows = sorted(rows, key=lambda row: _rank(row[field]), reverse=sort[0] == "-")
+    group = request.query_params.get("group", "")
+    if group and group not in fields:
+        raise ValidationError({"group": f"no such field; known: {', '.join(fields)}"})
+    return sorted(rows, key=lambda row: _rank(row[group])) if group else rows
 
 
 def _text(row: Row) -> str:

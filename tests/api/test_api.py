@@ -120,6 +120,10 @@ def test_tables_are_searched_sorted_and_paged(call, busy):
     assert priorities == sorted(priorities, reverse=True)
     found = call("get", busy, "/tables/workloads?phase=admitted&search=job").json()
     assert {item["phase"] for item in found["items"]} == {"admitted"}
+    parted = call("get", busy, "/tables/workloads?group=phase&limit=1").json()
+    assert sum(group["count"] for group in parted["groups"]) == parted["total"]
+    assert parted["groups"][0]["value"] == parted["items"][0]["phase"]
+
     wrong = call("get", busy, "/tables/workloads?colour=red")
     assert wrong.status_code == 422
 

@@ -311,6 +311,12 @@ export interface Fork {
   readonly title?: string;
 }
 
+/** One value of the field that parts the rows. */
+export interface Group {
+  readonly value: string;
+  readonly count: number;
+}
+
 /** What a follower expects: the index of a choice at the index of a stop. */
 export interface Guess {
   readonly stop: number;
@@ -842,6 +848,8 @@ export interface Table {
   readonly items: readonly (Readonly<Record<string, unknown>>)[];
   /** rows that match */
   readonly total: number;
+  /** Of all that match, not of the page. */
+  readonly groups: readonly Group[];
   readonly offset: number;
   readonly revision: number;
 }

@@ -1,6 +1,6 @@
 // Tables of a sandbox: sorted, searched, filtered and paged by the server.
 
-import { number, record, request, type Json } from "@/net/rest";
+import { number, record, request, text, type Json } from "@/net/rest";
 import type { AnyRow, Kind } from "@/protocol/wire";
 import { items } from "@/store/server";
 
@@ -27,11 +27,13 @@ export type TableRow = Json;
 export interface TablePage {
   readonly rows: readonly TableRow[];
   readonly total: number;
+  readonly groups: ReadonlyMap<string, number>; // value -> rows, of all that match
 }
 
 export interface TableAsk {
   readonly search: string;
   readonly sort: string; // field, or -field
+  readonly group: string; // field, or ""
   readonly offset: number;
   readonly limit: number;
   readonly tick: number | null;
@@ -40,10 +42,11 @@ export interface TableAsk {
 
 /** Return one page of a table. */
 export async function fetchTable(id: string, name: TableName, ask: TableAsk): Promise<TablePage> {
-  const { search, sort, offset, limit, tick, filters } = ask;
-  const query = { search, sort, offset, limit, tick, ...filters };
+  const { search, sort, group, offset, limit, tick, filters } = ask;
+  const query = { search, sort, group, offset, limit, tick, ...filters };
   const answer = record(await request("GET", `/sandboxes/${id}/tables/${name}`, { query }));
-  return { rows: items(answer), total: number(answer["total"]) };
+  const groups = new Map(items(answer["groups"] ?? []).map((one) => [text(one["value"]), number(one["count"])]));
+  return { rows: items(answer), total: number(answer["total"]), groups };
 }
 
 const KINDS: Readonly<Record<TableName, Kind>> = {

@@ -930,7 +930,7 @@ export const EN = {
   "table.filterBy": "Filter by {column}",
   "table.any": "any",
   "table.none": "Nothing matches. Take a filter away.",
-  "table.onPage": "{n} on this page|{n} on this page",
+  "table.inGroup": "{n} row|{n} rows",
   "lesson.none": "This sandbox has no lesson. Open a scenario with checkpoints from the start page.",
   "lesson.toStart": "To the scenarios",
   "lesson.link": "Link for followers",

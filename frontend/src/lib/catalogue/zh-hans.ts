@@ -932,7 +932,7 @@ export const ZH_HANS: Words = {
   "table.filterBy": "按 {column} 筛选",
   "table.any": "任意",
   "table.none": "没有匹配。去掉一个筛选条件。",
-  "table.onPage": "本页 {n} 个",
+  "table.inGroup": "{n} 行",
   "lesson.none": "这个沙盒没有课程。从开始页打开一个带检查点的场景。",
   "lesson.toStart": "前往场景",
   "lesson.link": "给听众的链接",

@@ -932,7 +932,7 @@ export const ZH_HANT: Words = {
   "table.filterBy": "按 {column} 篩選",
   "table.any": "任意",
   "table.none": "沒有匹配。去掉一個篩選條件。",
-  "table.onPage": "本頁 {n} 個",
+  "table.inGroup": "{n} 列",
   "lesson.none": "這個沙盒沒有課程。從開始頁開啟一個帶檢查點的場景。",
   "lesson.toStart": "前往場景",
   "lesson.link": "給聽眾的連結",
