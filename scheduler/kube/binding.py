@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
+from scheduler.kube.desk import Desk
 from scheduler.kube.handle import Held
 from scheduler.kube.hosts import Host
-from scheduler.kube.process import Process
 from scheduler.records.node import CPU, MEMORY, PODS
 from scheduler.records.pod import Pod
 
@@ -97,7 +97,7 @@ def refusal(pod: Pod, host: Host) -> tuple[str, str] | None:
     return None
 
 
-def conflict(process: Process, held: Held, now: int) -> str | None:
+def conflict(process: Desk, held: Held, now: int) -> str | None:
     """Return the sentence of a lost race, None when nobody else was there.
 
     `now` is the node's version as it stands. Source: KUBE_SCHEDULER.md 10, 17.

@@ -14,7 +14,7 @@ from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
 
 if TYPE_CHECKING:
-    from scheduler.kube.process import Process
+    from scheduler.kube.desk import Desk
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -42,16 +42,16 @@ class House(Protocol):
 
     bind_latency_ms: int
 
-    def lock(self, process: Process, node: str) -> None:
+    def lock(self, process: Desk, node: str) -> None:
         """Keep a node for this process until it is unlocked."""
 
-    def unlock(self, process: Process, node: str) -> None:
+    def unlock(self, process: Desk, node: str) -> None:
         """Let others have the node again."""
 
-    def locked_for(self, process: Process) -> frozenset[str]:
+    def locked_for(self, process: Desk) -> frozenset[str]:
         """Return the nodes that other processes keep."""
 
-    def commit(self, process: Process, held: Held) -> Status:
+    def commit(self, process: Desk, held: Held) -> Status:
         """Write a binding; an error when it was refused."""
 
     def remove_victim(self, victim: Pod, node: str, preemptor: Pod) -> None:
@@ -60,7 +60,7 @@ class House(Protocol):
     def group_members(self, group: Key) -> Iterable[Pod]:
         """Return the known pods of a PodGroup."""
 
-    def version(self, process: Process, node: str) -> int:
+    def version(self, process: Desk, node: str) -> int:
         """Return how often others than this process changed the node's pods."""
 
 
@@ -69,7 +69,7 @@ class ProfileHandle:
 
     framework: Framework
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Desk) -> None:
         self._process = process
         self.context = process.context
         self.cluster = process.cluster

@@ -17,10 +17,10 @@ from scheduler.kube.binding import (
     plain_counts,
     refusal,
 )
+from scheduler.kube.desk import Desk
 from scheduler.kube.events import Event
 from scheduler.kube.finding import LOCK
 from scheduler.kube.handle import Held
-from scheduler.kube.process import Process
 from scheduler.kube.queue import Queued
 from scheduler.kube.status import OK, Status, error
 from scheduler.records.objects import Key
@@ -48,7 +48,7 @@ class Sharing:
         self.counts: dict[str, Counts] = {}
         self._idle_since: dict[str, int] = {}
 
-    def commit(self, process: Process, held: Held) -> Status:
+    def commit(self, process: Desk, held: Held) -> Status:
         """Write a binding, by the rules of the binding mode."""
         pod, node = held.pod, held.node
         counts = self.counts[process.name]
@@ -70,7 +70,7 @@ class Sharing:
         self._bind(process, pod, node)
         return OK
 
-    def _bind(self, process: Process, pod: Pod, node: str) -> None:
+    def _bind(self, process: Desk, pod: Pod, node: str) -> None:
         bound = msgspec.structs.replace(pod, started_us=self.context.now_us)
         self.stage.pods[pod.key] = bound
         self.versions.bump(node, process.name)
@@ -83,7 +83,7 @@ class Sharing:
         for other in self.stage.processes:
             other.pod_placed(bound, node)
 
-    def _refuse(self, process: Process, held: Held, turned: tuple[str, str]) -> None:
+    def _refuse(self, process: Desk, held: Held, turned: tuple[str, str]) -> None:
         """The node's agent turns a bound pod away: the pod has failed."""
         pod = held.pod
         counts = self.counts[process.name]
@@ -130,29 +130,29 @@ class Sharing:
         """Return the known pods of a PodGroup."""
         return self.stage.members.of(group)
 
-    def version(self, process: Process, node: str) -> int:
+    def version(self, process: Desk, node: str) -> int:
         """Return how often others than this process changed the node's pods."""
         return self.versions.foreign(node, process.name)
 
-    def lock(self, process: Process, node: str) -> None:
+    def lock(self, process: Desk, node: str) -> None:
         """Keep a node for this process, under pessimistic locking."""
         if self.pessimistic and self.stage.in_rounds:
             self.locks.take(process.name, node)
 
-    def unlock(self, process: Process, node: str) -> None:
+    def unlock(self, process: Desk, node: str) -> None:
         """Let others have the node again, and wake who waited for it."""
         if self.pessimistic and self.locks.release(process.name, node):
             for other in self.stage.processes:
                 if other is not process:
                     other.event(Event(events.NODE_UNLOCKED, new=node))
 
-    def locked_for(self, process: Process) -> frozenset[str]:
+    def locked_for(self, process: Desk) -> frozenset[str]:
         """Return the nodes that other processes keep."""
         if not self.pessimistic:
             return frozenset()
         return self.locks.against(process.name)
 
-    def note_idle(self, process: Process, queued: Queued) -> None:
+    def note_idle(self, process: Desk, queued: Queued) -> None:
         """Count the time a scheduler waits for locks with pods to place."""
         counts, now = self.counts[process.name], self.context.now_ms
         since = self._idle_since.pop(process.name, None)

@@ -9,6 +9,7 @@ import numpy as np
 
 from scheduler.durations import stamp_us
 from scheduler.kube.configuration import read_configurations
+from scheduler.kube.desk import Desk
 from scheduler.kube.extender import ClosedPort, Extenders
 from scheduler.kube.handle import Held
 from scheduler.kube.kinds import read_budget, read_group
@@ -77,16 +78,16 @@ class _House:
 
     bind_latency_ms = 0
 
-    def lock(self, process: Process, node: str) -> None:
+    def lock(self, process: Desk, node: str) -> None:
         pass
 
-    def unlock(self, process: Process, node: str) -> None:
+    def unlock(self, process: Desk, node: str) -> None:
         pass
 
-    def locked_for(self, process: Process) -> frozenset[str]:
+    def locked_for(self, process: Desk) -> frozenset[str]:
         return frozenset()
 
-    def commit(self, process: Process, held: Held) -> Status:
+    def commit(self, process: Desk, held: Held) -> Status:
         return OK
 
     def remove_victim(self, victim: Pod, node: str, preemptor: Pod) -> None:
@@ -95,7 +96,7 @@ class _House:
     def group_members(self, group: Key) -> list[Pod]:
         return []
 
-    def version(self, process: Process, node: str) -> int:
+    def version(self, process: Desk, node: str) -> int:
         return 0
 
 
