@@ -44,6 +44,7 @@ def _kube(context: Context, policy: Policy) -> KubeStage:
 
 
 def _yunikorn(context: Context, policy: Policy) -> YunikornStage:
+    from scheduler.manifests.yunikorn import from_plain
     from scheduler.yunikorn.stage import YunikornStage
 
-    return YunikornStage(context, policy)
+    return YunikornStage(context, policy, from_plain(policy.spec.yunikorn.queues))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from scheduler.decisions import Fail
-from scheduler.manifests import yunikorn as manifests
+from scheduler.records.hierarchy import PartitionSpec
 from scheduler.records.node import Node as NodeRecord
 from scheduler.records.objects import Key, Object
 from scheduler.records.pod import Pod
@@ -42,10 +42,9 @@ class Shim:
 
     name = "yunikorn"
 
-    def __init__(self, context: Context, policy: Policy) -> None:
+    def __init__(self, context: Context, policy: Policy, spec: PartitionSpec) -> None:
         self.context = context
         section = policy.spec.yunikorn
-        spec = manifests.from_plain(section.queues)
         self.voice = Voice(context)
         laws = lookup("laws", section.laws)()
         self.partition = Partition(spec, laws, self.voice)

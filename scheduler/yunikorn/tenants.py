@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scheduler.errors import SchedulerError
 from scheduler.records.hierarchy import PartitionSpec, QueueSpec
 from scheduler.registry import lookup
 from scheduler.yunikorn import queues
 from scheduler.yunikorn.applications import Application, Ask, State
-from scheduler.yunikorn.laws import Laws
 from scheduler.yunikorn.limits import Tracker
 from scheduler.yunikorn.listening import Listener, Trace
 from scheduler.yunikorn.nodes import Node, NodeOrder
 from scheduler.yunikorn.queues import Queue
+
+if TYPE_CHECKING:
+    from scheduler.yunikorn.laws import Laws
 
 _STARTED = (State.STARTING, State.RUNNING, State.RESUMING, State.COMPLETING)
 #: States that end by themselves after a while.
