@@ -57,6 +57,15 @@ def _stricter(one: int, other: int) -> int:
     return min(one, other) if one and other else one or other
 
 
+def candidates() -> QuerySet[Sandbox]:
+    """Return the sandboxes of which something may have to go."""
+    found = Sandbox.objects.filter(archived_at=None).defer("header", "start_policy")
+    if any(settings.HISTORY.values()):
+        return found
+    wished = Q(keep_ticks__gt=0) | Q(keep_days__gt=0) | Q(kept_revision__gt=0)
+    return found.filter(wished)
+
+
 def beginning(sandbox: Sandbox) -> Place | None:
     """Return where history should begin; None when nothing is to go.
 
@@ -65,6 +74,8 @@ def beginning(sandbox: Sandbox) -> Place | None:
     own = Revision.objects.filter(sandbox=sandbox)
     wanted = [_at(own, condition) for condition in _before(sandbox)]
     most = max(wanted, default=0)
+    if most <= sandbox.kept_revision:
+        return None
     found = (
         Checkpoint.objects.filter(
             sandbox=sandbox, revision__lte=most, revision__gt=sandbox.kept_revision

@@ -18,7 +18,7 @@ from sandbox.experiments import tasks as experiments
 from sandbox.leases import Claim
 from sandbox.memory import collect_seldom
 from sandbox.models import Sandbox
-from sandbox.retention import BATCH, beginning
+from sandbox.retention import BATCH, beginning, candidates
 
 logger = logging.getLogger(__name__)
 
@@ -145,7 +145,7 @@ def tidy() -> int:
     is done in the next. Safe to deliver twice.
     """
     gone, end = 0, time.monotonic() + TIDY_S
-    for sandbox in Sandbox.objects.filter(archived_at=None).iterator():
+    for sandbox in candidates().iterator():
         if beginning(sandbox) is not None:
             _trim(sandbox.pk)
         while time.monotonic() < end and (count := do_clear(sandbox.pk, BATCH)):
