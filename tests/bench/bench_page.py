@@ -106,6 +106,7 @@ class World:
             "tick": self.tick,
             "tMs": self.tick * 1000,
             "tickMs": 1000,
+            "firstTick": 0,
             "playing": True,
             "speed": float(DIFFS_PER_S),
             "until": "",
