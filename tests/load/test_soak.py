@@ -94,7 +94,7 @@ def write(house: House, ids: list[str], stop: threading.Event, who: int, load: L
 
 
 async def listen(url: str, seen: Seen, end: float) -> None:
-    async with websockets.connect(url, max_size=None) as socket:
+    async with websockets.connect(url, max_size=None, open_timeout=60) as socket:
         await socket.send(json.dumps({"type": "hello", "views": []}))
         while (left := end - time.monotonic()) > 0:
             try:
