@@ -63,3 +63,19 @@ def test_a_draft_is_its_address(played: Board) -> None:
     expect(page.get_by_role("textbox", name="Title")).to_have_value(
         "Kept in the address"
     )
+
+
+def test_charts_are_saved_as_pictures_and_their_numbers_as_text(played: Board) -> None:
+    page = played.page
+    page.get_by_role("link", name=re.compile("^Fairness")).click()
+    chart = page.get_by_role("region", name="Allocation and share on one time axis")
+    expect(chart.get_by_role("img").first).to_be_visible()
+    files = {}
+    for kind in ("SVG", "PNG", "CSV"):
+        with page.expect_download() as saved:
+            chart.get_by_role("button", name=re.compile(f"as {kind}$")).click()
+        files[kind] = saved.value.path().read_bytes()
+    assert files["SVG"].startswith(b"<svg")
+    assert b"var(--" not in files["SVG"]
+    assert files["PNG"].startswith(b"\x89PNG")
+    assert files["CSV"].startswith(b"tick,alpha cpu")
