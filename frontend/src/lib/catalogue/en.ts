@@ -333,7 +333,7 @@ export const EN = {
   "drawer.close": "Close inspector",
   "overview.title": "This sandbox",
   "overview.share": "Weighted share",
-  "overview.queueShare": "Share of each queue",
+  "overview.queueShare": "Queue shares",
   "overview.pods": "Pods",
   "overview.placed": "placed",
   "overview.unplaced": "waiting",

@@ -335,7 +335,7 @@ export const ZH_HANS: Words = {
   "drawer.close": "关闭检查器",
   "overview.title": "这个沙盒",
   "overview.share": "加权份额",
-  "overview.queueShare": "各队列的份额",
+  "overview.queueShare": "队列份额",
   "overview.pods": "Pod",
   "overview.placed": "已放置",
   "overview.unplaced": "等待中",

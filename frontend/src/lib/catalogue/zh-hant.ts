@@ -335,7 +335,7 @@ export const ZH_HANT: Words = {
   "drawer.close": "關閉檢查器",
   "overview.title": "這個沙盒",
   "overview.share": "加權份額",
-  "overview.queueShare": "各佇列的份額",
+  "overview.queueShare": "佇列份額",
   "overview.pods": "Pod",
   "overview.placed": "已放置",
   "overview.unplaced": "等待中",
