@@ -50,11 +50,12 @@ def test_a_view_has_nothing_serious(
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_start_page_has_nothing_serious(
-    browser: Browser, live_server_url: str, theme: Literal["light", "dark"]
+@pytest.mark.parametrize("path", ["/", "/account", "/share?key=none"])
+def test_a_page_of_no_sandbox_has_nothing_serious(
+    browser: Browser, live_server_url: str, path: str, theme: Literal["light", "dark"]
 ) -> None:
     page = browser.new_context(color_scheme=theme).new_page()
-    page.goto(live_server_url)
+    page.goto(live_server_url + path)
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert serious(page) == []
     page.context.close()
