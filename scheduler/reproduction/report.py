@@ -14,6 +14,9 @@ from scheduler.reproduction.starts import Start
 from scheduler.reproduction.trimming import differences
 
 
+LONGEST_TITLE = 40
+
+
 class Reproduction(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A small world that shows a decision; `documents` load and run as they are.
 
@@ -54,6 +57,7 @@ def documents(
 
 def _scenario(start: Start, wanted: Match, at_ms: int) -> dict[str, Any]:
     line = words(wanted)
+    short = f"{wanted.type} {wanted.subject.rpartition('/')[2]}"[:LONGEST_TITLE]
     event = {
         name: value for name, value in msgspec.to_builtins(wanted).items() if value
     }
@@ -63,14 +67,14 @@ def _scenario(start: Start, wanted: Match, at_ms: int) -> dict[str, Any]:
         "metadata": {"name": "minimal-reproduction"},
         "spec": {
             "title": {
-                "en": f"Minimal: {line}",
-                "zh-Hans": f"最小重现：{line}",
-                "zh-Hant": f"最小重現：{line}",
+                "en": f"Minimal: {short}",
+                "zh-Hans": f"最小重现：{short}",
+                "zh-Hant": f"最小重現：{short}",
             },
             "summary": {
-                "en": "The smallest world found that still shows this decision.",
-                "zh-Hans": "仍能显示此决策的最小世界。",
-                "zh-Hant": "仍能顯示此決策的最小世界。",
+                "en": f"The smallest world found that still shows: {line}",
+                "zh-Hans": f"仍能显示此决策的最小世界：{line}",
+                "zh-Hant": f"仍能顯示此決策的最小世界：{line}",
             },
             "seed": start.seed,
             "policy": differences(start.policy),
