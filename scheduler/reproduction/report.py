@@ -13,7 +13,6 @@ from scheduler.records.scenario import Match
 from scheduler.reproduction.starts import Start
 from scheduler.reproduction.trimming import differences
 
-
 LONGEST_TITLE = 40
 
 
