@@ -14,6 +14,7 @@ import time
 import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any, NoReturn
 
 import uvicorn
@@ -34,6 +35,7 @@ HOST = "127.0.0.1"
 CLEAN_UP_S = 2.0  # a run that was killed is cleaned up after in this time,
 CLEAN_UP_LATE_S = 20.0  # or in this, on a machine with much else to do
 LARGEST_SOCKET_MESSAGE = 2**16  # bytes; pages say hello and no more
+PATIENCE_S = 15.0  # an answer that is still being computed at Ctrl-C has this long
 
 
 class Command(BaseCommand):
@@ -205,6 +207,13 @@ class _Server(uvicorn.Server):
         self.url = url
         self.open_page = open_page
 
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end; an answer that takes ever so long does not hold it up."""
+        super().handle_exit(sig, frame)
+        last_call = threading.Timer(PATIENCE_S, _leave)
+        last_call.daemon = True
+        last_call.start()
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to serve, then print the address."""
         await super().startup(sockets=sockets)
@@ -215,6 +224,12 @@ class _Server(uvicorn.Server):
             threading.Thread(
                 target=webbrowser.open, args=(self.url,), daemon=True
             ).start()
+
+
+def _leave() -> None:
+    # The guard ends the children and clears the folder once this process is gone.
+    print("Left an answer unfinished that was still being computed.", flush=True)
+    os._exit(0)
 
 
 def _has_screen() -> bool:
