@@ -2,8 +2,8 @@
 
 python docs/screenshots/take.py http://127.0.0.1:8000
 
-Opens the scenario friday-rush, runs it to tick 230, forks it with another
-preemption strategy, and photographs each view in Chromium.
+Opens the scenario friday-rush, runs it to tick 230, forks it with classical
+preemption, and photographs each view in Chromium.
 """
 
 from __future__ import annotations
@@ -94,8 +94,7 @@ def prepare(api: str) -> tuple[str, str, str]:
     made = call(f"{api}/sandboxes", {"scenario": "friday-rush"})["id"]
     run_to(api, made, TICK)
     fork = call(f"{api}/sandboxes/{made}/actions/fork", {"tick": FORK})["id"]
-    strategy = {"fairSharing": {"preemptionStrategies": ["LessThanInitialShare"]}}
-    patch = {"spec": {"kueue": strategy}}
+    patch = {"spec": {"kueue": {"fairSharing": None}}}
     call(f"{api}/sandboxes/{fork}/policy", patch, "PATCH")
     run_to(api, fork, TICK)
     rows = call(f"{api}/sandboxes/{made}/tables/workloads?phase=pending&limit=1")
@@ -121,6 +120,8 @@ def shoot(
     page.goto(url)
     page.get_by_role("heading", level=1).first.wait_for(state="attached")
     page.wait_for_load_state("networkidle")
+    # A view that is still being fetched shows grey boxes in its place.
+    page.wait_for_function("!document.querySelector('.skeleton, [aria-busy=true]')")
     page.screenshot(path=HERE / f"{name}-{theme}.png")
     page.close()
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { roundMarks } from "@/draw/steps";
 import { csvOf } from "@/lib/saving";
 import { axisValues, BLANK, documentOf, packDraft, unpackDraft, variantCount, type Draft, type Subject } from "@/store/drafting";
 import type { Interval, ResultLine } from "@/store/experiments";
@@ -105,5 +106,17 @@ describe("measures", () => {
 describe("a CSV file", () => {
   it("quotes what needs it and runs nothing", () => {
     expect(csvOf([["a,b", 'say "x"'], ["=1+1", "-3"]])).toBe('"a,b","say ""x"""\r\n\'=1+1,-3');
+  });
+});
+
+describe("marks of an axis", () => {
+  it("are round numbers within the span", () => {
+    expect(roundMarks([1.2, 10.4])).toEqual([2, 4, 6, 8, 10]);
+    expect(roundMarks([0.712, 0.748])).toHaveLength(3);
+  });
+
+  it("divide time as clocks do", () => {
+    expect(roundMarks([950_000, 2_200_000], true)).toEqual([1_200_000, 1_500_000, 1_800_000, 2_100_000]);
+    expect(roundMarks([0, 0], true).length).toBeLessThan(3);
   });
 });

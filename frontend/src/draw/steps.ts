@@ -58,3 +58,16 @@ export function roundSteps(most: number, count: number): number[] {
 function round(value: number): string {
   return value.toFixed(1);
 }
+
+const CLOCK = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400].map((seconds) => seconds * 1000);
+
+/** Return three to seven round numbers within a span, for the marks of an axis; `clock`: milliseconds, as clocks divide them. */
+export function roundMarks(span: readonly [number, number], clock = false): readonly number[] {
+  const rough = Math.max((span[1] - span[0]) / 6, 1e-9);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const plain = [1, 2, 5, 10].map((part) => part * power).find((size) => size >= rough * 0.999) ?? power * 10;
+  const step = clock && rough >= 1000 ? (CLOCK.find((size) => size >= rough) ?? plain) : plain;
+  const first = Math.ceil(span[0] / step - 1e-9);
+  const last = Math.floor(span[1] / step + 1e-9);
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => (first + at) * step);
+}
