@@ -71,6 +71,7 @@ def test_a_run_is_opened_at_any_tick(tick):
     base, todo = small_base(), plan_of()
     opened = world_at(base, todo, 0, 3, tick)
     world = base.world(VARIANT, 3)
+    world.take()
     for _ in range(tick):
         run_tick(world)
         world.take()
