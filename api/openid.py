@@ -17,7 +17,7 @@ from django.http import HttpRequest, HttpResponse
 from joserfc.errors import JoseError
 from requests import RequestException
 
-from api.provider import AwayError, UnfitError
+from api.arrivals import AwayError, UnfitError
 from sandbox.environment import Provider
 
 #: Signatures that only the provider can make; never "none", never a shared secret.

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from api.arrivals import AwayError, UnfitError
 from api.signing import SIGNED_IN_BY, form, slow_down, target_of
 from sandbox import actions
 from sandbox.actions.access import note
@@ -23,14 +24,6 @@ logger = logging.getLogger(__name__)
 _WANTED = "provider-target"  # session key: where the person wanted to be
 REFUSED = "The sign-in was not accepted. Try again."
 AWAY = "The provider does not answer as it should. Try again later."
-
-
-class AwayError(Exception):
-    """The provider does not answer, or not as the provider that was named."""
-
-
-class UnfitError(Exception):
-    """What came back is not what was asked for."""
 
 
 @never_cache

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
+# The verbs enrol when their modules are read.
+from api.command import experimenting, keeping, moving, reading, telling  # noqa: F401
 from api.command.verbs import VERBS
 
 #: Verbs that only make sense here: management commands with their own --help.
