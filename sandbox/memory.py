@@ -6,6 +6,12 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+#: Objects of worlds that are worth a look at everything.
+LEAST_LET_GO = 2_000
+
+_seldom = False  # this process holds worlds, and collects seldom
+_let_go = 0  # objects, since the last collection
+
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
@@ -27,6 +33,24 @@ def collect_seldom() -> None:
     """Let a process that holds worlds look for garbage less often.
 
     A world is many thousand values that stay; what a tick throws away goes by
-    reference counts.
+    reference counts. Whole worlds do not: who lets one go says so to `let_go`.
     """
+    global _seldom
+    _seldom = True
     gc.set_threshold(50_000, 20, 50)
+
+
+def let_go(objects: int, *, kept: int) -> None:
+    """Count the objects of a world that nobody holds any more; collect in time.
+
+    The parts of a world point at each other, so only the collector frees them,
+    and where it comes seldom, worlds that were read anew would pile up. Collects
+    when what was let go is half of what is `kept`; costs nothing elsewhere.
+    """
+    global _let_go
+    if not _seldom:
+        return
+    _let_go += objects
+    if _let_go > max(LEAST_LET_GO, kept // 2):
+        _let_go = 0
+        gc.collect()

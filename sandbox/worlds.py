@@ -19,7 +19,7 @@ import msgspec
 from sandbox import diffs, history, manifests, operations, rows
 from sandbox.diffs import Page, Step
 from sandbox.errors import BusyError, NotFoundError
-from sandbox.memory import undisturbed
+from sandbox.memory import let_go, undisturbed
 from sandbox.models import Diff, Revision, Sandbox
 from sandbox.packing import unpack_step
 from sandbox.rows.tally import Tally
@@ -47,6 +47,10 @@ class Held:
     tally: Tally  # of the page's workloads
 
 
+def _size(held: Held) -> int:
+    return len(held.world.objects)
+
+
 class _Cache:
     """The worlds of this process, least recently used first."""
 
@@ -66,16 +70,26 @@ class _Cache:
 
     def put(self, held: Held) -> None:
         with self._lock:
+            before = self._held.get(held.sandbox_id)
+            gone = [before] if before and before.world is not held.world else []
             self._held[held.sandbox_id] = held
             self._held.move_to_end(held.sandbox_id)
-            total = sum(len(other.world.objects) for other in self._held.values())
+            total = sum(map(_size, self._held.values()))
             while total > MOST_OBJECTS and len(self._held) > 1:
                 _, oldest = self._held.popitem(last=False)
-                total -= len(oldest.world.objects)
+                total -= _size(oldest)
+                gone.append(oldest)
+            count = sum(map(_size, gone))
+        del before, gone
+        let_go(count, kept=total)
 
     def drop(self, sandbox_id: str) -> None:
         with self._lock:
-            self._held.pop(sandbox_id, None)
+            held = self._held.pop(sandbox_id, None)
+            count = _size(held) if held else 0
+            total = sum(map(_size, self._held.values()))
+        del held
+        let_go(count, kept=total)
 
     def clear(self) -> None:
         with self._lock:
