@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
+from api.metrics.kept import Kept
 from sandbox import history
 from sandbox.diffs import Page
 from sandbox.models import Sandbox
 
-MOST_SANDBOXES = 64
 Place = tuple[str, ...]
 #: Times by place: what histograms are made of, in seconds.
 Times = dict[Place, list[float]]
@@ -42,27 +41,6 @@ class Counts:
     local_ran: Times = field(default_factory=_times)
     attempts: Counter[Place] = field(default_factory=Counter)  # result
 
-
-class _Kept:
-    """The counts of the sandboxes asked for last."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._counts: OrderedDict[str, Counts] = OrderedDict()
-
-    def brought_to(self, sandbox: Sandbox, page: Page) -> Counts:
-        with self._lock:
-            counts = self._counts.pop(sandbox.pk, None)
-            if counts is None or counts.revision > sandbox.revision:
-                counts = Counts()
-            _read(counts, sandbox, page)
-            self._counts[sandbox.pk] = counts
-            while len(self._counts) > MOST_SANDBOXES:
-                self._counts.popitem(last=False)
-            return counts
-
-
-counts_of = _Kept().brought_to
 
 _TYPES = ("Admit", "Wait", "Preempt", "Evict", "Finish")
 
@@ -123,3 +101,6 @@ def _read(counts: Counts, sandbox: Sandbox, page: Page) -> None:
                 counts.local_evicted[(*local, reason, "")] += 1
                 counts.since.pop(subject, None)
     counts.revision = sandbox.revision
+
+
+counts_of = Kept(Counts, _read).brought_to

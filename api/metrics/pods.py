@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
+from api.metrics.kept import Kept
 from sandbox import history
 from sandbox.diffs import Page
 from sandbox.models import Sandbox
 
-MOST_SANDBOXES = 64
 _TYPES = ("Arrive", "Bind", "Fail", "Finish", "Evict", "Preempt")
 
 
@@ -30,28 +29,6 @@ class PodCounts:
     waits: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
     victims: Counter[tuple[str, int]] = field(default_factory=Counter)  # (by, at)
     events: int = 0
-
-
-class _Kept:
-    """The counts of the sandboxes asked for last."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._counts: OrderedDict[str, PodCounts] = OrderedDict()
-
-    def brought_to(self, sandbox: Sandbox, page: Page) -> PodCounts:
-        with self._lock:
-            counts = self._counts.pop(sandbox.pk, None)
-            if counts is None or counts.revision > sandbox.revision:
-                counts = PodCounts()
-            _read(counts, sandbox, page)
-            self._counts[sandbox.pk] = counts
-            while len(self._counts) > MOST_SANDBOXES:
-                self._counts.popitem(last=False)
-            return counts
-
-
-counts_of = _Kept().brought_to
 
 
 def _read(counts: PodCounts, sandbox: Sandbox, page: Page) -> None:
@@ -96,3 +73,6 @@ def _count(counts: PodCounts, type_: str, subject: str, by: str, t_ms: int) -> N
             counts.released[queue] += 1
         case _:
             counts.released[queue] += 1
+
+
+counts_of = Kept(PodCounts, _read).brought_to

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scheduler.errors import SchedulerError
 from scheduler.explain.asks import explain_ask
-from scheduler.explain.fork import fork
+from scheduler.explain.fork import fork_yunikorn
 from scheduler.explain.shapes import Amount, AskExplanation, Shape
 from scheduler.explain.wording import counted
 from scheduler.records.objects import Key
@@ -41,14 +41,7 @@ def explain_application(world: World, name: str) -> ApplicationExplanation:
 
     Raises SchedulerError when there is none of this id. Costs two copies.
     """
-    if world.yunikorn is None:
-        raise SchedulerError(f"the stack {world.policy.spec.stack} has no applications")
-    stage = fork(world).yunikorn
-    assert stage is not None
-    stage.due()  # finishes restoring
-    partition = stage.partition
-    partition.now_ms = world.context.now_ms
-    partition.refresh()
+    partition = fork_yunikorn(world, "applications").partition
     app = partition.apps.get(name)
     if app is None:
         raise SchedulerError(f"there is no application {name!r}")

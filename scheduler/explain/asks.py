@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from scheduler import registry
 from scheduler.errors import SchedulerError
-from scheduler.explain.fork import fork
+from scheduler.explain.fork import fork_yunikorn
 from scheduler.explain.shapes import (
     Amount,
     AskExplanation,
@@ -40,16 +40,12 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
     say; `checks` tell which of those hold. Raises SchedulerError for a pod
     that YuniKorn does not schedule. Costs a copy.
     """
-    stage = fork(world).yunikorn
-    assert stage is not None
-    stage.due()  # finishes restoring
+    stage = fork_yunikorn(world, "asks")
     partition = stage.partition
-    partition.now_ms = world.context.now_ms
     ask = partition.asks.get(key.path)
     if ask is None:
         why = stage.rejected.get(key, "it is not YuniKorn's, gated or finished")
         raise SchedulerError(f"{key} is no ask of YuniKorn: {why}")
-    partition.refresh()
     verdicts = [
         NodeVerdict(node=node.name, verdict=verdict(node, ask))
         for node in partition.nodes

@@ -1,4 +1,4 @@
-"""Copies to ask questions of: a whole world, or its Kueue stage alone."""
+"""Copies to ask questions of: a whole world, or one of its stages."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from scheduler.kueue.stage import KueueStage
 from scheduler.records.objects import Key, Object
 from scheduler.stage import Context
 from scheduler.world import Header, World
+from scheduler.yunikorn.stage import YunikornStage
 
 _FINISHED = "Finished"
 
@@ -71,6 +72,21 @@ def _finished(obj: Object) -> bool:
         item["type"] == _FINISHED and item["status"] == "True"
         for item in obj.status.get("conditions") or ()
     )
+
+
+def fork_yunikorn(world: World, asked: str) -> YunikornStage:
+    """Return the YuniKorn stage of a copy, as its next cycle would see it.
+
+    Raises SchedulerError when the stack has none, and says that it has no `asked`.
+    """
+    if world.yunikorn is None:
+        raise SchedulerError(f"the stack {world.policy.spec.stack} has no {asked}")
+    stage = fork(world).yunikorn
+    assert stage is not None
+    stage.due()  # finishes restoring
+    stage.partition.now_ms = world.context.now_ms
+    stage.partition.refresh()
+    return stage
 
 
 def kueue_of(world: World) -> KueueStage:

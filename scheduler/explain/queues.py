@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from scheduler.errors import SchedulerError
-from scheduler.explain.fork import fork
+from scheduler.explain.fork import fork_yunikorn
 from scheduler.explain.shapes import Amount, Shape
 from scheduler.world import World
 from scheduler.yunikorn.applications import Application
@@ -58,14 +57,7 @@ def queue_fairness(world: World) -> QueueFairness:
     Raises SchedulerError when the stack has no YuniKorn. Changes nothing;
     costs a copy. Source: YUNIKORN.md 1 and 5.
     """
-    if world.yunikorn is None:
-        raise SchedulerError(f"the stack {world.policy.spec.stack} has no YuniKorn")
-    stage = fork(world).yunikorn
-    assert stage is not None
-    stage.due()  # finishes restoring
-    partition = stage.partition
-    partition.now_ms = world.context.now_ms
-    partition.refresh()
+    partition = fork_yunikorn(world, "YuniKorn").partition
     return QueueFairness(
         at_ms=world.context.now_ms,
         tick=world.tick,
