@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from scheduler.kube.extender import Extender, ExtenderError
+from scheduler.kube.extender.extenders import Extender, ExtenderError
 
 T = TypeVar("T")
 

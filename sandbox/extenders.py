@@ -17,7 +17,11 @@ import msgspec
 from django.conf import settings
 
 from sandbox.webhooks import Allowed, HttpPort, NotAllowedError
-from scheduler.kube.extender import Extender, ExtenderError, Port
+from scheduler.kube.extender.extenders import (
+    Extender,
+    ExtenderError,
+    Port,
+)
 from scheduler.world import World
 
 _encode = msgspec.json.Encoder(order="sorted").encode

@@ -6,7 +6,7 @@ from typing import Any
 
 from sandbox import history, worlds
 from sandbox.models import Sandbox
-from scheduler.kube.process import Process
+from scheduler.kube.scheduling.scheduler import Process
 from scheduler.kube.stage import KubeStage
 from scheduler.records.policy import Simulation
 from scheduler.world import World

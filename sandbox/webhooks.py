@@ -21,7 +21,7 @@ from urllib.parse import SplitResult, urlsplit
 import msgspec
 
 from sandbox.answers import shaped
-from scheduler.kube.extender import Extender, ExtenderError
+from scheduler.kube.extender.extenders import Extender, ExtenderError
 
 MOST_BYTES = 8 * 2**20  # of one answer
 MOST_S = 10.0  # of one call, whatever the policy says

@@ -90,7 +90,8 @@ def canonical(resource: str, text: str | int | float) -> int:
     """Return the amount in canonical units, rounded up and clamped to 64 bits.
 
     `cpu` in thousandths, all else in whole units: "100.5m" cpu is 101.
-    Raises QuantityError. Source: KUEUE.md 1.1, 1.3; KUBE_SCHEDULER.md 1.
+    Raises QuantityError.
+    Source: KUEUE.md 1.1, 1.3; docs/semantics/kube-scheduler.md#quantities-and-node-capacity.
     """
     value = parse(text)
     if resource == CPU:

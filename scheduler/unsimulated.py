@@ -1,7 +1,7 @@
 """What a world asks for that decides nothing here, told per stack, with a count.
 
 The importer tells it by line; this is the same for a whole world, for the panel
-of every sandbox. Source: KUEUE.md, KUBE_SCHEDULER.md and YUNIKORN.md, out of scope.
+of every sandbox. Source: docs/semantics/kube-scheduler.md#not-simulated.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from sandbox import actions
 from sandbox.errors import NotFoundError
 from sandbox.models import StoredObject, table_of
 from sandbox.worlds import policy_of
-from scheduler.kube.description import describe
+from scheduler.kube.configuration.description import describe
 from scheduler.manifests.kinds import BY_KIND
 from scheduler.records.objects import Key
 from scheduler.scenarios import merge

@@ -11,7 +11,7 @@ from sandbox.commits import Work
 from sandbox.diffs import Step
 from sandbox.errors import Cause, DisruptionError, NotFoundError
 from sandbox.operations import Delete
-from scheduler.kube.kinds import PodDisruptionBudget, disruptions_allowed
+from scheduler.kube.cache.pod_group import PodDisruptionBudget, disruptions_allowed
 from scheduler.records.objects import Key, Object
 from scheduler.world import World
 

@@ -11,7 +11,7 @@ from scheduler.explain.outcomes import all_shares, attempt, outcome_of, victim_o
 from scheduler.explain.shapes import Change, FlavorRow, Outcome, Preview, ShareChange
 from scheduler.explain.wording import bare, counted, listed, quantity, share
 from scheduler.kueue.stage import KueueStage
-from scheduler.lifetime.book import JOB_KINDS
+from scheduler.lifetime.runtime_state import JOB_KINDS
 from scheduler.records.objects import Key
 from scheduler.simulation import simulate
 from scheduler.world import World

@@ -16,8 +16,8 @@ from scheduler.explain.shapes import (
     Scorer,
 )
 from scheduler.explain.wording import counted, listed
+from scheduler.kube.scheduling.plugin_table import Table
 from scheduler.kube.stage import KubeStage
-from scheduler.kube.table import Table
 from scheduler.records.objects import Key, Object
 from scheduler.world import World
 

@@ -9,19 +9,24 @@ import msgspec
 
 from scheduler import streams
 from scheduler.decisions import NodeChange
-from scheduler.kube import events, memory, selecting
-from scheduler.kube.answers import port_for
-from scheduler.kube.binding import Counts
-from scheduler.kube.cluster import Cluster
-from scheduler.kube.configuration import Configuration, read_configurations
-from scheduler.kube.events import Event
-from scheduler.kube.extender import Extenders, Port
-from scheduler.kube.kinds import read_budget, read_group
-from scheduler.kube.laws import broken_sums
-from scheduler.kube.members import Members
-from scheduler.kube.process import Process
-from scheduler.kube.sharing import Sharing
-from scheduler.kube.table import Table, table
+from scheduler.kube import state as memory
+from scheduler.kube.binding.host import Sharing
+from scheduler.kube.binding.rules import Counts
+from scheduler.kube.cache import spread_selectors as selecting
+from scheduler.kube.cache.cluster import Cluster
+from scheduler.kube.cache.invariants import broken_sums
+from scheduler.kube.cache.pod_group import read_budget, read_group
+from scheduler.kube.cache.pod_group_index import Members
+from scheduler.kube.configuration.configuration import (
+    Configuration,
+    read_configurations,
+)
+from scheduler.kube.extender.extenders import Extenders, Port
+from scheduler.kube.extender.static import port_for
+from scheduler.kube.framework import events
+from scheduler.kube.framework.events import Event
+from scheduler.kube.scheduling.plugin_table import Table, table
+from scheduler.kube.scheduling.scheduler import Process
 from scheduler.records.node import Node, read_node
 from scheduler.records.objects import Key, Object
 from scheduler.records.pod import Pod, read_pod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from scheduler.records.pods import PodShape
+from scheduler.records.podset_template import PodShape
 from scheduler.records.quota import Flavor, Taint
 from scheduler.records.selectors import Requirement
 

@@ -22,7 +22,7 @@ from scheduler.kueue.targets import Search, Target
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree import Cell, FlavorResource, Queue
 from scheduler.kueue.work import Work
-from scheduler.records.pods import PodShape
+from scheduler.records.podset_template import PodShape
 from scheduler.records.quota import Flavor
 from scheduler.records.workload import Amounts, PodSet
 

@@ -19,7 +19,7 @@ from scheduler.kueue.modes import (
 )
 from scheduler.kueue.resources import Step
 from scheduler.kueue.tree import Cell
-from scheduler.records.pods import PodShape
+from scheduler.records.podset_template import PodShape
 
 if TYPE_CHECKING:
     from scheduler.kueue.flavors import Assigner

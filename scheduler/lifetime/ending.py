@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scheduler.decisions import Finish
 from scheduler.lifetime import status
-from scheduler.lifetime.book import POD
 from scheduler.lifetime.runs import Run
+from scheduler.lifetime.runtime_state import POD
 from scheduler.lifetime.starting import Starting
 from scheduler.records.objects import Key, Object
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from scheduler import registry
 from scheduler.decisions import PodSetAdmission
 from scheduler.kueue.glance import runs
-from scheduler.lifetime.book import JOB_KINDS
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Run
+from scheduler.lifetime.runtime_state import JOB_KINDS
 from scheduler.manifests.jobs import GroupedKind, JobKind, Surroundings
 from scheduler.records.annotations import ARRIVAL, PREFIX
 from scheduler.records.objects import Key, Object

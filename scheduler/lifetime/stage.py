@@ -7,12 +7,18 @@ from typing import Any
 
 from scheduler.decisions import Admit, Arrive, Bind, Decision, Evict, Fail, Preempt
 from scheduler.lifetime import status
-from scheduler.lifetime.book import JOB_KINDS, NODE, POD, WORKLOAD, Host
 from scheduler.lifetime.changes import CHANGE, carry_out
-from scheduler.lifetime.driving import Driving
 from scheduler.lifetime.jobs import Jobs
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Due, Run
+from scheduler.lifetime.runtime_state import (
+    JOB_KINDS,
+    NODE,
+    POD,
+    WORKLOAD,
+    Host,
+)
+from scheduler.lifetime.taint_eviction import Driving
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Policy
 from scheduler.stage import Context

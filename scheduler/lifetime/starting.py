@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.lifetime.book import POD, WORKLOAD, Book
 from scheduler.lifetime.pods import POD_SET, make_pod
 from scheduler.lifetime.runs import Due, Run
+from scheduler.lifetime.runtime_state import (
+    POD,
+    WORKLOAD,
+    Book,
+)
 from scheduler.records.objects import Key, Object
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from scheduler.errors import PolicyError, QuantityError, UnknownNameError
-from scheduler.kube.configuration import read_configurations
+from scheduler.kube.configuration.configuration import read_configurations
 from scheduler.manifests.documents import Document
 from scheduler.manifests.fields import (
     expect_amounts,
@@ -198,7 +198,7 @@ def _check_spread(document: Document, item: dict[str, Any], path: str) -> None:
 def default_pod_spec(spec: dict[str, Any]) -> None:
     """Give containers requests equal to limits where only limits are given.
 
-    Source: KUBE_SCHEDULER.md 1.
+    Source: docs/semantics/kube-scheduler.md#admission-before-scheduling.
     """
     for holder in (
         *(spec.get("containers") or ()),

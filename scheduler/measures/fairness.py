@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from scheduler.measures.rooms import Entitlement, Rooms
+from scheduler.measures.capacity import Entitlement, Rooms
 from scheduler.measures.subjects import Amounts
 
 

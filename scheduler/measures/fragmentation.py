@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from scheduler.measures.rooms import Rooms
+from scheduler.measures.capacity import Rooms
 from scheduler.measures.subjects import Amounts, Shape
 
 Grouped = tuple[str, Shape]  # the cohort tree ("" = any) and what fits or not

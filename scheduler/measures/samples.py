@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from scheduler.measures.capacity import Rooms, read_rooms
 from scheduler.measures.fairness import share_error
 from scheduler.measures.fragmentation import useless
 from scheduler.measures.ledger import Ledger
-from scheduler.measures.rooms import Rooms, read_rooms
 from scheduler.measures.subjects import Amounts
 from scheduler.world import World
 

@@ -26,7 +26,7 @@ class Requirement(msgspec.Struct, frozen=True, gc=False):
     def matches(self, labels: Labels) -> bool:
         """Tell whether the labels meet it; a missing label satisfies NotIn.
 
-        Source: KUBE_SCHEDULER.md 4.
+        Source: docs/semantics/kube-scheduler.md#node-selection.
         """
         rule = _OPERATORS.get(self.operator)
         return rule is not None and rule(labels.get(self.key), self.values)
@@ -177,7 +177,10 @@ class Toleration(msgspec.Struct, frozen=True, gc=False):
     seconds: int | None = None
 
     def tolerates(self, taint: Taint) -> bool:
-        """Tell whether it covers the taint. Source: KUBE_SCHEDULER.md 4."""
+        """Tell whether it covers the taint.
+
+        Source: docs/semantics/kube-scheduler.md#taints-and-tolerations.
+        """
         if self.effect and self.effect != taint.effect:
             return False
         if self.key and self.key != taint.key:

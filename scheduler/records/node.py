@@ -48,7 +48,8 @@ def is_scalar(resource: str) -> bool:
     """Tell whether placement counts this name beside cpu, memory and storage.
 
     Extended names have a domain outside kubernetes.io; huge pages and
-    attachable volumes count too. Source: KUBE_SCHEDULER.md 1.
+    attachable volumes count too.
+    Source: docs/semantics/kube-scheduler.md#quantities-and-node-capacity.
     """
     if resource.startswith(("hugepages-", "attachable-volumes-")):
         return True
@@ -66,7 +67,8 @@ def is_extended(resource: str) -> bool:
 def read_node(manifest: Mapping[str, Any], status: Mapping[str, Any]) -> Node:
     """Return the node. Raises QuantityError for an allocatable that is none.
 
-    Capacity is never consulted. Source: KUBE_SCHEDULER.md 1.
+    Capacity is never consulted.
+    Source: docs/semantics/kube-scheduler.md#quantities-and-node-capacity.
     """
     metadata = manifest.get("metadata") or {}
     spec = manifest.get("spec") or {}

@@ -282,7 +282,10 @@ def _ports(spec: Mapping[str, Any]) -> tuple[tuple[str, str, int], ...]:
 
 
 def qos_class(spec: Mapping[str, Any]) -> str:
-    """Return Guaranteed, Burstable or BestEffort. Source: KUBE_SCHEDULER.md 14."""
+    """Return Guaranteed, Burstable or BestEffort.
+
+    Source: docs/semantics/kube-scheduler.md#quality-of-service-class.
+    """
     level = spec.get("resources") or {}
     if level.get("requests") or level.get("limits"):
         holders = [spec]

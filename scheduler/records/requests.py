@@ -51,7 +51,7 @@ def read_requests(
 
     `resized` holds the container statuses that carry resources (in-place
     resize): the largest of asked, allocated and actual counts.
-    Source: KUBE_SCHEDULER.md 1, 16.2.
+    Source: docs/semantics/kube-scheduler.md#request-of-a-pod.
     """
     actual = {str(item.get("name")): item for item in resized}
     mains = [_asked(c, actual) for c in spec.get("containers") or ()]

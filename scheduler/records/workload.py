@@ -9,7 +9,12 @@ from typing import Any
 import msgspec
 
 from scheduler import amounts
-from scheduler.records.pods import Limits, Manifest, PodShape, read_pod
+from scheduler.records.podset_template import (
+    Limits,
+    Manifest,
+    PodShape,
+    read_pod,
+)
 
 Amounts = dict[str, int]
 

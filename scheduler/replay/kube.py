@@ -8,18 +8,22 @@ from typing import Any
 import numpy as np
 
 from scheduler.durations import stamp_us
-from scheduler.kube.configuration import read_configurations
-from scheduler.kube.desk import Desk
-from scheduler.kube.extender import ClosedPort, Extenders
-from scheduler.kube.handle import Held
-from scheduler.kube.kinds import read_budget, read_group
+from scheduler.kube.cache.pod_group import read_budget, read_group
+from scheduler.kube.configuration.configuration import read_configurations
+from scheduler.kube.configuration.profiles import NOT_SIMULATED
+from scheduler.kube.extender.extenders import ClosedPort, Extenders
+from scheduler.kube.framework.status import (
+    OK,
+    CycleState,
+    Status,
+)
 from scheduler.kube.plugins.default_preemption import DefaultPreemption
-from scheduler.kube.preemption import Candidate
-from scheduler.kube.process import Process
-from scheduler.kube.profiles import NOT_SIMULATED
-from scheduler.kube.queue import Queued
-from scheduler.kube.status import OK, CycleState, Status
-from scheduler.kube.table import Table, table
+from scheduler.kube.preemption.dry_run import Candidate
+from scheduler.kube.queue.scheduling_queue import Queued
+from scheduler.kube.scheduling.event_handlers import Desk
+from scheduler.kube.scheduling.handle import Held
+from scheduler.kube.scheduling.plugin_table import Table, table
+from scheduler.kube.scheduling.scheduler import Process
 from scheduler.records.node import read_node
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod, read_pod

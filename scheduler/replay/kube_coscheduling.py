@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler.durations import stamp_us
-from scheduler.kube.framework import Step
-from scheduler.kube.queue import Queued
+from scheduler.kube.framework.framework import Step
+from scheduler.kube.queue.scheduling_queue import Queued
 from scheduler.kube.stage import KubeStage
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Policy, PolicySpec

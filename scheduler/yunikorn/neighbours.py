@@ -9,8 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from scheduler.kube.cluster import Cluster, label_class
-from scheduler.kube.plugin import Handle, NoArgs, Plugin
+from scheduler.kube.cache.cluster import Cluster, label_class
+from scheduler.kube.framework.plugin import (
+    Handle,
+    NoArgs,
+    Plugin,
+)
+from scheduler.kube.framework.status import Code, CycleState
 from scheduler.kube.plugins.inter_pod_affinity import (
     InterPodAffinity,
     InterPodAffinityArgs,
@@ -20,7 +25,6 @@ from scheduler.kube.plugins.pod_topology_spread import (
     PodTopologySpread,
     PodTopologySpreadArgs,
 )
-from scheduler.kube.status import Code, CycleState
 from scheduler.records.node import Node as NodeRecord
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod, Shape

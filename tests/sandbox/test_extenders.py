@@ -15,7 +15,7 @@ import pytest
 from sandbox import actions, history, worlds
 from sandbox.models import Pod, Revision, Sandbox
 from sandbox.webhooks import MOST_BYTES, Allowed, HttpPort, NotAllowedError
-from scheduler.kube.extender import Extender, ExtenderError
+from scheduler.kube.extender.extenders import Extender, ExtenderError
 from tests.builders import node, pod
 from tests.sandbox.conftest import check_rows, row, text_of, tick
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scheduler.kube.configuration import read_configurations
+from scheduler.kube.configuration.configuration import read_configurations
 from scheduler.manifests.load import load
 from scheduler.records.objects import Key
 from scheduler.scenarios import InputError, assemble

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scheduler.decisions import Bind, Evict
-from scheduler.lifetime.driving import tolerated_s
+from scheduler.lifetime.taint_eviction import tolerated_s
 from scheduler.records.matching import read_taints, read_tolerations
 from scheduler.simulation import simulate
 from scheduler.world import World

@@ -8,17 +8,20 @@ from typing import Any
 import msgspec
 
 from scheduler import amounts
-from scheduler.kube import events
-from scheduler.kube.hosts import Host
-from scheduler.kube.kinds import (
+from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.pod_group import (
     OLD_GROUP_LABEL,
     OLD_MINIMUM_LABEL,
     PodGroup,
 )
-from scheduler.kube.members import group_key
-from scheduler.kube.plugin import Handle, Hint, Plugin
-from scheduler.kube.queue import Queued
-from scheduler.kube.status import (
+from scheduler.kube.cache.pod_group_index import group_key
+from scheduler.kube.framework import events
+from scheduler.kube.framework.plugin import (
+    Handle,
+    Hint,
+    Plugin,
+)
+from scheduler.kube.framework.status import (
     OK,
     Code,
     CycleState,
@@ -26,7 +29,8 @@ from scheduler.kube.status import (
     unresolvable,
     unschedulable,
 )
-from scheduler.kube.verdicts import Verdicts
+from scheduler.kube.framework.verdicts import Verdicts
+from scheduler.kube.queue.scheduling_queue import Queued
 from scheduler.records.node import PODS
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
@@ -57,7 +61,10 @@ class CoschedulingArgs(msgspec.Struct, rename="camel", forbid_unknown_fields=Tru
     parameters=CoschedulingArgs,
 )
 class Coscheduling(Plugin):
-    """All wait, then all bind: not atomic. Source: KUBE_SCHEDULER.md 11, 17."""
+    """All wait, then all bind: not atomic.
+
+    Source: docs/semantics/kube-scheduler.md#coscheduling.
+    """
 
     name = "Coscheduling"
     args_type = CoschedulingArgs
@@ -75,7 +82,7 @@ class Coscheduling(Plugin):
     def group(self, pod: Pod) -> PodGroup | None:
         """Return the pod's group: the object, or what the older labels say.
 
-        Source: KUBE_SCHEDULER.md 17.
+        Source: docs/semantics/kube-scheduler.md#older-pod-group-labels.
         """
         key = group_key(pod)
         if key is None:

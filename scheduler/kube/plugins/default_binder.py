@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from scheduler.kube.plugin import Plugin
-from scheduler.kube.status import OK, CycleState, Status
+from scheduler.kube.framework.plugin import Plugin
+from scheduler.kube.framework.status import (
+    OK,
+    CycleState,
+    Status,
+)
 from scheduler.records.pod import Pod
 from scheduler.registry import register
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 import msgspec
 
 from scheduler import streams
-from scheduler.kube import events
-from scheduler.kube.plugin import Hint, Plugin
-from scheduler.kube.preemption import (
+from scheduler.kube.framework import events
+from scheduler.kube.framework.plugin import Hint, Plugin
+from scheduler.kube.framework.status import (
+    OK,
+    CycleState,
+    Status,
+    unschedulable,
+)
+from scheduler.kube.framework.verdicts import Verdicts, counted
+from scheduler.kube.preemption.dry_run import (
     NEVER,
     NOT_HELPFUL,
     TERMINATING,
@@ -16,8 +23,6 @@ from scheduler.kube.preemption import (
     Preemption,
     wanted_candidates,
 )
-from scheduler.kube.status import OK, CycleState, Status, unschedulable
-from scheduler.kube.verdicts import Verdicts, counted
 from scheduler.records.pod import Pod
 from scheduler.registry import register
 
@@ -40,7 +45,10 @@ class DefaultPreemptionArgs(msgspec.Struct, rename="camel", forbid_unknown_field
     parameters=DefaultPreemptionArgs,
 )
 class DefaultPreemption(Plugin):
-    """Nominates, never binds. Source: KUBE_SCHEDULER.md 8."""
+    """Nominates, never binds.
+
+    Source: docs/semantics/kube-scheduler.md#default-preemption.
+    """
 
     name = "DefaultPreemption"
     args_type = DefaultPreemptionArgs

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler.kube.columns import Ints, View
-from scheduler.kube.hosts import Host
-from scheduler.kube.plugin import MAX_SCORE, Plugin
-from scheduler.kube.status import CycleState
+from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_table import Ints, View
+from scheduler.kube.framework.plugin import MAX_SCORE, Plugin
+from scheduler.kube.framework.status import CycleState
 from scheduler.records.node import Node
 from scheduler.records.pod import Pod
 from scheduler.registry import register
@@ -25,7 +25,7 @@ _MOST_PER_CONTAINER = 1000 * _MIB
     "by how many nodes have them.",
 )
 class ImageLocality(Plugin):
-    """Source: KUBE_SCHEDULER.md 7."""
+    """Source: docs/semantics/kube-scheduler.md#imagelocality."""
 
     name = "ImageLocality"
     scope = "node"

@@ -8,13 +8,22 @@ from dataclasses import dataclass, field
 import msgspec
 import numpy as np
 
-from scheduler.kube import events
-from scheduler.kube.cluster import Cluster
-from scheduler.kube.columns import Codes, Ints, Mask, View
-from scheduler.kube.events import Event
-from scheduler.kube.hosts import Host
-from scheduler.kube.plugin import MAX_SCORE, Hint, Plugin
-from scheduler.kube.status import (
+from scheduler.kube.cache.cluster import Cluster
+from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_table import (
+    Codes,
+    Ints,
+    Mask,
+    View,
+)
+from scheduler.kube.framework import events
+from scheduler.kube.framework.events import Event
+from scheduler.kube.framework.plugin import (
+    MAX_SCORE,
+    Hint,
+    Plugin,
+)
+from scheduler.kube.framework.status import (
     OK,
     SKIP,
     Code,
@@ -73,7 +82,7 @@ class _Scores:
     parameters=InterPodAffinityArgs,
 )
 class InterPodAffinity(Plugin):
-    """Source: KUBE_SCHEDULER.md 4, 7."""
+    """Source: docs/semantics/kube-scheduler.md#interpodaffinity."""
 
     name = "InterPodAffinity"
     args_type = InterPodAffinityArgs

@@ -8,12 +8,22 @@ import msgspec
 import numpy as np
 
 from scheduler.errors import PolicyError
-from scheduler.kube import events
-from scheduler.kube.columns import Codes, Ints, Mask, View
-from scheduler.kube.events import Event
-from scheduler.kube.hosts import Host
-from scheduler.kube.plugin import MAX_SCORE, Handle, Hint, Plugin
-from scheduler.kube.status import (
+from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_table import (
+    Codes,
+    Ints,
+    Mask,
+    View,
+)
+from scheduler.kube.framework import events
+from scheduler.kube.framework.events import Event
+from scheduler.kube.framework.plugin import (
+    MAX_SCORE,
+    Handle,
+    Hint,
+    Plugin,
+)
+from scheduler.kube.framework.status import (
     OK,
     SKIP,
     Code,
@@ -52,7 +62,7 @@ class NodeAffinityArgs(msgspec.Struct, rename="camel", forbid_unknown_fields=Tru
     parameters=NodeAffinityArgs,
 )
 class NodeAffinity(Plugin):
-    """Source: KUBE_SCHEDULER.md 4, 7."""
+    """Source: docs/semantics/kube-scheduler.md#node-selection."""
 
     name = "NodeAffinity"
     args_type = NodeAffinityArgs

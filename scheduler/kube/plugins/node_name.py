@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler.kube import events
-from scheduler.kube.columns import Codes, View
-from scheduler.kube.hosts import Host
-from scheduler.kube.plugin import Hint, Plugin
-from scheduler.kube.status import OK, Code, CycleState, Status, unresolvable
+from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_table import Codes, View
+from scheduler.kube.framework import events
+from scheduler.kube.framework.plugin import Hint, Plugin
+from scheduler.kube.framework.status import (
+    OK,
+    Code,
+    CycleState,
+    Status,
+    unresolvable,
+)
 from scheduler.records.pod import Pod
 from scheduler.registry import register
 
@@ -20,7 +26,7 @@ from scheduler.registry import register
     help="Filters out every node but the one in spec.nodeName, when that is set.",
 )
 class NodeName(Plugin):
-    """Source: KUBE_SCHEDULER.md 4."""
+    """Source: docs/semantics/kube-scheduler.md#filters."""
 
     name = "NodeName"
     scope = "node"

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler.kube import events
-from scheduler.kube.columns import Codes, View
-from scheduler.kube.events import Event
-from scheduler.kube.hosts import Host, ports_conflict
-from scheduler.kube.plugin import Hint, Plugin
-from scheduler.kube.status import OK, SKIP, Code, CycleState, Status, unschedulable
+from scheduler.kube.cache.node_info import Host, ports_conflict
+from scheduler.kube.cache.node_table import Codes, View
+from scheduler.kube.framework import events
+from scheduler.kube.framework.events import Event
+from scheduler.kube.framework.plugin import Hint, Plugin
+from scheduler.kube.framework.status import (
+    OK,
+    SKIP,
+    Code,
+    CycleState,
+    Status,
+    unschedulable,
+)
 from scheduler.records.pod import Pod
 from scheduler.registry import register
 
@@ -21,7 +28,7 @@ from scheduler.registry import register
     help="Filters out nodes where a host port that the pod wants is taken.",
 )
 class NodePorts(Plugin):
-    """Source: KUBE_SCHEDULER.md 4."""
+    """Source: docs/semantics/kube-scheduler.md#host-ports."""
 
     name = "NodePorts"
     scope = "row"

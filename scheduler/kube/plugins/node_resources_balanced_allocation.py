@@ -8,11 +8,20 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from scheduler.kube.columns import Ints, View
-from scheduler.kube.hosts import Host
-from scheduler.kube.plugin import MAX_SCORE, Handle, Plugin
-from scheduler.kube.resources import ResourceSpec, skips
-from scheduler.kube.status import OK, SKIP, CycleState, Status
+from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_table import Ints, View
+from scheduler.kube.framework.plugin import (
+    MAX_SCORE,
+    Handle,
+    Plugin,
+)
+from scheduler.kube.framework.status import (
+    OK,
+    SKIP,
+    CycleState,
+    Status,
+)
+from scheduler.kube.noderesources.resources import ResourceSpec, skips
 from scheduler.records.pod import Pod
 from scheduler.registry import register
 
@@ -36,7 +45,7 @@ class BalancedArgs(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     parameters=BalancedArgs,
 )
 class NodeResourcesBalancedAllocation(Plugin):
-    """Source: KUBE_SCHEDULER.md 6."""
+    """Source: docs/semantics/kube-scheduler.md#noderesourcesbalancedallocation."""
 
     name = "NodeResourcesBalancedAllocation"
     args_type = BalancedArgs

@@ -9,14 +9,36 @@ import msgspec
 import numpy as np
 
 from scheduler.errors import PolicyError
-from scheduler.kube import events
-from scheduler.kube.columns import Codes, Ints, View
-from scheduler.kube.events import Event
-from scheduler.kube.hosts import Host
-from scheduler.kube.plugin import Handle, Hint, Plugin
-from scheduler.kube.resources import ResourceSpec, Shortage, column, skips
-from scheduler.kube.scoring import Rule, ratio_rule, rules
-from scheduler.kube.status import OK, Code, CycleState, Status
+from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_table import (
+    Codes,
+    Ints,
+    View,
+)
+from scheduler.kube.framework import events
+from scheduler.kube.framework.events import Event
+from scheduler.kube.framework.plugin import (
+    Handle,
+    Hint,
+    Plugin,
+)
+from scheduler.kube.framework.status import (
+    OK,
+    Code,
+    CycleState,
+    Status,
+)
+from scheduler.kube.noderesources.resources import (
+    ResourceSpec,
+    Shortage,
+    column,
+    skips,
+)
+from scheduler.kube.noderesources.scoring import (
+    Rule,
+    ratio_rule,
+    rules,
+)
 from scheduler.records.node import PODS, Node, is_extended
 from scheduler.records.pod import Pod
 from scheduler.registry import register
@@ -66,7 +88,7 @@ class NodeResourcesFitArgs(msgspec.Struct, rename="camel", forbid_unknown_fields
     parameters=NodeResourcesFitArgs,
 )
 class NodeResourcesFit(Plugin):
-    """Source: KUBE_SCHEDULER.md 5."""
+    """Source: docs/semantics/kube-scheduler.md#noderesourcesfit-scoring-strategies."""
 
     name = "NodeResourcesFit"
     args_type = NodeResourcesFitArgs

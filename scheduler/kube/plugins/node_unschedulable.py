@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler.kube import events
-from scheduler.kube.columns import Codes, View
-from scheduler.kube.events import Event
-from scheduler.kube.hosts import Host
-from scheduler.kube.plugin import Hint, Plugin
-from scheduler.kube.status import OK, Code, CycleState, Status, unresolvable
+from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_table import Codes, View
+from scheduler.kube.framework import events
+from scheduler.kube.framework.events import Event
+from scheduler.kube.framework.plugin import Hint, Plugin
+from scheduler.kube.framework.status import (
+    OK,
+    Code,
+    CycleState,
+    Status,
+    unresolvable,
+)
 from scheduler.records.matching import Taint, tolerated
 from scheduler.records.pod import Pod
 from scheduler.registry import register
@@ -24,7 +30,7 @@ CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
     help="Filters out nodes with spec.unschedulable, unless the pod tolerates it.",
 )
 class NodeUnschedulable(Plugin):
-    """Source: KUBE_SCHEDULER.md 4."""
+    """Source: docs/semantics/kube-scheduler.md#filters."""
 
     name = "NodeUnschedulable"
     scope = "node"

@@ -11,14 +11,22 @@ import msgspec
 import numpy as np
 
 from scheduler.errors import PolicyError
-from scheduler.kube import events
-from scheduler.kube.columns import Codes, Ints, Mask, View
-from scheduler.kube.events import Event
-from scheduler.kube.hosts import Host
-from scheduler.kube.plugin import MAX_SCORE, Handle, Hint, Plugin
-from scheduler.kube.plugins.node_affinity import selected
-from scheduler.kube.plugins.taint_toleration import refuses
-from scheduler.kube.status import (
+from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_table import (
+    Codes,
+    Ints,
+    Mask,
+    View,
+)
+from scheduler.kube.framework import events
+from scheduler.kube.framework.events import Event
+from scheduler.kube.framework.plugin import (
+    MAX_SCORE,
+    Handle,
+    Hint,
+    Plugin,
+)
+from scheduler.kube.framework.status import (
     OK,
     SKIP,
     Code,
@@ -27,6 +35,8 @@ from scheduler.kube.status import (
     unresolvable,
     unschedulable,
 )
+from scheduler.kube.plugins.node_affinity import selected
+from scheduler.kube.plugins.taint_toleration import refuses
 from scheduler.records.matching import Selector
 from scheduler.records.node import HOSTNAME, ZONE
 from scheduler.records.pod import Pod, Spread, read_spread
@@ -111,7 +121,7 @@ class _Soft:
     parameters=PodTopologySpreadArgs,
 )
 class PodTopologySpread(Plugin):
-    """Source: KUBE_SCHEDULER.md 4, 7."""
+    """Source: docs/semantics/kube-scheduler.md#podtopologyspread-filter."""
 
     name = "PodTopologySpread"
     args_type = PodTopologySpreadArgs
@@ -136,7 +146,7 @@ class PodTopologySpread(Plugin):
     def constraints(self, pod: Pod, *, hard: bool) -> list[Spread]:
         """Return the pod's own constraints of one kind, else the default ones.
 
-        Source: KUBE_SCHEDULER.md 7.
+        Source: docs/semantics/kube-scheduler.md#podtopologyspread-score.
         """
         if pod.shape.spread:
             return [spread for spread in pod.shape.spread if spread.hard is hard]

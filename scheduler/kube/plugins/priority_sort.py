@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.kube.plugin import Plugin
-from scheduler.kube.queue import Queued
+from scheduler.kube.framework.plugin import Plugin
+from scheduler.kube.queue.scheduling_queue import Queued
 from scheduler.registry import register
 
 
@@ -16,7 +16,7 @@ from scheduler.registry import register
     help="Orders the queue by priority, then by the time of the last queueing.",
 )
 class PrioritySort(Plugin):
-    """Source: KUBE_SCHEDULER.md 3."""
+    """Source: docs/semantics/kube-scheduler.md#prioritysort."""
 
     name = "PrioritySort"
 

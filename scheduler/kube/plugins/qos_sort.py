@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.kube.plugin import Plugin
-from scheduler.kube.queue import Queued
+from scheduler.kube.framework.plugin import Plugin
+from scheduler.kube.queue.scheduling_queue import Queued
 from scheduler.records.pod import BEST_EFFORT, BURSTABLE, GUARANTEED
 from scheduler.registry import register
 
@@ -20,7 +20,7 @@ _RANK = {GUARANTEED: 0, BURSTABLE: 1, BEST_EFFORT: 2}
     "BestEffort, then by time.",
 )
 class QOSSort(Plugin):
-    """Source: KUBE_SCHEDULER.md 14."""
+    """Source: docs/semantics/kube-scheduler.md#qossort."""
 
     name = "QOSSort"
 

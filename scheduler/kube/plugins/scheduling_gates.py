@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from scheduler.kube.plugin import Plugin
-from scheduler.kube.status import OK, Status, unresolvable
+from scheduler.kube.framework.plugin import Plugin
+from scheduler.kube.framework.status import (
+    OK,
+    Status,
+    unresolvable,
+)
 from scheduler.records.pod import Pod
 from scheduler.registry import register
 
@@ -15,7 +19,7 @@ from scheduler.registry import register
     help="Holds a pod out of the queue while spec.schedulingGates is not empty.",
 )
 class SchedulingGates(Plugin):
-    """Source: KUBE_SCHEDULER.md 2, PreEnqueue."""
+    """Source: docs/semantics/kube-scheduler.md#extension-points."""
 
     name = "SchedulingGates"
 

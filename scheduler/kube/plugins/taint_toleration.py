@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler.kube import events
-from scheduler.kube.columns import Codes, Ints, View
-from scheduler.kube.events import Event
-from scheduler.kube.hosts import Host
-from scheduler.kube.plugin import MAX_SCORE, Hint, Plugin
-from scheduler.kube.status import OK, Code, CycleState, Status, unresolvable
+from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_table import (
+    Codes,
+    Ints,
+    View,
+)
+from scheduler.kube.framework import events
+from scheduler.kube.framework.events import Event
+from scheduler.kube.framework.plugin import (
+    MAX_SCORE,
+    Hint,
+    Plugin,
+)
+from scheduler.kube.framework.status import (
+    OK,
+    Code,
+    CycleState,
+    Status,
+    unresolvable,
+)
 from scheduler.records.matching import HARD_EFFECTS, Taint, Toleration, tolerated
 from scheduler.records.pod import Pod
 from scheduler.registry import register
@@ -25,7 +39,7 @@ _SOFT = "PreferNoSchedule"
     "not tolerate; prefers nodes with fewer PreferNoSchedule taints.",
 )
 class TaintToleration(Plugin):
-    """Source: KUBE_SCHEDULER.md 4, 7."""
+    """Source: docs/semantics/kube-scheduler.md#taints-and-tolerations."""
 
     name = "TaintToleration"
     scope = "node"

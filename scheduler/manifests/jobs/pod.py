@@ -17,7 +17,7 @@ from scheduler.manifests.jobs.making import (
     queue_name,
     workload_name,
 )
-from scheduler.records.pods import read_pod
+from scheduler.records.podset_template import read_pod
 from scheduler.registry import register
 
 GROUP = "kueue.x-k8s.io/pod-group-name"

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from scheduler.decisions import Bind, Decision, Evict, Fail, Preempt
-from scheduler.kube.extender import Port
-from scheduler.kube.laws import broken_sums
+from scheduler.kube.cache.invariants import broken_sums
+from scheduler.kube.extender.extenders import Port
 from scheduler.kube.stage import KubeStage
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Policy, PolicySpec, Simulation

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scheduler.kube.plugin import Plugin
-from scheduler.kube.process import Process
-from scheduler.kube.status import CycleState
-from scheduler.kube.table import table
+from scheduler.kube.framework.plugin import Plugin
+from scheduler.kube.framework.status import CycleState
+from scheduler.kube.scheduling.plugin_table import table
+from scheduler.kube.scheduling.scheduler import Process
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod, read_pod
 from tests.scheduler.kube.rig import Rig, node, pod, profile

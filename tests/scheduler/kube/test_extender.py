@@ -15,8 +15,13 @@ from typing import Any
 import pytest
 
 from scheduler.errors import PolicyError
-from scheduler.kube.configuration import read_configurations
-from scheduler.kube.extender import Extender, ExtenderError, RecordedPort, RecordingPort
+from scheduler.kube.configuration.configuration import read_configurations
+from scheduler.kube.extender.extenders import (
+    Extender,
+    ExtenderError,
+    RecordedPort,
+    RecordingPort,
+)
 from tests.scheduler.kube.rig import Rig, node, pod
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "docs" / "examples" / "extender.py"

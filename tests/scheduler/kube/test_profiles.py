@@ -7,8 +7,12 @@ from typing import Any
 import pytest
 
 from scheduler.errors import ManifestError, PolicyError, UnknownNameError
-from scheduler.kube.configuration import read_configurations
-from scheduler.kube.profiles import DEFAULTS, NOT_SIMULATED, read_profiles
+from scheduler.kube.configuration.configuration import read_configurations
+from scheduler.kube.configuration.profiles import (
+    DEFAULTS,
+    NOT_SIMULATED,
+    read_profiles,
+)
 from scheduler.manifests.documents import read_documents
 from scheduler.manifests.kubernetes import CHECKS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.decisions import Bind, Fail
-from scheduler.kube.binding import Counts
+from scheduler.kube.binding.rules import Counts
 from tests.scheduler.kube.rig import GANG_PLUGINS, Rig, node, pod, pod_group, profile
 
 TWO = {

@@ -1,0 +1,118 @@
+"""How a chosen node becomes a binding when several schedulers share the nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from scheduler.kube.cache.node_info import Host
+from scheduler.kube.scheduling.event_handlers import Desk
+from scheduler.kube.scheduling.handle import Held
+from scheduler.records.node import CPU, MEMORY, PODS
+from scheduler.records.pod import Pod
+
+_REASONS = {CPU: "OutOfcpu", MEMORY: "OutOfmemory", PODS: "OutOfpods"}
+
+
+class Counts(msgspec.Struct, rename="camel"):
+    """What sharing cost one scheduler, since the start of the run."""
+
+    attempts: int = 0
+    bindings: int = 0
+    conflicts: int = 0  # the node had changed since it was read
+    retries: int = 0  # attempts of pods that had been tried before
+    refused: int = 0  # pods that their node had no room for
+    blocked: int = 0  # attempts that found only locked nodes
+    idle_ms: int = 0  # with pods to place and every fitting node locked
+
+
+class Versions:
+    """How often each node's pods changed, and by whom: what compare-and-set reads."""
+
+    def __init__(self) -> None:
+        self._by: dict[str, dict[str, int]] = {}
+
+    def bump(self, node: str, process: str) -> None:
+        """Note a change of the node by a process ("" for anything else)."""
+        counts = self._by.setdefault(node, {})
+        counts[process] = counts.get(process, 0) + 1
+
+    def foreign(self, node: str, process: str) -> int:
+        """Return how often others changed the node: one's own are expected."""
+        counts = self._by.get(node, {})
+        return sum(n for name, n in counts.items() if name != process)
+
+    def remember(self) -> dict[str, dict[str, int]]:
+        """Return the counters."""
+        return {node: dict(counts) for node, counts in self._by.items()}
+
+    def recall(self, memory: dict[str, dict[str, int]]) -> None:
+        """Take the counters back."""
+        self._by = {node: dict(counts) for node, counts in memory.items()}
+
+
+class Locks:
+    """Which scheduler keeps which node, by how many of its pods."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, tuple[str, int]] = {}
+
+    def take(self, process: str, node: str) -> None:
+        """Keep a node; each of a process's pods counts once."""
+        _, count = self._held.get(node, (process, 0))
+        self._held[node] = (process, count + 1)
+
+    def release(self, process: str, node: str) -> bool:
+        """Give a node back once; tell whether it is free now."""
+        owner, count = self._held.get(node, ("", 0))
+        if owner != process:
+            return False
+        if count > 1:
+            self._held[node] = (process, count - 1)
+            return False
+        del self._held[node]
+        return True
+
+    def against(self, process: str) -> frozenset[str]:
+        """Return the nodes that other schedulers keep."""
+        return frozenset(n for n, (owner, _) in self._held.items() if owner != process)
+
+
+def refusal(pod: Pod, host: Host) -> tuple[str, str] | None:
+    """Return why the node's agent turns the pod away, None when there is room.
+
+    Source: docs/semantics/kube-scheduler.md#binding-modes;
+    the reason is OutOf<resource>.
+    """
+    needs = {PODS: 1, **pod.shape.requests.exact}
+    for name, asked in needs.items():
+        used = len(host.pods) if name == PODS else host.requested.get(name, 0)
+        capacity = host.capacity(name)
+        if asked > capacity - used:
+            reason = _REASONS.get(name, f"OutOf{name}")
+            return reason, (
+                f"Node didn't have enough resource: {name}, requested: {asked}, "
+                f"used: {used}, capacity: {capacity}"
+            )
+    return None
+
+
+def conflict(process: Desk, held: Held, now: int) -> str | None:
+    """Return the sentence of a lost race, None when nobody else was there.
+
+    `now` is the node's version as it stands.
+    Source: docs/semantics/kube-scheduler.md#binding-modes.
+    """
+    if now == held.seen:
+        return None
+    return (
+        f"conflict: node {held.node} changed {now - held.seen} times since scheduler "
+        f"{process.name} read it; the pod is tried again"
+    )
+
+
+def plain_counts(counts: Counts) -> dict[str, Any]:
+    """Return the counters as plain values."""
+    plain: dict[str, Any] = msgspec.to_builtins(counts)
+    return plain

@@ -1,0 +1,3 @@
+"""What one scheduler knows of the cluster: nodes with their pods, as sums, arrays and indexes."""
+
+from __future__ import annotations

@@ -1,0 +1,237 @@
+"""What one scheduler believes of the cluster: nodes, the pods on them, indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_table import Columns, Rows
+from scheduler.kube.cache.pod_group import PodDisruptionBudget, PodGroup
+from scheduler.kube.cache.spread_selectors import Selecting
+from scheduler.records.matching import Selector
+from scheduler.records.node import Node
+from scheduler.records.objects import Key
+from scheduler.records.pod import Pod
+
+#: pods of one namespace, one set of labels, staying or on their way out
+LabelClass = tuple[str, tuple[tuple[str, str], ...], bool]
+#: pods of one namespace and shape whose terms may look at their own labels
+TermClass = tuple[str, int, tuple[tuple[str, str], ...]]
+_MOST_CHANGES = 4096
+
+
+class Cluster:
+    """Nodes with their pods, kept up to date; rows are in name order.
+
+    A pod whose node is unknown is kept aside until the node comes.
+    """
+
+    def __init__(self) -> None:
+        self.hosts: dict[str, Host] = {}
+        self.placed: dict[Key, tuple[Pod, str]] = {}
+        self.namespaces: dict[str, dict[str, str]] = {}
+        self.groups: dict[Key, PodGroup] = {}
+        self.budgets: dict[Key, PodDisruptionBudget] = {}
+        self.selecting = Selecting()
+        self.images: dict[str, tuple[int, int]] = {}  # name: (bytes, nodes having it)
+        self.priorities: dict[int, int] = {}  # of placed pods, and how many
+        self.nodes_version = 0
+        self.by_labels: dict[LabelClass, dict[str, int]] = {}
+        self.with_terms: dict[TermClass, tuple[Pod, dict[str, int]]] = {}
+        self._columns: Columns | None = None
+        self._scan: Rows | None = None
+        self._changes: list[int] = []
+        self._first_change = 0
+
+    # --- nodes
+
+    def put_node(self, node: Node) -> Node | None:
+        """Take a new or changed node; return what it was before."""
+        host = self.hosts.get(node.name)
+        before = host.node if host else None
+        if before == node:
+            return before
+        if host is None:
+            host = self.hosts[node.name] = Host(node)
+            for pod, name in list(self.placed.values()):
+                if name == node.name:
+                    host.add(pod)
+        else:
+            host.node = node
+        self._nodes_changed()
+        return before
+
+    def remove_node(self, name: str) -> Node | None:
+        """Forget a node; its pods stay known but stand nowhere."""
+        host = self.hosts.pop(name, None)
+        if host is None:
+            return None
+        self._nodes_changed()
+        return host.node
+
+    def _nodes_changed(self) -> None:
+        self.nodes_version += 1
+        self._columns = None
+        self._scan = None
+
+    @property
+    def columns(self) -> Columns:
+        """Return the nodes as arrays; built again after a node changed: O(nodes)."""
+        if self._columns is None:
+            hosts = [self.hosts[name] for name in sorted(self.hosts)]
+            for row, host in enumerate(hosts):
+                host.row = row
+            self._columns = Columns(hosts)
+            self._forget_changes()
+            self.images = _image_spread(hosts)
+        return self._columns
+
+    @property
+    def scan(self) -> Rows:
+        """Return the rows in the order in which nodes are looked at.
+
+        Zones take turns. Source: docs/semantics/kube-scheduler.md#node-sampling.
+        """
+        if self._scan is None:
+            self._scan = np.array(_interleaved(self.columns.hosts), dtype=np.intp)
+        return self._scan
+
+    # --- pods on nodes
+
+    def place(self, pod: Pod, node: str) -> None:
+        """Put a pod on a node, or replace what is known of it there."""
+        if pod.key in self.placed:
+            self.unplace(pod.key)
+        self.placed[pod.key] = (pod, node)
+        self._count(pod, node, 1)
+        host = self.hosts.get(node)
+        if host is not None:
+            host.add(pod)
+            self._row_changed(host, pod, 1)
+
+    def unplace(self, key: Key) -> tuple[Pod, str] | None:
+        """Take a pod off its node; return it and the node, None when not placed."""
+        found = self.placed.pop(key, None)
+        if found is None:
+            return None
+        pod, node = found
+        self._count(pod, node, -1)
+        host = self.hosts.get(node)
+        if host is not None:
+            host.remove(pod)
+            self._row_changed(host, pod, -1)
+        return found
+
+    def _count(self, pod: Pod, node: str, by: int) -> None:
+        """Keep the indexes of who stands where."""
+        left = self.priorities.get(pod.priority, 0) + by
+        if left:
+            self.priorities[pod.priority] = left
+        else:
+            del self.priorities[pod.priority]
+        group = label_class(pod)
+        counts = self.by_labels.setdefault(group, {})
+        _add(counts, node, by)
+        if not counts:
+            del self.by_labels[group]
+        if pod.shape.has_pod_terms:
+            owners = term_class(pod)
+            _, nodes = self.with_terms.setdefault(owners, (pod, {}))
+            _add(nodes, node, by)
+            if not nodes:
+                del self.with_terms[owners]
+
+    def has_lesser(self, priority: int) -> bool:
+        """Tell whether any placed pod has a lower priority."""
+        return any(held < priority for held in self.priorities)
+
+    def matching(self, namespace: str, selector: Selector) -> dict[str, int]:
+        """Count per node the pods of a selection; those on their way out are not."""
+        found: dict[str, int] = {}
+        for (held, labels, leaving), counts in self.by_labels.items():
+            if held == namespace and not leaving and selector.matches(dict(labels)):
+                for node, count in counts.items():
+                    found[node] = found.get(node, 0) + count
+        return found
+
+    def _row_changed(self, host: Host, pod: Pod, sign: int) -> None:
+        if self._columns is None:
+            return
+        self._columns.change(host.row, pod, sign)
+        self._changes.append(host.row)
+        if len(self._changes) > _MOST_CHANGES:
+            self._forget_changes()
+
+    def _forget_changes(self) -> None:
+        self._first_change += len(self._changes) + 1
+        self._changes.clear()
+
+    @property
+    def position(self) -> int:
+        """Return the present position in the log of changed rows."""
+        return self._first_change + len(self._changes)
+
+    def changed_since(self, position: int) -> list[int] | None:
+        """Return the rows changed after a position; None when that is forgotten."""
+        start = position - self._first_change
+        return None if start < 0 else self._changes[start:]
+
+    def pods_on(self, node: str) -> Iterator[Pod]:
+        """Yield the pods that stand on a node, known or not."""
+        return (pod for pod, name in self.placed.values() if name == node)
+
+    def namespace_labels(self, name: str) -> dict[str, str]:
+        """Return a namespace's labels, with the one every namespace has."""
+        return {"kubernetes.io/metadata.name": name, **self.namespaces.get(name, {})}
+
+
+def label_class(pod: Pod) -> LabelClass:
+    """Return the class of pods that no label selector tells apart."""
+    return pod.namespace, tuple(sorted(pod.labels.items())), pod.terminating
+
+
+def term_class(pod: Pod) -> TermClass:
+    """Return the class of pods whose affinity terms mean the same."""
+    return pod.namespace, pod.shape.ordinal, tuple(sorted(pod.labels.items()))
+
+
+def _add(counts: dict[str, int], node: str, by: int) -> None:
+    left = counts.get(node, 0) + by
+    if left:
+        counts[node] = left
+    else:
+        del counts[node]
+
+
+def _interleaved(hosts: list[Host]) -> list[int]:
+    zones: dict[str, list[int]] = {}
+    for host in hosts:
+        zones.setdefault(host.node.zone, []).append(host.row)
+    order: list[int] = []
+    turn = 0
+    while len(order) < len(hosts):
+        order += [rows[turn] for rows in zones.values() if turn < len(rows)]
+        turn += 1
+    return order
+
+
+def _image_spread(hosts: list[Host]) -> dict[str, tuple[int, int]]:
+    """Return of each image its size (where first seen) and how many have it."""
+    found: dict[str, tuple[int, int]] = {}
+    for host in hosts:
+        for name, size in dict(host.node.images).items():
+            first, count = found.get(name, (size, 0))
+            found[name] = (first, count + 1)
+    return found
+
+
+def plain(value: Any) -> Any:
+    """Return a value as msgpack takes it back: tuples as lists."""
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return value

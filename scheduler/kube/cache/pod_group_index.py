@@ -1,0 +1,44 @@
+"""Which pods carry the label of which group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from scheduler.kube.cache.pod_group import GROUP_LABEL, OLD_GROUP_LABEL
+from scheduler.records.objects import Key
+from scheduler.records.pod import Pod
+
+
+def group_key(pod: Pod) -> Key | None:
+    """Return the key of the pod's group, by the label or by the older one."""
+    name = pod.labels.get(GROUP_LABEL) or pod.labels.get(OLD_GROUP_LABEL)
+    return Key("PodGroup", pod.namespace, name) if name else None
+
+
+class Members:
+    """The known, unfinished pods of every group, in key order when asked."""
+
+    def __init__(self) -> None:
+        self._of: dict[Key, dict[Key, Pod]] = {}
+        self._group: dict[Key, Key] = {}
+
+    def put(self, pod: Pod) -> None:
+        """Take a pod, or what changed of it."""
+        self.remove(pod)
+        group = group_key(pod)
+        if group is not None:
+            self._of.setdefault(group, {})[pod.key] = pod
+            self._group[pod.key] = group
+
+    def remove(self, pod: Pod) -> None:
+        """Forget a pod."""
+        group = self._group.pop(pod.key, None)
+        if group is not None:
+            del self._of[group][pod.key]
+            if not self._of[group]:
+                del self._of[group]
+
+    def of(self, group: Key) -> Iterable[Pod]:
+        """Return the pods of a group."""
+        pods = self._of.get(group, {})
+        return [pods[key] for key in sorted(pods)]

@@ -1,0 +1,3 @@
+"""KubeSchedulerConfiguration: read, resolved to profiles, and described."""
+
+from __future__ import annotations

@@ -1,0 +1,123 @@
+"""KubeSchedulerConfiguration as a whole: profiles, backoff, extenders, processes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler.errors import PolicyError
+from scheduler.kube.configuration.profiles import Profile, read_profiles
+from scheduler.kube.extender.extenders import Extender, read_extenders
+from scheduler.kube.queue.scheduling_queue import Timing
+
+_API_GROUP = "kubescheduler.config.k8s.io/"
+_KNOWN = (
+    "apiVersion",
+    "kind",
+    "profiles",
+    "percentageOfNodesToScore",
+    "podInitialBackoffSeconds",
+    "podMaxBackoffSeconds",
+    "extenders",
+    "parallelism",
+    "leaderElection",
+    "clientConnection",
+    "enableProfiling",
+    "enableContentionProfiling",
+    "healthzBindAddress",
+    "metricsBindAddress",
+    "delayCacheUntilActive",
+    "featureGates",
+    "metadata",
+)
+_POP_GATE = "SchedulerPopFromBackoffQ"
+
+
+@dataclass(slots=True, kw_only=True)
+class Configuration:
+    """What one scheduler process is configured with."""
+
+    profiles: list[Profile]
+    timing: Timing = field(default_factory=Timing)
+    extenders: list[Extender] = field(default_factory=list)
+
+
+def read_configurations(document: Mapping[str, Any]) -> list[Configuration]:
+    """Return one configuration per scheduler process.
+
+    A `List` of KubeSchedulerConfiguration documents is several processes over
+    one cluster; a schedulerName belongs to one of them.
+    """
+    items = [document]
+    if document.get("kind") == "List":
+        items = list(document.get("items") or [])
+        if not items:
+            raise PolicyError("kubeScheduler.items: expected a configuration, got none")
+    found = [_read(item) for item in items]
+    seen: set[str] = set()
+    for configuration in found:
+        for profile in configuration.profiles:
+            if profile.scheduler_name in seen:
+                raise PolicyError(
+                    f"kubeScheduler: schedulerName {profile.scheduler_name!r} is "
+                    "served by two schedulers"
+                )
+            seen.add(profile.scheduler_name)
+    return found
+
+
+def _read(document: Mapping[str, Any]) -> Configuration:
+    for key in document:
+        if key not in _KNOWN:
+            known = ", ".join(_KNOWN)
+            raise PolicyError(f"kubeScheduler: unknown key {key!r}; known: {known}")
+    version = str(document.get("apiVersion") or _API_GROUP)
+    if not version.startswith(_API_GROUP):
+        raise PolicyError(
+            f"kubeScheduler.apiVersion: expected {_API_GROUP}v1, got {version!r}"
+        )
+    extenders = read_extenders(document.get("extenders"))
+    configuration = Configuration(
+        profiles=read_profiles(document),
+        timing=_timing(document),
+        extenders=extenders,
+    )
+    _ignore_managed(configuration)
+    return configuration
+
+
+def _timing(document: Mapping[str, Any]) -> Timing:
+    """Return the backoff. The gate is read as the command line gives it."""
+    initial = document.get("podInitialBackoffSeconds")
+    highest = document.get("podMaxBackoffSeconds")
+    gates = document.get("featureGates") or {}
+    timing = Timing(
+        initial_ms=1000 if initial is None else int(initial) * 1000,
+        max_ms=10_000 if highest is None else int(highest) * 1000,
+        pop_from_backoff=bool(gates.get(_POP_GATE, True)),
+    )
+    if timing.max_ms and timing.max_ms < timing.initial_ms:
+        raise PolicyError(
+            "kubeScheduler.podMaxBackoffSeconds: expected at least "
+            f"podInitialBackoffSeconds ({timing.initial_ms // 1000}), got {highest}"
+        )
+    return timing
+
+
+def _ignore_managed(configuration: Configuration) -> None:
+    """Keep NodeResourcesFit from what an extender says it looks after."""
+    names = [
+        resource.name
+        for extender in configuration.extenders
+        for resource in extender.managed_resources
+        if resource.ignored_by_scheduler
+    ]
+    if not names:
+        return
+    from scheduler.kube.plugins.node_resources_fit import NodeResourcesFitArgs
+
+    for profile in configuration.profiles:
+        args = profile.args.setdefault("NodeResourcesFit", NodeResourcesFitArgs())
+        assert isinstance(args, NodeResourcesFitArgs)
+        args.ignored_resources = [*args.ignored_resources, *names]

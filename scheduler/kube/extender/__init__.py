@@ -1,0 +1,3 @@
+"""Scheduler extenders: webhooks asked through a port."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""The scheduling framework: plug-ins, extension points, statuses, events."""
+
+from __future__ import annotations

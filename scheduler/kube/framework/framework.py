@@ -1,0 +1,226 @@
+"""A profile at work: runs the plug-ins of each point in order, keeps no pod."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler.kube.cache.node_info import Host
+from scheduler.kube.framework.plugin import Plugin
+from scheduler.kube.framework.status import (
+    OK,
+    Code,
+    CycleState,
+    Status,
+)
+from scheduler.records.pod import Pod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreFiltered:
+    """What PreFilter came to: a status, and the only nodes to look at."""
+
+    status: Status
+    names: frozenset[str] | None = None
+    narrowed_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call of a plug-in, as a trace gets it."""
+
+    point: str
+    plugin: str
+    pod: Pod
+    status: Status
+    node: str = ""
+    wait_ms: int = 0
+
+
+class Framework:
+    """The plug-ins of one profile, by point, in their order.
+
+    Source: docs/semantics/kube-scheduler.md#extension-points.
+    """
+
+    def __init__(
+        self,
+        *,
+        scheduler_name: str,
+        percentage: int,
+        points: dict[str, list[Plugin]],
+        weights: dict[str, int],
+    ) -> None:
+        self.scheduler_name = scheduler_name
+        self.percentage = percentage  # of nodes to score; 0: by cluster size
+        self.points = points
+        self.weights = weights
+        self.filters = points["filter"]
+        self.scorers = points["score"]
+        seen = {id(p): p for plugins in points.values() for p in plugins}
+        self.plugins = {plugin.name: plugin for plugin in seen.values()}
+        #: gets every call outside Filter and Score; None in normal runs
+        self.trace: Callable[[Step], None] | None = None
+        self._moved = [
+            p
+            for p in points["pre_filter"]
+            if type(p).add_pod is not Plugin.add_pod
+            or type(p).remove_pod is not Plugin.remove_pod
+        ]
+
+    def note(
+        self,
+        point: str,
+        plugin: Plugin,
+        pod: Pod,
+        status: Status,
+        node: str = "",
+        wait_ms: int = 0,
+    ) -> None:
+        """Tell the trace of a call, when there is one."""
+        if self.trace is not None:
+            self.trace(Step(point, plugin.name, pod, status, node, wait_ms))
+
+    # --- queue
+
+    def pre_enqueue(self, pod: Pod) -> Status:
+        """Return the first refusal to let the pod into the active queue."""
+        for plugin in self.points["pre_enqueue"]:
+            status = plugin.pre_enqueue(pod)
+            if not status.ok:
+                return status.by(plugin.name)
+        return OK
+
+    # --- filter
+
+    def pre_filter(self, state: CycleState, pod: Pod) -> PreFiltered:
+        """Run PreFilter. An Unschedulable lets the others run, then counts."""
+        names: frozenset[str] | None = None
+        narrowed: list[str] = []
+        refused: Status | None = None
+        for plugin in self.points["pre_filter"]:
+            status, only = plugin.pre_filter(state, pod)
+            self.note("PreFilter", plugin, pod, status)
+            if status.code is Code.SKIP:
+                state.skip_filter.add(plugin.name)
+                continue
+            if status.code is Code.UNSCHEDULABLE:
+                refused = refused or status.by(plugin.name)
+                continue
+            if not status.ok:
+                return PreFiltered(status=status.by(plugin.name))
+            if only is not None:
+                narrowed.append(plugin.name)
+                names = only if names is None else names & only
+                if not names:
+                    return PreFiltered(status=_none_left(narrowed), names=names)
+        return PreFiltered(
+            status=refused or OK, names=names, narrowed_by=tuple(narrowed)
+        )
+
+    def filter(self, state: CycleState, pod: Pod, host: Host) -> Status:
+        """Return the first rejection of the node, or success."""
+        for plugin in self.filters:
+            if plugin.name in state.skip_filter:
+                continue
+            status = plugin.filter(state, pod, host)
+            if not status.ok:
+                return status.by(plugin.name)
+        return OK
+
+    def filter_with(
+        self, state: CycleState, pod: Pod, host: Host, rivals: list[Pod]
+    ) -> Status:
+        """Filter with the nominated rivals on the node, and without them."""
+        if rivals:
+            crowded, copy = state.copy(), host.copy()
+            for rival in rivals:
+                self.add_pod(crowded, pod, rival, copy)
+            status = self.filter(crowded, pod, copy)
+            if not status.ok:
+                return status
+        return self.filter(state, pod, host)
+
+    def add_pod(self, state: CycleState, pod: Pod, other: Pod, host: Host) -> None:
+        """Put a pod on a copied node and keep the PreFilter state right."""
+        host.add(other)
+        for plugin in self._moved:
+            if plugin.name not in state.skip_filter:
+                plugin.add_pod(state, pod, other, host)
+
+    def remove_pod(self, state: CycleState, pod: Pod, other: Pod, host: Host) -> None:
+        """Take a pod off a copied node and keep the PreFilter state right."""
+        host.remove(other)
+        for plugin in self._moved:
+            if plugin.name not in state.skip_filter:
+                plugin.remove_pod(state, pod, other, host)
+
+    # --- binding
+
+    def reserve(self, state: CycleState, pod: Pod, node: str) -> Status:
+        """Run Reserve; at the first failure give back all that was taken."""
+        for plugin in self.points["reserve"]:
+            status = plugin.reserve(state, pod, node)
+            if not status.ok:
+                self.unreserve(state, pod, node)
+                return status.by(plugin.name)
+        return OK
+
+    def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
+        """Give back, in reverse order."""
+        for plugin in reversed(self.points["unreserve"]):
+            plugin.unreserve(state, pod, node)
+            self.note("Unreserve", plugin, pod, OK, node)
+
+    def permit(
+        self, state: CycleState, pod: Pod, node: str
+    ) -> tuple[Status, dict[str, int]]:
+        """Run Permit; return a refusal, or who makes the pod wait, and how long."""
+        waits: dict[str, int] = {}
+        for plugin in self.points["permit"]:
+            status, wait_ms = plugin.permit(state, pod, node)
+            self.note("Permit", plugin, pod, status, node, wait_ms)
+            if status.code is Code.WAIT:
+                waits[plugin.name] = wait_ms
+            elif not status.ok:
+                return status.by(plugin.name), {}
+        return (Status(Code.WAIT) if waits else OK), waits
+
+    def bind(self, state: CycleState, pod: Pod, node: str) -> Status:
+        """Run PreBind, then the binders until one does not skip."""
+        for plugin in self.points["pre_bind"]:
+            status = plugin.pre_bind(state, pod, node)
+            if not status.ok and status.code is not Code.SKIP:
+                return status.by(plugin.name)
+        for plugin in self.points["bind"]:
+            status = plugin.bind(state, pod, node)
+            if status.code is not Code.SKIP:
+                return status.by(plugin.name)
+        return Status(Code.ERROR, ("no bind plugin took the pod",))
+
+    def post_bind(self, state: CycleState, pod: Pod, node: str) -> None:
+        """Run PostBind."""
+        for plugin in self.points["post_bind"]:
+            plugin.post_bind(state, pod, node)
+
+    # --- memory
+
+    def remember(self) -> dict[str, Any]:
+        """Return what the plug-ins must not forget."""
+        found = {name: p.remember() for name, p in sorted(self.plugins.items())}
+        return {name: memory for name, memory in found.items() if memory is not None}
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Give the plug-ins back what they remembered."""
+        for name, value in memory.items():
+            if name in self.plugins:
+                self.plugins[name].recall(value)
+
+
+def _none_left(narrowed: list[str]) -> Status:
+    names = ", ".join(narrowed)
+    reason = f"node(s) didn't satisfy plugin(s) [{names}] simultaneously"
+    if len(narrowed) == 1:
+        reason = f"node(s) didn't satisfy plugin {names}"
+    return Status(Code.UNRESOLVABLE, (reason,), narrowed[-1])

@@ -1,0 +1,245 @@
+"""What a plug-in is: one class, any of the framework's points, nothing else.
+
+A new plug-in is one file in `scheduler/kube/plugins/`: a subclass of `Plugin`
+under `@register("plugin", ...)` that overrides the points it wants. Working
+node by node (`filter`, `score`) is enough; `filter_rows` and `score_rows` do
+the same for whole columns and are there for speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+import msgspec
+import numpy as np
+
+from scheduler.kube.cache.cluster import Cluster
+from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_table import (
+    Codes,
+    Ints,
+    View,
+)
+from scheduler.kube.framework.events import Event
+from scheduler.kube.framework.status import (
+    OK,
+    SKIP,
+    CycleState,
+    Status,
+)
+from scheduler.records.objects import Key
+from scheduler.records.pod import Pod
+from scheduler.stage import Context
+
+if TYPE_CHECKING:
+    from scheduler.kube.cache.nominations import Nominations
+    from scheduler.kube.framework.framework import Framework
+    from scheduler.kube.framework.verdicts import Verdicts
+    from scheduler.kube.preemption.dry_run import Candidate
+    from scheduler.kube.queue.scheduling_queue import Queued
+
+MAX_SCORE = 100
+MAX_PERMIT_MS = 15 * 60 * 1000
+
+#: every extension point, in the order of a pod's way
+POINTS = (
+    "pre_enqueue",
+    "sort_key",
+    "pre_filter",
+    "filter",
+    "post_filter",
+    "pre_score",
+    "score",
+    "normalize",
+    "reserve",
+    "permit",
+    "pre_bind",
+    "bind",
+    "post_bind",
+    "unreserve",
+)
+
+#: what verdicts depend on, beside the pod's shape: the Node object alone, the
+#: node with its pods, or anything. Verdicts of the first two are kept and
+#: only changed rows are asked again.
+Scope = Literal["node", "row", "cluster"]
+
+#: (pod that waits, event) -> whether it is worth trying again
+Hint = Callable[[Pod, Event], bool]
+
+
+class NoArgs(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """The arguments of a plug-in that takes none."""
+
+
+class Handle(Protocol):
+    """What a plug-in may see and do of the scheduler that runs it."""
+
+    context: Context
+    cluster: Cluster
+    nominations: Nominations
+    framework: Framework
+
+    def waiting(self) -> Iterable[Pod]:
+        """Yield the pods that wait at Permit, in key order."""
+
+    def allow(self, key: Key, plugin: str) -> None:
+        """Say that a waiting pod need not wait for this plug-in any more."""
+
+    def reject(self, key: Key, plugin: str, reason: str) -> None:
+        """Reject a waiting pod."""
+
+    def activate(self, keys: Iterable[Key]) -> None:
+        """Move waiting-to-be-tried pods to the active queue at once."""
+
+    def members(self, group: Key) -> Iterable[Pod]:
+        """Return the known pods with the label of a PodGroup, finished ones not."""
+
+    def ask_extenders(self, pod: Pod, candidates: list[Candidate]) -> list[Candidate]:
+        """Let the extenders that preempt drop candidates or change victims."""
+
+    def denominate(self, pod: Pod) -> None:
+        """Take a pod's nomination away, so that it is tried again."""
+
+    def evict(self, victim: Pod, node: str, preemptor: Pod) -> None:
+        """Remove a pod from its node to make room."""
+
+
+class Plugin:
+    """The base of plug-ins; each point here is the one that does nothing."""
+
+    name: ClassVar[str] = ""
+    args_type: ClassVar[type[msgspec.Struct]] = NoArgs
+    scope: ClassVar[Scope] = "cluster"
+    #: the only reason its Filter gives, when it has just one
+    reason: ClassVar[str] = ""
+    #: set when a normalized score depends on the raw one and the highest only
+    normalizes_by_peak: ClassVar[bool] = False
+    #: set when sort keys change while pods are queued
+    moving_order: ClassVar[bool] = False
+    #: points at which a configuration may name it though nothing is done there
+    idle_points: ClassVar[tuple[str, ...]] = ()
+    points: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.points = frozenset(
+            point for point in POINTS if getattr(cls, point) is not _BASE[point]
+        )
+
+    def __init__(self, args: Any, handle: Handle) -> None:
+        self.args = args
+        self.handle = handle
+
+    # --- queue
+
+    def pre_enqueue(self, pod: Pod) -> Status:
+        """Say whether the pod may enter the active queue."""
+        return OK
+
+    def sort_key(self, queued: Queued) -> tuple[Any, ...]:
+        """Return what the active queue is ordered by, smallest first."""
+        return ()
+
+    def hints(self) -> dict[str, Hint | None]:
+        """Return the events that may help a pod it rejected; None: always."""
+        return {}
+
+    # --- finding a node
+
+    def pre_filter(
+        self, state: CycleState, pod: Pod
+    ) -> tuple[Status, frozenset[str] | None]:
+        """Prepare, or reject the pod; may name the only nodes to look at."""
+        return OK, None
+
+    def add_pod(self, state: CycleState, pod: Pod, other: Pod, host: Host) -> None:
+        """Keep the state right when a dry run puts `other` on a node."""
+
+    def remove_pod(self, state: CycleState, pod: Pod, other: Pod, host: Host) -> None:
+        """Keep the state right when a dry run takes `other` off a node."""
+
+    def filter(self, state: CycleState, pod: Pod, host: Host) -> Status:
+        """Say whether the pod can stand on the node."""
+        return OK
+
+    def filter_rows(self, state: CycleState, pod: Pod, view: View) -> Codes:
+        """Return the code of `filter` for every row of the view."""
+        return view.each(lambda host: self.filter(state, pod, host).code, np.int8)
+
+    def histogram(self, state: CycleState, pod: Pod, view: View) -> dict[str, int]:
+        """Count the reasons of the rows of the view, which it rejected."""
+        if self.reason:
+            return {self.reason: view.size}
+        counts: dict[str, int] = {}
+        for host in view.hosts:
+            for reason in self.filter(state, pod, host).reasons:
+                counts[reason] = counts.get(reason, 0) + 1
+        return counts
+
+    def post_filter(
+        self, state: CycleState, pod: Pod, verdicts: Verdicts
+    ) -> tuple[Status, str | None]:
+        """Try to make room when no node is feasible; may nominate a node.
+
+        The node is None for no opinion and "" to clear a nomination.
+        """
+        return OK, None
+
+    # --- choosing a node
+
+    def pre_score(self, state: CycleState, pod: Pod, view: View) -> Status:
+        """Prepare for the feasible nodes, or skip the scoring."""
+        return OK
+
+    def score(self, state: CycleState, pod: Pod, host: Host) -> int:
+        """Return the raw score of a node."""
+        return 0
+
+    def score_rows(self, state: CycleState, pod: Pod, view: View) -> Ints:
+        """Return the raw score of every row of the view."""
+        return view.each(lambda host: self.score(state, pod, host), np.int64)
+
+    def normalize(self, state: CycleState, pod: Pod, view: View, raw: Ints) -> Ints:
+        """Bring the raw scores of the feasible nodes into 0..100."""
+        return raw
+
+    # --- taking the node
+
+    def reserve(self, state: CycleState, pod: Pod, node: str) -> Status:
+        """Take what the pod needs beside the node's resources."""
+        return OK
+
+    def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
+        """Give back; must bear being called without a matching `reserve`."""
+
+    def permit(self, state: CycleState, pod: Pod, node: str) -> tuple[Status, int]:
+        """Allow, reject, or make the pod wait at most so many milliseconds."""
+        return OK, 0
+
+    def pre_bind(self, state: CycleState, pod: Pod, node: str) -> Status:
+        """Do what must be done before the pod gets its node."""
+        return OK
+
+    def bind(self, state: CycleState, pod: Pod, node: str) -> Status:
+        """Give the pod its node, or Skip to leave it to the next binder."""
+        return SKIP
+
+    def post_bind(self, state: CycleState, pod: Pod, node: str) -> None:
+        """Tidy up after the pod got its node."""
+
+    # --- memory
+
+    def forget(self, pod: Pod) -> None:
+        """Note that a pod is gone for good."""
+
+    def remember(self) -> Any:
+        """Return what must outlive a restart: small, plain; None for nothing."""
+        return None
+
+    def recall(self, memory: Any) -> None:
+        """Take back what `remember` returned."""
+
+
+_BASE = {point: getattr(Plugin, point) for point in POINTS}

@@ -1,0 +1,3 @@
+"""What the resource plug-ins share: weighted resources and scoring strategies."""
+
+from __future__ import annotations

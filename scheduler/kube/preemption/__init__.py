@@ -1,0 +1,3 @@
+"""Preemption: dry runs on copies of nodes."""
+
+from __future__ import annotations

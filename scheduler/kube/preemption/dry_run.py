@@ -1,0 +1,191 @@
+"""Which pods to remove so that another fits: dry runs, then the least harm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from scheduler.kube.cache.cluster import Cluster
+from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.nominations import Nominations
+from scheduler.kube.cache.pod_group import PodDisruptionBudget, disruptions_allowed
+from scheduler.kube.framework.framework import Framework
+from scheduler.kube.framework.status import (
+    CycleState,
+    Status,
+    error,
+    unresolvable,
+)
+from scheduler.records.objects import Key
+from scheduler.records.pod import Pod
+
+NO_VICTIMS = "No preemption victims found for incoming pod"
+NOT_HELPFUL = "Preemption is not helpful for scheduling"
+NEVER = "not eligible due to preemptionPolicy=Never."
+TERMINATING = "not eligible due to a terminating pod on the nominated node."
+
+_SHIFT = 2**31  # makes every priority positive before they are summed
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node and who would have to go, the most important first."""
+
+    node: str
+    victims: tuple[Pod, ...]
+    violations: int = 0  # victims that a disruption budget protects
+
+
+@dataclass(slots=True)
+class DryRun:
+    """What trying the potential nodes came to."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    failed: dict[str, Status] = field(default_factory=dict)
+
+
+class Preemption:
+    """Looks for victims on copies of nodes; changes nothing.
+
+    Source: docs/semantics/kube-scheduler.md#default-preemption.
+    """
+
+    def __init__(
+        self,
+        framework: Framework,
+        cluster: Cluster,
+        nominations: Nominations,
+        *,
+        now_us: int,
+    ) -> None:
+        self.framework = framework
+        self.cluster = cluster
+        self.nominations = nominations
+        self.now_us = now_us
+
+    def try_nodes(
+        self, state: CycleState, pod: Pod, names: Iterable[str], wanted: int
+    ) -> DryRun:
+        """Dry-run nodes in order; stop once enough were found.
+
+        Enough: `wanted` candidates, one of them without a protected victim.
+        """
+        run, free = DryRun(), False
+        nobody = unresolvable(NO_VICTIMS)
+        if not self.cluster.has_lesser(pod.priority):
+            run.failed = dict.fromkeys(names, nobody)
+            return run
+        rivals = self.nominations.rivals(pod)
+        for name in names:
+            host = self.cluster.hosts[name]
+            if all(other.priority >= pod.priority for other in host.pods.values()):
+                run.failed[name] = nobody
+                continue
+            found = self.victims_on(
+                state.copy(), pod, host.copy(), rivals.get(name, [])
+            )
+            if isinstance(found, Status):
+                run.failed[name] = found
+                continue
+            run.candidates.append(found)
+            free = free or not found.violations
+            if free and len(run.candidates) >= wanted:
+                break
+        return run
+
+    def victims_on(
+        self, state: CycleState, pod: Pod, host: Host, rivals: list[Pod]
+    ) -> Candidate | Status:
+        """Remove all lesser pods, then give back all that can stay."""
+        lesser = [
+            other for other in host.pods.values() if other.priority < pod.priority
+        ]
+        for other in lesser:
+            self.framework.remove_pod(state, pod, other, host)
+        status = self.framework.filter_with(state, pod, host, rivals)
+        if not status.ok:
+            return status
+        lesser.sort(key=self.importance)
+        protected, others = self._protected(lesser)
+        kept_out = self._give_back(state, pod, host, rivals, protected)
+        violations = len(kept_out)
+        kept_out += self._give_back(state, pod, host, rivals, others)
+        if not kept_out:
+            return error(f"expected at least one victim pod on node {host.node.name}")
+        kept_out.sort(key=self.importance)
+        return Candidate(host.node.name, tuple(kept_out), violations)
+
+    def _give_back(
+        self,
+        state: CycleState,
+        pod: Pod,
+        host: Host,
+        rivals: list[Pod],
+        removed: list[Pod],
+    ) -> list[Pod]:
+        """Put pods back while the preemptor still fits; return those left out."""
+        victims = []
+        for other in removed:
+            self.framework.add_pod(state, pod, other, host)
+            if not self.framework.filter_with(state, pod, host, rivals).ok:
+                self.framework.remove_pod(state, pod, other, host)
+                victims.append(other)
+        return victims
+
+    def importance(self, pod: Pod) -> tuple[int, int, Key]:
+        """Return what victims are ordered by, the most important first."""
+        return -pod.priority, self.started(pod), pod.key
+
+    def started(self, pod: Pod) -> int:
+        """Return when the pod started; one that has not counts as now."""
+        return self.now_us if pod.started_us is None else pod.started_us
+
+    def _protected(self, pods: list[Pod]) -> tuple[list[Pod], list[Pod]]:
+        """Part the pods into those whose budget is used up, and the others."""
+        left = {key: self._allowed(b) for key, b in self.cluster.budgets.items()}
+        protected: list[Pod] = []
+        others: list[Pod] = []
+        for pod in pods:
+            broken = False
+            for key, budget in self.cluster.budgets.items():
+                if (
+                    not pod.labels
+                    or budget.key.namespace != pod.namespace
+                    or not budget.selector.matches(pod.labels)
+                    or pod.name in budget.disrupted
+                ):
+                    continue
+                left[key] -= 1
+                broken = broken or left[key] < 0
+            (protected if broken else others).append(pod)
+        return protected, others
+
+    def _allowed(self, budget: PodDisruptionBudget) -> int:
+        healthy = self.cluster.matching(budget.key.namespace, budget.selector)
+        return disruptions_allowed(budget, sum(healthy.values()))
+
+    def least_harm(self, candidates: list[Candidate]) -> list[Candidate]:
+        """Return the candidates that nothing tells apart from the best one."""
+        rules = (
+            lambda c: c.violations,
+            lambda c: max(pod.priority for pod in c.victims),
+            lambda c: sum(pod.priority + _SHIFT for pod in c.victims),
+            lambda c: len(c.victims),
+            lambda c: -self._earliest_of_highest(c),
+        )
+        for rule in rules:
+            if len(candidates) > 1:
+                best = min(rule(c) for c in candidates)
+                candidates = [c for c in candidates if rule(c) == best]
+        return candidates
+
+    def _earliest_of_highest(self, candidate: Candidate) -> int:
+        highest = max(pod.priority for pod in candidate.victims)
+        return min(
+            self.started(pod) for pod in candidate.victims if pod.priority == highest
+        )
+
+
+def wanted_candidates(nodes: int, percentage: int, absolute: int) -> int:
+    """Return how many candidates are enough among so many potential nodes."""
+    return min(max(nodes * percentage // 100, absolute), nodes)

@@ -1,0 +1,3 @@
+"""The scheduling queue: active, backoff, unschedulable and gated pods."""
+
+from __future__ import annotations

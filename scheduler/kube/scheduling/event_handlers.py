@@ -1,0 +1,229 @@
+"""What a scheduler has on its desk: profiles, queue, held pods, what it hears."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scheduler.decisions import Fail, Nominate
+from scheduler.kube.cache.cluster import Cluster
+from scheduler.kube.cache.nominations import Nominations
+from scheduler.kube.configuration.profiles import Profile, plugin_class
+from scheduler.kube.extender.extenders import PSEUDO_PLUGIN, Extenders
+from scheduler.kube.framework import events
+from scheduler.kube.framework.events import Event
+from scheduler.kube.framework.framework import Framework
+from scheduler.kube.framework.plugin import Handle, Plugin
+from scheduler.kube.framework.status import (
+    OK,
+    Code,
+    Status,
+)
+from scheduler.kube.framework.verdicts import no_node
+from scheduler.kube.queue.scheduling_queue import (
+    Queued,
+    SchedulingQueue,
+    Timing,
+)
+from scheduler.kube.scheduling.evaluation import Evaluator
+from scheduler.kube.scheduling.handle import (
+    Held,
+    House,
+    ProfileHandle,
+)
+from scheduler.kube.scheduling.schedule_one import LOCK, Search
+from scheduler.records.objects import Key
+from scheduler.records.pod import Pod
+from scheduler.stage import Context
+
+
+class Desk:
+    """One kube-scheduler's belongings, and what happens around it.
+
+    Base of the process, which tries pods and binds them.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        house: House,
+        profiles: list[Profile],
+        *,
+        timing: Timing,
+        extenders: Callable[[Desk], Extenders],
+        make: Callable[[str], type[Plugin]] = plugin_class,
+        name: str = "",
+        cluster: Cluster | None = None,
+    ) -> None:
+        self.context = context
+        self.house = house
+        self.name = name or profiles[0].scheduler_name
+        self.cluster = cluster or Cluster()
+        self.nominations = Nominations()
+        self.extenders = extenders(self)
+        self.held: dict[Key, Held] = {}
+        self.signals: list[tuple[Key, Status]] = []
+        self.to_activate: list[Key] = []
+        self.frameworks: dict[str, Framework] = {}
+        self.searches: dict[str, Search] = {}
+        for profile in profiles:
+            self._add_profile(profile, make)
+        self.scan_start = 0
+        self.next_order = 0
+        self._hints = self._gather_hints()
+        sort = next(iter(self.frameworks.values())).points["queue_sort"][0]
+        self.sort = sort
+        self.queue = SchedulingQueue(
+            context,
+            timing=timing,
+            sort_key=sort.sort_key,
+            moving=sort.moving_order,
+            pre_enqueue=self._pre_enqueue,
+            helped=self.helped,
+        )
+
+    def _add_profile(
+        self, profile: Profile, make: Callable[[str], type[Plugin]]
+    ) -> None:
+        handle = ProfileHandle(self)
+        typed: Handle = handle
+        framework = profile.build(typed, make)
+        handle.framework = framework
+        evaluator = Evaluator(framework, self.cluster, self.nominations)
+        self.frameworks[profile.scheduler_name] = framework
+        self.searches[profile.scheduler_name] = Search(
+            evaluator, self.extenders, self.context
+        )
+
+    def _gather_hints(self) -> dict[str, dict[str, list[tuple[str, Any]]]]:
+        """Return scheduler name -> event -> (plug-in, hint)."""
+        found: dict[str, dict[str, list[tuple[str, Any]]]] = {}
+        for name, framework in self.frameworks.items():
+            table = found.setdefault(name, {})
+            for plugin in framework.plugins.values():
+                for event, hint in plugin.hints().items():
+                    table.setdefault(event, []).append((plugin.name, hint))
+        return found
+
+    def responsible(self, pod: Pod) -> bool:
+        """Tell whether the pod names one of this process's profiles."""
+        return pod.scheduler_name in self.frameworks
+
+    def _pre_enqueue(self, pod: Pod) -> Status:
+        return self.frameworks[pod.scheduler_name].pre_enqueue(pod)
+
+    def helped(self, pod: Pod, event: Event) -> set[str]:
+        """Return the plug-ins whose rejection of the pod the event may turn."""
+        table = self._hints[pod.scheduler_name].get(event.name, ())
+        names = {name for name, hint in table if hint is None or hint(pod, event)}
+        names.add(PSEUDO_PLUGIN)
+        if event.name == events.NODE_UNLOCKED:
+            names.add(LOCK)
+        return names
+
+    # --- what happens around it
+
+    def pod_added(self, pod: Pod) -> None:
+        """Take a pod that wants a node from this process."""
+        self.queue.add(pod)
+        if pod.nominated:
+            self.nominations.put(pod, pod.nominated)
+        self.queue.move(Event(events.PENDING_ADDED, new=pod), but=pod.key)
+
+    def pod_gone(self, pod: Pod) -> None:
+        """Forget a pod that was waiting, held or placed."""
+        held = self.held.pop(pod.key, None)
+        self.signals = [(key, s) for key, s in self.signals if key != pod.key]
+        if held is not None:
+            held.framework.unreserve(held.state, pod, held.node)
+            self.house.unlock(self, held.node)
+        self.queue.remove(pod.key)
+        self.nominations.remove(pod.key)
+        found = self.cluster.unplace(pod.key)
+        for framework in self.frameworks.values():
+            for plugin in framework.plugins.values():
+                plugin.forget(pod)
+        name = events.POD_DELETED if found else events.PENDING_DELETED
+        self.queue.move(Event(name, old=pod))
+
+    def bound(self, key: Key) -> None:
+        """Note that a held pod is bound: it leaves the queue for good."""
+        held = self.held.pop(key, None)
+        if held is not None:
+            self.house.unlock(self, held.node)
+        self.queue.remove(key)
+
+    def pod_placed(self, pod: Pod, node: str) -> None:
+        """See that a pod has a node (bound here, elsewhere, or given so)."""
+        before = self.cluster.placed.get(pod.key)
+        self.cluster.place(pod, node)
+        # A pod that was only assumed here is new to those who wait.
+        if before is not None and before[0].started_us is not None:
+            event = Event(events.POD_CHANGED, old=before[0], new=pod)
+        else:
+            event = Event(events.POD_ADDED, new=pod)
+        self.queue.move(event)
+
+    def event(self, event: Event) -> None:
+        """Let an event wake the pods it may help."""
+        self.queue.move(event)
+
+    def _say(self, decision: Any) -> None:
+        self.context.journal.emit(decision)
+
+    # --- who is turned back, promised, woken
+
+    def _activate(self) -> None:
+        keys, self.to_activate = self.to_activate, []
+        self.queue.activate(keys)
+
+    def _give_up(self, queued: Queued, status: Status, message: str) -> None:
+        """Put a pod back after a rejection, or after an error."""
+        failed = status.code is Code.ERROR
+        if not failed and status.plugin:
+            pending = status.code is Code.PENDING
+            (queued.waiting_on if pending else queued.rejectors).add(status.plugin)
+        queued.reason = "SchedulerError" if failed else "Unschedulable"
+        queued.message = message
+        self.queue.failed(queued, error=failed)
+        self._say(
+            Fail(
+                at_ms=self.context.now_ms,
+                subject=queued.pod.key,
+                reason=queued.reason,
+                message=message,
+            )
+        )
+
+    def nominate(self, pod: Pod, node: str) -> None:
+        """Nominate the pod to a node; "" takes the nomination away."""
+        if self.nominations.node(pod.key) == node:
+            return
+        self.nominations.put(pod, node)
+        self.context.journal.touch(pod.key)
+        if node:
+            now = self.context.now_ms
+            self._say(Nominate(at_ms=now, subject=pod.key, node=node))
+        else:
+            self.queue.activate([pod.key] if pod.key in self.queue.entries else [])
+
+    def allow(self, key: Key, plugin: str) -> None:
+        """Drop a plug-in from those a pod waits for; the last lets it go."""
+        held = self.held.get(key)
+        if held is not None and held.waits.pop(plugin, None) is not None:
+            self.context.journal.touch(key)
+            if not held.waits:
+                self.signals.append((key, OK))
+
+    def signal(self, key: Key, status: Status) -> None:
+        """Note a rejection or error for a held pod; only the first counts."""
+        held = self.held.get(key)
+        if held is None or any(k == key for k, _ in self.signals):
+            return
+        if held.waits or status.code is Code.ERROR:
+            self.signals.append((key, status))
+
+
+def one_node(status: Status) -> str:
+    """Return the sentence for a pod turned back from the one node it had."""
+    return no_node(1, f"1 {status.message}")
