@@ -29,8 +29,8 @@ ROOMS: dict[str, tuple[Family, ...]] = {
     "scheduler.kueue.strategies": ("queueing", "preemption", "fair-strategy"),
     "scheduler.manifests.jobs": ("job-kind",),
     "scheduler.kube.plugins": ("plugin", "preemption"),
-    "scheduler.yunikorn.sorts": ("application-sort", "node-sort"),
-    "scheduler.yunikorn.laws": ("laws",),
+    "scheduler.yunikorn.sorting": ("application-sort", "node-sort"),
+    "scheduler.yunikorn.preemption.laws": ("laws",),
     "scheduler.arrivals": ("arrival",),
 }
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from sandbox.wire import ApplicationRow, QueueRow, Row
 from scheduler.records.objects import Key
 from scheduler.world import World
-from scheduler.yunikorn.applications import Application
-from scheduler.yunikorn.queues import Queue
-from scheduler.yunikorn.sorting import share_of
+from scheduler.yunikorn.objects.application import Application
+from scheduler.yunikorn.objects.queue import Queue
+from scheduler.yunikorn.sorting.queues import share_of
 
 _LARGEST_SHARE = 1e9  # JSON has no infinity
 _KUBERNETES_NAMES = {"vcore": "cpu"}

@@ -13,11 +13,16 @@ from scheduler.records.hierarchy import PartitionSpec, QueueSpec
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import PolicySpec
 from scheduler.registry import lookup
-from scheduler.yunikorn import pods, properties
-from scheduler.yunikorn.laws import Laws
-from scheduler.yunikorn.listening import Silence
-from scheduler.yunikorn.partition import Partition
-from scheduler.yunikorn.placement import DEFAULT, Incoming, place
+from scheduler.yunikorn.objects import properties
+from scheduler.yunikorn.objects.listener import Silence
+from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.placement.manager import (
+    DEFAULT,
+    Incoming,
+    place,
+)
+from scheduler.yunikorn.preemption.laws import Laws
+from scheduler.yunikorn.shim import pods
 
 GROUP = "kueue.x-k8s.io/v1beta2"
 FLAVOR = "default"

@@ -11,9 +11,9 @@ from scheduler.explain.shapes import Amount, AskExplanation, Shape
 from scheduler.explain.wording import counted
 from scheduler.records.objects import Key
 from scheduler.world import World
-from scheduler.yunikorn.applications import Application
-from scheduler.yunikorn.fitting import may_run
-from scheduler.yunikorn.partition import Partition
+from scheduler.yunikorn.objects.application import Application
+from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.scheduling.node_fit import may_run
 
 
 class ApplicationExplanation(Shape):

@@ -9,7 +9,7 @@ from scheduler.manifests.generator import CLASS
 from scheduler.records.objects import Key, Object
 from scheduler.records.requests import read_requests
 from scheduler.world import World
-from scheduler.yunikorn.pods import app_id
+from scheduler.yunikorn.shim.pods import app_id
 
 Amounts = dict[str, int]  # resource -> canonical units
 Shape = tuple[tuple[str, int], ...]  # one pod's requests, by resource

@@ -7,13 +7,14 @@ from typing import Any
 
 from scheduler.manifests import yunikorn as manifests
 from scheduler.registry import lookup
-from scheduler.yunikorn import cycle, resources
-from scheduler.yunikorn.applications import Application, Ask
-from scheduler.yunikorn.candidates import candidates
-from scheduler.yunikorn.nodes import Node
-from scheduler.yunikorn.partition import Partition
-from scheduler.yunikorn.snapshot import Snapshot
-from scheduler.yunikorn.sorting import children_in_order, share_of
+from scheduler.yunikorn import resources
+from scheduler.yunikorn.objects.application import Application, Ask
+from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.preemption.candidates import candidates
+from scheduler.yunikorn.preemption.snapshot import Snapshot
+from scheduler.yunikorn.scheduling import cycle
+from scheduler.yunikorn.sorting.queues import children_in_order, share_of
 
 Vector = dict[str, Any]
 

@@ -6,15 +6,15 @@ from typing import Any
 
 from scheduler.registry import lookup
 from scheduler.yunikorn import messages, resources
-from scheduler.yunikorn.applications import Ask
-from scheduler.yunikorn.attempts import RETRY_MS
-from scheduler.yunikorn.fitting import may_run
-from scheduler.yunikorn.laws import Laws
-from scheduler.yunikorn.nodes import Node
-from scheduler.yunikorn.partition import Partition
-from scheduler.yunikorn.queues import Queue
-from scheduler.yunikorn.sorting import children_in_order, share_of
-from scheduler.yunikorn.victims import Plan
+from scheduler.yunikorn.objects.application import Ask
+from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.objects.queue import Queue
+from scheduler.yunikorn.preemption.attempts import RETRY_MS
+from scheduler.yunikorn.preemption.laws import Laws
+from scheduler.yunikorn.preemption.victims import Plan
+from scheduler.yunikorn.scheduling.node_fit import may_run
+from scheduler.yunikorn.sorting.queues import children_in_order, share_of
 
 _SHOWN_NODES = 200
 _LAWS = ("released", "documented")

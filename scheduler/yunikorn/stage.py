@@ -6,18 +6,22 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from scheduler.records.objects import Key, Object
-from scheduler.yunikorn import (
-    audit,
-    cycle,
-    gang,
-    lifecycle,
-    memory,
+from scheduler.yunikorn.gang import placeholders
+from scheduler.yunikorn.objects import application_states, invariants
+from scheduler.yunikorn.objects.partition import CYCLE_MS
+from scheduler.yunikorn.preemption import quota_change
+from scheduler.yunikorn.scheduling import cycle
+from scheduler.yunikorn.shim import (
     pods,
-    quota_change,
+    state,
     status,
 )
-from scheduler.yunikorn.partition import CYCLE_MS
-from scheduler.yunikorn.shim import NODE, POD, PRIORITY_CLASS, Shim
+from scheduler.yunikorn.shim.shim import (
+    NODE,
+    POD,
+    PRIORITY_CLASS,
+    Shim,
+)
 
 
 class YunikornStage(Shim):
@@ -72,7 +76,7 @@ class YunikornStage(Shim):
         """Return the instant of the next cycle that may decide something."""
         self._wake_up()
         partition, now = self.partition, self.context.now_ms
-        times = [lifecycle.due(partition), gang.due(partition)]
+        times = [application_states.due(partition), placeholders.due(partition)]
         quota = quota_change.enabled(partition)
         if quota:
             times.append(quota_change.due(partition))
@@ -116,16 +120,16 @@ class YunikornStage(Shim):
     def remember(self) -> dict[str, Any]:
         """Return what is kept beside the objects: made queues, odd applications."""
         self._wake_up()
-        return memory.remember(self)
+        return state.remember(self)
 
     def recall(self, kept: dict[str, Any]) -> None:
         """Take back what `remember` returned, before any object is restored."""
-        memory.recall(self, kept)
+        state.recall(self, kept)
 
     def _wake_up(self) -> None:
         """Finish restoring, once: gangs need the nodes to be there."""
         if self.clock is not None:
-            memory.finish(self)
+            state.finish(self)
 
     def owned(self) -> Iterable[Key]:
         """Return the pods that it schedules or has refused."""
@@ -135,4 +139,4 @@ class YunikornStage(Shim):
     def broken_laws(self) -> Iterator[str]:
         """Yield a sentence per sum that is not what it sums."""
         self._wake_up()
-        yield from audit.broken_laws(self.partition)
+        yield from invariants.broken_laws(self.partition)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from scheduler.yunikorn.partition import Partition
-from scheduler.yunikorn.sorting import share_of
+from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.sorting.queues import share_of
 
 Row = dict[str, Any]
 

@@ -19,7 +19,7 @@ from api.views.base import number
 from sandbox import exports, limits, worlds
 from sandbox.errors import NotFoundError
 from scheduler.manifests.load import load
-from scheduler.yunikorn.applications import Application
+from scheduler.yunikorn.objects.application import Application
 
 Places = dict[str, str]
 Answer = Callable[[Looking, Places, Request], Any]

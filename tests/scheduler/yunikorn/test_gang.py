@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.yunikorn import gang
-from scheduler.yunikorn.applications import Application, State
-from scheduler.yunikorn.gang import Gang, TaskGroup
+from scheduler.yunikorn.gang import placeholders
+from scheduler.yunikorn.gang.placeholders import Gang, TaskGroup
+from scheduler.yunikorn.objects.application import Application, State
 from tests.scheduler.yunikorn.worlds import World, cores, queue
 
 
@@ -22,7 +22,9 @@ def _world(nodes: dict[str, float] | None = None, **properties: str) -> World:
 def _form(world: World, members: int, size: float = 1, **given: Any) -> Application:
     app = world.app("app", "root.q")
     group = TaskGroup(name="g", members=members, resource=cores(size))
-    assert gang.form(world.partition, app, Gang(groups={"g": group}, **given), 0)
+    assert placeholders.form(
+        world.partition, app, Gang(groups={"g": group}, **given), 0
+    )
     return app
 
 
@@ -101,18 +103,18 @@ def test_a_hard_gang_fails() -> None:
     world.settle(steps=60)
     assert app.state is State.FAILED
     assert world.places() == {}
-    assert gang.RESERVATION_TIMEOUT in world.heard.why["p"]
+    assert placeholders.RESERVATION_TIMEOUT in world.heard.why["p"]
 
 
 def test_a_gang_larger_than_its_queue_is_rejected() -> None:
     world = World(queue("q", max=2), nodes={"n": 9}, laws="released")
     app = world.app("app", "root.q")
     group = TaskGroup(name="g", members=3, resource=cores(1))
-    assert not gang.form(world.partition, app, Gang(groups={"g": group}), 0)
+    assert not placeholders.form(world.partition, app, Gang(groups={"g": group}), 0)
 
 
 def test_a_gang_needs_a_queue_that_is_first_in_first_out() -> None:
     world = _world(application_sort_policy="fair")
     app = world.app("app", "root.q")
     group = TaskGroup(name="g", members=1, resource=cores(1))
-    assert not gang.form(world.partition, app, Gang(groups={"g": group}), 0)
+    assert not placeholders.form(world.partition, app, Gang(groups={"g": group}), 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduler.records.hierarchy import PlacementRule, RuleFilter, Template
-from scheduler.yunikorn.placement import Incoming, place
+from scheduler.yunikorn.placement.manager import Incoming, place
 from tests.scheduler.yunikorn.worlds import World, cores, queue
 
 ANN = Incoming(queue="root.a", user="ann.b", tags={"namespace": "dev"})

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.records.hierarchy import QueueSpec
-from scheduler.yunikorn import audit
-from scheduler.yunikorn.applications import Ask
-from scheduler.yunikorn.guarantees import policy_of
-from scheduler.yunikorn.queues import Queue
+from scheduler.yunikorn.objects import invariants
+from scheduler.yunikorn.objects.application import Ask
+from scheduler.yunikorn.objects.queue import Queue
+from scheduler.yunikorn.preemption.guaranteed_documented import policy_of
 from tests.scheduler.yunikorn.worlds import World, queue
 
 _POLICY = st.sampled_from(["default"] * 5 + ["fence", "disabled"])
@@ -137,7 +137,7 @@ def test_no_preemption_breaks_a_law_and_none_goes_on_for_ever(
         quiet = quiet + 1 if world.rounds == before else 0
     assert world.broken == []
     assert quiet == 400, "preemption went on and on"
-    assert list(audit.broken_laws(world.partition)) == []
+    assert list(invariants.broken_laws(world.partition)) == []
 
 
 def _come_again(world: World, victim: Ask, number: int) -> None:

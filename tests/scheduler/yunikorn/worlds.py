@@ -8,10 +8,10 @@ from typing import Any
 
 from scheduler.records.hierarchy import PartitionSpec, QueueSpec
 from scheduler.registry import lookup
-from scheduler.yunikorn import cycle
-from scheduler.yunikorn.applications import Application, Ask
-from scheduler.yunikorn.nodes import Node
-from scheduler.yunikorn.partition import Partition
+from scheduler.yunikorn.objects.application import Application, Ask
+from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.scheduling import cycle
 
 NOW_MS = 10_000_000
 HOUR_MS = 3_600_000

@@ -1,0 +1,1 @@
+"""Gang scheduling: task groups, their placeholders, and who replaces them."""

@@ -1,0 +1,1 @@
+"""What a partition consists of: queues, applications, asks and nodes."""

@@ -1,0 +1,55 @@
+"""What must hold in a partition, counted anew from its pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scheduler.yunikorn import resources
+from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.objects.queue import Queue
+from scheduler.yunikorn.resources import Amounts
+
+
+def broken_laws(partition: Partition) -> Iterator[str]:
+    """Yield a sentence per sum that is not what it sums. O(pods x depth)."""
+    for queue in partition.root.walk():
+        yield from _queue_sums(queue)
+    for node in partition.nodes:
+        used: Amounts = {}
+        for ask in node.allocations.values():
+            resources.add_to(used, ask.resource)
+        left = resources.minus(resources.minus(node.capacity, node.occupied), used)
+        if _differ(left, node.available):
+            yield f"node {node.name}: available is {node.available}, counted {left}"
+        for name, value in resources.minus(node.capacity, used).items():
+            if value < 0:
+                yield f"node {node.name}: pods exceed its {name} by {-value}"
+    waiting = sum(ask.node is None for ask in partition.asks.values())
+    if waiting != partition.pending:
+        yield f"pending is {partition.pending}, counted {waiting}"
+
+
+def _queue_sums(queue: Queue) -> Iterator[str]:
+    allocated: Amounts = {}
+    pending: Amounts = {}
+    preempting: Amounts = {}
+    for leaf in queue.leaves():
+        for app in leaf.apps.values():
+            for ask in app.allocations.values():
+                resources.add_to(allocated, ask.resource)
+                if ask.preempted:
+                    resources.add_to(preempting, ask.resource)
+            for ask in app.requests:
+                resources.add_to(pending, ask.resource)
+    sums = (
+        ("allocated", queue.allocated, allocated),
+        ("pending", queue.pending, pending),
+        ("preempting", queue.preempting, preempting),
+    )
+    for name, kept, counted in sums:
+        if _differ(kept, counted):
+            yield f"{queue.path}: {name} is {kept}, counted {counted}"
+
+
+def _differ(left: Amounts, right: Amounts) -> bool:
+    return any(resources.minus(left, right).values())

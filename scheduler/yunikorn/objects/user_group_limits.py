@@ -1,0 +1,121 @@
+"""User and group limits: who uses how much, per queue path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from scheduler.records.hierarchy import Limit
+from scheduler.yunikorn import resources
+from scheduler.yunikorn.resources import Amounts
+
+if TYPE_CHECKING:
+    from scheduler.yunikorn.objects.application import Application
+    from scheduler.yunikorn.objects.queue import Queue
+
+ANY = "*"
+#: (queue path, "user" or "group", name)
+Holder = tuple[str, str, str]
+
+
+class Tracker:
+    """Usage and running applications per queue, user and group.
+
+    A user is tracked on every queue of the path; a group only when a limit
+    names it. Costs nothing while no queue has a limit.
+    Source: YUNIKORN.md 16.
+    """
+
+    def __init__(self, root: Queue) -> None:
+        self.active = any(queue.limits for queue in root.walk())
+        self.used: dict[Holder, Amounts] = {}
+        self.running: dict[Holder, set[str]] = {}
+
+    def take(self, app: Application, resource: Amounts) -> None:
+        """Count a resource as used by the application's user and group."""
+        for holder in self._holders(app):
+            resources.add_to(self.used.setdefault(holder, {}), resource)
+
+    def give_back(self, app: Application, resource: Amounts) -> None:
+        """Count a resource as used no longer."""
+        for holder in self._holders(app):
+            resources.take_and_prune(self.used.setdefault(holder, {}), resource)
+
+    def count_running(self, app: Application, runs: bool) -> None:
+        """Count the application as running or not."""
+        if not self.active:
+            return
+        for holder in self._holders(app):
+            ids = self.running.setdefault(holder, set())
+            ids.add(app.id) if runs else ids.discard(app.id)
+
+    def forget(self, app: Application) -> None:
+        """Forget an application that is gone."""
+        for ids in self.running.values():
+            ids.discard(app.id)
+
+    def headroom(self, app: Application) -> Amounts | None:
+        """Return what the user and the group may still use; None is unlimited."""
+        room: Amounts | None = None
+        for holder, limit in self._limited(app):
+            if limit.max_resources is None:
+                continue
+            used = self.used.get(holder, {})
+            left = resources.minus_existing(limit.max_resources, used)
+            room = resources.least(room, left)
+        return room
+
+    def can_run(self, app: Application) -> bool:
+        """Tell whether user and group may have one more running application."""
+        for holder, limit in self._limited(app):
+            ids = self.running.get(holder, ())
+            full = limit.max_applications and len(ids) >= limit.max_applications
+            if full and app.id not in ids:
+                return False
+        return True
+
+    def _limited(self, app: Application) -> Iterator[tuple[Holder, Limit]]:
+        group = self._group(app)
+        for queue in app.queue.route:
+            limit = _named(queue.limits, app.user, users=True)
+            if limit is not None:
+                yield (queue.path, "user", app.user), limit
+            limit = _named(queue.limits, group, users=False) if group else None
+            if limit is not None:
+                yield (queue.path, "group", group), limit
+
+    def _holders(self, app: Application) -> Iterator[Holder]:
+        group = self._group(app)
+        for queue in app.queue.route:
+            yield queue.path, "user", app.user
+            if group:
+                yield queue.path, "group", group
+
+    def _group(self, app: Application) -> str:
+        """Return the group that counts for an application, fixed at first use.
+
+        The first configured one, from the leaf upwards, that the user is in.
+        """
+        if app.tracked_group is None:
+            app.tracked_group = next(_groups(app), "")
+        return app.tracked_group
+
+
+def _groups(app: Application) -> Iterator[str]:
+    for queue in app.queue.route:
+        for limit in queue.limits:
+            for group in limit.groups:
+                if group == ANY or group in app.groups:
+                    yield group
+
+
+def _named(limits: tuple[Limit, ...], name: str, *, users: bool) -> Limit | None:
+    """Return the limit for a name: its own, else that of anybody."""
+    anybody = None
+    for limit in limits:
+        names = limit.users if users else limit.groups
+        if name in names:
+            return limit
+        if ANY in names and anybody is None:
+            anybody = limit
+    return anybody

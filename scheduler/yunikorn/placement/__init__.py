@@ -1,0 +1,1 @@
+"""Placement: the queue that an application goes to, by rules and ACLs."""

@@ -1,0 +1,1 @@
+"""Preemption: for guarantees, for required nodes, after a quota change."""

@@ -1,0 +1,107 @@
+"""Who may be asked to leave for an ask: scope, comparable priority, over guarantee."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from scheduler.yunikorn import resources
+from scheduler.yunikorn.objects.application import Ask
+from scheduler.yunikorn.objects.queue import Queue
+from scheduler.yunikorn.preemption.snapshot import Snapshot, remaining
+
+Found = dict[str, list[Ask]]  # queue path -> candidates, any order
+
+
+def candidates(snapshot: Snapshot, ask: Ask) -> Found:
+    """Return the candidates of every leaf in scope; leaves without any are absent.
+
+    Source: YUNIKORN.md 10.2, 10.3.
+    """
+    scope, priorities = scope_of(ask)
+    if scope.leaf:
+        return {}
+    found: Found = {}
+    for leaf, limit in _leaves(scope, priorities[scope.path], priorities, ask):
+        pods = _of_leaf(snapshot, leaf, limit, ask)
+        if pods:
+            found[leaf.path] = pods
+    return found
+
+
+def scope_of(ask: Ask) -> tuple[Queue, dict[str, int]]:
+    """Return how far up victims are looked for, and the priority to compare there.
+
+    Up to the root, a preemption fence, or a queue whose effective max the ask
+    would pass: nothing outside that one could help. Source: YUNIKORN.md 10.2.
+    """
+    priority = ask.priority
+    priorities: dict[str, int] = {}
+    queue = ask.app.queue
+    for queue in ask.app.queue.route:
+        offset = queue.properties.priority_offset
+        fenced = queue.properties.priority_fence
+        priority = offset if fenced else priority + offset
+        priorities[queue.path] = priority
+        if queue.properties.preemption == "fence" or _at_max(queue, ask):
+            break
+    return queue, priorities
+
+
+def _at_max(queue: Queue, ask: Ask) -> bool:
+    limit = queue.effective_max()
+    if limit is None:
+        return False
+    wanted = resources.plus(queue.allocated, ask.resource)
+    return not resources.fits_undefined(limit, tuple(wanted.items()))
+
+
+def _leaves(
+    queue: Queue, priority: int | None, priorities: dict[str, int], ask: Ask
+) -> Iterator[tuple[Queue, int | None]]:
+    """Yield leaves with the highest priority that may go; None is any."""
+    if queue.leaf:
+        if queue is not ask.app.queue:
+            yield queue, priority
+        return
+    for name in sorted(queue.children):
+        child = queue.children[name]
+        limit = priority
+        if child.path in priorities:
+            limit = priorities[child.path]
+        elif priority is not None:
+            offset = child.properties.priority_offset
+            if not child.properties.priority_fence:
+                limit = priority - offset
+            elif offset > priority:
+                continue
+            else:
+                limit = None
+        yield from _leaves(child, limit, priorities, ask)
+
+
+def _of_leaf(snapshot: Snapshot, leaf: Queue, limit: int | None, ask: Ask) -> list[Ask]:
+    if leaf.properties.preemption == "disabled":
+        return []
+    left = remaining(snapshot.cells[leaf.path])
+    if left is not None and not any(value < 0 for value in left.values()):
+        return []
+    wanted = ask.resource
+    return [
+        pod
+        for app in leaf.apps.values()
+        for pod in app.allocations.values()
+        if (limit is None or pod.priority <= limit)
+        and pod.required_node is None
+        and not pod.preempted
+        and not pod.released
+        and resources.share_any(pod.resource, wanted)
+    ]
+
+
+def by_worth(pod: Ask) -> tuple[Any, ...]:
+    """Return the order of candidates: opted in, not originator, newest, by key.
+
+    Source: YUNIKORN.md 10.6.
+    """
+    return (not pod.allow_self, pod.originator, -pod.create_ms, pod.key)

@@ -1,0 +1,138 @@
+"""Preemption for guarantees as yunikorn-core does it. Source: YUNIKORN.md 10."""
+
+from __future__ import annotations
+
+from scheduler.yunikorn import messages, resources
+from scheduler.yunikorn.objects.application import Ask
+from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.preemption.candidates import (
+    Found,
+    by_worth,
+    candidates,
+)
+from scheduler.yunikorn.preemption.snapshot import Snapshot, remaining
+from scheduler.yunikorn.preemption.victims import (
+    Plan,
+    Search,
+    open_nodes,
+)
+
+
+def choose(partition: Partition, ask: Ask, *, nodes_tried: bool) -> Plan | str:
+    """Return whom to tell to go and where, or the reason why nobody is.
+
+    "" is no reason in particular: preemption does not help. Changes nothing.
+    """
+    if _hopeless(ask):
+        return messages.GUARANTEES_FAILED
+    snapshot = Snapshot(partition.root.walk(), ask.app.queue)
+    found = candidates(snapshot, ask)
+    if not _guarantee_allows(snapshot, found, ask):
+        return messages.GUARANTEES_FAILED
+    ordered = sorted((pod for pods in found.values() for pod in pods), key=by_worth)
+    search = Search(snapshot, ask, ordered)
+    plan = search.choose(open_nodes(partition, ask), nodes_tried=nodes_tried)
+    if plan is None:
+        return ""
+    extra = _additional(snapshot, ask, plan, ordered)
+    if extra is None or not (plan.victims or extra):
+        return ""
+    victims = _trimmed(ask, plan, extra)
+    if victims is None:
+        return messages.SHORT_OF_RESOURCES
+    return Plan(plan.node, victims)
+
+
+def _hopeless(ask: Ask) -> bool:
+    """Tell whether no victim at all could make the guarantees check pass.
+
+    Nothing is guaranteed on the path, or the queue's own guarantee is too
+    small: what others hold does not touch that. Spares the search.
+    """
+    leaf = ask.app.queue
+    home = Snapshot(reversed(leaf.route), leaf).home
+    if remaining(home) is None:
+        return True
+    own = home.guaranteed or {}
+    return any(
+        name in own and own[name] - home.used.get(name, 0) < value
+        for name, value in ask.resource.items()
+    )
+
+
+def _guarantee_allows(snapshot: Snapshot, found: Found, ask: Ask) -> bool:
+    """Tell whether the ask stays within the guarantee that its queue sees.
+
+    Without a guarantee of its own, removing candidates below the same
+    ancestor may make it so. Source: YUNIKORN.md 10.5.
+    """
+    left = remaining(snapshot.home)
+    if left is not None and resources.fits_existing(left, ask.resource):
+        return True
+    if not found:
+        return False
+    # Removing only ever frees, so that the end tells whether any step sufficed.
+    snapshot.add(snapshot.home, ask.resource)
+    for path, pods in found.items():
+        total: dict[str, int] = {}
+        for pod in pods:
+            resources.add_to(total, pod.resource)
+        snapshot.remove(snapshot.cells[path], total)
+    enough = _not_negative(remaining(snapshot.home), ask)
+    snapshot.restore()
+    return enough
+
+
+def _not_negative(left: dict[str, int] | None, ask: Ask) -> bool:
+    if left is None:
+        return False
+    return all(left.get(name, 0) >= 0 for name in ask.resource)
+
+
+def _additional(
+    snapshot: Snapshot, ask: Ask, plan: Plan, ordered: list[Ask]
+) -> list[Ask] | None:
+    """Return more victims on any node while the ask's guarantee lasts.
+
+    None when the ask's queue would be over afterwards. Source: YUNIKORN.md 10.9.
+    """
+    chosen = {pod.key for pod in plan.victims}
+    for pod in plan.victims:
+        snapshot.remove(snapshot.cells[pod.app.queue.path], pod.resource)
+    taken: list[Ask] = []
+    for pod in ordered:
+        if pod.key in chosen:
+            continue
+        cell = snapshot.cells[pod.app.queue.path]
+        if not snapshot.eligible(cell, ask):
+            continue
+        snapshot.remove(cell, pod.resource)
+        before = remaining(snapshot.home)
+        if before is None or not resources.fits_existing(before, pod.resource):
+            snapshot.add(cell, pod.resource)
+            break
+        snapshot.add(snapshot.home, pod.resource)
+        if remaining(snapshot.home) == before:
+            snapshot.remove(snapshot.home, pod.resource)
+            snapshot.add(cell, pod.resource)
+        else:
+            taken.append(pod)
+    enough = not taken or _not_negative(remaining(snapshot.home), ask)
+    snapshot.restore()
+    return taken if enough else None
+
+
+def _trimmed(ask: Ask, plan: Plan, extra: list[Ask]) -> list[Ask] | None:
+    """Return the victims that are really needed, None when they fall short.
+
+    The node's free room is not counted. Source: YUNIKORN.md 10.10.
+    """
+    total: dict[str, int] = {}
+    kept: list[Ask] = []
+    for pod in (*plan.victims, *extra):
+        if plan.victims and pod.node is not plan.node:
+            continue
+        if resources.exceeds_existing(ask.resource, total):
+            kept.append(pod)
+        resources.add_to(total, pod.resource)
+    return None if resources.exceeds_existing(ask.resource, total) else kept

@@ -1,0 +1,212 @@
+"""Preemption for guarantees by the documented laws. Source: YUNIKORN.md 22."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from scheduler.yunikorn import messages, resources
+from scheduler.yunikorn.objects.application import Ask
+from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.objects.properties import PREEMPTION_POLICY
+from scheduler.yunikorn.objects.queue import Queue
+from scheduler.yunikorn.preemption.victims import Plan, open_nodes
+from scheduler.yunikorn.resources import Amounts
+
+
+def choose(partition: Partition, ask: Ask) -> Plan | str:
+    """Return whom to tell to go and where, or the reason why nobody is.
+
+    "" is no reason in particular: preemption does not help. Changes nothing.
+    """
+    if policy_of(ask.app.queue) == "disabled" or not below_guarantee(ask):
+        return messages.GUARANTEES_FAILED
+    top = scope_of(ask)
+    pods = sorted(_candidates(top, ask), key=by_worth)
+    by_node: dict[str, list[Ask]] = {}
+    for pod in pods:
+        assert pod.node is not None
+        by_node.setdefault(pod.node.name, []).append(pod)
+    plans = []
+    for rank, node in enumerate(open_nodes(partition, ask)):
+        victims = _victims(top, node, by_node.get(node.name, []), ask)
+        if victims and not (ask.refusal is not None and ask.refusal(node, victims)):
+            plans.append((_cost(victims), rank, Plan(node, victims)))
+    return min(plans, key=lambda found: found[:2])[2] if plans else ""
+
+
+def policy_of(queue: Queue) -> str:
+    """Return the preemption policy in force; the root's own says nothing."""
+    for at in queue.route:
+        own = at.own_texts.get(PREEMPTION_POLICY, "").lower()
+        if at.parent is None:
+            break
+        if at is queue and own:
+            return own
+        if own:
+            return "disabled" if own == "disabled" else "default"
+    return "default"
+
+
+def below_guarantee(ask: Ask) -> bool:
+    """Tell whether the ask's queue is strictly below its guarantee (law 4).
+
+    The nearest queue on the path that has a guarantee counts, on the types
+    that are asked. Room that others of it already wait for counts as used:
+    one pod that is short does not set off an eviction per waiting pod.
+    """
+    for queue in ask.app.queue.route:
+        if queue.guaranteed is None:
+            continue
+        used = resources.plus(_stays(queue), _awaited(queue, ask))
+        return any(
+            used.get(name, 0) < queue.guaranteed[name]
+            for name in ask.resource
+            if name in queue.guaranteed
+        )
+    return False
+
+
+def _stays(queue: Queue) -> Amounts:
+    return resources.minus(queue.allocated, queue.preempting)
+
+
+def _awaited(queue: Queue, ask: Ask) -> Amounts:
+    total: Amounts = {}
+    for leaf in queue.leaves():
+        for app in leaf.reserved.values():
+            for other in app.reserved.values():
+                if other.triggered and other is not ask:
+                    resources.add_to(total, other.resource)
+    return total
+
+
+def scope_of(ask: Ask) -> Queue:
+    """Return the queue below which victims are looked for (law 7).
+
+    Up to the first fence, or to a queue whose max the ask would pass: leaving
+    pods outside of it would not help.
+    """
+    for queue in ask.app.queue.route:
+        limited = queue.max is not None and not resources.fits_undefined(
+            resources.minus_existing(queue.max, queue.allocated), ask.needs
+        )
+        if queue.parent is None or policy_of(queue) == "fence" or limited:
+            return queue
+    raise AssertionError("a route ends at the root")
+
+
+def _candidates(top: Queue, ask: Ask) -> Iterator[Ask]:
+    """Yield who may go by laws 3, 5, 6 and 7; law 2 is looked at while taking."""
+    for leaf in top.leaves():
+        if leaf is ask.app.queue or policy_of(leaf) == "disabled":
+            continue
+        if not _above_guarantee(leaf):
+            continue
+        for app in leaf.apps.values():
+            for pod in app.allocations.values():
+                if _may_go(pod, ask):
+                    yield pod
+
+
+def _above_guarantee(leaf: Queue) -> bool:
+    guaranteed = leaf.guaranteed or {}
+    return any(v > guaranteed.get(name, 0) for name, v in _stays(leaf).items())
+
+
+def _may_go(pod: Ask, ask: Ask) -> bool:
+    return (
+        pod.priority <= ask.priority
+        and pod.app is not ask.app
+        and pod.required_node is None
+        and not pod.preempted
+        and not pod.released
+    )
+
+
+def by_worth(pod: Ask) -> tuple[Any, ...]:
+    """Return the order of victims: opted in, low priority, no driver, youngest."""
+    return (
+        not pod.allow_self,
+        pod.priority,
+        pod.originator,
+        -pod.create_ms,
+        pod.key,
+    )
+
+
+def _cost(victims: list[Ask]) -> tuple[int, int, int, int]:
+    """Return what a node's victims cost; opted-out ones weigh most."""
+    return (
+        sum(not pod.allow_self for pod in victims),
+        max(pod.priority for pod in victims),
+        sum(pod.originator for pod in victims),
+        len(victims),
+    )
+
+
+def _victims(top: Queue, node: Node, pods: list[Ask], ask: Ask) -> list[Ask]:
+    """Return who has to leave this node, [] when that cannot help.
+
+    Free room counts. Once there is room, whoever need not go is put back,
+    the most worthy first.
+    """
+    missing = _missing(node, ask)
+    if not missing:
+        return []
+    taken: dict[str, Amounts] = {}
+    victims: list[Ask] = []
+    for pod in pods:
+        if not missing:
+            break
+        helps = any(pod.resource.get(name, 0) > 0 for name in missing)
+        if helps and _stays_guaranteed(top, pod, taken):
+            _note(taken, pod, 1)
+            victims.append(pod)
+            missing = _missing(node, ask, victims)
+    if missing:
+        return []
+    for pod in reversed(list(victims)):
+        others = [other for other in victims if other is not pod]
+        if not _missing(node, ask, others):
+            victims = others
+    return victims
+
+
+def _missing(node: Node, ask: Ask, victims: list[Ask] | None = None) -> Amounts:
+    """Return what is still short on the node and in the queues above the ask."""
+    room = ask.app.queue.headroom() or {}
+    freed: Amounts = {}
+    for pod in victims or ():
+        resources.add_to(freed, pod.resource)
+    short: Amounts = {}
+    for name, value in ask.needs:
+        free = node.available.get(name, 0)
+        if name in room:
+            free = min(free, room[name])
+        if value > free + freed.get(name, 0):
+            short[name] = value - free - freed.get(name, 0)
+    return short
+
+
+def _stays_guaranteed(top: Queue, pod: Ask, taken: dict[str, Amounts]) -> bool:
+    """Tell whether no queue below the top falls under its guarantee (law 2)."""
+    for queue in pod.app.queue.route:
+        if queue is top:
+            break
+        if queue.guaranteed is None:
+            continue
+        gone = resources.plus(taken.get(queue.path, {}), pod.resource)
+        left = resources.minus(_stays(queue), gone)
+        for name in pod.resource:
+            if left.get(name, 0) < queue.guaranteed.get(name, 0):
+                return False
+    return True
+
+
+def _note(taken: dict[str, Amounts], pod: Ask, sign: int) -> None:
+    for queue in pod.app.queue.route:
+        amounts = taken.setdefault(queue.path, {})
+        for name, value in pod.resource.items():
+            amounts[name] = amounts.get(name, 0) + sign * value

@@ -1,0 +1,61 @@
+"""The documented laws: what the design text promises, all seven of them."""
+
+from __future__ import annotations
+
+from scheduler.registry import register
+from scheduler.yunikorn import resources
+from scheduler.yunikorn.objects.application import Ask
+from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.objects.queue import Queue
+from scheduler.yunikorn.preemption import guaranteed_documented, required_node
+from scheduler.yunikorn.preemption.victims import Plan
+
+_SORTS = ("fifo", "fair", "stateaware")
+
+
+@register(
+    "laws",
+    "documented",
+    label="Documented",
+    help="Keeps the seven laws of the preemption design to the letter.",
+)
+class Documented:
+    """No real system decides so. Source: YUNIKORN.md 22."""
+
+    name = "documented"
+    positional = False
+    starting = True
+    daemons_beyond_cluster = True
+
+    def sort_name(self, given: str) -> str:
+        """Return the sort as named; an unknown one is fifo."""
+        return given if given in _SORTS else "fifo"
+
+    def delay_ms(self, leaf: Queue) -> int:
+        """Return the leaf's own delay; one on a parent has no effect."""
+        return leaf.own_delay_ms
+
+    def choose(
+        self, partition: Partition, ask: Ask, *, nodes_tried: bool
+    ) -> Plan | str:
+        """Return victims and their node for an ask, or why there are none."""
+        return guaranteed_documented.choose(partition, ask)
+
+    def required_victims(self, partition: Partition, node: Node, ask: Ask) -> list[Ask]:
+        """Return the first candidates that, with the free room, cover the ask.
+
+        Opted-out pods come after the plain ones; DaemonSet pods last of all,
+        and only of lower priority, or two of them would evict each other for
+        ever.
+        """
+        room = dict(node.available)
+        victims: list[Ask] = []
+        for pod in required_node.candidates(node, ask, daemons=True):
+            if required_node.covers(room, ask.resource):
+                break
+            if pod.required_node is not None and pod.priority >= ask.priority:
+                continue
+            resources.add_to(room, pod.resource)
+            victims.append(pod)
+        return victims if required_node.covers(room, ask.resource) else []

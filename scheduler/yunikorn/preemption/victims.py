@@ -1,0 +1,186 @@
+"""Victims on one node, and the choice of the node. Source: YUNIKORN.md 10.6-10.8."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scheduler.yunikorn import resources
+from scheduler.yunikorn.objects.application import Ask
+from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.partition import (
+    RESERVATION_DELAY_MS,
+    RESERVATION_EXPIRY_MS,
+    Partition,
+)
+from scheduler.yunikorn.preemption.snapshot import Snapshot, remaining
+
+BATCH = 10
+UNFIT = 2**35
+OPTED_OUT = 2**34
+ORIGINATOR = 2**33
+SATISFACTORY = 2**32
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A node and the victims that make room there, first to go first."""
+
+    node: Node
+    victims: list[Ask]
+
+    @property
+    def start(self) -> int:
+        """Return the index of the last victim; -1 when none is needed."""
+        return len(self.victims) - 1
+
+
+def open_nodes(partition: Partition, ask: Ask) -> list[Node]:
+    """Return the nodes that may be emptied for an ask, in node order.
+
+    A node held for another ask is out, unless that one is long overdue and
+    less important.
+    """
+    return [
+        node
+        for node in partition.nodes
+        if node.schedulable
+        and node.could_hold(ask.needs)
+        and all(
+            other is ask or _overdue(partition, other, ask)
+            for other in node.reservations.values()
+        )
+    ]
+
+
+def _overdue(partition: Partition, other: Ask, ask: Ask) -> bool:
+    limit = RESERVATION_EXPIRY_MS + RESERVATION_DELAY_MS
+    return (
+        other.required_node is None
+        and not other.triggered
+        and other.priority < ask.priority
+        and partition.now_ms - other.create_ms > limit
+    )
+
+
+class Search:
+    """One attempt's search: candidates by node, tried on one snapshot."""
+
+    def __init__(self, snapshot: Snapshot, ask: Ask, ordered: list[Ask]) -> None:
+        self.snapshot = snapshot
+        self.ask = ask
+        self.by_node: dict[str, list[Ask]] = {}
+        for pod in ordered:
+            assert pod.node is not None
+            self.by_node.setdefault(pod.node.name, []).append(pod)
+
+    def choose(self, nodes: list[Node], *, nodes_tried: bool) -> Plan | None:
+        """Return the best plan: no opt-outs, no originators, fewest victims.
+
+        Source: YUNIKORN.md 10.8.
+        """
+        plans = []
+        for node in nodes:
+            plan = self.plan(node)
+            if plan is not None and (plan.victims or not nodes_tried):
+                plans.append(plan)
+        plans.sort(key=lambda plan: (plan.start, plan.node.name))
+        best: Plan | None = None
+        lowest = 0
+        for index, plan in enumerate(plans):
+            if index % BATCH == 0 and best is not None and lowest < SATISFACTORY:
+                break
+            refusal = self.ask.refusal
+            if refusal is not None and refusal(plan.node, plan.victims):
+                continue
+            score = self.score(plan)
+            if best is None or score < lowest:
+                best, lowest = plan, score
+        return best
+
+    def score(self, plan: Plan) -> int:
+        """Return how much a plan costs; counts the node's candidates, not victims."""
+        candidates = self.by_node.get(plan.node.name)
+        if candidates is None:
+            return UNFIT
+        if plan.start < 0:
+            return 0
+        first = candidates[: plan.start + 1]
+        score = len(plan.victims)
+        if any(pod.originator for pod in first):
+            score |= ORIGINATOR
+        if any(not pod.allow_self for pod in first):
+            score |= OPTED_OUT
+        return score
+
+    def plan(self, node: Node) -> Plan | None:
+        """Return the victims that make room on a node, or None.
+
+        Source: YUNIKORN.md 10.7.
+        """
+        if node.has_room(self.ask.needs):
+            return Plan(node, [])
+        candidates = self.by_node.get(node.name)
+        if not candidates:
+            return None
+        head, tail, complete = self._useful(node, candidates, stop_when_fit=True)
+        victims = self._enough(node, head + tail if complete else head)
+        if victims is None and not complete:
+            head, tail, _ = self._useful(node, candidates, stop_when_fit=False)
+            victims = self._enough(node, head + tail)
+        return Plan(node, victims) if victims else None
+
+    def _useful(
+        self, node: Node, candidates: list[Ask], *, stop_when_fit: bool
+    ) -> tuple[list[Ask], list[Ask], bool]:
+        """Split candidates into those that lessen the shortfall and the rest.
+
+        What they hold is charged to the ask's queue while its guarantee lasts.
+        The flag tells whether every candidate was looked at.
+        """
+        snapshot, ask = self.snapshot, self.ask
+        missing = resources.shortfall(ask.resource, node.available)
+        head: list[Ask] = []
+        tail: list[Ask] = []
+        complete = True
+        for pod in candidates:
+            if not missing and stop_when_fit:
+                complete = False
+                break
+            cell = snapshot.cells[pod.app.queue.path]
+            if not snapshot.eligible(cell, ask):
+                continue
+            snapshot.remove(cell, pod.resource)
+            budget = remaining(snapshot.home)
+            if budget is None or not resources.fits_existing(budget, pod.resource):
+                break
+            if any(pod.resource.get(name, 0) > 0 for name in missing):
+                snapshot.add(snapshot.home, pod.resource)
+                missing = _less(missing, pod.resource)
+                head.append(pod)
+            else:
+                snapshot.add(cell, pod.resource)
+                tail.append(pod)
+        snapshot.restore()
+        return head, tail, complete
+
+    def _enough(self, node: Node, pods: list[Ask]) -> list[Ask] | None:
+        """Return the shortest prefix of eligible pods that makes room, or None."""
+        snapshot, ask = self.snapshot, self.ask
+        missing = resources.shortfall(ask.resource, node.available)
+        taken: list[Ask] = []
+        for pod in pods:
+            cell = snapshot.cells[pod.app.queue.path]
+            if not snapshot.eligible(cell, ask):
+                continue
+            snapshot.remove(cell, pod.resource)
+            missing = _less(missing, pod.resource)
+            taken.append(pod)
+            if not missing:
+                break
+        snapshot.restore()
+        return None if missing else taken
+
+
+def _less(missing: dict[str, int], freed: dict[str, int]) -> dict[str, int]:
+    rest = {name: value - freed.get(name, 0) for name, value in missing.items()}
+    return {name: value for name, value in rest.items() if value > 0}

@@ -1,0 +1,1 @@
+"""The scheduling cycle: reservations, placeholders, then the normal pass."""

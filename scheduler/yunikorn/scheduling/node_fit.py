@@ -1,0 +1,89 @@
+"""Where an ask fits now: applications that may run, quota, nodes in order."""
+
+from __future__ import annotations
+
+from scheduler.yunikorn.objects.application import (
+    Application,
+    Ask,
+    State,
+)
+from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.resources import Amounts, fits_undefined
+
+
+def may_run(partition: Partition, app: Application) -> bool:
+    """Tell whether an accepted application may start to run now."""
+    if app.state is not State.ACCEPTED:
+        return app.state not in (State.FAILING, State.FAILED, State.REJECTED)
+    return app.queue.can_run(app) and partition.limits.can_run(app)
+
+
+def fits_quota(partition: Partition, ask: Ask, room: Amounts | None) -> bool:
+    """Tell whether an ask fits its queue's headroom."""
+    if fits_undefined(room, ask.needs):
+        return True
+    if ask.required_node is None or not partition.laws.daemons_beyond_cluster:
+        return False
+    return fits_undefined(ask.app.queue.headroom(cluster=False), ask.needs)
+
+
+def first_fit(partition: Partition, ask: Ask) -> Node | None:
+    """Return the first unreserved node in order that takes the ask."""
+    if ask.refusal is not None:
+        return _first_willing(partition, ask)
+    needs = ask.needs
+    if needs in partition.unfit:
+        return None
+    node = partition.nodes.first_with_room(needs)
+    if node is None:
+        partition.unfit[needs] = None
+    return node
+
+
+def _first_willing(partition: Partition, ask: Ask) -> Node | None:
+    refusal = ask.refusal
+    assert refusal is not None
+    key = (ask.needs, refusal)
+    problems = partition.unwilling.get(key)
+    if problems is None:
+        found: dict[str, None] = {}
+        for node in partition.nodes:
+            free = node.schedulable and not node.reservations
+            if not (free and node.has_room(ask.needs)):
+                continue
+            problem = refusal(node)
+            if problem is None:
+                return node
+            found[problem] = None
+        problems = partition.unwilling[key] = tuple(found)
+    for problem in problems:
+        partition.refuse(ask, problem)
+    return None
+
+
+def tightest(partition: Partition, ask: Ask) -> Node | None:
+    """Return the node to reserve: lowest fit score, the first one on ties."""
+    key = ("tightest", ask.needs)
+    if key not in partition.unfit:
+        best, lowest = None, float("inf")
+        for node in partition.nodes:
+            if node.reservations or not node.schedulable:
+                continue
+            if node.could_hold(ask.needs):
+                score = node.fit_score(ask.resource)
+                if score < lowest:
+                    best, lowest = node, score
+        partition.unfit[key] = best
+    return partition.unfit[key]
+
+
+def takes(node: Node, ask: Ask) -> bool:
+    """Tell whether a node takes an ask: room, no one else's, no refusal."""
+    if node.reservations and ask.key not in node.reservations:
+        return False
+    if not node.schedulable and ask.required_node is None:
+        return False
+    if not node.has_room(ask.needs):
+        return False
+    return ask.refusal is None or ask.refusal(node) is None

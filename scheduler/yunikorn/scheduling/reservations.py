@@ -1,0 +1,80 @@
+"""The part of a cycle that comes first: asks that hold a node."""
+
+from __future__ import annotations
+
+from scheduler.yunikorn.objects.application import Application, Ask
+from scheduler.yunikorn.objects.partition import RESERVATION_EXPIRY_MS, Partition
+from scheduler.yunikorn.objects.queue import Queue
+from scheduler.yunikorn.preemption import required_node
+from scheduler.yunikorn.resources import Amounts, fits_undefined
+from scheduler.yunikorn.scheduling.node_fit import (
+    first_fit,
+    fits_quota,
+    may_run,
+    takes,
+)
+from scheduler.yunikorn.scheduling.queue_traversal import Outcome
+
+
+def try_leaf(partition: Partition, leaf: Queue) -> Outcome | None:
+    """Place one ask of a leaf that holds a node, or give a reservation up."""
+    if not leaf.reserved:
+        return None
+    room = leaf.headroom()
+    for _, app in sorted(leaf.reserved.items()):
+        if not may_run(partition, app):
+            continue
+        outcome = _try_reserved(partition, app, room)
+        if outcome is not None:
+            return outcome
+    return None
+
+
+def _try_reserved(
+    partition: Partition, app: Application, room: Amounts | None
+) -> Outcome | None:
+    """Try the reserved nodes, then all others. Source: YUNIKORN.md 9."""
+    limits = partition.limits
+    user_room = limits.headroom(app) if limits.active else None
+    held = sorted(app.reserved.values(), key=lambda a: (a.create_ms, a.key))
+    fitting: list[Ask] = []
+    for ask in held:
+        fits = fits_undefined(user_room, ask.needs)
+        if not (fits and fits_quota(partition, ask, room)):
+            if _give_up(partition, ask):
+                return Outcome.HELD
+            continue
+        fitting.append(ask)
+        if _try_held_node(partition, ask):
+            return Outcome.PLACED
+    for ask in fitting:
+        if ask.required_node is not None:
+            continue
+        node = first_fit(partition, ask)
+        if node is not None:
+            partition.place(ask, node)
+            return Outcome.PLACED
+    return None
+
+
+def _give_up(partition: Partition, ask: Ask) -> bool:
+    """Give a reservation back that has not fitted its queue for two hours."""
+    expires = ask.reserved_ms + RESERVATION_EXPIRY_MS
+    if partition.now_ms <= expires:
+        partition.wake_at(expires + 1, ask)
+        return False
+    partition.unreserve(ask)
+    return True
+
+
+def _try_held_node(partition: Partition, ask: Ask) -> bool:
+    node = ask.reserved_on
+    assert node is not None
+    if ask.required_node is not None and not node.has_room(ask.needs):
+        if not ask.triggered:
+            required_node.preempt(partition, node, ask)
+        return False
+    if takes(node, ask):
+        partition.place(ask, node)
+        return True
+    return False

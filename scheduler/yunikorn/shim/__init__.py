@@ -1,0 +1,1 @@
+"""The Kubernetes shim: Pods and Nodes in, decisions and status out."""

@@ -1,0 +1,56 @@
+"""Predicates that look at the node alone: selector, required affinity, taints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from scheduler.records.matching import tolerated
+from scheduler.records.node import Node as NodeRecord
+from scheduler.records.pod import Shape
+from scheduler.yunikorn.objects.application import Refusal
+from scheduler.yunikorn.objects.node import Node
+
+if TYPE_CHECKING:
+    from scheduler.yunikorn.objects.application import Ask
+
+
+class Selective:
+    """Where pods of one shape may run: selector, affinity and taints."""
+
+    __slots__ = ("shape",)
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+
+    def __call__(self, node: Node, gone: Sequence[Ask] = ()) -> str | None:
+        """Return why a node is not for this shape, or None.
+
+        `gone`: pods on the node that would have left; they do not matter here.
+        """
+        record = node.memory
+        if not isinstance(record, NodeRecord):
+            return None
+        shape = self.shape
+        if any(record.labels.get(k) != v for k, v in shape.node_selector):
+            return "node(s) didn't match Pod's node affinity/selector"
+        terms = shape.node_required
+        if terms is not None and not any(
+            term.matches(record.name, record.labels) for term in terms
+        ):
+            return "node(s) didn't match Pod's node affinity/selector"
+        for taint in record.taints:
+            hard = taint.effect in ("NoSchedule", "NoExecute")
+            if hard and not tolerated(taint, shape.tolerations):
+                return "node(s) had untolerated taint(s)"
+        return None
+
+
+def refusal_of(shape: Shape, *, tainted: bool) -> Refusal | None:
+    """Return the predicate of a shape; None when it may run anywhere.
+
+    `tainted` tells whether any node has a taint.
+    """
+    if shape.node_selector or shape.node_required is not None or tainted:
+        return Selective(shape)
+    return None

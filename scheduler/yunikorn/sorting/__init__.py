@@ -1,0 +1,1 @@
+"""Order of queues, and the sorting policies; each policy registers itself."""

@@ -1,0 +1,34 @@
+"""Fair applications: the one that uses least of its queue's guarantee first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from scheduler.registry import register
+from scheduler.yunikorn.objects.application import Application
+from scheduler.yunikorn.objects.queue import Queue
+from scheduler.yunikorn.resources import usage_shares
+
+
+@register(
+    "application-sort",
+    "fair",
+    label="Fair",
+    help="The application that holds least is served first, over all resources.",
+)
+class Fair:
+    """Source: YUNIKORN.md 6; FairSortPolicy in the sorting document."""
+
+    by_usage = True
+
+    def key(self, app: Application, leaf: Queue) -> tuple[Any, ...]:
+        """Return what the application sorts by, ascending."""
+        shares = usage_shares(app.allocated, leaf.guaranteed)
+        if leaf.properties.by_priority:
+            return (-app.priority, shares)
+        return (shares, -app.priority)
+
+    def candidates(self, leaf: Queue) -> Iterable[Application]:
+        """Return the applications to serve, in order."""
+        return leaf.in_order()

@@ -1,3 +1,0 @@
-"""Sorting policies, one file each; every file enrols itself."""
-
-from __future__ import annotations
