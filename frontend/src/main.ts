@@ -1,4 +1,4 @@
-// The door of the page: styles, language, theme, address, then the first view.
+// The entry point of the page: styles, language, theme, address, then the first view.
 import "@/style/tokens.css";
 import "@/style/base.css";
 import "@/style/frame.css";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
-import type { Lent } from "@/store/fairness";
-import { flowOf } from "@/store/flow";
-import { freePieces, poolsOf, strandedOf, usableOf } from "@/store/pools";
-import { leavesOf, levelOf, pairsOf, scaleOf, shareValue, subtreeLevel, treeOf } from "@/store/quota";
+import type { Lent } from "@/store/explain/fairness";
+import { flowOf } from "@/store/explain/flow";
+import { freePieces, poolsOf, strandedOf, usableOf } from "@/store/rows/pools";
+import { leavesOf, levelOf, pairsOf, scaleOf, shareValue, subtreeLevel, treeOf } from "@/store/rows/quota";
 import { cell, cohort, node, queue, workload } from "./worlds";
 
 const GPU = "nvidia.com/gpu";

@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 
 import { roundMarks } from "@/draw/steps";
 import { csvOf } from "@/lib/saving";
-import { axisValues, BLANK, documentOf, packDraft, unpackDraft, variantCount, type Draft, type Subject } from "@/store/drafting";
-import type { Interval, ResultLine } from "@/store/experiments";
-import { changeText, measureLabel, measureText, usualMeasures } from "@/store/measures";
-import { half, judge, reach } from "@/store/results";
+import { axisValues, BLANK, documentOf, packDraft, unpackDraft, variantCount, type Draft, type Subject } from "@/store/runs/drafting";
+import type { Interval, ResultLine } from "@/store/runs/experiments";
+import { changeText, measureLabel, measureText, usualMeasures } from "@/store/runs/measures";
+import { half, judge, reach } from "@/store/runs/results";
 
 const quota: Subject = {
   id: "quota", label: "quota", group: "queue", kind: "text", choices: [], now: "4",

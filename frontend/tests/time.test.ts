@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-import { changedLeaves, mostDifferent, type BranchCurves } from "@/store/comparing";
-import { shareLines, thinned } from "@/store/curves";
-import { diffLines } from "@/store/difference";
-import { groupsOf, loopsOf, reasonsOf } from "@/store/preempting";
-import { areaPath, axisSteps, marksOf, mergeMarks } from "@/store/timeline";
+import { changedLeaves, mostDifferent, type BranchCurves } from "@/store/compare/comparing";
+import { shareLines, thinned } from "@/store/rows/curves";
+import { diffLines } from "@/store/rows/textDiff";
+import { groupsOf, loopsOf, reasonsOf } from "@/store/explain/preempting";
+import { areaPath, axisSteps, marksOf, mergeMarks } from "@/store/rows/timeline";
 import { event, sample } from "./worlds";
 
 describe("the timeline", () => {

@@ -1,11 +1,11 @@
-// Texts that are cut by their box: the whole of one is told where the pointer rests.
+// Texts that are cut by their box: the whole of one is shown where the pointer rests.
 
-/** Begin to tell; call once. Only texts that are really cut get a title. */
+/** Begin to report; call once. Only texts that are really cut get a title. */
 export function tellCutTexts(): void {
-  addEventListener("pointerover", tell, { passive: true });
+  addEventListener("pointerover", report, { passive: true });
 }
 
-function tell(event: PointerEvent): void {
+function report(event: PointerEvent): void {
   const text = event.target instanceof Element ? event.target.closest<HTMLElement>(".cut") : null;
   if (text === null || (text.title !== "" && text.dataset["cut"] === undefined)) return;
   const whole = text.scrollWidth > text.clientWidth ? text.textContent.trim().replace(/\s+/g, " ") : "";

@@ -1,4 +1,4 @@
-// Light or dark: by system until the reader chooses, and large type for a room.
+// Light or dark: by system until the reader chooses, and large type for a projector.
 
 import { keep, kept } from "@/lib/keep";
 

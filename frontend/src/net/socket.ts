@@ -1,16 +1,16 @@
-// The live line to one sandbox: connects, resumes where it was, connects again.
+// The live connection to one sandbox: connects, resumes where it was, connects again.
 
 import { Refusal, request } from "@/net/rest";
 import { parseServerMessage, type Hello, type ServerMessage } from "@/protocol/wire";
 
-export type LineState = "connecting" | "live" | "reconnecting" | "closed";
+export type SocketState = "connecting" | "live" | "reconnecting" | "closed";
 
 export interface Listener {
   /** Take in a message; return false when the page needs a whole state. */
   readonly message: (message: ServerMessage) => boolean;
   /** The revision that diffs may start from, or null for a whole state. */
   readonly since: () => number | null;
-  readonly state: (state: LineState, why: string) => void;
+  readonly state: (state: SocketState, why: string) => void;
 }
 
 const FIRST_WAIT_MS = 300;
@@ -18,8 +18,8 @@ const LONGEST_WAIT_MS = 8_000;
 const NO_SUCH_SANDBOX = 4404;
 const NOT_ALLOWED = 4403;
 
-/** One line; `close` ends it for good. */
-export class Line {
+/** One connection; `close` ends it for good. */
+export class SandboxSocket {
   readonly #sandbox: string;
   readonly #url: string;
   readonly #listener: Listener;

@@ -2,8 +2,8 @@
 
 import { tick } from "svelte";
 
-import { live, onChange } from "@/store/live.svelte";
-import type { Page } from "@/store/page";
+import { live, onChange } from "@/store/live/live.svelte";
+import type { Page } from "@/store/rows/page";
 
 const FLIGHT_MS = 160;
 const MOST_FLIGHTS = 40;
@@ -24,9 +24,9 @@ export function flyCards(): () => void {
 }
 
 function mayFly(changed: number): boolean {
-  const sandbox = live.book.sandbox;
+  const sandbox = live.latest.sandbox;
   const fast = sandbox?.playing === true && (sandbox.speed === 0 || sandbox.speed > FASTEST);
-  const cards = live.book.keys(live.stack === "kueue" ? "Workload" : live.stack === "kube" ? "Pod" : "Application").length;
+  const cards = live.latest.keys(live.stack === "kueue" ? "Workload" : live.stack === "kube" ? "Pod" : "Application").length;
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   return changed > 0 && !fast && !still && cards <= MOST_CARDS && live.past === null && live.loaded;
 }

@@ -5,7 +5,7 @@ import { keyboard } from "@/lib/keys.svelte";
 import { t } from "@/lib/words.svelte";
 import type { IconName } from "@/draw/icons";
 import type { Kind } from "@/protocol/wire";
-import { live } from "@/store/live.svelte";
+import { live } from "@/store/live/live.svelte";
 
 export interface Entry {
   readonly id: string;
@@ -70,7 +70,7 @@ function actions(): Entry[] {
 }
 
 function tickEntry(sought: string): Entry[] {
-  if (!/^\d+$/.test(sought) || live.book.sandbox === undefined) return [];
+  if (!/^\d+$/.test(sought) || live.latest.sandbox === undefined) return [];
   const label = t("palette.tick", { tick: Number(sought) });
   return [{ id: "tick", icon: "pending", label, note: "", run: () => ask({ tick: sought }, true) }];
 }

@@ -1,7 +1,7 @@
 // A ready experiment for each stack: what one would ask of it first.
 
 import { t } from "@/lib/words.svelte";
-import { BLANK, type Draft, type DraftVariant, type Subject } from "@/store/drafting";
+import { BLANK, type Draft, type DraftVariant, type Subject } from "@/store/runs/drafting";
 
 /** Return an experiment that answers in seconds: this world as it is, and with one switch turned. */
 export function exampleOf(stack: string, subjects: ReadonlyMap<string, Subject>, hasScenario: boolean): Draft {

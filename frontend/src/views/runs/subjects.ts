@@ -3,9 +3,9 @@
 import { amount, unitOf } from "@/lib/amounts";
 import { t } from "@/lib/words.svelte";
 import type { ClusterQueueRow } from "@/protocol/wire";
-import type { Choice, Subject } from "@/store/drafting";
-import { policyPart } from "@/store/drafting";
-import { at, type Strategy } from "@/store/policy";
+import type { Choice, Subject } from "@/store/runs/drafting";
+import { policyPart } from "@/store/runs/drafting";
+import { at, type Strategy } from "@/store/policy/policy";
 import { GROUPS, type Switch } from "@/views/policy/switches";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -224,7 +224,7 @@ function twin(node: Json, name: string): Json {
 }
 
 /** Return the queue that has borrowed most, else the first: the one to ask about. */
-export function telling(rows: readonly ClusterQueueRow[]): ClusterQueueRow | undefined {
+export function distinctive(rows: readonly ClusterQueueRow[]): ClusterQueueRow | undefined {
   const borrowed = (row: ClusterQueueRow): number => row.cells.reduce((sum, cell) => sum + amount(cell.borrowed), 0);
   return [...rows].sort((a, b) => borrowed(b) - borrowed(a))[0];
 }

@@ -1,1 +1,0 @@
-import{t as e}from"./cards-XTPuo0GL.js";import{T as t,o as n}from"./intents-DSeBIcrM.js";function r(r){let i=r.startsWith(`Workload/`)?t.shown.row(r):void 0;return i?.kind===`Workload`?e(i):n(r)}export{r as t};

@@ -1,0 +1,137 @@
+// Moves: what a drop means, what it would do, and the same as YAML and as a request.
+
+import { list, number, record, request, text, type Json } from "@/net/rest";
+import type { Carried, Drop, Target } from "@/lib/drag.svelte";
+import type { ToastCode } from "@/lib/say.svelte";
+import { t } from "@/lib/words.svelte";
+import { toYaml } from "@/lib/yaml";
+import { attempt, fork, nameOf, announceEdit } from "@/store/live/intents";
+import { live } from "@/store/live/live.svelte";
+
+export interface Move {
+  readonly subject: string; // key of what is carried
+  readonly target: string; // key of where it goes
+  readonly label: string; // what people call the subject
+}
+
+export interface Outcome {
+  readonly outcome: string; // "admitted", "bound", "waits", "inactive" or "ran"
+  readonly tick: number | null;
+  readonly sentences: readonly string[];
+  readonly position: number | null;
+  readonly victims: readonly { name: string; reason: string; lostMs: number }[];
+  readonly shares: readonly { queue: string; before: string; after: string }[];
+}
+
+interface Request {
+  readonly path: string;
+  readonly body: Json;
+  readonly yaml: Json; // the change as a part of the manifest
+}
+
+/** Return the request that a move is. */
+function requestOf({ subject, target }: Move): Request {
+  const [kind, namespace = ""] = subject.split("/");
+  const [name, to] = [nameOf(subject), nameOf(target)];
+  const base = `/sandboxes/${String(live.id)}/actions`;
+  if (kind === "ClusterQueue") {
+    const yaml = { kind, metadata: { name }, spec: { cohortName: to } };
+    return { path: `${base}/move`, body: { object: subject, to: `Cohort/${to}` }, yaml };
+  }
+  if (kind === "Pod") {
+    const yaml = { kind, metadata: { namespace, name }, spec: { affinity: pinnedTo(to) } };
+    return { path: `${base}/pin`, body: { pod: `${namespace}/${name}`, node: to }, yaml };
+  }
+  const localQueue = localQueueOf(namespace, to);
+  return {
+    path: `${base}/move`,
+    body: { workload: `${namespace}/${name}`, to: `ClusterQueue/${to}` },
+    yaml: { kind, metadata: { namespace, name }, spec: { queueName: localQueue ?? to } },
+  };
+}
+
+// The rule of node affinity that one node alone can meet.
+function pinnedTo(node: string): Json {
+  const rule = { key: "metadata.name", operator: "In", values: [node] };
+  const terms = { nodeSelectorTerms: [{ matchFields: [rule] }] };
+  return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
+}
+
+function localQueueOf(namespace: string, queue: string): string | undefined {
+  const localQueues = live.latest.all("LocalQueue");
+  return localQueues.find((localQueue) => localQueue.namespace === namespace && localQueue.clusterQueue === queue)?.name;
+}
+
+/** Ask what a move would do; it is run on a copy of the world, nothing changes. */
+export async function foresee(move: Move, signal: AbortSignal): Promise<Outcome> {
+  const { path, body } = requestOf(move);
+  return outcomeOf(record(await request("POST", path, { body: { ...body, dryRun: true }, signal })));
+}
+
+/** Move for real; says what it was in YAML and as a REST call, with Undo. */
+export async function move(what: Move, onFork: boolean): Promise<boolean> {
+  if (onFork && (await fork()) === null) return false;
+  const { path, body, yaml } = requestOf(what);
+  if ((await attempt(() => request("POST", path, { body }))) === null) return false;
+  const code = codeOf("POST", path, body, yaml);
+  announceEdit(t("drag.moved", { what: what.label, to: nameOf(what.target) }), code);
+  return true;
+}
+
+/** Let a pinned pod go where it may. */
+export async function unpin(key: string): Promise<void> {
+  const [, namespace = ""] = key.split("/");
+  const path = `/sandboxes/${String(live.id)}/actions/pin`;
+  const body = { pod: `${namespace}/${nameOf(key)}`, node: "" };
+  if ((await attempt(() => request("POST", path, { body }))) === null) return;
+  announceEdit(t("pod.unpinned", { name: nameOf(key) }), []);
+}
+
+/** Return an edit as YAML and as a REST call, to copy. */
+export function codeOf(method: string, path: string, body: Json, yaml: Json): ToastCode[] {
+  const quoted = JSON.stringify(body).replaceAll("'", "'\\''");
+  const call = `curl -X ${method} ${location.origin}/api/v1${path} \\\n  -H 'content-type: application/json' -d '${quoted}'`;
+  return [
+    { label: t("act.copyYaml"), text: toYaml(yaml) },
+    { label: t("act.copyRest"), text: call },
+  ];
+}
+
+/** Return the move that a drop would be. */
+export function moveOf(carried: Carried, target: Target): Move {
+  return { subject: carried.key, target: target.id, label: carried.label };
+}
+
+/** Do the move of a drop. */
+export async function dropOn(drop: Drop): Promise<void> {
+  if (live.loaded) await move(moveOf(drop.carried, drop.target), drop.onFork);
+}
+
+/** Why something may not be dropped on a queue, or "". */
+export function refusalOf(carried: Carried, queueKey: string): string {
+  if (carried.from === queueKey) return t("drag.sameQueue");
+  return queueKey.startsWith("ClusterQueue/") ? "" : t("drag.noQueue");
+}
+
+/** Return what a preview answered, checked. */
+export function outcomeOf(answer: Json): Outcome {
+  const rows = (value: unknown): Json[] => list(value ?? []).map(record);
+  const share = (value: unknown): string =>
+    value === null ? "inf" : typeof value === "number" ? String(value) : text(value);
+  return {
+    outcome: text(answer["outcome"]),
+    tick: typeof answer["tick"] === "number" ? answer["tick"] : null,
+    sentences: list(answer["sentences"] ?? []).map(text),
+    position: typeof answer["position"] === "number" ? answer["position"] : null,
+    victims: rows(answer["victims"]).map((row) => ({
+      name: text(row["workload"]),
+      reason: text(row["reason"]),
+      lostMs: number(row["workLostMs"]),
+    })),
+    shares: rows(answer["shares"]).map((row) => ({
+      queue: text(row["queue"]) || text(row["name"]),
+      before: share(row["before"]),
+      after: share(row["after"]),
+    })),
+  };
+}

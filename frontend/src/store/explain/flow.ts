@@ -1,0 +1,83 @@
+// The picture of who lends to whom: a ribbon from every lender to every borrower; pure.
+
+import type { Lent } from "@/store/explain/fairness";
+
+export interface Stop {
+  readonly name: string;
+  readonly amount: number;
+  readonly y: number;
+  readonly size: number;
+}
+export interface Ribbon {
+  readonly lender: string;
+  readonly borrower: string;
+  readonly amount: number;
+  readonly path: string;
+}
+export interface Flow {
+  readonly total: number;
+  readonly height: number;
+  readonly lenders: readonly Stop[];
+  readonly borrowers: readonly Stop[];
+  readonly ribbons: readonly Ribbon[];
+}
+
+const TOP = 30;
+const HEIGHT = 150;
+const GAP = 30; // space for two lines of text between neighbours
+const LEFT = 121;
+const RIGHT = 319;
+
+/** Return the ribbons of what is lent; amounts of one resource are added over flavors. */
+export function flowOf(lent: readonly Lent[]): Flow {
+  const given = sums(lent, (one) => one.lender);
+  const taken = sums(lent, (one) => one.borrower);
+  const total = [...given.values()].reduce((sum, value) => sum + value, 0);
+  const scale = total === 0 ? 0 : HEIGHT / total;
+  const most = Math.max(given.size, taken.size, 1);
+  const lenders = stops(given, scale, most);
+  const borrowers = stops(taken, scale, most);
+  return { total, height: TOP + HEIGHT + GAP * (most - 1), lenders, borrowers, ribbons: ribbonsOf(lent, lenders, borrowers, scale) };
+}
+
+function sums(lent: readonly Lent[], of: (one: Lent) => string): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const one of lent) found.set(of(one), (found.get(of(one)) ?? 0) + one.amount);
+  return found;
+}
+
+function stops(amounts: ReadonlyMap<string, number>, scale: number, most: number): Stop[] {
+  // The shorter side stands in the middle of the longer one.
+  let y = TOP + (GAP * (most - amounts.size)) / 2;
+  return [...amounts].map(([name, amount]) => {
+    const size = Math.max(2, amount * scale);
+    const stop = { name, amount, y, size };
+    y += size + GAP;
+    return stop;
+  });
+}
+
+function ribbonsOf(lent: readonly Lent[], lenders: readonly Stop[], borrowers: readonly Stop[], scale: number): Ribbon[] {
+  const pairs = new Map<string, Lent>();
+  for (const one of lent) {
+    const key = `${one.lender}\n${one.borrower}`;
+    pairs.set(key, { ...one, amount: one.amount + (pairs.get(key)?.amount ?? 0) });
+  }
+  const left = new Map(lenders.map((stop) => [stop.name, stop.y]));
+  const right = new Map(borrowers.map((stop) => [stop.name, stop.y]));
+  return [...pairs.values()].map((one) => {
+    const size = Math.max(1, one.amount * scale);
+    const [from, to] = [left.get(one.lender) ?? 0, right.get(one.borrower) ?? 0];
+    left.set(one.lender, from + size);
+    right.set(one.borrower, to + size);
+    return { lender: one.lender, borrower: one.borrower, amount: one.amount, path: band(LEFT, from, RIGHT, to, size) };
+  });
+}
+
+function band(x1: number, y1: number, x2: number, y2: number, size: number): string {
+  const middle = (x1 + x2) / 2;
+  return (
+    `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}` +
+    `V${y2 + size}C${middle} ${y2 + size} ${middle} ${y1 + size} ${x1} ${y1 + size}z`
+  );
+}

@@ -1,0 +1,109 @@
+// What a person can do: each intent asks the server once; the change comes as a diff.
+
+import { record, Refusal, request, text, type Json } from "@/net/rest";
+import { go, hrefOf, type View } from "@/lib/address.svelte";
+import { announce, toast, type ToastAct, type ToastCode } from "@/lib/say.svelte";
+import { t } from "@/lib/words.svelte";
+import type { Node as NodeChange, Rewind, Speed, Step } from "@/protocol/api";
+import { live } from "@/store/live/live.svelte";
+
+/** Do a thing; a refusal becomes a toast with its places. Returns null when refused. */
+export async function attempt<T>(doing: () => Promise<T>): Promise<T | null> {
+  try {
+    return await doing();
+  } catch (error) {
+    reportRefusal(error);
+    return null;
+  }
+}
+
+/** Show what was refused, and where. */
+export function reportRefusal(error: unknown): void {
+  if (error instanceof DOMException && error.name === "AbortError") return;
+  const refusal = error instanceof Refusal ? error : new Refusal(String(error), 0);
+  const message = refusal.reason === "Unreachable" ? t("error.unreachable") : refusal.message;
+  const places = refusal.causes.map((cause) => [cause.field, cause.message].filter(Boolean).join(": "));
+  announce(message);
+  toast({ tone: "error", text: message, detail: places.join("\n") });
+}
+
+/** Post an action of the open sandbox; null when it was refused. */
+export async function act(name: string, body: Json = {}): Promise<Json | null> {
+  const id = live.id;
+  if (id === null) return null;
+  return attempt(async () => {
+    const answer = await request("POST", `/sandboxes/${id}/actions/${name}`, { body });
+    return record(answer ?? {});
+  });
+}
+
+export const play = (): Promise<Json | null> => act("play");
+export const pause = (): Promise<Json | null> => act("pause");
+export const step = (ticks = 1): Promise<Json | null> => act("step", { ticks } satisfies Step);
+/** Run until a decision of one of these types, about one subject if named, and stop there. */
+export const stepUntil = (type: string | string[], subject?: string): Promise<Json | null> =>
+  act("step", { untilEvent: subject === undefined ? { type } : { type, subject } } satisfies Step);
+/** Run until a workload has to wait for quota, and stop there. */
+export const stepUntilWaiting = (): Promise<Json | null> =>
+  act("step", { untilEvent: { type: "Wait", reason: "WaitingForQuota" } });
+export const setSpeed = (speed: number): Promise<Json | null> => act("speed", { speed } satisfies Speed);
+export const undo = (): Promise<Json | null> => act("undo");
+export const redo = (): Promise<Json | null> => act("redo");
+export const rewind = (tick: number): Promise<Json | null> => act("rewind", { tick } satisfies Rewind);
+
+/** Play or pause, whichever it is not. */
+export function togglePlay(): void {
+  void (live.latest.sandbox?.playing === true ? pause() : play());
+}
+
+/** Fork at a tick (now when left out) and open the branch. Returns its id. */
+export async function fork(tick?: number, view: View = "board"): Promise<string | null> {
+  const at = tick ?? live.pastTick;
+  const answer = await act("fork", at === null ? {} : { tick: at });
+  if (answer === null) return null;
+  const id = text(answer["id"]);
+  go(hrefOf(id, view));
+  return id;
+}
+
+/** Cordon, drain, fail or recover a node. */
+export function changeNode(
+  key: string,
+  change: "cordon" | "uncordon" | "drain" | "fail" | "recover",
+): void {
+  const name = nameOf(key);
+  void act("node", { name, change } satisfies NodeChange).then((answer) => {
+    if (answer !== null) announceEdit(t(`node.did.${change}`, { name }), []);
+  });
+}
+
+/** Add a node as large as another one and labelled like it. */
+export async function addNode(like: string): Promise<void> {
+  const model = nameOf(like);
+  const name = nextName(model, new Set(live.latest.keys("Node").map(nameOf)));
+  const answer = await act("node", { name, change: "add", like: model });
+  if (answer !== null) announceEdit(t("node.addDone", { name }), []);
+}
+
+/** Return "gpu-17" after "gpu-16": the first number behind it that is free. */
+export function nextName(model: string, taken: ReadonlySet<string>): string {
+  const [, stem = model, digits = ""] = /^(.*?)(\d*)$/.exec(model) ?? [];
+  const start = digits === "" ? 2 : Number(digits) + 1;
+  const glue = digits === "" ? `${stem}-` : stem;
+  for (let at = start; ; at++) {
+    const name = `${glue}${String(at).padStart(digits.length, "0")}`;
+    if (!taken.has(name)) return name;
+  }
+}
+
+/** Say that an edit was made, with Undo and what it was, to copy. */
+export function announceEdit(sentence: string, code: readonly ToastCode[]): void {
+  const acts: ToastAct[] = [{ label: t("act.undo"), run: () => void undo() }];
+  announce(sentence);
+  toast({ tone: "note", text: sentence, acts, code });
+}
+
+/** Return the name in a key. */
+export function nameOf(key: string): string {
+  return key.split("/").slice(2).join("/");
+}

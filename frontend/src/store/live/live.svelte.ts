@@ -1,0 +1,135 @@
+// The open sandbox: its live rows, the rows of a chosen tick, and the lesson in it.
+
+import { Refusal } from "@/net/rest";
+import type { EventLine, LessonNews } from "@/protocol/wire";
+import { RowStore } from "@/store/rows/rowStore.svelte";
+import { pageAt, type Page } from "@/store/rows/page";
+import { FollowedSandbox, type ChangeListener, type Notice } from "@/store/live/followed.svelte";
+import { fetchEvents, fetchPast } from "@/store/live/server";
+
+const NONE: ReadonlySet<string> = new Set();
+const NOTHING = new RowStore();
+
+class Live {
+  /** The sandbox that is open, as the server keeps it up to date. */
+  sandbox = $state.raw<FollowedSandbox | null>(null);
+  service = $state.raw<{ level: string; message: string }>({ level: "live", message: "" });
+  /** The lesson that is held here, as the server last described it. */
+  lesson = $state.raw<LessonNews | null>(null);
+  past = $state.raw<RowStore | null>(null);
+  pastTick = $state<number | null>(null);
+  pastProblem = $state("");
+  /** What left a mark on the timeline before the events that came with the state. */
+  earlier = $state.raw<readonly EventLine[]>([]);
+  /** Keys whose state just changed, for the tint; empty when the world moves fast. */
+  fresh = $state.raw(NONE);
+  readonly id = $derived(this.sandbox?.id ?? null);
+  readonly latest = $derived(this.sandbox?.rows ?? NOTHING);
+  readonly loaded = $derived(this.sandbox?.loaded ?? false);
+  readonly connection = $derived(this.sandbox?.connection ?? "closed");
+  readonly why = $derived(this.sandbox?.why ?? "");
+  readonly lastMessageMs = $derived(this.sandbox?.lastMessageMs ?? 0);
+  /** What the views show: the chosen tick, else now. */
+  readonly shown = $derived(this.past ?? this.latest);
+  /** The virtual time of it. */
+  readonly nowMs = $derived(this.shown.sandbox?.tMs ?? 0);
+  readonly stack = $derived(this.shown.sandbox?.stack ?? "kueue");
+  readonly fairSharing = $derived(this.shown.sandbox?.fairSharing ?? false);
+}
+
+export const live = new Live();
+const changeListeners = new Set<ChangeListener>();
+
+/** Call a listener at every change of the live page, before it is shown. Returns the function that removes it. */
+export function onChange(listener: ChangeListener): () => void {
+  changeListeners.add(listener);
+  return () => {
+    changeListeners.delete(listener);
+  };
+}
+
+/** Open a sandbox; the one before is closed. */
+export function openSandbox(id: string): void {
+  if (live.id === id) return;
+  closeSandbox();
+  live.sandbox = new FollowedSandbox(id, { changes: take, notice });
+}
+
+/** Close the open sandbox. */
+export function closeSandbox(): void {
+  live.sandbox?.close();
+  live.sandbox = null;
+  live.earlier = [];
+  live.lesson = null;
+  live.fresh = NONE;
+  backToLive();
+}
+
+function notice(message: Notice): void {
+  if (message.type === "lesson") takeLesson(message);
+  else live.service = { level: message.level, message: message.message };
+}
+
+/** Take in the state of a lesson, unless a newer one was taken in. */
+export function takeLesson(news: LessonNews): void {
+  const seen = live.lesson;
+  if (news.running && seen?.running === true && news.version < seen.version) return;
+  live.lesson = news.running || seen !== null ? news : null;
+}
+
+function take(before: Page, next: Page, keys: readonly string[], whole: boolean): void {
+  for (const listener of changeListeners) listener(before, next, keys, whole);
+  live.fresh = whole ? NONE : freshOf(before, next, keys);
+  if (whole) void earlierMarks();
+}
+
+const MOST_TINTED = 40;
+const FASTEST_TINTED = 4; // ticks a second; above it values swap without a sign
+
+function freshOf(before: Page, next: Page, keys: readonly string[]): ReadonlySet<string> {
+  const speed = live.latest.sandbox?.speed ?? 0;
+  if (live.latest.sandbox?.playing === true && (speed === 0 || speed > FASTEST_TINTED)) return NONE;
+  const moved = keys.filter((key) => {
+    const [old, now] = [before.rows.get(key), next.rows.get(key)];
+    return now?.kind === "Workload" && (old?.kind !== "Workload" || old.phase !== now.phase);
+  });
+  return moved.length > MOST_TINTED || moved.length === 0 ? NONE : new Set(moved);
+}
+
+const MARKED = "Preempt,NodeChange,Edit";
+
+async function earlierMarks(): Promise<void> {
+  const id = live.id;
+  if (id === null) return;
+  const found = await fetchEvents(id, { type: MARKED, limit: 5000 }).catch(() => []);
+  if (live.id === id) live.earlier = found;
+}
+
+let pastAsked = 0;
+
+/** Show a tick of the past; the live page goes on unseen. */
+export async function showTick(tick: number): Promise<void> {
+  const id = live.id;
+  const asked = ++pastAsked;
+  if (id === null) return;
+  live.pastTick = tick;
+  try {
+    const state = await fetchPast(id, tick);
+    if (asked !== pastAsked || live.id !== id) return;
+    const before = live.past ?? new RowStore();
+    before.show(pageAt(state, live.latest.page));
+    live.past = before;
+    live.pastProblem = "";
+  } catch (error) {
+    if (asked !== pastAsked) return;
+    live.pastProblem = error instanceof Refusal ? error.message : String(error);
+  }
+}
+
+/** Show the newest state again. */
+export function backToLive(): void {
+  pastAsked++;
+  live.past = null;
+  live.pastTick = null;
+  live.pastProblem = "";
+}

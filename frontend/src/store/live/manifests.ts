@@ -1,0 +1,14 @@
+// Manifests of the open world as JSON, a kind at a time.
+
+import { request, type Json } from "@/net/rest";
+import { items } from "@/store/live/server";
+
+const PLACES = {
+  ClusterQueue: "apis/kueue.x-k8s.io/v1beta2/clusterqueues",
+  Node: "api/v1/nodes",
+} as const;
+
+/** Return every object of a kind; none where the stack has no such kind. */
+export async function fetchManifests(sandbox: string, kind: keyof typeof PLACES): Promise<Json[]> {
+  return items(await request("GET", `/sandboxes/${sandbox}/${PLACES[kind]}`)).map((one) => ({ kind, ...one }));
+}

@@ -1,0 +1,53 @@
+// The queues of the page that is shown: order, colours, tree; shared by all views.
+
+import type { ClusterQueueRow, PodRow } from "@/protocol/wire";
+import { live } from "@/store/live/live.svelte";
+import { treeOf, type Branch } from "@/store/rows/quota";
+
+class Queues {
+  readonly tree: Branch[] = $derived(
+    treeOf(live.shown.all("Cohort"), live.shown.all("ClusterQueue")),
+  );
+  readonly leaves: ClusterQueueRow[] = $derived(
+    this.tree.flatMap(({ row }) => (row.kind === "ClusterQueue" ? [row] : [])),
+  );
+  /** Keys of the columns, in the order in which they stand. */
+  readonly columns: readonly string[] = $derived.by(() => this.#same(columnsOf(this.leaves)));
+  #before: readonly string[] = [];
+  readonly #order: ReadonlyMap<string, number> = $derived(
+    new Map(this.columns.map((key, index) => [key, index])),
+  );
+
+  // The same list stays the same object, so a tick that only changes numbers ends here.
+  #same(next: readonly string[]): readonly string[] {
+    const same = next.length === this.#before.length && next.every((key, at) => key === this.#before[at]);
+    if (!same) this.#before = next;
+    return this.#before;
+  }
+
+  /** Return the place of a queue in the order of first use, -1 when unknown. */
+  orderOf(key: string): number {
+    return this.#order.get(key) ?? -1;
+  }
+
+  /** Return the column of a pod's queue, whose colour it wears. */
+  ofPod(pod: PodRow): string {
+    if (live.stack === "kueue") return `ClusterQueue//${pod.queue}`;
+    return live.stack === "yunikorn" ? `Queue//${pod.queue}` : `namespace/${pod.namespace}`;
+  }
+}
+
+function columnsOf(leaves: readonly ClusterQueueRow[]): string[] {
+  const known = new Set(leaves.map((row) => row.key));
+  const stack = live.shown.sandbox?.stack ?? "kueue";
+  if (stack === "yunikorn") {
+    return live.shown.all("Queue").filter((queue) => queue.leaf).map((queue) => queue.key);
+  }
+  if (stack === "kube") {
+    return live.shown.columns.keys().filter((key) => key.startsWith("namespace/")).sort();
+  }
+  const stray = live.shown.columns.keys().filter((key) => !known.has(key));
+  return [...leaves.map((row) => row.key), ...stray];
+}
+
+export const queues = new Queues();

@@ -1,0 +1,117 @@
+// What a card says about its row: state, request, the short reason, its run; pure.
+
+import { amount, asks, mainResource, quantity } from "@/lib/amounts";
+import { t, type Word } from "@/lib/words.svelte";
+import type { AnyRow, ApplicationRow, PodRow, WorkloadRow } from "@/protocol/wire";
+import { placeOf, type Section, type Stack } from "@/store/rows/cardPositions";
+
+export type FaceState = Section | "evicted";
+
+/** Return the word for a state in the words of what stands on the card. */
+export function stateText(state: FaceState, stack: Stack): string {
+  if (stack === "kueue" || state === "evicted") return t(`state.${state}`);
+  return t(`state.${stack}.${state}`);
+}
+
+export interface Face {
+  readonly name: string; // the Job's, where there is one: people gave that name
+  readonly state: FaceState;
+  readonly request: string;
+  readonly note: string; // the short reason, while it waits
+  readonly message: string; // the whole sentence
+  readonly priority: number | null;
+  readonly run: { readonly from: number; readonly to: number } | null;
+}
+
+/** Return what a card shows, or null for a row that has no card. */
+export function faceOf(row: AnyRow): Face | null {
+  switch (row.kind) {
+    case "Workload":
+      return faceOfWorkload(row);
+    case "Application":
+      return faceOfApplication(row);
+    case "Pod":
+      return faceOfPod(row);
+    default:
+      return null;
+  }
+}
+
+function faceOfWorkload(row: WorkloadRow): Face {
+  const from = row.readyMs ?? row.admittedMs;
+  const run = row.phase === "admitted" && from !== null && row.endsMs !== null ? { from, to: row.endsMs } : null;
+  return {
+    name: displayName(row),
+    state: stateOf(row),
+    request: requestOf(row),
+    note: noteOf(row),
+    message: row.message,
+    priority: row.priority,
+    run,
+  };
+}
+
+/** Return the name to show: the owner's where a Workload was made from a job. */
+export function displayName(row: WorkloadRow): string {
+  return row.owner === "" ? row.name : row.owner.split("/").slice(2).join("/");
+}
+
+/** Return the state of a workload; evicted until it is admitted again. */
+export function stateOf(row: WorkloadRow): FaceState {
+  const waits = row.phase === "pending" || row.phase === "inadmissible";
+  return waits && row.evicted ? "evicted" : row.phase;
+}
+
+/** Return "4 × 8 GPU" for one pod set, the total for several. */
+export function requestOf(row: WorkloadRow): string {
+  const [first, ...rest] = row.podSets;
+  if (first !== undefined && rest.length === 0) return asks(first.count, first.requests);
+  const resource = mainResource(row.totals);
+  return quantity(resource, amount(row.totals[resource]));
+}
+
+const SHORT: readonly (readonly [RegExp, Word])[] = [
+  [/insufficient unused quota/i, "why.unused"],
+  [/insufficient quota|maximum capacity/i, "why.tooLarge"],
+  [/head of|waiting for the head|behind/i, "why.behind"],
+  [/admission check/i, "why.check"],
+  [/doesn't match|untolerated taint|node affinity/i, "why.flavor"],
+  [/LocalQueue.*(doesn't exist|not found|inactive)/i, "why.localQueue"],
+  [/ClusterQueue.*(doesn't exist|not found|inactive)/i, "why.clusterQueue"],
+  [/preempt/i, "why.preempted"],
+  [/pods? ?ready/i, "why.podsReady"],
+  [/backoff|requeue/i, "why.backoff"],
+];
+
+// The condition's own sentence is long; a card shows three words of it.
+function noteOf(row: WorkloadRow): string {
+  const found = SHORT.find(([pattern]) => pattern.test(row.message));
+  if (found !== undefined) return t(found[1]);
+  return row.message === "" ? row.reason : row.message;
+}
+
+function faceOfApplication(row: ApplicationRow): Face {
+  const resource = mainResource({ ...row.allocated, ...row.pending });
+  const total = amount(row.allocated[resource]) + amount(row.pending[resource]);
+  return {
+    name: row.name,
+    state: placeOf(row, "yunikorn")?.section ?? "pending",
+    request: quantity(resource, total),
+    note: t("card.asks", { asks: row.asks, allocations: row.allocations }),
+    message: row.state,
+    priority: null,
+    run: null,
+  };
+}
+
+function faceOfPod(row: PodRow): Face {
+  return {
+    name: row.name,
+    state: placeOf(row, "kube")?.section ?? "pending",
+    request: asks(1, row.requests),
+    note: row.message || row.reason || row.node,
+    message: row.message,
+    priority: row.priority,
+    run: null,
+  };
+}

@@ -1,0 +1,101 @@
+// One sandbox at one revision, and what a diff makes of it; pure.
+
+import type { AnyRow, Diff, EventLine, PageState, Sample } from "@/protocol/wire";
+
+export interface Page {
+  readonly revision: number;
+  readonly rows: ReadonlyMap<string, AnyRow>;
+  readonly samples: readonly Sample[]; // ascending ticks, one each
+  readonly events: readonly EventLine[]; // ascending (revision, seq)
+}
+
+/** A diff that does not start where the page is; the cure is to ask for all. */
+export class GapError extends Error {
+  override readonly name = "GapError";
+}
+
+const MOST_SAMPLES = 20_000;
+const MOST_EVENTS = 4_000;
+
+export const EMPTY_PAGE: Page = { revision: -1, rows: new Map(), samples: [], events: [] };
+
+/** Return the page that a whole state describes, and nothing of any page before it. */
+export function pageOf(state: PageState): Page {
+  const { revision, rows, samples, events } = state;
+  return { revision, rows: new Map(rows.map((row) => [row.key, row])), samples, events };
+}
+
+/** Return the page at a tick of the past; its curves reach back as far as the newest page's. */
+export function pageAt(state: PageState, newest: Page): Page {
+  const page = pageOf(state);
+  const tick = tickOf(page);
+  const first = page.samples[0]?.tick ?? tick + 1;
+  const earlier = newest.samples.filter((sample) => sample.tick < first);
+  return {
+    ...page,
+    samples: [...earlier, ...page.samples].filter((sample) => sample.tick <= tick),
+    events: page.events.filter((event) => event.tick <= tick),
+  };
+}
+
+/** Return the tick of a page's sandbox; Infinity where it has none. */
+export function tickOf(page: Page): number {
+  for (const row of page.rows.values()) if (row.kind === "Sandbox") return row.tick;
+  return Infinity;
+}
+
+/** Return the page after a diff.
+ *
+ * Throws GapError when the diff starts at another revision. O(rows) for the copied
+ * map; rows that did not change are the same objects.
+ */
+export function applyDiff(page: Page, diff: Diff): Page {
+  if (diff.from !== page.revision) {
+    throw new GapError(`diff from ${diff.from}, page is at ${page.revision}`);
+  }
+  const rows = new Map(page.rows);
+  for (const key of diff.removed) rows.delete(key);
+  for (const row of diff.added) rows.set(row.key, row);
+  for (const [key, fields] of Object.entries(diff.updated)) {
+    const row = rows.get(key);
+    if (row === undefined) throw new GapError(`diff updates ${key}, which is not here`);
+    rows.set(key, { ...row, ...fields });
+  }
+  return {
+    revision: diff.revision,
+    rows,
+    samples: joinSamples(page.samples, diff.samples),
+    events: [...page.events, ...diff.events].slice(-MOST_EVENTS),
+  };
+}
+
+/** Return two runs of samples as one; where they overlap, the later one holds.
+ *
+ * A rewind makes the clock go back: what lies after its first tick is dropped.
+ */
+export function joinSamples(
+  before: readonly Sample[],
+  after: readonly Sample[],
+): readonly Sample[] {
+  const first = after[0];
+  if (first === undefined) return before;
+  const last = before.at(-1);
+  const kept =
+    last !== undefined && last.tick >= first.tick
+      ? before.filter((sample) => sample.tick < first.tick)
+      : before;
+  return [...kept, ...after].slice(-MOST_SAMPLES);
+}
+
+/** Return the keys whose rows differ between two pages. O(rows). */
+export function changedKeys(before: Page, after: Page): string[] {
+  const changed: string[] = [];
+  for (const [key, row] of after.rows) if (before.rows.get(key) !== row) changed.push(key);
+  for (const key of before.rows.keys()) if (!after.rows.has(key)) changed.push(key);
+  return changed;
+}
+
+/** Return the keys that a diff touches. */
+export function touchedKeys(diff: Diff): string[] {
+  return [...diff.removed, ...diff.added.map((row) => row.key), ...Object.keys(diff.updated)];
+}

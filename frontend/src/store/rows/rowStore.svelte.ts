@@ -1,0 +1,153 @@
+// The rows of one page as reactive cells: a view that reads a row is updated by that row alone.
+
+import { untrack } from "svelte";
+
+import { dependsOn } from "@/lib/depends";
+import type { AnyRow, EventLine, Kind, SandboxRow, Sample } from "@/protocol/wire";
+import { Columns } from "@/store/rows/columns.svelte";
+import { changedKeys, EMPTY_PAGE, type Page } from "@/store/rows/page";
+
+type RowOf<K extends Kind> = Extract<AnyRow, { kind: K }>;
+
+// A row that no view has read yet changes without notifying anything: most rows are off screen.
+class Cell {
+  #row: AnyRow | null = null;
+  #observed = false;
+  #version = $state(0);
+
+  get row(): AnyRow | null {
+    this.#observed = true;
+    dependsOn(this.#version);
+    return this.#row;
+  }
+  set row(next: AnyRow | null) {
+    if (next === this.#row) return;
+    this.#row = next;
+    if (this.#observed) this.#version = untrack(() => this.#version) + 1;
+  }
+  /** The row, without depending on it. */
+  get peek(): AnyRow | null {
+    return this.#row;
+  }
+}
+
+class KeyList {
+  keys = $state.raw<readonly string[]>([]); // replaced when membership changes
+}
+
+/** One page of rows for the views to read. */
+export class RowStore {
+  page = $state.raw<Page>(EMPTY_PAGE);
+  readonly columns = new Columns();
+  readonly #cells = new Map<string, Cell>();
+  // All at once: a list made while it is being read would not be reactive.
+  readonly #keyLists: Readonly<Record<Kind, KeyList>> = {
+    Sandbox: new KeyList(),
+    Cohort: new KeyList(),
+    ClusterQueue: new KeyList(),
+    LocalQueue: new KeyList(),
+    ResourceFlavor: new KeyList(),
+    Workload: new KeyList(),
+    Node: new KeyList(),
+    Pod: new KeyList(),
+    Queue: new KeyList(),
+    Application: new KeyList(),
+    Policy: new KeyList(),
+  };
+  #missed = $state(0); // counts rows that came in, for those who looked too early
+
+  constructor(page?: Page) {
+    if (page !== undefined) this.show(page);
+  }
+
+  /** Return a row by key, or undefined; reactive to that row. */
+  row(key: string): AnyRow | undefined {
+    const cell = this.#cells.get(key);
+    if (cell === undefined) {
+      dependsOn(this.#missed);
+      return undefined;
+    }
+    return cell.row ?? undefined;
+  }
+
+  /** Return a row of one kind by key, or undefined. */
+  get<K extends Kind>(kind: K, key: string): RowOf<K> | undefined {
+    const row = this.row(key);
+    return row?.kind === kind ? (row as RowOf<K>) : undefined;
+  }
+
+  /** Return the keys of a kind; reactive to membership only. */
+  keys(kind: Kind): readonly string[] {
+    return this.#keyLists[kind].keys;
+  }
+
+  /** Return all rows of a kind; reactive to each. For kinds of at most thousands. */
+  all<K extends Kind>(kind: K): RowOf<K>[] {
+    const rows = this.keys(kind).map((key) => this.get(kind, key));
+    return rows.filter((row): row is RowOf<K> => row !== undefined);
+  }
+
+  /** Return all rows of a kind as of this page; for sums over thousands of rows.
+   *
+   * Reactive to the page as a whole, so it costs one pass a diff and no bookkeeping.
+   */
+  sweep<K extends Kind>(kind: K): RowOf<K>[] {
+    const { rows } = this.page;
+    const found: RowOf<K>[] = [];
+    // Few among many are fetched by key; most of all rows are found faster in one pass.
+    if (this.keys(kind).length * 4 < rows.size) {
+      for (const key of this.keys(kind)) {
+        const row = rows.get(key);
+        if (row?.kind === kind) found.push(row as RowOf<K>);
+      }
+      return found;
+    }
+    for (const row of rows.values()) if (row.kind === kind) found.push(row as RowOf<K>);
+    return found;
+  }
+
+  get sandbox(): SandboxRow | undefined {
+    const key = this.keys("Sandbox")[0];
+    return key === undefined ? undefined : this.get("Sandbox", key);
+  }
+  get samples(): readonly Sample[] {
+    return this.page.samples;
+  }
+  get events(): readonly EventLine[] {
+    return this.page.events;
+  }
+
+  /** Show another page; only views of what differs are updated. */
+  show(page: Page, changed: readonly string[] = changedKeys(this.page, page)): void {
+    const moved = new Set<Kind>();
+    for (const key of changed) this.#put(key, page.rows.get(key), moved);
+    for (const kind of moved) this.#relist(kind);
+    this.page = page;
+    const stack = untrack(() => this.sandbox?.stack);
+    this.columns.update(changed, (key) => page.rows.get(key), stack ?? "kueue");
+  }
+
+  #put(key: string, row: AnyRow | undefined, moved: Set<Kind>): void {
+    const cell = this.#cells.get(key);
+    if (row === undefined) {
+      if (cell?.peek) moved.add(cell.peek.kind);
+      if (cell !== undefined) cell.row = null;
+      this.#cells.delete(key);
+    } else if (cell === undefined) {
+      const fresh = new Cell();
+      fresh.row = row;
+      this.#cells.set(key, fresh);
+      moved.add(row.kind);
+    } else {
+      cell.row = row;
+    }
+  }
+
+  #relist(kind: Kind): void {
+    const keys: string[] = [];
+    for (const [key, cell] of this.#cells) if (cell.peek?.kind === kind) keys.push(key);
+    this.#keyLists[kind].keys = keys;
+    this.#missed++;
+  }
+}
+

@@ -1,0 +1,85 @@
+// Who gets in: links, members, visibility, one's own tokens, and who one is.
+
+import { items } from "@/store/live/server";
+import { record, request, text } from "@/net/rest";
+import type { Link, MadeLink, MadeToken, Me, Member, MemberRole, NewLink, NewToken, ScopeEnum, Token } from "@/protocol/api";
+
+const DAY_MS = 86_400_000;
+
+/** What the owner of a sandbox granted to others. */
+export interface AccessGrants {
+  readonly open: boolean; // everybody who signed in may look and fork
+  readonly links: readonly Link[];
+  readonly members: readonly Member[];
+}
+
+/** Return who asks, and whether this is a server that people sign in to. */
+export async function fetchMe(): Promise<Me> {
+  return record(await request("GET", "/me")) as unknown as Me;
+}
+
+/** Return who may get into a sandbox, to its owner; null to anybody else. */
+export async function fetchAccess(id: string): Promise<AccessGrants | null> {
+  const sandbox = record(await request("GET", `/sandboxes/${id}`));
+  if (sandbox["role"] !== "owner") return null;
+  const [links, members] = await Promise.all([
+    request("GET", `/sandboxes/${id}/shares`),
+    request("GET", `/sandboxes/${id}/members`),
+  ]);
+  return {
+    open: sandbox["visibility"] === "public",
+    links: items(links) as unknown as Link[],
+    members: items(members) as unknown as Member[],
+  };
+}
+
+export async function showTo(id: string, open: boolean): Promise<void> {
+  await request("PATCH", `/sandboxes/${id}`, { body: { visibility: open ? "public" : "private" } });
+}
+
+export async function letIn(id: string, user: string, role: MemberRole): Promise<void> {
+  await request("PUT", `/sandboxes/${id}/members/${encodeURIComponent(user)}`, { body: { role } });
+}
+
+export async function letOut(id: string, user: string): Promise<void> {
+  await request("DELETE", `/sandboxes/${id}/members/${encodeURIComponent(user)}`);
+}
+
+/** Make a link that ends after `days` (0 = never). Returns its address, shown this once. */
+export async function makeLink(id: string, mayFork: boolean, days: number): Promise<string> {
+  const body = { mayFork, expiresAt: inDays(days) } satisfies NewLink;
+  const made = record(await request("POST", `/sandboxes/${id}/shares`, { body })) as unknown as MadeLink;
+  return `${location.origin}/share?key=${encodeURIComponent(made.secret)}`;
+}
+
+export async function takeBack(id: string, link: number): Promise<void> {
+  await request("DELETE", `/sandboxes/${id}/shares/${link}`);
+}
+
+/** Open a link that one was given. Returns the sandbox behind it. */
+export async function openShare(secret: string): Promise<string> {
+  return text(record(await request("POST", "/shares/open", { body: { secret } }))["id"]);
+}
+
+export async function fetchTokens(): Promise<Token[]> {
+  return items(await request("GET", "/tokens")) as unknown as Token[];
+}
+
+/** Make a token that ends after `days` (0 = never). Its secret is shown this once. */
+export async function makeToken(name: string, scope: ScopeEnum, days: number): Promise<MadeToken> {
+  const body = { name, scope, expiresAt: inDays(days) } satisfies NewToken;
+  return record(await request("POST", "/tokens", { body })) as unknown as MadeToken;
+}
+
+export async function revokeToken(id: number): Promise<void> {
+  await request("DELETE", `/tokens/${id}`);
+}
+
+/** Return the value that a form of this page must send along. */
+export function formKey(): string {
+  return /(?:^|;\s*)csrftoken=([^;]+)/.exec(document.cookie)?.[1] ?? "";
+}
+
+function inDays(days: number): string | null {
+  return days === 0 ? null : new Date(Date.now() + days * DAY_MS).toISOString();
+}

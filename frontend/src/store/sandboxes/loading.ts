@@ -1,0 +1,93 @@
+// Loading: a sandbox from a scenario, from files, or from nothing; findings by line.
+
+import { list, record, Refusal, request, text, type Json } from "@/net/rest";
+import type { Create } from "@/protocol/api";
+import { go, hrefOf } from "@/lib/address.svelte";
+import { attempt } from "@/store/live/intents";
+
+export interface SourceFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface Finding {
+  readonly level: string; // "error", "unsupported" or "warning"
+  readonly file: string;
+  readonly line: number | null;
+  readonly field: string;
+  readonly problem: string;
+}
+
+export interface Reading {
+  readonly files: readonly SourceFile[];
+  readonly message: string;
+  readonly findings: readonly Finding[];
+}
+
+/** Open a new sandbox of a scenario; it plays when `playing`. */
+export async function openScenario(name: string, playing: boolean): Promise<void> {
+  const answer = await attempt(() => request("POST", "/sandboxes", { body: { scenario: name } satisfies Create }));
+  if (answer === null) return;
+  const id = text(record(answer)["id"]);
+  if (playing) await attempt(() => request("POST", `/sandboxes/${id}/actions/play`, { body: {} }));
+  go(hrefOf(id, "board"));
+}
+
+export async function openEmpty(): Promise<void> {
+  const answer = await attempt(() => request("POST", "/sandboxes", { body: {} }));
+  if (answer !== null) openNew(answer);
+}
+
+function openNew(answer: unknown): void {
+  const id = text(record(answer)["id"]);
+  if (id !== "") go(hrefOf(id, "board"));
+}
+
+/** Take files in: into a new sandbox, or into one that is open.
+ *
+ * Returns null when all was taken, else what stands in the way; then nothing changed.
+ */
+export async function takeFiles(
+  files: readonly SourceFile[],
+  into: string | null,
+): Promise<Reading | null> {
+  try {
+    if (into === null) openNew(await create(files));
+    else await importInto(into, files, {});
+    return null;
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 422) throw error;
+    const findings = error.causes.map((cause) => ({ ...cause, problem: cause.message }));
+    return { files, message: error.message, findings };
+  }
+}
+
+/** Load what can be loaded and leave the rest out. Returns how much came in. */
+export async function loadRest(files: readonly SourceFile[], into: string | null): Promise<number> {
+  const body = { title: titleOf(files) };
+  const id = into ?? text(record(await request("POST", "/sandboxes", { body }))["id"]);
+  try {
+    const answer = record(await importInto(id, files, { skipErrors: true }));
+    const count = list(answer["created"] ?? []).length + list(answer["changed"] ?? []).length;
+    if (into === null) go(hrefOf(id, "board"));
+    return count;
+  } catch (error) {
+    // Nothing came in: an empty sandbox that nobody asked for is not left behind.
+    if (into === null) await request("DELETE", `/sandboxes/${id}`);
+    throw error;
+  }
+}
+
+function create(files: readonly SourceFile[]): Promise<unknown> {
+  const scenario = files.some((file) => /^kind: *Scenario *$/m.test(file.text));
+  const body = scenario ? { files } : { files, title: titleOf(files) };
+  return request("POST", "/sandboxes", { body: body satisfies Create });
+}
+
+function importInto(id: string, files: readonly SourceFile[], more: Json): Promise<unknown> {
+  return request("POST", `/sandboxes/${id}/actions/import`, { body: { files, ...more } });
+}
+
+function titleOf(files: readonly SourceFile[]): string {
+  return (files[0]?.name ?? "pasted").replace(/\.(ya?ml|json)$/i, "");
+}
