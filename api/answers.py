@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from sandbox import wire
+from sandbox.page import wire
 from scheduler.explain import shapes
 from scheduler.explain.applications import ApplicationExplanation
 

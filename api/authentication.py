@@ -12,9 +12,9 @@ from rest_framework.authentication import BaseAuthentication, SessionAuthenticat
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
+from sandbox.live.people import local_user
 from sandbox.models import Token
 from sandbox.models.access import hash_of
-from sandbox.people import local_user
 
 #: A token's last use is written at most this often.
 _NOTED_EVERY = datetime.timedelta(minutes=1)
@@ -51,7 +51,7 @@ def token_of(secret: str) -> Token | None:
 class LocalOrSession(SessionAuthentication):
     """Sign-in by session with CSRF checks; in the default run nobody signs in.
 
-    There the doors are loopback, Host and Origin, which sandbox.security keeps.
+    There the doors are loopback, Host and Origin, which sandbox.base.security keeps.
     """
 
     def authenticate(self, request: Request) -> tuple[User, None] | None:

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from sandbox.errors import (
+from sandbox.base.errors import (
     BusyError,
     Cause,
     ConflictError,

@@ -13,7 +13,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from sandbox.errors import ConflictError
+from sandbox.base.errors import ConflictError
 from sandbox.models import Answer
 
 HEADER = "Idempotency-Key"

@@ -18,7 +18,7 @@ from joserfc.errors import JoseError
 from requests import RequestException
 
 from api.arrivals import AwayError, UnfitError
-from sandbox.environment import Provider
+from sandbox.base.environment import Provider
 
 #: Signatures that only the provider can make; never "none", never a shared secret.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA")

@@ -16,8 +16,8 @@ from api.arrivals import AwayError, UnfitError
 from api.signing import SIGNED_IN_BY, form, slow_down, target_of
 from sandbox import actions
 from sandbox.actions.access import note
-from sandbox.environment import Provider
-from sandbox.errors import ForbiddenError
+from sandbox.base.environment import Provider
+from sandbox.base.errors import ForbiddenError
 
 logger = logging.getLogger(__name__)
 

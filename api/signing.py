@@ -20,7 +20,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from sandbox.actions.access import note
-from sandbox.environment import Provider
+from sandbox.base.environment import Provider
 
 _PAGE = """<!doctype html>
 <html lang="en">

@@ -8,7 +8,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from sandbox.webhooks import Allowed
+from sandbox.world.webhooks import Allowed
 
 
 class SandboxConfig(AppConfig):
@@ -19,7 +19,7 @@ class SandboxConfig(AppConfig):
 
     def ready(self) -> None:
         """Make the Celery app current, so that shared tasks find it."""
-        import_module("sandbox.celery")
+        import_module("sandbox.process.celery")
         try:
             Allowed(settings.EXTENDERS)
         except ValueError as error:

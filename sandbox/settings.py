@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from sandbox import environment
+from sandbox.base import environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 SERVER = bool(os.environ.get("DATABASE_URL"))
@@ -52,18 +52,18 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "sandbox.security.headers",
+    "sandbox.base.security.headers",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "sandbox.security.same_origin",
+    "sandbox.base.security.same_origin",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "sandbox.people.local_sign_in",
+    "sandbox.live.people.local_sign_in",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "api.urls"
-ASGI_APPLICATION = "sandbox.asgi.application"
+ASGI_APPLICATION = "sandbox.live.asgi.application"
 TEMPLATES: list[dict[str, Any]] = []  # the page is built; nothing is rendered here
 
 # --------------------------------------------------------------- the page
@@ -135,7 +135,7 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 X_FRAME_OPTIONS = "DENY"
-# Bodies are capped before Django reads them, by path (sandbox/bodies.py).
+# Bodies are capped before Django reads them, by path (sandbox/live/bodies.py).
 DATA_UPLOAD_MAX_MEMORY_SIZE = None
 
 #: Sign-in at a provider of OpenID Connect; None where OIDC_ISSUER is not set.
@@ -244,8 +244,8 @@ LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {"()": "sandbox.logs.OneLine"},
-        "json": {"()": "sandbox.logs.JsonLine"},
+        "line": {"()": "sandbox.base.logs.OneLine"},
+        "json": {"()": "sandbox.base.logs.JsonLine"},
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},

@@ -7,10 +7,10 @@ import sys
 
 #: Each verb is a module with `main(arguments) -> exit code`, loaded when called.
 VERBS = {
-    "run": "scheduler.run",
-    "experiment": "scheduler.experiment",
+    "run": "scheduler.cli.run",
+    "experiment": "scheduler.cli.experiment",
     "replay": "scheduler.replay",
-    "reproduce": "scheduler.reproduce",
+    "reproduce": "scheduler.cli.reproduce",
 }
 USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m] [--json]
        python -m scheduler experiment FILE [--json]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scheduler import amounts
 from scheduler.errors import InvariantError
-from scheduler.kueue import glance
+from scheduler.kueue import queries as glance
 from scheduler.records.objects import Key
 from scheduler.records.requests import read_requests
 from scheduler.world import World

@@ -26,7 +26,7 @@ FAMILIES: tuple[str, ...] = get_args(Family)
 #: Packages whose modules enrol something when imported, and the families they
 #: enrol in: who looks a family up imports its rooms only.
 ROOMS: dict[str, tuple[Family, ...]] = {
-    "scheduler.kueue.strategies": ("queueing", "preemption", "fair-strategy"),
+    "scheduler.kueue.scheduler.strategies": ("queueing", "preemption", "fair-strategy"),
     "scheduler.manifests.jobs": ("job-kind",),
     "scheduler.kube.plugins": ("plugin", "preemption"),
     "scheduler.yunikorn.sorting": ("application-sort", "node-sort"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from scheduler.decisions import Admit, Decision, Evict, Preempt, Wait
-from scheduler.kueue.glance import numbers
+from scheduler.kueue.queries import numbers
 from scheduler.records.objects import Key
 from scheduler.world import World
 

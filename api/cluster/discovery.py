@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from api.cluster import resources, subresources
 from api.cluster.base import ClusterView
 from api.cluster.resources import SHORT_NAMES, Resource
-from sandbox.errors import NotFoundError
+from sandbox.base.errors import NotFoundError
 
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _OF_ALL = frozenset(

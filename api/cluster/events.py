@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox import history
 from sandbox.models import Event, Sandbox
-from sandbox.worlds import policy_of
+from sandbox.world import history
+from sandbox.world.worlds import policy_of
 from scheduler import durations
 from scheduler.manifests.kinds import BY_KIND
 from scheduler.records.objects import Key

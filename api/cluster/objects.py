@@ -15,7 +15,7 @@ from api.cluster.resources import Resource
 from api.cluster.watching import Watch, watch_response
 from api.cluster.writing import Change
 from api.views.base import flag, version_matches, versioned
-from sandbox.errors import ForbiddenError, NotFoundError
+from sandbox.base.errors import ForbiddenError, NotFoundError
 from sandbox.models import Sandbox
 from scheduler.scenarios import merge
 

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser, JSONParser
 
-from sandbox.limits import of_texts
+from sandbox.live.limits import of_texts
 from scheduler.errors import ManifestError
 from scheduler.manifests.documents import read_documents
 

@@ -19,9 +19,9 @@ from api.cluster.selectors import Test, selector
 from api.cluster.tables import table
 from api.cluster.versions import in_version
 from api.views.base import number
-from sandbox.errors import GoneError, NotFoundError
+from sandbox.base.errors import GoneError, NotFoundError
 from sandbox.models import Sandbox, StoredObject, table_of
-from sandbox.worlds import policy_of
+from sandbox.world.worlds import policy_of
 from scheduler import durations
 
 Document = dict[str, Any]

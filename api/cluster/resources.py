@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sandbox.errors import NotFoundError
+from sandbox.base.errors import NotFoundError
 from scheduler.manifests import kinds
 from scheduler.manifests.kinds import Kind
 

@@ -18,7 +18,11 @@ from api.cluster.objects import ObjectView
 from api.cluster.resources import Resource
 from api.views.base import flag
 from sandbox import actions
-from sandbox.errors import Cause, ConflictError, NotFoundError
+from sandbox.base.errors import (
+    Cause,
+    ConflictError,
+    NotFoundError,
+)
 from scheduler.scenarios import merge
 
 Document = dict[str, Any]

@@ -13,8 +13,8 @@ from rest_framework.response import Response
 from api.cluster import reading, resources
 from api.cluster.base import ClusterView
 from api.views.base import number
-from sandbox import worlds
 from sandbox.models import Sandbox
+from sandbox.world import worlds
 from scheduler.records.objects import Key
 
 DEFAULT_LIMIT = 1000

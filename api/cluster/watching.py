@@ -25,9 +25,9 @@ from api.cluster.resources import Resource
 from api.cluster.tables import table
 from api.cluster.versions import in_version
 from api.views.base import flag, number
-from sandbox import history
-from sandbox.errors import GoneError, SandboxError
+from sandbox.base.errors import GoneError, SandboxError
 from sandbox.models import Sandbox
+from sandbox.world import history
 
 LOOK_EVERY_S = 0.2
 BOOKMARK_EVERY_S = 5.0

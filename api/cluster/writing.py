@@ -13,7 +13,7 @@ from api.cluster import reading
 from api.cluster.resources import Resource
 from api.errors import AlreadyExistsError
 from sandbox import actions
-from sandbox.errors import Cause, StaleError
+from sandbox.base.errors import Cause, StaleError
 from sandbox.models import Sandbox
 from scheduler.manifests.load import load
 from scheduler.records.objects import Key

@@ -10,8 +10,8 @@ import msgspec
 
 from api.command.showing import Bar, Found
 from api.command.verbs import Asked, Part, WrongError, verb
+from scheduler.cli.experiment import read_file, sources_of
 from scheduler.errors import SchedulerError
-from scheduler.experiment import read_file, sources_of
 
 LOOK_EVERY_S = 0.3
 _WORDS = {True: "ok  ", False: "FAIL", None: "-   "}

@@ -129,7 +129,7 @@ def _watch(asked: Asked, begin: int, ticks: int) -> None:
 
 
 def _here(asked: Asked, begin: int) -> None:
-    from sandbox.errors import SandboxError
+    from sandbox.base.errors import SandboxError
     from sandbox.management.commands.run import make_ticks
 
     bar = Bar(quiet=asked.words.quiet)

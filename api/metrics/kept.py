@@ -7,8 +7,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-from sandbox.diffs import Page
 from sandbox.models import Sandbox
+from sandbox.page.diffs import Page
 
 MOST_SANDBOXES = 64
 

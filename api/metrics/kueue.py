@@ -12,7 +12,7 @@ from typing import Any
 from api.metrics import kueue_totals
 from api.metrics.counting import Counts
 from api.metrics.exposition import Exposition
-from sandbox.diffs import Page, Row
+from sandbox.page.diffs import Page, Row
 
 #: Kueue exports memory in bytes and CPU in cores.
 _MILLI = frozenset({"cpu"})

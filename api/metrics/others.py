@@ -11,8 +11,8 @@ from collections import Counter
 
 from api.metrics.exposition import Exposition
 from api.metrics.pods import PodCounts
-from sandbox.diffs import Page, Row
 from sandbox.models import Sandbox
+from sandbox.page.diffs import Page, Row
 
 
 def add_own(out: Exposition, sandbox: Sandbox, common: dict[str, str]) -> None:

@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from api.metrics.kept import Kept
-from sandbox import history
-from sandbox.diffs import Page
 from sandbox.models import Sandbox
+from sandbox.page.diffs import Page
+from sandbox.world import history
 
 _TYPES = ("Arrive", "Bind", "Fail", "Finish", "Evict", "Preempt")
 

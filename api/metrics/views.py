@@ -12,8 +12,8 @@ from api.metrics.counting import counts_of
 from api.metrics.exposition import CONTENT_TYPE, Exposition
 from api.renderers import OneShape
 from api.views.base import View
-from sandbox import history
 from sandbox.models import Sandbox
+from sandbox.world import history
 
 #: One scrape of everything shows this many, changed last.
 MOST_SANDBOXES = 50

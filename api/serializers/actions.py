@@ -14,7 +14,7 @@ from api.serializers.sandboxes import (
     SandboxSerializer,
 )
 from sandbox.actions import Imported
-from sandbox.errors import Cause
+from sandbox.base.errors import Cause
 
 #: Types of events that one run may wait for.
 MOST_TYPES = 16

@@ -1,4 +1,4 @@
-"""What a comparison answers; the shapes are those of sandbox.comparing."""
+"""What a comparison answers; the shapes are those of sandbox.explain.comparing."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ from typing import Any
 from rest_framework import serializers
 
 from sandbox.actions.keeping import MOST_DAYS, MOST_TICKS
-from sandbox.disk import PARTS, Use
 from sandbox.models import Sandbox
-from sandbox.rows.transport import until_text
+from sandbox.page.rows.transport import until_text
+from sandbox.retention.disk import PARTS, Use
 
 
 class FileSerializer(serializers.Serializer[Any]):

@@ -18,10 +18,10 @@ from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, flag
 from api.views.explaining import key_of
 from sandbox import actions
-from sandbox.diffs import Step
-from sandbox.errors import ConflictError
-from sandbox.explaining import preview_move
-from sandbox.pinning import preview_pin
+from sandbox.base.errors import ConflictError
+from sandbox.explain.explaining import preview_move
+from sandbox.explain.pinning import preview_pin
+from sandbox.page.diffs import Step
 from scheduler.explain import to_document
 from scheduler.explain.shapes import Preview, ShareChange, Victim
 from scheduler.records.objects import Key

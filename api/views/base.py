@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from api.errors import PreconditionFailedError
-from sandbox.errors import NotFoundError
-from sandbox.history import refuse_archived
+from sandbox.base.errors import NotFoundError
 from sandbox.models import Sandbox
+from sandbox.world.history import refuse_archived
 
 S = TypeVar("S", bound=serializers.Serializer[Any])
 

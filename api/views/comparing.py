@@ -18,7 +18,9 @@ from api.renderers import OneShape
 from api.serializers.comparing import ComparisonSerializer
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, number
-from sandbox import actions, archives, comparing
+from sandbox import actions
+from sandbox.explain import comparing
+from sandbox.retention import archives
 
 ARCHIVE = "application/vnd.quotalab.sandbox"
 

@@ -19,9 +19,9 @@ from api.serializers import experiments as bodies
 from api.serializers.comparing import ComparisonSerializer
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, number
-from sandbox.comparing import MOST_BRANCHES, MOST_POINTS
 from sandbox.experiments import actions, reading
 from sandbox.experiments.comparing import compare_runs
+from sandbox.explain.comparing import MOST_BRANCHES, MOST_POINTS
 from sandbox.models import Experiment
 from scheduler.experiments.document import Objective, read_experiment
 from scheduler.experiments.results import ordered, with_front

@@ -15,8 +15,8 @@ from api.serializers.actions import WhatIfSerializer
 from api.serializers.reading import ReproductionSerializer
 from api.throttles import Explanations, PerPerson, Writes
 from api.views.base import View, number
-from sandbox import explaining, reproducing
-from sandbox.errors import NotFoundError
+from sandbox.base.errors import NotFoundError
+from sandbox.explain import explaining, reproducing
 from scheduler.explain.shapes import Change
 from scheduler.records.objects import Key
 

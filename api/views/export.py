@@ -16,8 +16,9 @@ from rest_framework.serializers import ValidationError
 
 from api.renderers import YAML, OneShape, dump, dump_all
 from api.views.base import View, flag
-from sandbox import exports, history
 from sandbox.models import Sandbox
+from sandbox.retention import exports
+from sandbox.world import history
 
 DOCUMENTS = ("all", "objects", "policy", "queues")
 LINES = ("workloads", "events", "samples")

@@ -12,8 +12,9 @@ from rest_framework.response import Response
 from api.serializers import lessons as bodies
 from api.throttles import Joins, PerPerson, Writes
 from api.views.base import View
-from sandbox import actions, lessons
+from sandbox import actions
 from sandbox.actions.access import owned
+from sandbox.live import lessons
 from sandbox.models import Lesson
 
 

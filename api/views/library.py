@@ -9,8 +9,8 @@ from rest_framework.response import Response
 
 from api.serializers.reading import RegistrySerializer, ScenarioListSerializer
 from api.views.base import View
-from sandbox import library
-from sandbox.pictures import pictures
+from sandbox.base import library
+from sandbox.page.pictures import pictures
 from scheduler import durations, registry
 from scheduler.manifests import kinds
 from scheduler.records.policy import Policy

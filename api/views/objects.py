@@ -17,9 +17,9 @@ from api.renderers import YAMLRenderer, YAMLTextParser
 from api.serializers.actions import DoneSerializer, ImportedSerializer, imported_body
 from api.views.base import View, flag, version_matches, versioned
 from sandbox import actions
-from sandbox.errors import NotFoundError
+from sandbox.base.errors import NotFoundError
 from sandbox.models import StoredObject, table_of
-from sandbox.worlds import policy_of
+from sandbox.world.worlds import policy_of
 from scheduler.kube.configuration.description import describe
 from scheduler.manifests.kinds import BY_KIND
 from scheduler.records.objects import Key

@@ -21,11 +21,12 @@ from api.serializers.reading import (
     TableSerializer,
 )
 from api.views.base import View, number
-from sandbox import history, pages
-from sandbox.diffs import Row
-from sandbox.errors import NotFoundError
+from sandbox.base.errors import NotFoundError
+from sandbox.live import pages
 from sandbox.models import Event, Sample, Sandbox
-from sandbox.schedulers import schedulers
+from sandbox.page.diffs import Row
+from sandbox.world import history
+from sandbox.world.schedulers import schedulers
 
 #: Table name -> kind of its rows.
 TABLES = {

@@ -23,8 +23,9 @@ from api.serializers.sandboxes import (
     use_body,
 )
 from api.views.base import View, number
-from sandbox import actions, disk
+from sandbox import actions
 from sandbox.models import Sandbox
+from sandbox.retention import disk
 
 
 class Sandboxes(View):

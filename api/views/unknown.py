@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from sandbox.errors import NotFoundError
+from sandbox.base.errors import NotFoundError
 
 
 class Unknown(APIView):

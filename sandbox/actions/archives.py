@@ -8,10 +8,10 @@ from django.db import transaction
 from django.db.models import Model
 from django.utils import timezone
 
-from sandbox import archives, broadcast, leases, limits, restoring, worlds
 from sandbox.actions.access import note
 from sandbox.actions.turns import allowed
-from sandbox.errors import ConflictError, ForbiddenError
+from sandbox.base.errors import ConflictError, ForbiddenError
+from sandbox.live import limits
 from sandbox.models import (
     ALL_TABLES,
     Checkpoint,
@@ -21,6 +21,12 @@ from sandbox.models import (
     Sample,
     Sandbox,
     Stored,
+)
+from sandbox.retention import archives, restoring
+from sandbox.world import (
+    broadcast,
+    leases,
+    worlds,
 )
 
 _ROWS: tuple[type[Model], ...] = (Event, Diff, Sample, Checkpoint, Revision)

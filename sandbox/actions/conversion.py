@@ -7,11 +7,16 @@ from typing import Any, NamedTuple
 import msgspec
 from django.contrib.auth.models import User
 
-from sandbox import worlds
 from sandbox.actions.living import do_create
-from sandbox.errors import Cause, ConflictError, ForbiddenError, NotFoundError
+from sandbox.base.errors import (
+    Cause,
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+)
 from sandbox.models import Sandbox
-from scheduler.convert import convert, report
+from sandbox.world import worlds
+from scheduler.cli.convert import convert, report
 from scheduler.errors import SchedulerError
 from scheduler.records.objects import Object
 

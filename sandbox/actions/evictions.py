@@ -7,10 +7,14 @@ from collections.abc import Iterator
 from django.contrib.auth.models import User
 
 from sandbox.actions.turns import turn
-from sandbox.commits import Work
-from sandbox.diffs import Step
-from sandbox.errors import Cause, DisruptionError, NotFoundError
-from sandbox.operations import Delete
+from sandbox.base.errors import (
+    Cause,
+    DisruptionError,
+    NotFoundError,
+)
+from sandbox.page.diffs import Step
+from sandbox.world.commits import Work
+from sandbox.world.operations import Delete
 from scheduler.kube.cache.pod_group import PodDisruptionBudget, disruptions_allowed
 from scheduler.records.objects import Key, Object
 from scheduler.world import World

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.contrib.auth.models import User
 
-from sandbox import history, limits, worlds
 from sandbox.actions.living import begin
-from sandbox.errors import ForbiddenError, NotFoundError
+from sandbox.base.errors import ForbiddenError, NotFoundError
+from sandbox.live import limits
 from sandbox.models import Sandbox
+from sandbox.world import history, worlds
 from scheduler.world import World
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

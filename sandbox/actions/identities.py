@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from sandbox.actions.access import note
-from sandbox.environment import Provider
-from sandbox.errors import ForbiddenError
+from sandbox.base.environment import Provider
+from sandbox.base.errors import ForbiddenError
 from sandbox.models import Identity
 
 Claims = Mapping[str, object]

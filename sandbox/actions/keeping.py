@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from django.contrib.auth.models import User
 
-from sandbox import retention
 from sandbox.actions.turns import Turn, allowed, holding, turn
-from sandbox.commits import Work
-from sandbox.diffs import Step
-from sandbox.errors import Cause, ForbiddenError, InvalidError
-from sandbox.leases import Claim
+from sandbox.base.errors import (
+    Cause,
+    ForbiddenError,
+    InvalidError,
+)
 from sandbox.models import Sandbox
-from sandbox.operations import Transport
-from sandbox.rows.transport import KEY
+from sandbox.page.diffs import Step
+from sandbox.page.rows.transport import KEY
+from sandbox.retention import retention
+from sandbox.world.commits import Work
+from sandbox.world.leases import Claim
+from sandbox.world.operations import Transport
 
 #: No setting is beyond these: ticks of centuries, and a century of days.
 MOST_TICKS, MOST_DAYS = 10**12, 36_500

@@ -10,16 +10,17 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from sandbox import broadcast, lessons
 from sandbox.actions.access import note, owned
-from sandbox.errors import (
+from sandbox.base.errors import (
     Cause,
     ConflictError,
     ForbiddenError,
     InvalidError,
     NotFoundError,
 )
+from sandbox.live import lessons
 from sandbox.models import Follower, Guess, Lesson
+from sandbox.world import broadcast
 
 #: A lesson that nobody ended ends by itself.
 LONGEST = timedelta(hours=12)

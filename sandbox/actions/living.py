@@ -8,19 +8,30 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from sandbox import broadcast, history, leases, library, retention, worlds
-from sandbox import limits as limited
 from sandbox.actions.turns import allowed, turn
-from sandbox.commits import Work, commit
-from sandbox.errors import Cause, ForbiddenError, InvalidError
-from sandbox.events import Line
-from sandbox.findings import causes_of
-from sandbox.memory import undisturbed
+from sandbox.base import library
+from sandbox.base.errors import (
+    Cause,
+    ForbiddenError,
+    InvalidError,
+)
+from sandbox.base.memory import undisturbed
+from sandbox.live import limits as limited
 from sandbox.models import Checkpoint, Sandbox
-from sandbox.operations import Begin, Transport
-from sandbox.rows.tally import Tally
-from sandbox.rows.transport import KEY
-from sandbox.worlds import Held
+from sandbox.page.events import Line
+from sandbox.page.rows.tally import Tally
+from sandbox.page.rows.transport import KEY
+from sandbox.retention import retention
+from sandbox.world import (
+    broadcast,
+    history,
+    leases,
+    worlds,
+)
+from sandbox.world.commits import Work, commit
+from sandbox.world.findings import causes_of
+from sandbox.world.operations import Begin, Transport
+from sandbox.world.worlds import Held
 from scheduler.errors import SchedulerError
 from scheduler.manifests.documents import Limits
 from scheduler.scenarios import Assembled, InputError, assemble

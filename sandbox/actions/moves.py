@@ -7,10 +7,15 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from sandbox.actions.turns import refuse_stale, turn
-from sandbox.commits import Work
-from sandbox.diffs import Step
-from sandbox.errors import ConflictError, NotFoundError
-from sandbox.operations import Edit, Put, Settle, Several
+from sandbox.base.errors import ConflictError, NotFoundError
+from sandbox.page.diffs import Step
+from sandbox.world.commits import Work
+from sandbox.world.operations import (
+    Edit,
+    Put,
+    Settle,
+    Several,
+)
 from scheduler.errors import SchedulerError
 from scheduler.explain.moves import move
 from scheduler.explain.shapes import Change

@@ -9,11 +9,21 @@ import msgspec
 from django.contrib.auth.models import User
 
 from sandbox.actions.turns import Turn, turn
-from sandbox.commits import Work
-from sandbox.diffs import Step
-from sandbox.errors import Cause, ConflictError, InvalidError, NotFoundError
-from sandbox.findings import causes_of
-from sandbox.operations import Edit, Lose, Put, Several
+from sandbox.base.errors import (
+    Cause,
+    ConflictError,
+    InvalidError,
+    NotFoundError,
+)
+from sandbox.page.diffs import Step
+from sandbox.world.commits import Work
+from sandbox.world.findings import causes_of
+from sandbox.world.operations import (
+    Edit,
+    Lose,
+    Put,
+    Several,
+)
 from scheduler.lifetime.changes import TAKING, changed_node
 from scheduler.manifests.load import load
 from scheduler.records.objects import Key, Object

@@ -8,16 +8,27 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from sandbox import limits as limited
-from sandbox import operations
 from sandbox.actions.turns import Turn, refuse_stale, turn
-from sandbox.commits import Work
-from sandbox.diffs import Step
-from sandbox.errors import Cause, InvalidError, NotFoundError
-from sandbox.events import Line
-from sandbox.findings import causes_of
-from sandbox.operations import Delete, Edit, Part, Put, SetPolicy, Several
-from sandbox.rows.transport import POLICY_KEY
+from sandbox.base.errors import (
+    Cause,
+    InvalidError,
+    NotFoundError,
+)
+from sandbox.live import limits as limited
+from sandbox.page.diffs import Step
+from sandbox.page.events import Line
+from sandbox.page.rows.transport import POLICY_KEY
+from sandbox.world import operations
+from sandbox.world.commits import Work
+from sandbox.world.findings import causes_of
+from sandbox.world.operations import (
+    Delete,
+    Edit,
+    Part,
+    Put,
+    SetPolicy,
+    Several,
+)
 from scheduler.errors import PolicyError, SchedulerError
 from scheduler.manifests.documents import Limits
 from scheduler.manifests.load import Finding, Loaded, load

@@ -6,12 +6,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Model
 
-from sandbox import extenders, history, operations
 from sandbox.actions.forks import branch_for
 from sandbox.actions.turns import Turn, turn
-from sandbox.commits import Work
-from sandbox.diffs import Step
-from sandbox.errors import ConflictError
+from sandbox.base.errors import ConflictError
 from sandbox.models import (
     ALL_TABLES,
     Checkpoint,
@@ -21,8 +18,19 @@ from sandbox.models import (
     Sample,
     Sandbox,
 )
-from sandbox.operations import Redo, Rewind, Undo
-from sandbox.rows.transport import KEY
+from sandbox.page.diffs import Step
+from sandbox.page.rows.transport import KEY
+from sandbox.world import (
+    extenders,
+    history,
+    operations,
+)
+from sandbox.world.commits import Work
+from sandbox.world.operations import (
+    Redo,
+    Rewind,
+    Undo,
+)
 from scheduler.errors import SchedulerError
 from scheduler.world import World
 

@@ -8,10 +8,15 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from sandbox.actions.turns import turn
-from sandbox.commits import Work
-from sandbox.diffs import Step
-from sandbox.errors import ConflictError, NotFoundError
-from sandbox.operations import Delete, Edit, Put, Several
+from sandbox.base.errors import ConflictError, NotFoundError
+from sandbox.page.diffs import Step
+from sandbox.world.commits import Work
+from sandbox.world.operations import (
+    Delete,
+    Edit,
+    Put,
+    Several,
+)
 from scheduler.records.objects import Key, Object
 from scheduler.world import World
 

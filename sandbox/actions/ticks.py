@@ -6,15 +6,24 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from sandbox import extenders, leases, limits, operations
 from sandbox.actions.turns import holding
-from sandbox.commits import Work
-from sandbox.diffs import Step
-from sandbox.events import Line
-from sandbox.leases import Claim
+from sandbox.live import limits
 from sandbox.models import Sandbox
-from sandbox.operations import AnyOperation, Tick, Transport
-from sandbox.rows.transport import KEY, awaited
+from sandbox.page.diffs import Step
+from sandbox.page.events import Line
+from sandbox.page.rows.transport import KEY, awaited
+from sandbox.world import (
+    extenders,
+    leases,
+    operations,
+)
+from sandbox.world.commits import Work
+from sandbox.world.leases import Claim
+from sandbox.world.operations import (
+    AnyOperation,
+    Tick,
+    Transport,
+)
 from scheduler.decisions import Decision
 from scheduler.tick import next_instant
 from scheduler.world import World

@@ -8,13 +8,14 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from sandbox import limits, stillness
 from sandbox.actions.turns import Turn, turn
-from sandbox.commits import Work
-from sandbox.diffs import Step
-from sandbox.errors import Cause, InvalidError
-from sandbox.operations import Transport
-from sandbox.rows.transport import KEY, until_text
+from sandbox.base.errors import Cause, InvalidError
+from sandbox.live import limits
+from sandbox.page.diffs import Step
+from sandbox.page.rows.transport import KEY, until_text
+from sandbox.process import idle_flag as stillness
+from sandbox.world.commits import Work
+from sandbox.world.operations import Transport
 from scheduler import decisions
 
 SLOWEST, FASTEST = 0.1, 1000.0

@@ -9,10 +9,7 @@ from functools import cached_property
 
 from django.contrib.auth.models import User
 
-from sandbox import commits, extenders, leases, operations, worlds
-from sandbox.commits import Work
-from sandbox.diffs import Step
-from sandbox.errors import (
+from sandbox.base.errors import (
     Cause,
     ConflictError,
     ForbiddenError,
@@ -20,11 +17,20 @@ from sandbox.errors import (
     NotFoundError,
     StaleError,
 )
-from sandbox.events import Line
-from sandbox.leases import Claim
 from sandbox.models import Event, Sandbox
-from sandbox.operations import AnyOperation, Transport
-from sandbox.worlds import Held
+from sandbox.page.diffs import Step
+from sandbox.page.events import Line
+from sandbox.world import (
+    commits,
+    extenders,
+    leases,
+    operations,
+    worlds,
+)
+from sandbox.world.commits import Work
+from sandbox.world.leases import Claim
+from sandbox.world.operations import AnyOperation, Transport
+from sandbox.world.worlds import Held
 from scheduler.errors import SchedulerError
 
 EDIT = "Edit"

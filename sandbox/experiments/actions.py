@@ -12,9 +12,8 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from sandbox import limits
 from sandbox.actions.living import begin
-from sandbox.errors import (
+from sandbox.base.errors import (
     Cause,
     ConflictError,
     ForbiddenError,
@@ -23,8 +22,9 @@ from sandbox.errors import (
 )
 from sandbox.experiments.bases import base_of, open_base, store
 from sandbox.experiments.work import plan_of
-from sandbox.findings import causes_of
+from sandbox.live import limits
 from sandbox.models import Experiment, Run, Sandbox
+from sandbox.world.findings import causes_of
 from scheduler.errors import ManifestError, SchedulerError
 from scheduler.experiments.assertions import judge
 from scheduler.experiments.bases import Base

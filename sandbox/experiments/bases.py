@@ -10,9 +10,10 @@ from collections.abc import Mapping
 import msgspec
 from django.contrib.auth.models import User
 
-from sandbox import history, library, worlds
-from sandbox.errors import NotFoundError
+from sandbox.base import library
+from sandbox.base.errors import NotFoundError
 from sandbox.models import Experiment, Sandbox
+from sandbox.world import history, worlds
 from scheduler.experiments.bases import Base, FileBase, WorldBase
 from scheduler.experiments.document import Base as Given
 from scheduler.experiments.document import ExperimentError

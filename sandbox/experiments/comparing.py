@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sandbox import diffs, rows
-from sandbox.comparing import MOST_POINTS, side_by_side
-from sandbox.comparing.branches import Branch, Happened, happened_in
-from sandbox.comparing.shapes import BranchLine, Comparison
-from sandbox.errors import ConflictError, NotFoundError
-from sandbox.events import lines_of
+from sandbox.base.errors import ConflictError, NotFoundError
 from sandbox.experiments.bases import base_of
 from sandbox.experiments.work import plan_of
+from sandbox.explain.comparing import MOST_POINTS, side_by_side
+from sandbox.explain.comparing.branches import (
+    Branch,
+    Happened,
+    happened_in,
+)
+from sandbox.explain.comparing.shapes import BranchLine, Comparison
 from sandbox.models import Experiment, Run, Sandbox
-from sandbox.rows.tally import Tally
+from sandbox.page import diffs, rows
+from sandbox.page.events import lines_of
+from sandbox.page.rows.tally import Tally
 from scheduler.tick import run_tick
 from scheduler.world import World
 

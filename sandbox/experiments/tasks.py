@@ -6,10 +6,10 @@ import time
 
 from celery import shared_task
 
-from sandbox.celery import EXPERIMENTS, app
 from sandbox.experiments import claims
 from sandbox.experiments.work import work
 from sandbox.models import Experiment
+from sandbox.process.celery import EXPERIMENTS, app
 
 #: One visit: then ticks that wait have their turn. A run that was begun is ended.
 VISIT_S = 0.3

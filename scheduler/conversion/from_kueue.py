@@ -41,7 +41,7 @@ Amounts = dict[str, int]
 
 
 def convert(objects: list[Object], spec: PolicySpec) -> Converted:
-    """Return the YuniKorn world of a Kueue world. See `scheduler.convert`."""
+    """Return the YuniKorn world of a Kueue world. See `scheduler.cli.convert`."""
     found = Converted()
     tree = _Tree(objects, found)
     partition = PartitionSpec(root=tree.root())

@@ -34,7 +34,7 @@ Amounts = dict[str, int]
 
 
 def convert(objects: list[Object], spec: PolicySpec) -> Converted:
-    """Return the Kueue world of a YuniKorn world. See `scheduler.convert`."""
+    """Return the Kueue world of a YuniKorn world. See `scheduler.cli.convert`."""
     found = Converted()
     partition = manifests.from_plain(spec.yunikorn.queues)
     laws: Laws = lookup("laws", spec.yunikorn.laws)()

@@ -16,16 +16,21 @@ from scheduler.explain.shapes import (
     NextVictim,
 )
 from scheduler.explain.workloads import victim
-from scheduler.kueue.candidates import ANY, Rank
-from scheduler.kueue.cycle import Cycle
-from scheduler.kueue.entries import Entry, Fate
-from scheduler.kueue.ordering import Pile, Tournament
-from scheduler.kueue.quota import charge_all, release_all
-from scheduler.kueue.shares import measure, share
+from scheduler.kueue.cache.candidates import ANY, Rank
+from scheduler.kueue.preemption.ordering import Pile, Tournament
+from scheduler.kueue.scheduler.cycle import Cycle
+from scheduler.kueue.scheduler.entries import Entry, Fate
 from scheduler.kueue.stage import KueueStage
 from scheduler.kueue.trace import share_of
-from scheduler.kueue.tree import Cell, Cohort, Node, Queue
-from scheduler.kueue.work import Work
+from scheduler.kueue.tree.quota import charge_all, release_all
+from scheduler.kueue.tree.shares import measure, share
+from scheduler.kueue.tree.tree import (
+    Cell,
+    Cohort,
+    Node,
+    Queue,
+)
+from scheduler.kueue.workload.info import Work
 from scheduler.world import World
 
 #: A fraction names at most this many of the workloads that it sums.

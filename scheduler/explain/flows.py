@@ -6,8 +6,12 @@ from collections.abc import Iterator
 
 from scheduler.amounts import UNLIMITED
 from scheduler.explain.shapes import Flow, NodeName
-from scheduler.kueue.forest import Forest
-from scheduler.kueue.tree import Cell, Cohort, Node
+from scheduler.kueue.tree.forest import Forest
+from scheduler.kueue.tree.tree import (
+    Cell,
+    Cohort,
+    Node,
+)
 
 #: A node and an amount: what it borrows, or has to spare.
 Part = tuple[Node, int]

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from scheduler.explain.shapes import FlavorRow
-from scheduler.kueue.modes import Mode
+from scheduler.kueue.flavorassigner.modes import Mode
 from scheduler.kueue.trace import arithmetic
-from scheduler.kueue.tree import Queue
-from scheduler.kueue.work import Work
+from scheduler.kueue.tree.tree import Queue
+from scheduler.kueue.workload.info import Work
 from scheduler.records.workload import PodSetAssignment
 
 PODS = "pods"

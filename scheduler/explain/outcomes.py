@@ -11,10 +11,10 @@ from scheduler.explain.fork import fork, kueue_of
 from scheduler.explain.shapes import Amount, Change, Outcome, ShareChange, Victim
 from scheduler.explain.workloads import victim as describe
 from scheduler.explain.workloads import waiting_of
-from scheduler.kueue.shares import share
 from scheduler.kueue.stage import KueueStage
 from scheduler.kueue.trace import share_of
-from scheduler.kueue.tree import Node
+from scheduler.kueue.tree.shares import share
+from scheduler.kueue.tree.tree import Node
 from scheduler.reasons import ADMITTED, QUOTA_RESERVED
 from scheduler.records.objects import Key
 from scheduler.simulation import simulate

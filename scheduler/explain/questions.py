@@ -21,9 +21,9 @@ from scheduler.explain.changes import (
 from scheduler.explain.fork import kueue_of
 from scheduler.explain.shapes import Amount, Change, Explanation, FlavorRow
 from scheduler.explain.wording import several
-from scheduler.kueue.quota import available
-from scheduler.kueue.tree import Cohort, Queue
-from scheduler.kueue.work import Work
+from scheduler.kueue.tree.quota import available
+from scheduler.kueue.tree.tree import Cohort, Queue
+from scheduler.kueue.workload.info import Work
 from scheduler.records.objects import Key
 from scheduler.world import World
 

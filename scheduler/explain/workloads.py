@@ -20,12 +20,12 @@ from scheduler.explain.shapes import (
     Victim,
     Waiting,
 )
-from scheduler.kueue.cycle import Cycle
-from scheduler.kueue.entries import Entry
+from scheduler.kueue.scheduler.cycle import Cycle
+from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.stage import KueueStage
 from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree import Queue
-from scheduler.kueue.work import Work
+from scheduler.kueue.tree.tree import Queue
+from scheduler.kueue.workload.info import Work
 from scheduler.reasons import ADMITTED, EVICTED, FINISHED, QUOTA_RESERVED
 from scheduler.records.objects import Key
 from scheduler.world import World

@@ -9,21 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from scheduler.kueue import evictions, status
-from scheduler.kueue.admissions import admit, finish
-from scheduler.kueue.cluster import Cluster, Door
+from scheduler.kueue.cache.cluster import Cluster, Door
 from scheduler.kueue.configuration import Settings
-from scheduler.kueue.controller import Controller
-from scheduler.kueue.cycle import Cycle
-from scheduler.kueue.entries import Entry, Fate
-from scheduler.kueue.intake import Intake
-from scheduler.kueue.lifecycle import Lifecycle
-from scheduler.kueue.preempting import Preempting
-from scheduler.kueue.reading import STATUS_FIELDS, memory_of, status_of
-from scheduler.kueue.requeue import backoff_over, put_back
+from scheduler.kueue.controller import evictions, status
+from scheduler.kueue.controller.admissions import admit, finish
+from scheduler.kueue.controller.controller import Controller
+from scheduler.kueue.controller.lifecycle import Lifecycle
+from scheduler.kueue.controller.object_handlers import Intake
+from scheduler.kueue.queue.requeue import backoff_over, put_back
+from scheduler.kueue.scheduler.cycle import Cycle
+from scheduler.kueue.scheduler.entries import Entry, Fate
+from scheduler.kueue.scheduler.preempting import Preempting
 from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree import Queue
-from scheduler.kueue.work import Work
+from scheduler.kueue.tree.tree import Queue
+from scheduler.kueue.workload.info import Work
+from scheduler.kueue.workload.reading import (
+    STATUS_FIELDS,
+    memory_of,
+    status_of,
+)
 from scheduler.reasons import JOB_FINISHED, JOB_FINISHED_SENTENCE
 from scheduler.records.objects import Key, Object
 from scheduler.stage import Context

@@ -11,14 +11,20 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from scheduler.kueue.quota import available
-from scheduler.kueue.shares import Share, measure
-from scheduler.kueue.tree import Cell, Cohort, FlavorResource, Node, Queue
+from scheduler.kueue.tree.quota import available
+from scheduler.kueue.tree.shares import Share, measure
+from scheduler.kueue.tree.tree import (
+    Cell,
+    Cohort,
+    FlavorResource,
+    Node,
+    Queue,
+)
 
 if TYPE_CHECKING:
-    from scheduler.kueue.candidates import Rank
-    from scheduler.kueue.modes import Granted
-    from scheduler.kueue.work import Work
+    from scheduler.kueue.cache.candidates import Rank
+    from scheduler.kueue.flavorassigner.modes import Granted
+    from scheduler.kueue.workload.info import Work
 
 Values = dict[str, Any]
 _INFINITE = math.inf

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scheduler import registry
 from scheduler.decisions import PodSetAdmission
-from scheduler.kueue.glance import runs
+from scheduler.kueue.queries import runs
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Run
 from scheduler.lifetime.runtime_state import JOB_KINDS

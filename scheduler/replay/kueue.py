@@ -12,9 +12,9 @@ from scheduler import durations
 from scheduler.amounts import text_of
 from scheduler.decisions import Admit, Decision, Evict, Finish, PodSetAdmission, Preempt
 from scheduler.kueue.configuration import Settings, read_configuration
-from scheduler.kueue.shares import weighted_share
 from scheduler.kueue.stage import KueueStage
-from scheduler.kueue.work import Work
+from scheduler.kueue.tree.shares import weighted_share
+from scheduler.kueue.workload.info import Work
 from scheduler.reasons import QUOTA_RESERVED
 from scheduler.records.objects import Key, Object
 from scheduler.replay.compare import differences

@@ -14,8 +14,8 @@ from django.db import close_old_connections
 from api.command import main
 from api.command.parser import LOCAL, parser
 from api.command.verbs import VERBS
-from sandbox import tasks
 from sandbox.models import Sandbox
+from sandbox.worker import tasks
 from tests.builders import cluster_queue
 from tests.sandbox.conftest import contended, row, text_of
 from tests.services.house import House

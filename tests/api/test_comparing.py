@@ -7,8 +7,10 @@ import zlib
 import pytest
 
 from api.views.comparing import ARCHIVE
-from sandbox import actions, archives, history
+from sandbox import actions
 from sandbox.models import Sandbox
+from sandbox.retention import archives
+from sandbox.world import history
 from tests.builders import cluster_queue
 from tests.sandbox.conftest import check_rows, row, text_of, tick
 

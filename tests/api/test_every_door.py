@@ -20,9 +20,10 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from sandbox import actions, worlds
-from sandbox.asgi import application
+from sandbox import actions
+from sandbox.live.asgi import application
 from sandbox.models import Sandbox, ShareLink, Token
+from sandbox.world import worlds
 from tests.api.doors import ONE, OTHERS
 from tests.builders import cluster_queue, flavor, job, local_queue, node
 from tests.sandbox.conftest import row
@@ -493,7 +494,7 @@ async def first_page(line: ApplicationCommunicator) -> dict[str, Any]:
 async def test_who_is_let_out_is_out_of_the_socket_too(
     server, quiet, be, way, valkey, monkeypatch
 ):
-    monkeypatch.setattr("sandbox.consumers.LOOK_AGAIN_S", 0.05)
+    monkeypatch.setattr("sandbox.live.consumers.LOOK_AGAIN_S", 0.05)
     user = await sync_to_async(be)("viewer")
     header = await sync_to_async(cookie)(user)
     make = sync_to_async(actions.do_token)

@@ -22,7 +22,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from sandbox.asgi import application
+from sandbox.live.asgi import application
 from sandbox.models import Sandbox
 from tests.builders import cluster_queue, flavor
 from tests.sandbox.conftest import row, text_of
@@ -201,7 +201,7 @@ async def test_a_malformed_frame_closes_its_socket_and_no_other(busy, frame, val
 @given(frame=st.binary(max_size=200))
 @settings(max_examples=50, deadline=None)
 def test_no_bytes_are_a_hello(frame):
-    from sandbox.consumers import _hello
+    from sandbox.live.consumers import _hello
 
     try:
         text = frame.decode("latin-1")

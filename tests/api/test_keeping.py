@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox import tasks
+from sandbox.worker import tasks
 from tests.sandbox.conftest import row, tick
 
 pytestmark = [pytest.mark.django_db]

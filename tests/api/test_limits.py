@@ -16,9 +16,9 @@ from websockets.sync.client import connect
 
 from sandbox import actions
 from sandbox.actions.ticks import _next_due
-from sandbox.errors import ForbiddenError, InvalidError
+from sandbox.base.errors import ForbiddenError, InvalidError
 from sandbox.experiments import actions as experiments
-from sandbox.limits import Knocks, Seats
+from sandbox.live.limits import Knocks, Seats
 from sandbox.models import Experiment, Sandbox
 from tests.builders import cluster_queue, flavor
 from tests.sandbox.conftest import contended, row, text_of

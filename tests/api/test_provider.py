@@ -16,7 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from joserfc.jwk import RSAKey
 
-from sandbox import environment
+from sandbox.base import environment
 from sandbox.models import Audit, Identity
 from tests.services.provider import CLIENT, SECRET
 

@@ -26,7 +26,7 @@ django.setup()
 from django.core.management import call_command
 from sandbox import actions, archives, broadcast, disk, history, leases, pages, tasks, worlds
 from sandbox.models import Sandbox
-from sandbox.people import local_user
+from sandbox.live.people import local_user
 from tests.bench.worlds import crowded
 
 clock = time.process_time  # others share the cores: what counts is what it costs

@@ -49,8 +49,8 @@ _PROGRAM = """
 import gc, gzip, json, resource, sys, time
 import msgspec
 from scheduler.kueue import modes
-from scheduler.kueue.entries import Entry
-from scheduler.kueue.nominate import search
+from scheduler.kueue.scheduler.entries import Entry
+from scheduler.kueue.scheduler.nominate import search
 from scheduler.replay import kueue
 what, path = sys.argv[1:3]
 vector = msgspec.json.decode(gzip.open(path).read())

@@ -25,7 +25,7 @@ django.setup()
 from django.core.management import call_command
 from sandbox import actions, broadcast, history, leases, worlds
 from sandbox.models import Sandbox
-from sandbox.people import local_user
+from sandbox.live.people import local_user
 from tests.bench.worlds import crowded
 
 call_command("migrate", verbosity=0)

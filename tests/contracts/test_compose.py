@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sandbox.services import await_bus, bus_binary
+from sandbox.process.services import await_bus, bus_binary
 from tests.services.house import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from sandbox import typescript, wire
+from sandbox.page import typescript, wire
 
 WIRE_TS = Path(__file__).parents[2] / "frontend/src/protocol/wire.ts"
 

@@ -42,7 +42,7 @@ def main(kills: int, ticks: int) -> None:
 def begin() -> str:
     """Make a sandbox that plays; return its id."""
     from sandbox import actions
-    from sandbox.people import local_user
+    from sandbox.live.people import local_user
     from tests.sandbox.conftest import contended, text_of
 
     files = [("world.yaml", text_of(*contended(40)))]
@@ -71,7 +71,8 @@ def tick_in_a_fork(sandbox: str, to: int, rng: random.Random, *, mortal: bool) -
 
 def make_ticks(sandbox: str, to: int, life_s: float) -> None:
     """Make ticks up to one; with a life of 0 nothing ends it before."""
-    from sandbox import actions, leases
+    from sandbox import actions
+    from sandbox.world import leases
 
     claim = leases.take(sandbox)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -84,7 +85,7 @@ def make_ticks(sandbox: str, to: int, life_s: float) -> None:
 
 if __name__ == "__main__":
     django.setup()
-    from sandbox import broadcast
+    from sandbox.world import broadcast
 
     broadcast._publish = lambda *_: None  # there is no bus to tell it on
     main(int(sys.argv[1]), int(sys.argv[2]))

@@ -11,7 +11,7 @@ import psutil
 import pytest
 from celery import Celery
 
-from sandbox import environment
+from sandbox.base import environment
 from tests.faults.test_killed_runs import Run, undisturbed  # noqa: F401 - a fixture
 from tests.services.house import ROOT, House, wait_for
 

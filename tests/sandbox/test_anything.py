@@ -12,11 +12,16 @@ from django.contrib.auth.models import User
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox import actions, history, worlds
+from sandbox import actions
 from sandbox.actions.nodes import CHANGES
-from sandbox.errors import ConflictError, InvalidError, NotFoundError
+from sandbox.base.errors import (
+    ConflictError,
+    InvalidError,
+    NotFoundError,
+)
+from sandbox.live.people import local_user
 from sandbox.models import Sandbox
-from sandbox.people import local_user
+from sandbox.world import history, worlds
 from scheduler import invariants
 from scheduler.records.objects import Key
 from tests.builders import (

@@ -8,9 +8,14 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from sandbox import actions, archives, disk, history, limits, worlds
-from sandbox.archives import Archive
-from sandbox.errors import ConflictError, ForbiddenError, GoneError, InvalidError
+from sandbox import actions
+from sandbox.base.errors import (
+    ConflictError,
+    ForbiddenError,
+    GoneError,
+    InvalidError,
+)
+from sandbox.live import limits
 from sandbox.models import (
     ALL_TABLES,
     Checkpoint,
@@ -21,6 +26,9 @@ from sandbox.models import (
     Sandbox,
     Stored,
 )
+from sandbox.retention import archives, disk
+from sandbox.retention.archives import Archive
+from sandbox.world import history, worlds
 from scheduler.records.objects import Key
 from tests.sandbox.conftest import check_rows, contended, row, tick
 from tests.sandbox.test_history import QUICKER, hashes
@@ -102,7 +110,7 @@ def test_it_is_written_while_the_clock_runs_on(lived):
 
 
 def test_a_history_that_was_let_go_is_not_asked_for(busy, person):
-    from sandbox import tasks
+    from sandbox.worker import tasks
 
     tick(busy, 80)
     actions.do_keep(person, busy.pk, ticks=10)

@@ -8,8 +8,8 @@ import json
 import pytest
 from asgiref.testing import ApplicationCommunicator
 
-from sandbox.asgi import application as server
-from sandbox.bodies import BodyCap, most_bytes
+from sandbox.live.asgi import application as server
+from sandbox.live.bodies import BodyCap, most_bytes
 
 
 async def swallow(scope, receive, send):

@@ -8,9 +8,15 @@ import time
 
 import pytest
 
-from sandbox import actions, stillness, tasks
-from sandbox import clock as clocks
-from sandbox.clock import LEASE, LONGEST_QUEUE, Clock
+from sandbox import actions
+from sandbox.process import idle_flag as stillness
+from sandbox.worker import clock as clocks
+from sandbox.worker import tasks
+from sandbox.worker.clock import (
+    LEASE,
+    LONGEST_QUEUE,
+    Clock,
+)
 from tests.services.bus import running_bus
 from tests.services.house import wait_for
 
@@ -114,7 +120,7 @@ def test_a_running_clock_shows_that_it_lives(valkey, tmp_path, monkeypatch):
 
 
 def test_the_probe_tells_old_signs_of_life_from_fresh_ones(tmp_path, monkeypatch):
-    from sandbox import probe
+    from sandbox.base import probe
 
     alive = tmp_path / "alive"
     monkeypatch.setenv("ALIVE_FILE", str(alive))

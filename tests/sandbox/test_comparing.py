@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sandbox import actions
-from sandbox.comparing import compare
-from sandbox.comparing.shapes import Comparison
+from sandbox.explain.comparing import compare
+from sandbox.explain.comparing.shapes import Comparison
 from sandbox.models import Sandbox
 from tests.builders import cluster_queue, job, pod, small_cluster, workload_priority
 from tests.builders import node as node_of

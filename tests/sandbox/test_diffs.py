@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox import diffs
-from sandbox.diffs import Step
+from sandbox.page import diffs
+from sandbox.page.diffs import Step
 
 KEYS = st.sampled_from(["Workload/x/a", "Workload/x/b", "Node//n"])
 PAGES = st.dictionaries(

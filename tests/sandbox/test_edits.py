@@ -8,16 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import actions, worlds
-from sandbox.errors import (
+from sandbox import actions
+from sandbox.base.errors import (
     ConflictError,
     ForbiddenError,
     InvalidError,
     NotFoundError,
     StaleError,
 )
-from sandbox.explaining import preview_move
+from sandbox.explain.explaining import preview_move
 from sandbox.models import Event, Member, Revision, Sandbox, Workload
+from sandbox.world import worlds
 from scheduler.records.objects import Key
 from tests.builders import cluster_queue, flavor, local_queue, node, pod
 from tests.sandbox.conftest import check_rows, contended, row, text_of, tick

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from sandbox import environment
+from sandbox.base import environment
 
 
 def test_a_database_url_becomes_settings():

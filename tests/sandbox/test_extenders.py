@@ -12,9 +12,15 @@ from typing import Any
 
 import pytest
 
-from sandbox import actions, history, worlds
+from sandbox import actions
 from sandbox.models import Pod, Revision, Sandbox
-from sandbox.webhooks import MOST_BYTES, Allowed, HttpPort, NotAllowedError
+from sandbox.world import history, worlds
+from sandbox.world.webhooks import (
+    MOST_BYTES,
+    Allowed,
+    HttpPort,
+    NotAllowedError,
+)
 from scheduler.kube.extender.extenders import Extender, ExtenderError
 from tests.builders import node, pod
 from tests.sandbox.conftest import check_rows, row, text_of, tick

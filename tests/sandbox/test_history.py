@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox import actions, history, operations, rows, worlds
-from sandbox.diffs import between
-from sandbox.errors import ConflictError, GoneError, NotFoundError
+from sandbox import actions
+from sandbox.base.errors import (
+    ConflictError,
+    GoneError,
+    NotFoundError,
+)
 from sandbox.models import Checkpoint, Sandbox, Workload
+from sandbox.page import rows
+from sandbox.page.diffs import between
+from sandbox.world import (
+    history,
+    operations,
+    worlds,
+)
 from scheduler.records.objects import Key
 from tests.sandbox.conftest import check_rows, contended, row, tick
 

@@ -11,8 +11,14 @@ from django.test import override_settings as with_settings
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from sandbox import actions, lessons
-from sandbox.errors import ConflictError, ForbiddenError, InvalidError, NotFoundError
+from sandbox import actions
+from sandbox.base.errors import (
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+)
+from sandbox.live import lessons
 from sandbox.models import Lesson, Sandbox
 
 pytestmark = [pytest.mark.django_db]

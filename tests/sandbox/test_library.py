@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox import actions, library, worlds
+from sandbox import actions
+from sandbox.base import library
 from sandbox.models import Sandbox
+from sandbox.world import worlds
 from scheduler import durations
 from scheduler.scenarios import assemble
 from scheduler.tick import run_tick

@@ -6,7 +6,7 @@ import json
 import logging
 import sys
 
-from sandbox.logs import JsonLine, OneLine
+from sandbox.base.logs import JsonLine, OneLine
 
 
 def record(message: str, **fields: object) -> logging.LogRecord:

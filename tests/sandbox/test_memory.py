@@ -7,8 +7,8 @@ import weakref
 
 import pytest
 
-from sandbox import memory
-from sandbox.memory import LEAST_LET_GO, let_go
+from sandbox.base import memory
+from sandbox.base.memory import LEAST_LET_GO, let_go
 
 
 class Knot:

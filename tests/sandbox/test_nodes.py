@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from sandbox import actions
-from sandbox.errors import ConflictError, InvalidError, NotFoundError
+from sandbox.base.errors import (
+    ConflictError,
+    InvalidError,
+    NotFoundError,
+)
+from sandbox.explain.pinning import preview_pin
 from sandbox.models import Event, Node, Pod, Sandbox
-from sandbox.pinning import preview_pin
 from scheduler.records.objects import Key
 from tests.builders import cluster_queue, flavor, job, local_queue, node, pod
 from tests.sandbox.conftest import check_rows, row, tick

@@ -19,9 +19,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sandbox import actions, history, packing
-from sandbox.errors import GoneError, InvalidError
+from sandbox import actions
+from sandbox.base.errors import GoneError, InvalidError
 from sandbox.models import Diff
+from sandbox.page import packing
+from sandbox.world import history
 from tests.sandbox.conftest import row, tick
 
 OLDER = Path(__file__).parent / "older"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox import library
-from sandbox.pictures import picture_of, pictures
+from sandbox.base import library
+from sandbox.page.pictures import picture_of, pictures
 
 pytestmark = pytest.mark.django_db
 

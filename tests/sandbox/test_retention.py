@@ -7,10 +7,17 @@ from datetime import timedelta
 import pytest
 from django.db.models import F
 
-from sandbox import actions, history, leases, retention, tasks
-from sandbox.comparing import compare
-from sandbox.errors import ForbiddenError, GoneError, InvalidError
+from sandbox import actions
+from sandbox.base.errors import (
+    ForbiddenError,
+    GoneError,
+    InvalidError,
+)
+from sandbox.explain.comparing import compare
 from sandbox.models import Checkpoint, Diff, Event, Revision, Sample
+from sandbox.retention import retention
+from sandbox.worker import tasks
+from sandbox.world import history, leases
 from scheduler.records.objects import Key
 from tests.sandbox.conftest import check_rows, contended, row, tick
 from tests.sandbox.test_history import hashes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.rows.wording import LONGEST, shortened
+from sandbox.page.rows.wording import LONGEST, shortened
 
 
 def test_a_short_sentence_stays():

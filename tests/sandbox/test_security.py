@@ -8,7 +8,11 @@ import pytest
 from django.http import HttpResponse
 from django.test import RequestFactory
 
-from sandbox.security import headers, same_origin, welcome
+from sandbox.base.security import (
+    headers,
+    same_origin,
+    welcome,
+)
 
 OURS = "http://127.0.0.1:8000"
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from sandbox import services
+from sandbox.process import services
 
 
 def test_the_bundled_bus_comes_first():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox import actions, library, worlds
+from sandbox import actions
+from sandbox.base import library
 from sandbox.models import Pod
+from sandbox.world import worlds
 from scheduler import invariants
 from tests.builders import node, pod
 from tests.sandbox.conftest import check_rows, contended, row, tick

@@ -13,9 +13,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sandbox import environment, tasks, team
-from sandbox.celery import own_queue
+from sandbox.base import environment
 from sandbox.models import Sandbox
+from sandbox.process.celery import own_queue
+from sandbox.worker import pool as team
+from sandbox.worker import tasks
 from tests.services.bus import running_bus
 from tests.services.house import ROOT, House, wait_for
 

@@ -6,9 +6,11 @@ import time
 
 import pytest
 
-from sandbox import actions, leases, tasks, worlds
-from sandbox.errors import InvalidError, OvertakenError
+from sandbox import actions
+from sandbox.base.errors import InvalidError, OvertakenError
 from sandbox.models import Event, Revision, Sample, Sandbox, Workload
+from sandbox.worker import tasks
+from sandbox.world import leases, worlds
 from scheduler.tick import run_tick
 from tests.builders import world_of
 from tests.sandbox.conftest import check_rows, contended, row, tick

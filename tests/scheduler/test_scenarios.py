@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from scheduler import durations, invariants
+from scheduler.cli.run import read_sources
 from scheduler.decisions import Bind, Fail
 from scheduler.expectations import judge
 from scheduler.records.objects import Key
 from scheduler.records.scenario import Expectation, Match, Scenario, ScenarioSpec
-from scheduler.run import read_sources
 from scheduler.scenarios import Assembled, assemble
 from scheduler.simulation import Outcome, simulate
 from scheduler.tick import run_tick

@@ -13,9 +13,9 @@ import pytest
 import redis
 from django.conf import settings
 
-from sandbox import environment
-from sandbox.celery import app
-from sandbox.services import await_bus, bus_command
+from sandbox.base import environment
+from sandbox.process.celery import app
+from sandbox.process.services import await_bus, bus_command
 
 FOLDER = pytest.StashKey[Path]()
 

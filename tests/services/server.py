@@ -20,9 +20,9 @@ from tests.services.postgres import Postgres, server_environment
 from tests.services.provider import CLIENT, SECRET, Provider, running_provider
 
 COMMANDS = {
-    "web": "uvicorn sandbox.asgi:application --host 127.0.0.1 --port PORT "
+    "web": "uvicorn sandbox.live.asgi:application --host 127.0.0.1 --port PORT "
     "--ws-max-size 65536 --ws-per-message-deflate false --no-access-log",
-    "worker": "celery -A sandbox worker --pool prefork --concurrency 2 "
+    "worker": "celery -A sandbox.process.celery worker --pool prefork --concurrency 2 "
     "--without-gossip --without-mingle",
     "clock": "python manage.py clock",
 }

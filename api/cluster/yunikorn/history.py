@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from api.cluster.yunikorn.looking import Looking
-from sandbox import history
+from sandbox.world import history
 
 #: One record per minute and the newest of them, as the real one keeps.
 EVERY_MS = 60_000

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from api.cluster import reading
-from sandbox.errors import NotFoundError
+from sandbox.base.errors import NotFoundError
 from sandbox.models import Sandbox
 from scheduler.records.hierarchy import PlacementRule
 from scheduler.world import World

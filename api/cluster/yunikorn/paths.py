@@ -16,8 +16,10 @@ from api.cluster.yunikorn import history
 from api.cluster.yunikorn.looking import ENDED, PARTITION, Looking
 from api.renderers import dump
 from api.views.base import number
-from sandbox import exports, limits, worlds
-from sandbox.errors import NotFoundError
+from sandbox.base.errors import NotFoundError
+from sandbox.live import limits
+from sandbox.retention import exports
+from sandbox.world import worlds
 from scheduler.manifests.load import load
 from scheduler.yunikorn.objects.application import Application
 

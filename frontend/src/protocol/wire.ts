@@ -1,4 +1,4 @@
-// Made by `manage.py wiretypes` from sandbox/wire.py. Do not edit by hand.
+// Made by `manage.py wiretypes` from sandbox/page/wire.py. Do not edit by hand.
 
 export const PROTOCOL = 1;
 

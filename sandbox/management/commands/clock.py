@@ -7,7 +7,7 @@ import threading
 
 from django.core.management.base import BaseCommand
 
-from sandbox.clock import Clock
+from sandbox.worker.clock import Clock
 
 
 class Command(BaseCommand):

@@ -15,21 +15,21 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from sandbox.errors import SandboxError
+from sandbox.base.errors import SandboxError
 from sandbox.experiments import reading
 from sandbox.experiments.actions import do_start
 from sandbox.experiments.work import work
+from sandbox.live.people import local_user
 from sandbox.models import Experiment
-from sandbox.people import local_user
-from sandbox.processes import ourselves
-from scheduler.errors import SchedulerError
-from scheduler.experiment import (
+from sandbox.process.processes import ourselves
+from scheduler.cli.experiment import (
     read_file,
     sources_of,
     status_of,
     write_json,
     write_table,
 )
+from scheduler.errors import SchedulerError
 
 LOOK_EVERY_S = 0.2
 BAD_INPUT = 2

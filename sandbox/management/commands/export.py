@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from sandbox import exports
 from sandbox.models import Sandbox
+from sandbox.retention import exports
 
 
 class Command(BaseCommand):

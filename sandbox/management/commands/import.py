@@ -10,8 +10,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from sandbox import actions
-from sandbox.errors import Cause, SandboxError
-from sandbox.people import local_user
+from sandbox.base.errors import Cause, SandboxError
+from sandbox.live.people import local_user
 
 _ENDINGS = (".yaml", ".yml", ".json")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from sandbox import library
+from sandbox.base import library
 from scheduler.records.scenario import ScenarioSpec
 
 TARGET = Path(__file__).parents[3] / "docs/scenarios.md"

@@ -7,8 +7,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from sandbox import library
-from sandbox.pictures import FILE, picture_of, pictures
+from sandbox.base import library
+from sandbox.page.pictures import (
+    FILE,
+    picture_of,
+    pictures,
+)
 
 
 class Command(BaseCommand):

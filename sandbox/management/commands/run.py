@@ -10,10 +10,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from sandbox import actions, leases
-from sandbox.errors import BusyError, SandboxError
+from sandbox import actions
+from sandbox.base.errors import BusyError, SandboxError
+from sandbox.live.people import local_user
 from sandbox.models import Sandbox
-from sandbox.people import local_user
+from sandbox.world import leases
 
 #: How long to wait for somebody else who holds the sandbox.
 PATIENCE_S = 10.0

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from sandbox import disk, tasks
+from sandbox.retention import disk
+from sandbox.worker import tasks
 
 
 class Command(BaseCommand):

@@ -23,11 +23,16 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from sandbox.actions import do_first_run
-from sandbox.clock import Clock
-from sandbox.environment import make_private
-from sandbox.people import local_user
-from sandbox.processes import Children, ourselves
-from sandbox.services import ServiceError, await_bus, bus_command, clear_stale_bus
+from sandbox.base.environment import make_private
+from sandbox.live.people import local_user
+from sandbox.process.processes import Children, ourselves
+from sandbox.process.services import (
+    ServiceError,
+    await_bus,
+    bus_command,
+    clear_stale_bus,
+)
+from sandbox.worker.clock import Clock
 
 logger = logging.getLogger(__name__)
 
@@ -195,7 +200,7 @@ class _Server(uvicorn.Server):
     def __init__(self, url: str, *, open_page: bool) -> None:
         super().__init__(
             uvicorn.Config(
-                "sandbox.asgi:application",
+                "sandbox.live.asgi:application",
                 log_config=None,
                 access_log=False,
                 # One compressor per client costs more than the bytes it saves here.

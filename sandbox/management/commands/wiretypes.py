@@ -7,13 +7,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from sandbox.typescript import generate
+from sandbox.page.typescript import generate
 
 TARGET = Path(__file__).parents[3] / "frontend/src/protocol/wire.ts"
 
 
 class Command(BaseCommand):
-    """Write `frontend/src/protocol/wire.ts` from `sandbox/wire.py`."""
+    """Write `frontend/src/protocol/wire.ts` from `sandbox/page/wire.py`."""
 
     help = "Writes the TypeScript types of the live protocol."
     requires_system_checks = ()

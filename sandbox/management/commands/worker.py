@@ -6,7 +6,7 @@ import os
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from sandbox.team import Team
+from sandbox.worker.pool import Team
 
 
 class Command(BaseCommand):

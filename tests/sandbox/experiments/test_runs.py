@@ -6,7 +6,12 @@ import time
 
 import pytest
 
-from sandbox.errors import ConflictError, ForbiddenError, InvalidError, NotFoundError
+from sandbox.base.errors import (
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+)
 from sandbox.experiments import actions, claims, reading
 from sandbox.experiments.bases import base_of
 from sandbox.experiments.work import execute, plan_of, work

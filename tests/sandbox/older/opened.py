@@ -17,9 +17,10 @@ def main() -> None:
     from django.core.management import call_command
 
     call_command("migrate", verbosity=0, interactive=False)
-    from sandbox import actions, archives
+    from sandbox import actions
+    from sandbox.live.people import local_user
     from sandbox.models import Sandbox
-    from sandbox.people import local_user
+    from sandbox.retention import archives
     from tests.sandbox.conftest import tick
 
     told: dict[str, Any] = {}
@@ -37,8 +38,8 @@ def main() -> None:
 
 def opened(sandbox: Any) -> dict[str, Any]:
     """Return what a sandbox of before says of itself and of its past."""
-    from sandbox import history, worlds
-    from sandbox.rows import page_of
+    from sandbox.page.rows import page_of
+    from sandbox.world import history, worlds
 
     pages = [
         history.page_at(sandbox, history.revision_at(sandbox, at))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scheduler import experiment
+from scheduler.cli import experiment
 from tests.builders import job, small_cluster
 
 SAMPLES = Path(__file__).resolve().parents[4] / "shared" / "samples" / "kueue-perf"

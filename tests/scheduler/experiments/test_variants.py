@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from scheduler.cli.experiment import read_file
 from scheduler.errors import PolicyError
-from scheduler.experiment import read_file
 from scheduler.experiments.document import ExperimentError, read_experiment, seeds_of
 from scheduler.experiments.variants import variants_of
 

@@ -6,7 +6,7 @@ import pytest
 
 from scheduler.explain.fairness import fairness
 from scheduler.explain.fork import fork
-from scheduler.kueue.shares import weighted_share
+from scheduler.kueue.tree.shares import weighted_share
 from scheduler.world import World
 from tests.builders import job
 from tests.scheduler.explain.worlds import (

@@ -8,7 +8,7 @@ from scheduler import durations
 from scheduler.decisions import Decision, Wait
 from scheduler.kueue.configuration import read_configuration
 from scheduler.kueue.stage import KueueStage
-from scheduler.kueue.work import Work
+from scheduler.kueue.workload.info import Work
 from scheduler.records.objects import Key, Object
 from scheduler.stage import Context
 

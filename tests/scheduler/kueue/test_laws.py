@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.decisions import Admit, Preempt
-from scheduler.kueue.glance import broken_laws
-from scheduler.kueue.quota import charge_all, release_all
-from scheduler.kueue.shares import share
-from scheduler.kueue.tree import Cell, Cohort
+from scheduler.kueue.queries import broken_laws
+from scheduler.kueue.tree.quota import charge_all, release_all
+from scheduler.kueue.tree.shares import share
+from scheduler.kueue.tree.tree import Cell, Cohort
 from scheduler.records.objects import Key
 from tests.scheduler.kueue.rig import Rig
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from scheduler.cli.reproduce import main as command
+from scheduler.cli.run import main as run
 from scheduler.decisions import Admit, Decision, Preempt
 from scheduler.expectations import judge
 from scheduler.records.scenario import Match
-from scheduler.reproduce import main as command
 from scheduler.reproduction import (
     Reproduction,
     match_of,
@@ -16,7 +17,6 @@ from scheduler.reproduction import (
     start_of_files,
     start_of_world,
 )
-from scheduler.run import main as run
 from scheduler.scenarios import Assembled, assemble
 from scheduler.simulation import simulate
 from scheduler.tick import run_tick

@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler import durations
 from scheduler.amounts import parse
-from scheduler.kueue.eligible import refusal
+from scheduler.kueue.flavorassigner.eligible import refusal
 from scheduler.records.podset_template import PodShape, read_pod
 from scheduler.records.quota import Flavor, read_flavor
 from scheduler.records.selectors import read_selector

@@ -1,0 +1,3 @@
+"""What every other package of the sandbox uses and that uses none of them."""
+
+from __future__ import annotations

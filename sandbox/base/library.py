@@ -1,0 +1,53 @@
+"""The library of scenarios: one folder each under `sandbox/scenarios/`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from sandbox.base.errors import NotFoundError
+from scheduler.errors import SchedulerError
+from scheduler.manifests.documents import read_documents
+from scheduler.records.scenario import Scenario, read_scenario
+
+FOLDER = Path(__file__).parents[1] / "scenarios"
+_FILE = "scenario.yaml"
+_READ = (".yaml", ".yml", ".json", ".swf", ".txt")
+
+
+@lru_cache(maxsize=1)
+def names() -> tuple[str, ...]:
+    """Return the names of the scenarios, by their place in the library."""
+    if not FOLDER.is_dir():
+        return ()
+    found = [path.name for path in FOLDER.iterdir() if (path / _FILE).is_file()]
+    return tuple(sorted(found, key=lambda name: (scenario(name).spec.order, name)))
+
+
+@lru_cache(maxsize=256)
+def scenario(name: str) -> Scenario:
+    """Return what the scenario says of itself; NotFoundError when there is none."""
+    path = _folder(name) / _FILE
+    try:
+        documents = read_documents(path.read_text(encoding="utf-8"), file=path.name)
+        found = [d for d in documents if d.kind == "Scenario"]
+        return read_scenario(found[0].data)
+    except (IndexError, SchedulerError) as error:
+        raise NotFoundError(f"scenario {name} cannot be read: {error}") from error
+
+
+def files_of(name: str) -> list[tuple[str, str]]:
+    """Return the scenario's files as (name, text)."""
+    folder = _folder(name)
+    return [
+        (path.name, path.read_text(encoding="utf-8"))
+        for path in sorted(folder.iterdir())
+        if path.suffix in _READ
+    ]
+
+
+def _folder(name: str) -> Path:
+    folder = FOLDER / name
+    if not name.replace("-", "").isalnum() or not (folder / _FILE).is_file():
+        raise NotFoundError(f"there is no scenario {name!r} in the library")
+    return folder

@@ -1,0 +1,70 @@
+"""Branches side by side: where they part, who fares how, curves, sums.
+
+Told from history's rows alone, from the tick that the branches have in common
+up to one that all of them reached. The first branch is what the others are
+held against: a delta is theirs minus its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from sandbox.explain.comparing.branches import Branch, read_branches
+from sandbox.explain.comparing.differences import first_difference, preemptions
+from sandbox.explain.comparing.fares import counts, fares
+from sandbox.explain.comparing.fates import fates_of
+from sandbox.explain.comparing.series import series
+from sandbox.explain.comparing.shapes import Comparison
+from sandbox.explain.comparing.totals import totals
+from sandbox.models import Sandbox
+
+#: More branches than these do not fit on a page.
+MOST_BRANCHES = 8
+MOST_LISTED = 500
+MOST_POINTS = 600
+
+
+def compare(
+    sandboxes: Sequence[Sandbox],
+    to_tick: int | None = None,
+    *,
+    points: int = MOST_POINTS,
+) -> Comparison:
+    """Return what differs between two or more sandboxes.
+
+    Curves are thinned out to `points`, the list of workloads cut after
+    MOST_LISTED, the most different first. A fixed number of queries per branch.
+    """
+    end = min([s.tick for s in sandboxes] + ([] if to_tick is None else [to_tick]))
+    found = side_by_side(read_branches(sandboxes, end), end, points=points)
+    first = max(sandbox.kept_tick for sandbox in sandboxes)
+    return msgspec.structs.replace(found, history_from=first)
+
+
+def side_by_side(
+    branches: Sequence[Branch], end: int, *, points: int = MOST_POINTS
+) -> Comparison:
+    """Return what differs between branches that were read up to a tick."""
+    kinds = {branch.subject_kind for branch in branches}
+    first, *others = branches
+    # A Workload and a Pod of two stacks are not the same thing that waits.
+    fates = [fates_of(branch) if len(kinds) == 1 else {} for branch in branches]
+    told = fares(branches, fates)
+    return Comparison(
+        branches=[branch.line for branch in branches],
+        from_tick=first.begin_tick,
+        to_tick=end,
+        same_subjects=len(kinds) == 1,
+        differences=[first_difference(first, other) for other in others],
+        counts=counts(fates),
+        workloads=told[:MOST_LISTED],
+        more_workloads=max(0, len(told) - MOST_LISTED),
+        preemptions=[preemptions(first, other) for other in others],
+        series=series(branches, fates, points),
+        totals=totals(branches, fates),
+    )
+
+
+__all__ = ["MOST_BRANCHES", "MOST_POINTS", "compare", "side_by_side"]

@@ -1,0 +1,220 @@
+"""What history knows of each branch: its decisions and its samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from django.db.models import Q
+
+from sandbox.base.errors import GoneError
+from sandbox.explain.comparing.shapes import BranchLine
+from sandbox.models import Event, Revision, Sample, Sandbox
+from sandbox.models.fields import decode_json, json_text
+from sandbox.page.events import Line, lines_of
+from sandbox.world import history, operations
+from sandbox.world.history import Stretch
+from sandbox.world.operations import (
+    Redo,
+    Transport,
+    Undo,
+)
+
+#: Decisions that a comparison is about. That somebody tries and waits on is not.
+TYPES = (
+    "Arrive",
+    "Admit",
+    "Preempt",
+    "Evict",
+    "Deactivate",
+    "Bind",
+    "Finish",
+    "NodeChange",
+)
+_COLUMNS = ("tick", "t_ms", "type", "subject", "by", "reason", "message", "data")
+
+
+class Happened(NamedTuple):
+    """One decision of a branch."""
+
+    tick: int
+    t_ms: int
+    type: str
+    subject: str
+    by: str
+    reason: str
+    message: str
+    data: dict[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class Branch:
+    """One sandbox or run in a comparison, from the tick in common up to its end."""
+
+    line: BranchLine
+    begin_tick: int
+    begin_ms: int
+    end_ms: int
+    before: list[Happened]  # shared with the other branches
+    since: list[Happened]
+    samples: list[dict[str, Any]] = field(default_factory=list)  # of the ticks since
+
+    @property
+    def subject_kind(self) -> str:
+        """Return the kind of what waits and runs."""
+        return "Workload" if self.line.stack == "kueue" else "Pod"
+
+
+def read_branches(sandboxes: Sequence[Sandbox], end: int) -> list[Branch]:
+    """Return the branches; the past that they have in common is read once."""
+    common = common_revision(sandboxes)
+    for sandbox in sandboxes:
+        _refuse_let_go(sandbox, common)
+    first = sandboxes[0]
+    begin = _revision(first, common)
+    tick, t_ms = min(begin, (end, begin[1]))
+    before = _happened(first, Q(revision__lte=common, tick__lte=end))
+    return [_branch(sandbox, common, tick, t_ms, end, before) for sandbox in sandboxes]
+
+
+def _refuse_let_go(sandbox: Sandbox, common: int) -> None:
+    """Refuse a branch whose own way is not told from its beginning."""
+    if sandbox.kept_revision > common + 1:
+        raise GoneError(
+            f"branch {sandbox.branch} parts from the others before tick "
+            f"{sandbox.kept_tick}, where its kept history begins"
+        )
+
+
+def common_revision(sandboxes: Sequence[Sandbox]) -> int:
+    """Return the last revision that all the sandboxes share; 0 for strangers."""
+    first, *others = [history.lineage(one, whole=True) for one in sandboxes]
+    return min(
+        (_shared(first, other) for other in others),
+        default=sandboxes[0].revision,
+    )
+
+
+def _shared(one: Sequence[Stretch], other: Sequence[Stretch]) -> int:
+    shared = 0
+    for ours, theirs in zip(one, other, strict=False):
+        if ours.sandbox_id != theirs.sandbox_id:
+            break
+        shared = min(ours.upto, theirs.upto)
+        if ours.upto != theirs.upto:
+            break
+    return shared
+
+
+def _revision(sandbox: Sandbox, number: int) -> tuple[int, int]:
+    """Return (tick, virtual time) of a revision."""
+    found = (
+        Revision.objects.filter(
+            history.within(history.lineage(sandbox), "number"), number__lte=number
+        )
+        .order_by("-number")
+        .values_list("tick", "t_ms")
+        .first()
+    )
+    return found or (0, 0)
+
+
+def _branch(
+    sandbox: Sandbox,
+    common: int,
+    tick: int,
+    t_ms: int,
+    end: int,
+    before: list[Happened],
+) -> Branch:
+    retold = _was_rerun(sandbox, common)
+    since = (
+        _rerun(sandbox, common, end)
+        if retold
+        else _happened(sandbox, Q(revision__gt=common, tick__lte=end))
+    )
+    return Branch(
+        line=BranchLine(
+            id=sandbox.pk,
+            title=sandbox.title,
+            branch=sandbox.branch,
+            stack=sandbox.stack,
+            tick=sandbox.tick,
+        ),
+        begin_tick=tick,
+        begin_ms=t_ms,
+        end_ms=_time_at(sandbox, end),
+        before=before,
+        since=since,
+        # The samples of what was undone tell of something else.
+        samples=[] if retold else _samples(sandbox, common, end),
+    )
+
+
+def _time_at(sandbox: Sandbox, tick: int) -> int:
+    if tick == sandbox.tick:
+        return sandbox.now_ms
+    return _revision(sandbox, history.revision_at(sandbox, tick))[1]
+
+
+def _happened(sandbox: Sandbox, which: Q) -> list[Happened]:
+    rows = Event.objects.filter(
+        history.within(history.lineage(sandbox), "revision"), which, type__in=TYPES
+    )
+    ordered = rows.order_by("revision", "seq").values_list(*_COLUMNS)
+    return [Happened(*row) for row in ordered.iterator(chunk_size=5000)]
+
+
+def _samples(sandbox: Sandbox, common: int, end: int) -> list[dict[str, Any]]:
+    rows = Sample.objects.filter(
+        history.within(history.lineage(sandbox), "revision"),
+        revision__gt=common,
+        tick__lte=end,
+    )
+    return [sample.body for sample in rows.order_by("revision").iterator()]
+
+
+def _was_rerun(sandbox: Sandbox, common: int) -> bool:
+    """Tell whether edits were undone since: rows then tell of what is not so."""
+    reruns = Revision.objects.filter(
+        history.within(history.lineage(sandbox), "number"),
+        number__gt=common,
+        kind=Revision.RERUN,
+    ).values_list("operation", flat=True)
+    kinds = [type(operations.from_document(document)) for document in reruns]
+    return any(kind in (Undo, Redo) for kind in kinds)
+
+
+def _rerun(sandbox: Sandbox, common: int, end: int) -> list[Happened]:
+    """Return what was decided on the way that counts: it is run again."""
+    world = history.world_at(sandbox, max(common, 1))
+    found: list[Happened] = []
+    for revision in history.effective(sandbox, common):
+        operation = operations.from_document(revision.operation)
+        if isinstance(operation, Transport | operations.Begin):
+            continue
+        operations.perform(world, operation)
+        lines = lines_of(world.take().decisions)
+        if world.tick > end:
+            break
+        found += happened_in(world.tick, lines)
+    return found
+
+
+def happened_in(tick: int, lines: Iterable[Line]) -> list[Happened]:
+    """Return the decisions of a tick that count, as they would have been stored."""
+    return [
+        Happened(
+            tick,
+            line.t_ms,
+            line.type,
+            line.subject,
+            line.by,
+            line.reason,
+            line.message,
+            decode_json(json_text(line.data)),
+        )
+        for line in lines
+        if line.type in TYPES
+    ]

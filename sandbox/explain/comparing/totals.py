@@ -1,0 +1,98 @@
+"""Sums over the time since the branches parted, with deltas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sandbox.explain.comparing.branches import Branch
+from sandbox.explain.comparing.fates import Lives
+from sandbox.explain.comparing.shapes import Total
+from scheduler.amounts import CPU
+from scheduler.measures import better, quantile
+
+_HOUR_MS = 3_600_000
+Numbers = dict[str, float | None]
+
+
+def totals(branches: Sequence[Branch], lives: Sequence[Lives]) -> list[Total]:
+    """Return every measure of every branch, in one order."""
+    found = [_numbers(b, own) for b, own in zip(branches, lives, strict=True)]
+    names = dict.fromkeys(name for numbers in found for name in numbers)
+    return [_total(name, [numbers.get(name) for numbers in found]) for name in names]
+
+
+def _total(name: str, values: list[float | None]) -> Total:
+    first, *others = values
+    deltas = [
+        None if first is None or other is None else other - first for other in others
+    ]
+    return Total(measure=name, better=better(name), values=values, deltas=deltas)
+
+
+def _numbers(branch: Branch, lives: Lives) -> Numbers:
+    waits = sorted(
+        wait
+        for life in lives.values()
+        if not life.started_before and (wait := life.wait_ms()) is not None
+    )
+    finished = [
+        life
+        for life in lives.values()
+        if life.finished_ms is not None and not life.finished_before
+    ]
+    types = [happened.type for happened in branch.since]
+    return {
+        "started": len(waits),
+        "finished": len(finished),
+        "waiting": sum(_waits(life.spans) for life in lives.values()),
+        "preemptions": types.count("Preempt"),
+        "evictions": sum(life.evictions for life in lives.values()),
+        "waitMeanMs": sum(waits) / len(waits) if waits else None,
+        "waitP50Ms": quantile(waits, 0.5),
+        "waitP95Ms": quantile(waits, 0.95),
+        "waitMaxMs": float(waits[-1]) if waits else None,
+        "workLostMs": sum(life.lost_ms for life in lives.values()),
+        **_lost(lives),
+        **_used(branch.samples),
+    }
+
+
+def _waits(spans: Sequence[tuple[str, int, int | None]]) -> bool:
+    return bool(spans) and spans[-1][0] == "waiting"
+
+
+def _lost(lives: Lives) -> Numbers:
+    """Return work lost in units x hours, by resource."""
+    lost: dict[str, int] = {}
+    for life in lives.values():
+        for resource, amount in life.lost.items():
+            lost[resource] = lost.get(resource, 0) + amount
+    return {f"workLost.{r}": _hours(r, amount) for r, amount in sorted(lost.items())}
+
+
+def _hours(resource: str, amount: int) -> float:
+    return amount / _HOUR_MS / (1000 if resource == CPU else 1)
+
+
+def _used(samples: Sequence[dict[str, Any]]) -> Numbers:
+    """Return mean utilisation, and the mean weighted share of each queue."""
+    used: dict[str, int] = {}
+    capacity: dict[str, int] = {}
+    shares: dict[str, list[float]] = {}
+    for body in samples:
+        for resource, amount in body["capacity"].items():
+            capacity[resource] = capacity.get(resource, 0) + int(amount)
+            spent = int(body["used"].get(resource, 0))
+            used[resource] = used.get(resource, 0) + spent
+        for line in body["queues"]:
+            if line["share"] is not None:
+                shares.setdefault(line["queue"], []).append(line["share"])
+    found: Numbers = {
+        f"utilisation.{r}": used[r] / room
+        for r, room in sorted(capacity.items())
+        if room
+    }
+    for queue, values in sorted(shares.items()):
+        found[f"share.{queue}"] = sum(values) / len(values)
+    return found

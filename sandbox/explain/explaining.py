@@ -1,0 +1,123 @@
+"""Why, asked of a sandbox: the explanations of the engine, at any tick."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sandbox.base.errors import NotFoundError
+from sandbox.models import Event, Sandbox
+from sandbox.world import history, worlds
+from scheduler.decisions import Preempt
+from scheduler.explain import applications, to_document
+from scheduler.explain.counterfactuals import counterfactuals
+from scheduler.explain.fairness import fairness
+from scheduler.explain.moves import what_if, what_if_move
+from scheduler.explain.pods import explain_pod
+from scheduler.explain.preemptions import explain_preemption
+from scheduler.explain.queues import queue_fairness
+from scheduler.explain.shapes import Change, Preview
+from scheduler.explain.workloads import explain
+from scheduler.records.objects import Key
+from scheduler.world import World
+
+#: How far a counterfactual runs, and how many runs a question may cost.
+HORIZON_MS = 600_000
+MOST_RUNS = 24
+
+
+def explain_object(sandbox: Sandbox, key: Key, tick: int | None) -> dict[str, Any]:
+    """Return why a Workload or Pod is where it is, now or at a tick."""
+    with _world(sandbox, tick) as world:
+        _check(world, key)
+        answer = explain_pod(world, key) if key.kind == "Pod" else explain(world, key)
+        return to_document(answer)
+
+
+def explain_application(
+    sandbox: Sandbox, name: str, tick: int | None
+) -> dict[str, Any]:
+    """Return why an application of YuniKorn waits, now or at a tick."""
+    with _world(sandbox, tick) as world:
+        if world.yunikorn is None or name not in world.yunikorn.partition.apps:
+            raise NotFoundError(f"application {name} is not in this sandbox")
+        return to_document(applications.explain_application(world, name))
+
+
+def explain_fairness(sandbox: Sandbox, tick: int | None) -> dict[str, Any]:
+    """Return shares with their arithmetic, lenders and borrowers, whose turn it is.
+
+    Under YuniKorn the shares of its queues; refused where nothing is shared out.
+    """
+    with _world(sandbox, tick) as world:
+        if world.yunikorn is not None:
+            return to_document(queue_fairness(world))
+        return to_document(fairness(world))
+
+
+def preview_move(sandbox: Sandbox, subject: Key, target: Key) -> Preview:
+    """Return what a move would come to: it was run on a copy."""
+    with _world(sandbox, None) as world:
+        _check(world, subject)
+        return what_if_move(world, subject, target)
+
+
+def preview_change(
+    sandbox: Sandbox, change: Change, subject: Key | None
+) -> dict[str, Any]:
+    """Return what edits would come to, for a Workload or for everybody."""
+    with _world(sandbox, None) as world:
+        if subject is not None:
+            _check(world, subject)
+        return to_document(what_if(world, change, subject=subject))
+
+
+def explain_counterfactuals(
+    sandbox: Sandbox, key: Key, tick: int | None, *, horizon_ms: int, limit: int
+) -> dict[str, Any]:
+    """Return what would let a Workload in; every verdict was run on a copy."""
+    with _world(sandbox, tick) as world:
+        _check(world, key)
+        found = counterfactuals(world, key, horizon_ms=horizon_ms, limit=limit)
+        return to_document(found)
+
+
+def explain_event(sandbox: Sandbox, revision: int, seq: int) -> dict[str, Any]:
+    """Return the search behind a preemption, step by step: its tick run again."""
+    event = history.events(sandbox).filter(revision=revision, seq=seq).first()
+    if event is None or event.type != "Preempt":
+        raise NotFoundError(f"there is no preemption {revision}.{seq}")
+    world = history.world_at(sandbox, revision - 1)
+    return to_document(explain_preemption(world, _decision(event)))
+
+
+def _decision(event: Event) -> Preempt:
+    return Preempt(
+        at_ms=event.t_ms,
+        subject=key_of(event.subject),
+        by=key_of(event.by) if event.by else None,
+        reason=event.reason,
+        message=event.message,
+        **event.data,
+    )
+
+
+def key_of(text: str) -> Key:
+    """Return the key of "Kind/namespace/name"."""
+    kind, namespace, name = text.split("/", 2)
+    return Key(kind, namespace, name)
+
+
+@contextmanager
+def _world(sandbox: Sandbox, tick: int | None) -> Iterator[World]:
+    if tick is None or tick == sandbox.tick:
+        with worlds.looking_at(sandbox) as world:
+            yield world
+    else:
+        yield history.world_at(sandbox, history.revision_at(sandbox, tick))
+
+
+def _check(world: World, key: Key) -> None:
+    if key not in world.objects:
+        raise NotFoundError(f"{key.kind} {key.path} is not in this sandbox")

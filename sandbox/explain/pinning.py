@@ -1,0 +1,117 @@
+"""What pinning a pod to a node would come to: the same edit on a copy that runs on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.actions.pins import operation_of, pod_of
+from sandbox.base.errors import NotFoundError
+from sandbox.models import Sandbox
+from sandbox.world import worlds
+from sandbox.world.operations import perform
+from scheduler.decisions import Bind, Decision, Preempt
+from scheduler.errors import SchedulerError
+from scheduler.explain.fork import fork
+from scheduler.explain.pods import explain_pod
+from scheduler.explain.shapes import AskExplanation
+from scheduler.records.objects import Key
+from scheduler.simulation import simulate
+from scheduler.world import World
+
+#: How far a preview runs ahead, virtual milliseconds.
+HORIZON_MS = 30_000
+#: A run that has not answered after this many decisions is given up.
+MOST_DECISIONS = 20_000
+
+
+def preview_pin(sandbox: Sandbox, key: Key, node: str) -> dict[str, Any]:
+    """Return whether a pinned pod would get its node, when, and at whose cost.
+
+    `outcome` is "bound" or "waits"; `fits` is the verdict of the filters there
+    now, before the pin. Raises what the pin itself would raise. Costs a copy,
+    one table of the pod, and the decisions until it is bound.
+    """
+    with worlds.looking_at(sandbox) as world:
+        pod = pod_of(world, key)
+        if node and Key("Node", "", node) not in world.objects:
+            raise NotFoundError(f"node {node} is not in this sandbox")
+        operation = operation_of(world, pod, node)
+        fits, verdict = _verdict(world, key, node)
+        tick_ms = world.policy.spec.simulation.tick_ms
+        copy = fork(world)
+        until = world.context.now_ms + HORIZON_MS
+    perform(copy, operation)
+    decisions = _run(copy, key, until)
+    bound = next(
+        (d for d in decisions if isinstance(d, Bind) and d.subject == key), None
+    )
+    return {
+        "outcome": "waits" if bound is None else "bound",
+        "tick": None if bound is None else -(-bound.at_ms // tick_ms),
+        "ranTo": copy.context.now_ms,
+        "node": "" if bound is None else bound.node,
+        "fits": fits,
+        "victims": [_victim(d) for d in decisions if _is_price(d, key)],
+        "sentences": [*([verdict] if verdict else []), _result(copy, key, bound)],
+    }
+
+
+def _run(copy: World, key: Key, until_ms: int) -> list[Decision]:
+    seen = 0
+
+    def enough(decision: Decision) -> bool:
+        nonlocal seen
+        seen += 1
+        bound = isinstance(decision, Bind) and decision.subject == key
+        return bound or seen >= MOST_DECISIONS
+
+    return simulate(copy, until_ms=until_ms, stop=enough).decisions
+
+
+def _verdict(world: World, key: Key, node: str) -> tuple[bool | None, str]:
+    """Return what the schedulers say of the node now; None where nobody is asked."""
+    if not node:
+        return None, ""
+    try:
+        table = explain_pod(world, key)
+    except SchedulerError:
+        return None, ""
+    if isinstance(table, AskExplanation):
+        found = {row.node: row.verdict for row in table.node_verdicts}.get(node)
+        if found is None:
+            return None, ""
+        return not found, f"{node} has room." if not found else f"{node}: {found}."
+    row = next((row for row in table.nodes if row.node == node), None)
+    if row is None:
+        return None, ""
+    if not row.fits:
+        return False, f"{row.plugin} refuses {node}: {', '.join(row.reasons)}."
+    place = 1 + sum(1 for other in table.nodes if (other.total or 0) > (row.total or 0))
+    return True, (
+        f"{node} passes every filter: score {row.total}, "
+        f"place {place} of {table.feasible}."
+    )
+
+
+def _is_price(decision: Decision, key: Key) -> bool:
+    return isinstance(decision, Preempt) and decision.by == key
+
+
+def _victim(decision: Decision) -> dict[str, Any]:
+    return {
+        "workload": str(decision.subject),
+        "atMs": decision.at_ms,
+        "reason": decision.reason,
+        "message": decision.message,
+        "workLostMs": decision.work_lost_ms if isinstance(decision, Preempt) else 0,
+    }
+
+
+def _result(copy: World, key: Key, bound: Bind | None) -> str:
+    if bound is not None:
+        return f"It would be bound to {bound.node}."
+    status = copy.get(key).status if key in copy.objects else {}
+    for item in status.get("conditions") or ():
+        if item.get("type") == "PodScheduled" and item.get("message"):
+            return f"It would wait: {item['message']}"
+    return f"It would wait for at least {HORIZON_MS // 1000} s."

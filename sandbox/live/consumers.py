@@ -1,0 +1,129 @@
+"""The WebSocket of a sandbox: hello, then a page or diffs, then every diff."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from typing import Any
+
+import msgspec
+from channels.generic.websocket import AsyncWebsocketConsumer
+
+from sandbox.live.hub import (
+    CLOSE_GONE,
+    Client,
+    hub,
+    in_thread,
+)
+from sandbox.live.lessons import running_news
+from sandbox.live.limits import knocks, seats
+from sandbox.live.people import person_of
+from sandbox.models import Sandbox
+from sandbox.page.wire import Hello, Status
+
+CLOSE_BAD_MESSAGE = 4400
+CLOSE_FULL = 4429
+#: How often it is looked up whether the client may still be here.
+LOOK_AGAIN_S = 10.0
+#: Hellos are small; a larger frame is not one of ours.
+LARGEST_FRAME = 4096
+
+_read_hello = msgspec.json.Decoder(Hello).decode
+_encode = msgspec.json.Encoder().encode
+
+
+class SandboxConsumer(AsyncWebsocketConsumer):
+    """One browser on one sandbox. Clients say hello and nothing else."""
+
+    client: Client | None = None
+    seat: int | None = None
+    guard: asyncio.Task[None] | None = None
+
+    async def connect(self) -> None:
+        """Let in who may see the sandbox; to others it is not there."""
+        self.sandbox_id: str = self.scope["url_route"]["kwargs"]["sandbox_id"]
+        address = (self.scope.get("client") or ("",))[0]
+        if not knocks.allowed(address, time.time()):
+            await self.close(CLOSE_FULL)
+            return
+        person = await in_thread(_who_sees, self.scope, self.sandbox_id)
+        if person is None:
+            await self.close(CLOSE_GONE)
+            return
+        if not seats.take(person):
+            await self.close(CLOSE_FULL)
+            return
+        self.seat = person
+        await self.accept()
+        self.guard = asyncio.create_task(self._look_again())
+
+    async def _look_again(self) -> None:
+        """Close the socket of who was let out, or whose token was revoked."""
+        while True:
+            await asyncio.sleep(LOOK_AGAIN_S)
+            if await in_thread(_who_sees, self.scope, self.sandbox_id) is None:
+                await self.close(CLOSE_GONE)
+                return
+
+    async def receive(
+        self, text_data: str | None = None, bytes_data: bytes | None = None
+    ) -> None:
+        """Take a hello; anything else closes the socket with 4400."""
+        hello = _hello(text_data)
+        if hello is None:
+            await self.close(CLOSE_BAD_MESSAGE)
+            return
+        if self.client is None:
+            self.client = Client(send=self._send, close=self._close)
+            await hub.enter(self.sandbox_id, self.client)
+            news = await in_thread(running_news, self.sandbox_id)
+            if news is not None:
+                self.client.notes.append(news)
+        self.client.revision = hello.since
+        self.client.page_wanted = True
+        self.client.wake.set()
+
+    async def disconnect(self, code: int) -> None:
+        """Leave the hub."""
+        if self.guard is not None:
+            self.guard.cancel()
+        if self.seat is not None:
+            seats.leave(self.seat)
+        if self.client is not None:
+            await hub.leave(self.sandbox_id, self.client)
+
+    async def _send(self, text: str) -> None:
+        await self.send(text_data=text)
+
+    async def _close(self, code: int) -> None:
+        with contextlib.suppress(RuntimeError, asyncio.CancelledError):
+            if code == CLOSE_GONE:
+                status = Status(level="error", message="deleted or archived")
+                await self.send(text_data=_encode(status).decode())
+            await self.close(code)
+
+
+def _hello(text: str | None) -> Hello | None:
+    if text is None or len(text) > LARGEST_FRAME:
+        return None
+    try:
+        return _read_hello(text)
+    except (msgspec.MsgspecError, UnicodeError):
+        return None
+
+
+def _who_sees(scope: dict[str, Any], sandbox_id: str) -> int | None:
+    """Return the id of the person if they may see the sandbox."""
+    user = person_of(scope)
+    # A stranger's question takes as long as anybody's.
+    seen = Sandbox.objects.visible_to(user).filter(pk=sandbox_id, archived_at=None)
+    return user.pk if seen.exists() and user.is_authenticated else None
+
+
+class NowhereConsumer(AsyncWebsocketConsumer):
+    """Every other path: there is nothing, as behind a door that is shut."""
+
+    async def connect(self) -> None:
+        """Close, as for a sandbox that is not there."""
+        await self.close(CLOSE_GONE)

@@ -1,0 +1,66 @@
+"""What pages hear of a lesson: where its presenter looks, and the count of guesses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from django.db.models import Count
+
+from sandbox.base import library
+from sandbox.base.errors import NotFoundError
+from sandbox.models import Follower, Guess, Lesson
+from sandbox.page.wire import LessonNews, Tally
+
+#: Where a lesson begins: at its first stop, nothing told.
+START: dict[str, Any] = {"view": "lessons", "query": "", "revealed": []}
+_NONE = LessonNews(
+    running=False, version=0, view="", query="", revealed=[], followers=0, tallies=[]
+)
+
+_encode = msgspec.json.Encoder().encode
+
+
+def news_of(sandbox_id: str) -> LessonNews:
+    """Return the lesson of a sandbox as it is now; three queries."""
+    lesson = Lesson.objects.running().filter(sandbox_id=sandbox_id).first()
+    if lesson is None:
+        return _NONE
+    return LessonNews(
+        running=True,
+        version=lesson.version,
+        view=lesson.shown["view"],
+        query=lesson.shown["query"],
+        revealed=lesson.shown["revealed"],
+        followers=Follower.objects.filter(lesson=lesson).count(),
+        tallies=_tallies(lesson),
+    )
+
+
+def _tallies(lesson: Lesson) -> list[Tally]:
+    rows = (
+        Guess.objects.filter(follower__lesson=lesson)
+        .values("stop", "choice")
+        .annotate(count=Count("pk"))
+        .order_by("stop", "choice")
+    )
+    return [Tally(**row) for row in rows]
+
+
+def encode(news: LessonNews) -> bytes:
+    """Return the news as they travel."""
+    return _encode(news)
+
+
+def running_news(sandbox_id: str) -> str | None:
+    """Return the news as text, or None where no lesson is held."""
+    news = news_of(sandbox_id)
+    return encode(news).decode() if news.running else None
+
+
+def choices_of(scenario: str, stop: int) -> int:
+    """Return how many choices a stop's question has; NotFoundError for no stop."""
+    stops = library.scenario(scenario).spec.checkpoints if scenario else ()
+    if stop >= len(stops):
+        raise NotFoundError(f"this lesson has {len(stops)} stops, no stop {stop}")
+    return len(stops[stop].choices)

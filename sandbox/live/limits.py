@@ -1,0 +1,136 @@
+"""What one person may take of a shared machine; the operator sets the numbers."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Sequence
+
+from django.conf import settings
+from django.contrib.auth.models import User
+
+from sandbox.base.errors import (
+    Cause,
+    ForbiddenError,
+    InvalidError,
+)
+from sandbox.models import Sandbox
+from scheduler.manifests.documents import Limits
+
+
+def of_texts() -> Limits:
+    """Return what the YAML of one import may cost."""
+    most = settings.LIMITS
+    return Limits(
+        bytes=most["bytes_per_import"],
+        depth=most["yaml_depth"],
+        aliases=most["yaml_aliases"],
+    )
+
+
+def check_bytes(files: Sequence[tuple[str, str]]) -> None:
+    """Refuse texts that are too large together."""
+    most, given = settings.LIMITS["bytes_per_import"], 0
+    for name, text in files:
+        given += len(text.encode("utf-8", "surrogatepass"))
+        if most and given > most:
+            problem = f"over {most} bytes in all; split the import"
+            raise InvalidError(problem, causes=[Cause(problem=problem, file=name)])
+
+
+def check_objects(count: int) -> None:
+    """Refuse more objects than one import may bring."""
+    most = settings.LIMITS["objects_per_import"]
+    if most and count > most:
+        problem = f"{count} objects are over the limit of {most}; split the import"
+        raise InvalidError(problem, causes=[Cause(problem=problem)])
+
+
+def check_sandboxes(user: User) -> None:
+    """Refuse one more sandbox to somebody who has as many as allowed."""
+    most = settings.LIMITS["sandboxes_per_user"]
+    if most and Sandbox.objects.filter(owner_id=user.pk).count() >= most:
+        raise ForbiddenError(
+            f"you have {most} sandboxes, as many as allowed; delete one first"
+        )
+
+
+def check_speed(speed: float) -> None:
+    """Refuse a speed that no sandbox may have here."""
+    most = settings.LIMITS["ticks_per_second"]
+    if most and speed > most:
+        problem = f"expected at most {most} ticks a second here, got {speed:g}"
+        raise InvalidError(problem, causes=[Cause(problem=problem, field="speed")])
+
+
+def seconds_per_tick() -> float:
+    """Return how long a tick takes at least, for what goes as fast as it can."""
+    most = settings.LIMITS["ticks_per_second"]
+    return 1 / most if most else 0.0
+
+
+def check_experiment(runs: int, horizon_ms: int) -> None:
+    """Refuse an experiment of too many runs, or of too much virtual time."""
+    most = settings.LIMITS["runs_per_experiment"]
+    if most and runs > most:
+        raise _too_big(f"{runs} runs are over the limit of {most}")
+    hours = runs * horizon_ms / 3_600_000
+    longest = settings.LIMITS["hours_per_experiment"]
+    if longest and hours > longest:
+        problem = f"{runs} runs of {horizon_ms / 3_600_000:g} h are {hours:g} h"
+        raise _too_big(f"{problem}, over the limit of {longest} h of virtual time")
+
+
+def _too_big(problem: str) -> InvalidError:
+    said = f"{problem}; take fewer variants or seeds, or a shorter horizon"
+    return InvalidError(said, causes=[Cause(problem=said, field="spec")])
+
+
+class Seats:
+    """How many sockets each person has open in this process, and all together."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._taken: Counter[int] = Counter()
+
+    def take(self, user_id: int) -> bool:
+        """Take one; False when all are taken."""
+        most = settings.LIMITS["connections_per_user"]
+        most_in_all = settings.LIMITS["connections"]
+        with self._lock:
+            if most and self._taken[user_id] >= most:
+                return False
+            if most_in_all and self._taken.total() >= most_in_all:
+                return False
+            self._taken[user_id] += 1
+            return True
+
+    def leave(self, user_id: int) -> None:
+        """Give one back."""
+        with self._lock:
+            self._taken[user_id] -= 1
+            if self._taken[user_id] <= 0:
+                del self._taken[user_id]
+
+
+class Knocks:
+    """How often each address opened a socket in this minute, in this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._minute = 0
+        self._counted: Counter[str] = Counter()
+
+    def allowed(self, address: str, now: float) -> bool:
+        """Count one; False when it is one too many. `now` is in seconds."""
+        most = settings.LIMITS["handshakes_per_minute"]
+        with self._lock:
+            if int(now // 60) != self._minute:
+                self._minute = int(now // 60)
+                self._counted.clear()
+            self._counted[address] += 1
+            return not most or self._counted[address] <= most
+
+
+seats = Seats()
+knocks = Knocks()

@@ -1,0 +1,72 @@
+"""What a client is sent: a whole page, or the diffs above what it has."""
+
+from __future__ import annotations
+
+import msgspec
+
+from sandbox.base.errors import NotFoundError
+from sandbox.models import Event, Sandbox
+from sandbox.page import diffs
+from sandbox.page.diffs import Page, encode_step
+from sandbox.page.wire import PROTOCOL
+from sandbox.world import history
+
+#: A client further behind than this gets a page.
+MOST_STEPS = 200
+
+_encode = msgspec.json.Encoder().encode
+
+
+def newest_revision(sandbox_id: str) -> int | None:
+    """Return the revision committed last; None when the sandbox is gone."""
+    return (
+        Sandbox.objects.filter(pk=sandbox_id).values_list("revision", flat=True).first()
+    )
+
+
+def frames_for(sandbox_id: str, since: int | None) -> tuple[list[str], int]:
+    """Return the frames for a client that has `since`, and what it has then."""
+    sandbox = Sandbox.objects.select_related("parent").filter(pk=sandbox_id).first()
+    if sandbox is None:
+        raise NotFoundError(f"sandbox {sandbox_id} is not there")
+    if since is not None and since <= sandbox.revision:
+        steps = history.steps_since(sandbox, since, most=MOST_STEPS)
+        if steps is not None:
+            frames = [encode_step(diffs.merge(steps)).decode()] if steps else []
+            return frames, sandbox.revision
+    return [page_state(sandbox, sandbox.revision)], sandbox.revision
+
+
+def page_state(sandbox: Sandbox, revision: int) -> str:
+    """Return the message `page_state` of a revision."""
+    page = history.page_at(sandbox, revision)
+    return _encode(state_of(sandbox, revision, page)).decode()
+
+
+def state_of(sandbox: Sandbox, revision: int, page: Page) -> dict[str, object]:
+    """Return a page with the newest samples and events up to its revision."""
+    samples = history.newest_samples(sandbox, revision, diffs.MOST_SAMPLES)
+    events = history.newest_events(sandbox, revision, diffs.MOST_EVENTS)
+    return {
+        "type": "page_state",
+        "protocol": PROTOCOL,
+        "revision": revision,
+        "rows": list(page.values()),
+        "samples": [sample.body for sample in samples],
+        "events": [event_line(event) for event in events],
+    }
+
+
+def event_line(event: Event) -> dict[str, object]:
+    """Return a stored event as it travels."""
+    return {
+        "revision": event.revision,
+        "seq": event.seq,
+        "tick": event.tick,
+        "tMs": event.t_ms,
+        "type": event.type,
+        "subject": event.subject,
+        "by": event.by,
+        "reason": event.reason,
+        "message": event.message,
+    }

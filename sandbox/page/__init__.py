@@ -1,0 +1,3 @@
+"""What the page shows: rows, diffs between pages, the live protocol's messages."""
+
+from __future__ import annotations

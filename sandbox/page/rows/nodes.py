@@ -1,0 +1,75 @@
+"""Nodes with what is taken on them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from sandbox.page.rows import yunikorn
+from sandbox.page.rows.quota import taint_texts
+from sandbox.page.transitions import conditions_of
+from sandbox.page.wire import NodeRow
+from scheduler import amounts
+from scheduler.errors import QuantityError
+from scheduler.records.objects import Object
+from scheduler.world import World
+
+
+def row(world: World, obj: Object) -> NodeRow:
+    """Return the row of one Node."""
+    used, pods = taken(world, obj.key.name)
+    return NodeRow(
+        key=str(obj.key),
+        name=obj.key.name,
+        state=state_of(obj),
+        flavor=_flavor(world, obj),
+        allocatable=_texts(allocatable(obj)),
+        used=_texts(used),
+        pods=pods,
+        taints=taint_texts(obj.spec.get("taints")),
+        labels=dict(obj.labels),
+    )
+
+
+def state_of(obj: Object) -> Literal["ready", "cordoned", "failed"]:
+    """Return the state: not Ready is failed, unschedulable is cordoned."""
+    ready = conditions_of(obj.status).get("Ready")
+    if ready is not None and ready.get("status") != "True":
+        return "failed"
+    return "cordoned" if obj.spec.get("unschedulable") else "ready"
+
+
+def allocatable(obj: Object) -> dict[str, int]:
+    """Return what the node has for pods, canonical units."""
+    given = obj.status.get("allocatable") or obj.status.get("capacity") or {}
+    found = {}
+    for name, text in given.items():
+        try:
+            found[name] = amounts.canonical(name, text)
+        except QuantityError:
+            continue  # refused at the door; kept only in dumps
+    return found
+
+
+def taken(world: World, name: str) -> tuple[dict[str, int], int]:
+    """Return what pods hold on a node, and how many they are."""
+    if world.kube is not None:
+        return world.kube.used_on(name)
+    if world.yunikorn is not None:
+        return yunikorn.taken(world, name)
+    return {}, 0
+
+
+def _flavor(world: World, obj: Object) -> str:
+    """Return the ResourceFlavor whose labels the node has; the most specific wins."""
+    if world.kueue is None:
+        return ""
+    best, most = "", 0
+    for name, flavor in sorted(world.kueue.cluster.flavors.items()):
+        labels = flavor.labels
+        if len(labels) > most and labels.items() <= obj.labels.items():
+            best, most = name, len(labels)
+    return best
+
+
+def _texts(values: dict[str, int]) -> dict[str, str]:
+    return {name: str(amount) for name, amount in sorted(values.items()) if amount}

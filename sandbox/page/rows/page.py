@@ -1,0 +1,139 @@
+"""A whole page, and the part of it that a tick may have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from sandbox.models import Sandbox
+from sandbox.page.diffs import (
+    Delta,
+    Page,
+    Row,
+    note,
+)
+from sandbox.page.rows import (
+    nodes,
+    pods,
+    quota,
+    transport,
+    workloads,
+    yunikorn,
+)
+from sandbox.page.rows.tally import Tally
+from sandbox.page.wire import AnyRow
+from sandbox.page.wire import Row as WireRow
+from scheduler.records.objects import Key, Object
+from scheduler.world import Changes, World
+
+Make = Callable[[World, Object], WireRow]
+
+#: Kinds with one row per object, made from that object (and the stages).
+MAKERS: dict[str, Make] = {
+    "Workload": workloads.row,
+    "Pod": pods.row,
+    "Node": nodes.row,
+    "ResourceFlavor": quota.flavor_row,
+}
+#: Kinds whose rows are made anew each time: few rows that many things change.
+_ALWAYS = ("Cohort", "ClusterQueue", "LocalQueue", "Queue", "Application")
+_ALWAYS_PREFIXES = tuple(f"{kind}/" for kind in _ALWAYS)
+
+
+def page_of(world: World, sandbox: Sandbox) -> Page:
+    """Return every row of the world. O(objects)."""
+    page: Page = {}
+    if world.kueue is not None:
+        world.kueue.settle()
+    for obj in world.objects.values():
+        make = MAKERS.get(obj.key.kind)
+        if make is not None and world_shows(world, obj.key):
+            page[str(obj.key)] = plain(make(world, obj))
+    for row in _always(world, Tally.of(page)):
+        page[row.key] = plain(row)
+    page[transport.KEY] = transport.sandbox_row(world, sandbox, None)
+    page[transport.POLICY_KEY] = transport.policy_row(world, sandbox)
+    return page
+
+
+def delta_of(
+    world: World, sandbox: Sandbox, page: Page, tally: Tally, changes: Changes
+) -> Delta:
+    """Return what changed since `page` by a tick with these changes.
+
+    `tally` counts the page's workloads and is brought forward. Cost: the
+    touched objects, their nodes, all queues, and a look at whoever waits.
+    """
+    delta = Delta()
+    for key in changes.removed:
+        before = page.get(str(key)) if key.kind in MAKERS else None
+        if before is not None:
+            delta.removed.append(str(key))
+            tally.change(before, None)
+    shown = set(delta.removed)
+    for obj in _touched(world, page, changes):
+        _show(delta, page, tally, plain(MAKERS[obj.key.kind](world, obj)), shown)
+    for row in list(workloads.reparked(world, page, shown)):
+        _show(delta, page, tally, row, shown)
+    rest = {key for key in page if key.startswith(_ALWAYS_PREFIXES)}
+    for fresh in _always(world, tally):
+        row = plain(fresh)
+        rest.discard(row["key"])
+        note(delta, page.get(row["key"]), row)
+    delta.removed += sorted(rest)
+    note(delta, page.get(transport.KEY), transport.sandbox_row(world, sandbox, page))
+    return delta
+
+
+def _show(delta: Delta, page: Page, tally: Tally, row: Row, shown: set[str]) -> None:
+    before = page.get(row["key"])
+    note(delta, before, row)
+    tally.change(None if row["key"] in shown else before, row)
+    shown.add(row["key"])
+
+
+def world_shows(world: World, key: Key) -> bool:
+    """Tell whether an object is on the page: those to come are not yet."""
+    return not world.lifetime.waits(key)
+
+
+def plain(row: AnyRow | WireRow) -> Row:
+    """Return the row as plain values under their names on the wire."""
+    values: Row = msgspec.to_builtins(row)
+    return values
+
+
+def _always(world: World, tally: Tally) -> Iterator[WireRow]:
+    yield from quota.rows(world, tally)
+    yield from yunikorn.rows(world)
+
+
+def _touched(world: World, page: Page, changes: Changes) -> Iterator[Object]:
+    """Yield the objects to show anew: the touched, and nodes whose pods moved."""
+    seen: dict[Key, Object] = {}
+    for obj in changes.touched:
+        if obj.key.kind in MAKERS and world_shows(world, obj.key):
+            seen[obj.key] = obj
+    for name in sorted(_nodes_of(world, page, changes)):
+        node = world.objects.get(Key("Node", "", name))
+        if node is not None:
+            seen[node.key] = node
+    yield from seen.values()
+
+
+def _nodes_of(world: World, page: Page, changes: Changes) -> set[str]:
+    """Return the nodes that pods left, came to, or have room held on."""
+    names = {getattr(decision, "node", "") for decision in changes.decisions}
+    touched = [obj.key for obj in changes.touched]
+    for key in (*touched, *changes.removed):
+        if key.kind == "Pod":
+            names.add(pods.node_of(world, key))
+            names.add(_node_before(page, str(key)))
+    return names - {""}
+
+
+def _node_before(page: Page, key: str) -> str:
+    row: dict[str, Any] | None = page.get(key)
+    return row["node"] if row else ""

@@ -1,0 +1,192 @@
+"""The quota tree: cohorts, ClusterQueues, LocalQueues and flavors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sandbox.page.rows.tally import Tally
+from sandbox.page.transitions import conditions_of, is_true
+from sandbox.page.wire import (
+    Cell,
+    ClusterQueueRow,
+    CohortRow,
+    LocalQueueRow,
+    ResourceFlavorRow,
+    Row,
+)
+from scheduler.amounts import UNLIMITED
+from scheduler.kueue.tree.quota import available
+from scheduler.kueue.tree.shares import weighted_share
+from scheduler.kueue.tree.tree import Cell as TreeCell
+from scheduler.kueue.tree.tree import (
+    Cohort,
+    Node,
+    Queue,
+)
+from scheduler.records.objects import Key, Object
+from scheduler.world import World
+
+
+def rows(world: World, tally: Tally) -> Iterator[Row]:
+    """Yield the rows of every cohort, ClusterQueue and LocalQueue."""
+    if world.kueue is None:
+        return
+    world.kueue.settle()
+    forest = world.kueue.cluster.forest
+    for cohort in forest.cohorts.values():
+        yield cohort_row(cohort)
+    for queue in forest.queues.values():
+        yield cluster_queue_row(world, queue, tally)
+    for (namespace, name), door in sorted(world.kueue.cluster.doors.items()):
+        obj = world.objects.get(Key("LocalQueue", namespace, name))
+        if door.spec is not None and obj is not None:
+            yield local_queue_row(world, obj, tally)
+
+
+def cohort_row(cohort: Cohort) -> CohortRow:
+    """Return the row of a cohort, declared or implied."""
+    return CohortRow(
+        key=str(Key("Cohort", "", cohort.name)),
+        name=cohort.name,
+        parent=cohort.parent.name if cohort.parent else "",
+        implicit=cohort.implicit,
+        weight=f"{cohort.weight:g}",
+        share=share_text(cohort),
+        cells=[_cell(cohort, cell) for cell in _cells(cohort)],
+        lendable=_lendable(cohort),
+    )
+
+
+def cluster_queue_row(world: World, queue: Queue, tally: Tally) -> ClusterQueueRow:
+    """Return the row of a ClusterQueue."""
+    spec = queue.spec
+    obj = world.objects[Key("ClusterQueue", "", queue.name)]
+    return ClusterQueueRow(
+        key=str(obj.key),
+        name=queue.name,
+        cohort=spec.cohort,
+        queueing_strategy=spec.strategy,
+        stop_policy=spec.stop,
+        active=queue.active,
+        inactive_reason="" if queue.active else _inactive_reason(obj.status),
+        weight=f"{queue.weight:g}",
+        share=share_text(queue),
+        cells=[_cell(queue, cell) for cell in _cells(queue)],
+        counts=tally.of_cluster_queue(queue.name),
+        within_cluster_queue=spec.within_queue,
+        reclaim_within_cohort=spec.reclaim,
+        borrow_within_cohort=spec.borrow_policy,
+    )
+
+
+def local_queue_row(world: World, obj: Object, tally: Tally) -> LocalQueueRow:
+    """Return the row of a LocalQueue."""
+    return LocalQueueRow(
+        key=str(obj.key),
+        name=obj.key.name,
+        namespace=obj.key.namespace,
+        cluster_queue=obj.spec.get("clusterQueue") or "",
+        stop_policy=obj.spec.get("stopPolicy") or "None",
+        active=is_true(conditions_of(obj.status), "Active"),
+        counts=tally.of_local_queue(obj.key.namespace, obj.key.name),
+    )
+
+
+def flavor_row(_: World, obj: Object) -> ResourceFlavorRow:
+    """Return the row of a ResourceFlavor."""
+    return ResourceFlavorRow(
+        key=str(obj.key),
+        name=obj.key.name,
+        node_labels=dict(obj.spec.get("nodeLabels") or {}),
+        taints=taint_texts(obj.spec.get("nodeTaints")),
+    )
+
+
+def taint_texts(given: list[dict[str, Any]] | None) -> list[str]:
+    """Return taints as kubectl writes them: key=value:effect."""
+    return [
+        f"{taint.get('key', '')}"
+        f"{'=' + taint['value'] if taint.get('value') else ''}"
+        f":{taint.get('effect', '')}"
+        for taint in given or ()
+    ]
+
+
+def share_text(node: Node) -> str:
+    """Return the weighted share as a decimal text; "inf" for a weightless borrower."""
+    share = weighted_share(node)
+    return "inf" if share == UNLIMITED else str(share)
+
+
+def _inactive_reason(status: dict[str, Any]) -> str:
+    active = conditions_of(status).get("Active") or {}
+    return str(active.get("message") or active.get("reason") or "")
+
+
+def _cells(node: Node) -> list[TreeCell]:
+    """Return what to show: everything with quota or usage, flavors as declared."""
+    return [cell for cell in node.cells.values() if cell.quoted or cell.usage]
+
+
+def _cell(node: Node, cell: TreeCell) -> Cell:
+    flavor, resource = cell.flavor_resource
+    return Cell(
+        flavor=flavor,
+        resource=resource,
+        nominal=str(cell.subtree if isinstance(node, Cohort) else cell.nominal),
+        used=str(cell.usage),
+        borrowed=str(max(0, cell.usage - cell.subtree)),
+        lent=str(lent(cell)),
+        available=str(available(cell)),
+        borrowing_limit=_text(cell.borrowing),
+        lending_limit=_text(cell.lending),
+    )
+
+
+def _text(limit: int | None) -> str | None:
+    return None if limit is None else str(limit)
+
+
+def lent(cell: TreeCell) -> int:
+    """Return how much of the node's unused quota others in its cohort use now.
+
+    What siblings use above their own is spread over those who have shared
+    quota unused, in proportion, rounded down: Kueue keeps no account of who
+    lends to whom.
+    """
+    parent = cell.parent
+    if parent is None:
+        return 0
+    spare = over = 0
+    for sibling in _siblings(cell):
+        spare += _spare(sibling)
+        over += max(0, sibling.usage - sibling.subtree)
+    mine = _spare(cell)
+    if not (mine and over):
+        return 0
+    # The cohort's own quota is used before that of members counts as lent.
+    over -= max(0, parent.nominal)
+    return mine * min(max(0, over), spare) // spare
+
+
+def _siblings(cell: TreeCell) -> Iterator[TreeCell]:
+    parent = cell.node.parent
+    if parent is not None:
+        for child in parent.children():
+            sibling = child.cells.get(cell.flavor_resource)
+            if sibling is not None:
+                yield sibling
+
+
+def _spare(cell: TreeCell) -> int:
+    return max(0, min(cell.subtree - cell.local, cell.subtree - cell.usage))
+
+
+def _lendable(cohort: Cohort) -> dict[str, str]:
+    """Return per resource what the cohort could have in all if nothing were used."""
+    total: dict[str, int] = {}
+    for cell in _cells(cohort):
+        resource = cell.flavor_resource[1]
+        total[resource] = total.get(resource, 0) + cell.most
+    return {name: str(amount) for name, amount in sorted(total.items())}

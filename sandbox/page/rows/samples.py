@@ -1,0 +1,97 @@
+"""The numbers of one tick, for the curves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import msgspec
+
+from sandbox.models import Sandbox
+from sandbox.page.diffs import Page, Row
+from sandbox.page.events import Line
+from sandbox.page.rows.tally import Tally
+from sandbox.page.wire import QueueSample, Sample
+
+
+def sample_of(sandbox: Sandbox, page: Page, tally: Tally, lines: Iterable[Line]) -> Row:
+    """Return the sample of the tick that made this page and these events."""
+    phases = tally.phases or _pods(page)
+    types = Counter(line.type for line in lines)
+    used, capacity = _sums(page)
+    sample = Sample(
+        tick=sandbox.tick,
+        t_ms=sandbox.now_ms,
+        pending=phases["pending"] + phases["inadmissible"],
+        admitted=phases["admitted"] + phases["reserved"],
+        finished=phases["finished"],
+        preemptions=types["Preempt"],
+        evictions=types["Evict"],
+        used=used,
+        capacity=capacity,
+        queues=[*_queues(page)],
+    )
+    plain: Row = msgspec.to_builtins(sample)
+    return plain
+
+
+_POD_PHASES = {
+    "gated": "pending",
+    "pending": "pending",
+    "waiting": "pending",
+    "bound": "admitted",
+    "running": "admitted",
+    "ready": "admitted",
+    "succeeded": "finished",
+    "failed": "finished",
+}
+
+
+def _pods(page: Page) -> Counter[str]:
+    """Count pods where there are no Workloads."""
+    return Counter(
+        _POD_PHASES[row["phase"]] for row in page.values() if row["kind"] == "Pod"
+    )
+
+
+def _sums(page: Page) -> tuple[dict[str, str], dict[str, str]]:
+    """Return used and capacity by resource: of queues with quota, else of nodes."""
+    used: Counter[str] = Counter()
+    capacity: Counter[str] = Counter()
+    for row in page.values():
+        if row["kind"] == "ClusterQueue":
+            for cell in row["cells"]:
+                used[cell["resource"]] += int(cell["used"])
+                capacity[cell["resource"]] += int(cell["nominal"])
+    if not capacity:
+        for row in page.values():
+            if row["kind"] == "Node":
+                used.update({name: int(v) for name, v in row["used"].items()})
+                capacity.update({n: int(v) for n, v in row["allocatable"].items()})
+    return _texts(used), _texts(capacity)
+
+
+def _texts(values: Counter[str]) -> dict[str, str]:
+    return {name: str(values[name]) for name in sorted(values)}
+
+
+def _queues(page: Page) -> Iterable[QueueSample]:
+    for row in page.values():
+        if row["kind"] == "ClusterQueue":
+            used: Counter[str] = Counter()
+            for cell in row["cells"]:
+                used[cell["resource"]] += int(cell["used"])
+            counts = row["counts"]
+            yield QueueSample(
+                queue=row["name"],
+                share=None if row["share"] == "inf" else float(row["share"]),
+                used=_texts(used),
+                pending=counts["pending"] + counts["inadmissible"],
+            )
+        elif row["kind"] == "Queue" and row["leaf"]:
+            yield QueueSample(
+                queue=row["name"],
+                share=row["share"],
+                used=row["allocated"],
+                pending=row["applications"],
+            )

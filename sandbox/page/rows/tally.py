@@ -1,0 +1,69 @@
+"""Workload rows counted by queue and phase."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from sandbox.page.diffs import Row
+from sandbox.page.wire import Counts
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many workloads are in which phase, by ClusterQueue and by LocalQueue.
+
+    The phase "evicted" counts those evicted and waiting again, beside their own.
+    """
+
+    cluster: Counter[tuple[str, str]] = field(default_factory=Counter)
+    local: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    phases: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, page: Mapping[str, Row]) -> Tally:
+        """Count the workload rows of a page. O(rows)."""
+        tally = cls()
+        for row in page.values():
+            tally.count(row, 1)
+        return tally
+
+    def change(self, before: Row | None, after: Row | None) -> None:
+        """Count a row that came, went or changed."""
+        if before is not None:
+            self.count(before, -1)
+        if after is not None:
+            self.count(after, 1)
+
+    def count(self, row: Row, sign: int) -> None:
+        """Count one row in (1) or out (-1); other kinds count nothing."""
+        if row["kind"] != "Workload":
+            return
+        queue, phase = row["clusterQueue"], row["phase"]
+        door = row["namespace"], row["localQueue"]
+        self.phases[phase] += sign
+        self.cluster[queue, phase] += sign
+        self.local[(*door, phase)] += sign
+        if row["evicted"] and phase in ("pending", "inadmissible"):
+            self.cluster[queue, "evicted"] += sign
+            self.local[(*door, "evicted")] += sign
+
+    def of_cluster_queue(self, name: str) -> Counts:
+        """Return the counts of one ClusterQueue."""
+        return _counts(lambda phase: self.cluster[name, phase])
+
+    def of_local_queue(self, namespace: str, name: str) -> Counts:
+        """Return the counts of one LocalQueue."""
+        return _counts(lambda phase: self.local[namespace, name, phase])
+
+
+def _counts(count: Callable[[str], int]) -> Counts:
+    return Counts(
+        pending=count("pending"),
+        inadmissible=count("inadmissible"),
+        reserved=count("reserved"),
+        admitted=count("admitted"),
+        evicted=count("evicted"),
+        finished=count("finished"),
+    )

@@ -1,0 +1,155 @@
+"""The sandbox's own row and its policy's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from sandbox.models import Sandbox
+from sandbox.page.diffs import Page, Row
+from sandbox.page.wire import PolicyRow, SandboxRow
+from scheduler.manifests import kinds
+from scheduler.unsimulated import features_of
+from scheduler.world import World
+
+KEY = "Sandbox//sandbox"
+POLICY_KEY = "Policy//policy"
+
+
+def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
+    """Return the sandbox's row; with a page, what only edits change is kept from it."""
+    before = (page or {}).get(KEY)
+    spec = world.policy.spec
+    row = SandboxRow(
+        key=KEY,
+        name="sandbox",
+        id=sandbox.pk,
+        title=sandbox.title,
+        branch=sandbox.branch,
+        parent=sandbox.parent_id,
+        stack=spec.stack,
+        fair_sharing=fair_sharing(spec.kueue),
+        laws=spec.yunikorn.laws,
+        seed=str(sandbox.seed),
+        tick=sandbox.tick,
+        t_ms=sandbox.now_ms,
+        tick_ms=sandbox.tick_ms,
+        first_tick=sandbox.kept_tick,
+        playing=sandbox.playing,
+        speed=sandbox.speed,
+        until=until_text(sandbox.until),
+        problem=sandbox.problem,
+        hash=sandbox.hash[:16],
+        resources=before["resources"] if before else resources_of(world),
+        not_simulated=before["notSimulated"] if before else not_simulated(world),
+    )
+    plain: Row = msgspec.to_builtins(row)
+    return plain
+
+
+def transport_of(sandbox: Sandbox) -> Row:
+    """Return the part of the row that a turn of the transport changes."""
+    return {
+        "title": sandbox.title,
+        "firstTick": sandbox.kept_tick,
+        "playing": sandbox.playing,
+        "speed": sandbox.speed,
+        "until": until_text(sandbox.until),
+        "problem": sandbox.problem,
+    }
+
+
+def fair_sharing(kueue: dict[str, Any]) -> bool:
+    """Tell whether Kueue's configuration switches fair sharing on."""
+    given = kueue.get("fairSharing")
+    return given is not None and given.get("enable", True) is not False
+
+
+def policy_row(world: World, sandbox: Sandbox) -> Row:
+    """Return the policy in force and the paths that differ from the start."""
+    document = world.policy.document()
+    row = PolicyRow(
+        key=POLICY_KEY,
+        name="policy",
+        document=document,
+        changed=sorted(_changed("", sandbox.start_policy, document)),
+    )
+    plain: Row = msgspec.to_builtins(row)
+    return plain
+
+
+def _changed(path: str, before: Any, after: Any) -> Iterator[str]:
+    if before == after:
+        return
+    if not (isinstance(before, dict) and isinstance(after, dict)):
+        yield path
+        return
+    for name in {**before, **after}:
+        here = f"{path}.{name}" if path else name
+        yield from _changed(here, before.get(name), after.get(name))
+
+
+def until_text(until: dict[str, Any]) -> str:
+    """Return in words what a running step waits for; "" when nothing."""
+    words = " or ".join(awaited(until))
+    if words and until.get("subject"):
+        words = f"{words} {until['subject']}"
+    if "tick" in until:
+        tick = f"tick {until['tick']}"
+        return f"{words} or {tick}" if words else tick
+    return words
+
+
+def awaited(until: dict[str, Any]) -> list[str]:
+    """Return the types of decisions that a running step waits for."""
+    found: list[str] = until.get("types") or [t for t in [until.get("type")] if t]
+    return found
+
+
+_FIRST = ("cpu", "memory")
+
+
+def resources_of(world: World) -> list[str]:
+    """Return the resources that quotas and nodes name: cpu, memory, then by name."""
+    names: set[str] = set()
+    for key, obj in world.objects.items():
+        if key.kind in ("ClusterQueue", "Cohort"):
+            for group in obj.spec.get("resourceGroups") or ():
+                names.update(group.get("coveredResources") or ())
+        elif key.kind == "Node":
+            names.update(obj.status.get("allocatable") or ())
+            names.update(obj.status.get("capacity") or ())
+    names -= {"pods"}
+    return [*(n for n in _FIRST if n in names), *sorted(names - set(_FIRST))]
+
+
+def not_simulated(world: World) -> list[str]:
+    """Return what this world holds that has no effect, a sentence for each."""
+    stack = world.policy.spec.stack
+    counts = Counter(key.kind for key in world.objects)
+    return [*_idle_switches(world), *features_of(world)] + [
+        f"{kind} ({counts[kind]}): {_why(kinds.BY_KIND[kind], stack)}"
+        for kind in sorted(counts)
+        if kind in kinds.BY_KIND and _why(kinds.BY_KIND[kind], stack)
+    ]
+
+
+def _idle_switches(world: World) -> Iterator[str]:
+    """Yield what the policy sets that decides nothing in this world."""
+    simulation = world.policy.spec.simulation
+    alone = world.kube is None or not world.kube.in_rounds
+    for name, value, usual in (
+        ("locking", simulation.locking, "optimistic"),
+        ("binding", simulation.binding, "kubernetes"),
+    ):
+        if alone and value != usual:
+            yield f"simulation.{name} ({value}): needs several kube-schedulers"
+
+
+def _why(kind: kinds.Kind, stack: str) -> str:
+    if kind.level == "kept":
+        return kind.note or "kept as it is"
+    return "" if stack in kind.stacks else f"has no part in the stack {stack}"

@@ -1,0 +1,193 @@
+"""Workloads as cards: phase, requests, flavors, the reason and the times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sandbox.page.diffs import Row
+from sandbox.page.rows.wording import shortened
+from sandbox.page.transitions import phase_of
+from sandbox.page.wire import PodSetCell, WorkloadRow
+from scheduler import amounts
+from scheduler.kueue.workload.info import Condition, Work
+from scheduler.records.objects import Key, Object
+from scheduler.world import World
+
+_WAITING = ("pending", "inadmissible")
+
+
+def row(world: World, obj: Object) -> WorkloadRow:
+    """Return the card of one Workload."""
+    work = work_of(world, obj.key)
+    phase = phase_of(
+        obj.spec, held=work.holds if work else _never, parked=is_parked(work)
+    )
+    told = _telling(work)
+    run = world.lifetime.runs.get(obj.key)
+    running = run if run is not None and phase == "admitted" else None
+    return WorkloadRow(
+        key=str(obj.key),
+        name=obj.key.name,
+        namespace=obj.key.namespace,
+        uid=obj.uid,
+        local_queue=obj.spec.get("queueName") or "",
+        cluster_queue=_cluster_queue(world, obj, work),
+        phase=phase,
+        priority=work.priority if work else int(obj.spec.get("priority") or 0),
+        priority_class=_priority_class(obj.spec),
+        pod_sets=_pod_sets(work),
+        totals=_totals(work),
+        reason=told.reason if told else "",
+        message=shortened(told.message) if told else "",
+        sticky=is_sticky(work),
+        order_us=str(work.queued_us if work and work.line else 0),
+        created_ms=world.context.ms(work.created_us) if work else 0,
+        reserved_ms=_since(world, work, "QuotaReserved"),
+        admitted_ms=_since(world, work, "Admitted"),
+        ready_ms=running.ready_ms if running else None,
+        ends_ms=running.ends_ms if running else None,
+        runtime_ms=runtime_ms(world, obj),
+        requeue_ms=_requeue(world, work),
+        evictions=sum(work.evictions.values()) if work else 0,
+        evicted=work.evicted if work else False,
+        owner=_owner(obj),
+    )
+
+
+def runtime_ms(world: World, obj: Object) -> int:
+    """Return how long its work takes once all pods are ready; 0 = until stopped."""
+    timing = world.lifetime.timing(obj)
+    if timing.runtime is not None:
+        return timing.runtime.draw(world.context.seed, "runtime", str(obj.key))
+    return 0 if timing.recreate else world.lifetime.default_runtime_ms
+
+
+def reparked(world: World, page: Mapping[str, Row], shown: set[str]) -> Iterator[Row]:
+    """Yield the rows of waiting workloads that were parked, or brought back.
+
+    Whole groups are parked and revived by one flag, which touches none of their
+    members; so this looks at everyone who waits and was not shown already.
+    """
+    if world.kueue is None:
+        return
+    for queue in world.kueue.cluster.forest.queues.values():
+        for work in queue.line.works():
+            key = str(work.key)
+            before = page.get(key)
+            if before is None or key in shown:
+                continue
+            phase = "inadmissible" if queue.line.parked(work) else "pending"
+            sticky = queue.line.sticky is work
+            if before["phase"] in _WAITING and (
+                phase != before["phase"] or sticky != before["sticky"]
+            ):
+                yield {**before, "phase": phase, "sticky": sticky}
+
+
+def work_of(world: World, key: Key) -> Work | None:
+    """Return what the Kueue stage knows of a Workload."""
+    return None if world.kueue is None else world.kueue.cluster.works.get(key)
+
+
+def is_parked(work: Work | None) -> bool:
+    """Tell whether its queue leaves the Workload aside until something changes."""
+    return work is not None and work.line is not None and work.line.parked(work)
+
+
+def is_sticky(work: Work | None) -> bool:
+    """Tell whether the Workload heads its queue until it is admitted."""
+    return work is not None and work.line is not None and work.line.sticky is work
+
+
+def _never(_: str) -> bool:
+    return False
+
+
+def _cluster_queue(world: World, obj: Object, work: Work | None) -> str:
+    """Return the ClusterQueue that holds the Workload, or that it waits for."""
+    if work is not None and work.queue is not None:
+        return work.queue.name
+    if work is not None and work.admission is not None:
+        return work.admission.queue
+    name = obj.spec.get("queueName") or ""
+    door = world.objects.get(Key("LocalQueue", obj.key.namespace, name))
+    return str(door.spec.get("clusterQueue") or "") if door else ""
+
+
+def _priority_class(spec: Mapping[str, Any]) -> str:
+    given = spec.get("priorityClassRef") or {}
+    return str(given.get("name") or spec.get("priorityClassName") or "")
+
+
+def _pod_sets(work: Work | None) -> list[PodSetCell]:
+    if work is None:
+        return []
+    flavors = (
+        {part.name: part for part in work.admission.pod_sets} if work.admission else {}
+    )
+    cells = []
+    for part in work.pod_sets:
+        got = flavors.get(part.name)
+        cells.append(
+            PodSetCell(
+                name=part.name,
+                count=got.count if got else part.count,
+                min_count=part.min_count,
+                requests=_texts(part.shape.requests),
+                flavors=dict(got.flavors) if got else {},
+            )
+        )
+    return cells
+
+
+def _totals(work: Work | None) -> dict[str, str]:
+    if work is None:
+        return {}
+    if work.admission is not None:
+        parts = [part.usage for part in work.admission.pod_sets]
+    else:
+        parts = list(work.totals)
+    total: dict[str, int] = {}
+    for part in parts:
+        for name, amount in part.items():
+            total[name] = amounts.add(total.get(name, 0), amount)
+    return _texts(total)
+
+
+def _texts(values: Mapping[str, int]) -> dict[str, str]:
+    return {name: str(amount) for name, amount in sorted(values.items())}
+
+
+def _telling(work: Work | None) -> Condition | None:
+    """Return the condition that explains the phase."""
+    if work is None:
+        return None
+    for name in ("Finished", "Admitted"):
+        if work.holds(name):
+            return work.conditions[name]
+    if work.holds("QuotaReserved"):
+        return work.conditions.get("Admitted") or work.conditions["QuotaReserved"]
+    if work.evicted and not work.active:
+        return work.conditions["Evicted"]
+    return work.conditions.get("QuotaReserved")
+
+
+def _since(world: World, work: Work | None, name: str) -> int | None:
+    if work is None or not work.holds(name):
+        return None
+    return world.context.ms(work.conditions[name].since_us)
+
+
+def _requeue(world: World, work: Work | None) -> int | None:
+    if work is None or work.requeue_at_us is None:
+        return None
+    return world.context.ms(work.requeue_at_us)
+
+
+def _owner(obj: Object) -> str:
+    for owner in obj.metadata.get("ownerReferences") or ():
+        if owner.get("controller") or len(obj.metadata["ownerReferences"]) == 1:
+            kind, name = owner.get("kind", ""), owner.get("name", "")
+            return str(Key(kind, obj.key.namespace, name))
+    return ""

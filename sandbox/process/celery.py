@@ -1,0 +1,46 @@
+"""The Celery app; its settings are the CELERY_ ones of sandbox.settings."""
+
+from __future__ import annotations
+
+import logging.config
+import os
+
+from celery import Celery
+from celery.signals import celeryd_after_setup, heartbeat_sent, setup_logging
+
+from sandbox.base.probe import show_life
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
+
+app = Celery("quotalab")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks(["sandbox.worker", "sandbox.experiments"])
+
+#: The queue of experiments: one process of each worker never reads it.
+EXPERIMENTS = "experiments"
+
+
+def own_queue(worker: str) -> str:
+    """Return the name of the queue that only this process reads."""
+    return f"{worker}.own"
+
+
+@celeryd_after_setup.connect
+def read_own_queue(sender: str, **_: object) -> None:
+    """Let a sandbox go back to the worker that still has its world in memory."""
+    queues = app.amqp.queues
+    queues.select_add(own_queue(sender))
+
+
+@setup_logging.connect
+def log_like_the_service(**_: object) -> None:
+    """Keep Celery from putting its own handlers in place of ours."""
+    from django.conf import settings
+
+    logging.config.dictConfig(settings.LOGGING)
+
+
+@heartbeat_sent.connect
+def show_that_the_worker_lives(**_: object) -> None:
+    """Let the health check see that the worker's own loop turns."""
+    show_life()

@@ -1,0 +1,267 @@
+"""A whole sandbox as one file: world, policy, history and all; and back.
+
+The file is a line that names it and its format, then compressed msgpack. A fork
+takes the past that it shares along, so the file stands alone; its own forks are
+sandboxes, and files, of their own. `docs/decisions/stored-formats.md` tells how
+formats follow one another.
+"""
+
+from __future__ import annotations
+
+import zlib
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import msgspec
+from django.contrib.auth.models import User
+from django.utils import timezone as clock
+
+from sandbox.base.errors import (
+    BusyError,
+    Cause,
+    InvalidError,
+)
+from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
+from sandbox.world import history, worlds
+
+FORMAT = 2
+#: Formats that are read; an older one lacks what has a default here.
+READ = (1, 2)
+MAGIC = b"quotalab sandbox "
+#: What an archive that was written here may come to when it is opened.
+LARGEST = 1 << 34
+
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+_Seed = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
+def _text(most: int) -> Any:
+    return msgspec.Meta(max_length=most)
+
+
+class Columns(msgspec.Struct, kw_only=True):
+    """The sandbox's own row."""
+
+    title: Annotated[str, _text(200)]
+    scenario: Annotated[str, _text(100)]
+    branch: Annotated[str, _text(40)]
+    stack: Annotated[str, _text(8)]
+    seed: _Seed
+    revision: _Count
+    tick: _Count
+    now_ms: _Count
+    tick_ms: Annotated[int, msgspec.Meta(gt=0, le=2**31 - 1)]
+    speed: Annotated[float, msgspec.Meta(ge=0, le=1000)]
+    hash: Annotated[str, _text(64)]
+    problem: str = ""
+    keep_ticks: _Count = 0
+    keep_days: Annotated[int, msgspec.Meta(ge=0, le=36_500)] = 0
+    kept_revision: _Count = 0
+    kept_tick: _Count = 0
+
+
+class Line(msgspec.Struct, array_like=True):
+    """A revision."""
+
+    number: _Count
+    tick: _Count
+    t_ms: _Count
+    kind: Annotated[str, _text(9)]
+    operation: dict[str, Any]
+    summary: Annotated[str, _text(300)]
+    undone: bool
+    at_us: int | None = None  # wall time, since 1970
+    who: str = ""  # a user's name
+
+
+class EventLine(msgspec.Struct, array_like=True):
+    """An event."""
+
+    revision: _Count
+    seq: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+    tick: _Count
+    t_ms: _Count
+    type: Annotated[str, _text(16)]
+    subject: Annotated[str, _text(400)]
+    by: Annotated[str, _text(400)]
+    reason: Annotated[str, _text(128)]
+    message: str
+    data: dict[str, Any]
+
+
+class SampleLine(msgspec.Struct, array_like=True):
+    """A sample."""
+
+    revision: _Count
+    tick: _Count
+    body: dict[str, Any]
+
+
+class CheckpointLine(msgspec.Struct, array_like=True):
+    """A checkpoint."""
+
+    revision: _Count
+    tick: _Count
+    world: bytes
+    page: bytes
+
+
+class Archive(msgspec.Struct, kw_only=True):
+    """What the file holds."""
+
+    columns: Columns
+    start_policy: dict[str, Any]
+    world: bytes
+    page: dict[str, dict[str, Any]]
+    revisions: list[Line]
+    events: list[EventLine]
+    diffs: list[tuple[_Count, bytes]]
+    samples: list[SampleLine]
+    checkpoints: list[CheckpointLine]
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Archive).decode
+
+
+def write(sandbox_id: str) -> bytes:
+    """Return the sandbox, as committed last, as a file. O(its history).
+
+    Raises NotFoundError, and GoneError when it is archived.
+    """
+    for _ in range(5):
+        body, sandbox = worlds.encoded(sandbox_id)
+        archive = _archive(sandbox, body)
+        # What was let go meanwhile would be missing.
+        still = Sandbox.objects.filter(pk=sandbox_id)
+        if still.filter(kept_revision=sandbox.kept_revision).exists():
+            return seal(archive)
+    raise BusyError("the sandbox changes faster than it can be read; pause it")
+
+
+def whole(sandbox: Sandbox) -> bytes:
+    """Return the sandbox as a file, whether it is open or archived."""
+    if sandbox.archived_at is not None:
+        return bytes(sandbox.stored.body)
+    return write(sandbox.pk)
+
+
+def seal(archive: Archive) -> bytes:
+    """Return an archive as the bytes of its file."""
+    head = MAGIC + str(FORMAT).encode() + b"\n"
+    return head + zlib.compress(_encode(archive), 1)
+
+
+def unseal(data: bytes, most: int) -> Archive:
+    """Return what a file holds; at most `most` bytes when opened.
+
+    Raises InvalidError for what is no archive, of a later format, cut off or
+    damaged.
+    """
+    head, _, rest = data.partition(b"\n")
+    if not head.startswith(MAGIC):
+        raise wrong("expected a sandbox that was exported as a file")
+    given = head.removeprefix(MAGIC)[:20].decode("ascii", "replace")
+    if given not in map(str, READ):
+        known = f"{READ[0]} to {FORMAT}"
+        raise wrong(f"expected format {known}, got {given!r}; update this program")
+    opener = zlib.decompressobj()
+    try:
+        body = opener.decompress(rest, most)
+        if opener.unconsumed_tail:
+            raise wrong(f"over {most} bytes when opened")
+        if not opener.eof:
+            raise wrong("the file is cut off")
+        if opener.unused_data:
+            raise wrong(f"{len(opener.unused_data)} bytes follow its end")
+        return _decode(body)
+    except (zlib.error, msgspec.MsgspecError) as error:
+        raise wrong(f"the file is damaged: {error}") from error
+
+
+def wrong(problem: str) -> InvalidError:
+    """Return the refusal of a file."""
+    return InvalidError(problem, causes=[Cause(problem=problem)])
+
+
+def _archive(sandbox: Sandbox, world: bytes) -> Archive:
+    past = history.lineage(sandbox)
+    return Archive(
+        columns=Columns(
+            **{name: getattr(sandbox, name) for name in Columns.__struct_fields__}
+        ),
+        start_policy=sandbox.start_policy,
+        world=world,
+        page=history.page_at(sandbox, sandbox.revision),
+        revisions=_revisions(sandbox),
+        events=[
+            EventLine(*row) for row in _rows(Event, past, EventLine.__struct_fields__)
+        ],
+        diffs=[(n, bytes(body)) for n, body in _rows(Diff, past, ("revision", "body"))],
+        samples=[
+            SampleLine(*row)
+            for row in _rows(Sample, past, SampleLine.__struct_fields__)
+        ],
+        checkpoints=[
+            CheckpointLine(revision, tick, bytes(world), bytes(page))
+            for revision, tick, world, page in _rows(
+                Checkpoint,
+                history.lineage(sandbox, whole=True),
+                CheckpointLine.__struct_fields__,
+            )
+        ],
+    )
+
+
+_TOLD = ("number", "tick", "t_ms", "kind", "operation", "summary", "undone")
+
+
+def _revisions(sandbox: Sandbox) -> list[Line]:
+    past = history.lineage(sandbox, whole=True)
+    rows = Revision.objects.filter(history.within(past, "number")).order_by("number")
+    found = rows.values_list(*_TOLD, "at", "who__username")
+    return [
+        Line(
+            number=row[0],
+            tick=row[1],
+            t_ms=row[2],
+            kind=row[3],
+            operation=row[4],
+            summary=row[5],
+            undone=row[6],
+            at_us=_micros(row[7]),
+            who=row[8] or "",
+        )
+        for row in found
+    ]
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _micros(at: datetime) -> int:
+    gone = at - _EPOCH
+    return (gone.days * 86_400 + gone.seconds) * 1_000_000 + gone.microseconds
+
+
+def moment(line: Line) -> datetime:
+    """Return when a revision was made; now for a file that does not say."""
+    if line.at_us is None:
+        return clock.now()
+    try:
+        return _EPOCH + timedelta(microseconds=line.at_us)
+    except OverflowError as error:
+        raise wrong(f"revision {line.number}: no such time: {line.at_us}") from error
+
+
+def _rows(model: Any, past: list[history.Stretch], columns: tuple[str, ...]) -> Any:
+    found = model.objects.filter(history.within(past, "revision"))
+    return found.order_by("revision", "pk").values_list(*columns)
+
+
+def find_user(name: str, known: dict[str, int | None]) -> int | None:
+    """Return the id of the user of that name, if there is one; `known` remembers."""
+    if name and name not in known:
+        found = User.objects.filter(username=name).values_list("pk", flat=True)
+        known[name] = found.first()
+    return known.get(name)

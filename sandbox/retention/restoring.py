@@ -1,0 +1,175 @@
+"""An archive back to rows: checked as a whole first, then written at once."""
+
+from __future__ import annotations
+
+import zlib
+
+import msgspec
+from django.db import DatabaseError, transaction
+
+from sandbox.base import bulk
+from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
+from sandbox.models.fields import json_text
+from sandbox.page import packing
+from sandbox.retention import archives
+from sandbox.retention.archives import Archive, wrong
+from sandbox.world import (
+    manifests,
+    operations,
+    worlds,
+)
+from scheduler.errors import SchedulerError
+from scheduler.world import World
+
+_DAMAGE = (
+    zlib.error,
+    msgspec.MsgspecError,
+    packing.FormatError,
+    SchedulerError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+)
+
+
+def check(archive: Archive, most: int) -> World:
+    """Return the archive's world, after every part was opened once.
+
+    Refuses what would break later, with InvalidError: parts that cannot be read,
+    that come to over `most` bytes, or that do not join up.
+    """
+    _check_sequence(archive)
+    try:
+        for body in _bodies(archive):
+            most -= packing.opened_size(body, most)
+        for line in archive.revisions:
+            operations.from_document(line.operation)
+        for number, body in archive.diffs:
+            patch = packing.unpack_patch(body)
+            if (patch.from_revision, patch.revision) != (number - 1, number):
+                raise wrong(f"the diff of revision {number} leads elsewhere")
+        for checkpoint in archive.checkpoints:
+            packing.unpack_page(checkpoint.page)
+            World.parts(packing.world_bytes(checkpoint.world))
+    except _DAMAGE as error:
+        raise wrong(f"the file is damaged: {error}") from error
+    return _world(archive)
+
+
+def _bodies(archive: Archive) -> list[bytes]:
+    pages = [part for c in archive.checkpoints for part in (c.world, c.page)]
+    return [*(body for _, body in archive.diffs), *pages]
+
+
+def _check_sequence(archive: Archive) -> None:
+    """Refuse a history with holes in what is kept of it."""
+    last, kept = archive.columns.revision, archive.columns.kept_revision
+    numbers = [line.number for line in archive.revisions]
+    if not numbers or numbers != list(range(numbers[0], last + 1)):
+        raise wrong(f"its revisions do not count up to {last} without a gap")
+    marks = [c.revision for c in archive.checkpoints if kept <= c.revision <= last]
+    if not marks:
+        raise wrong(f"it has no checkpoint from revision {kept} on")
+    missing = set(range(min(marks) + 1, last + 1)) - {n for n, _ in archive.diffs}
+    if missing:
+        raise wrong(f"the diff of revision {min(missing)} is missing")
+
+
+def _world(archive: Archive) -> World:
+    try:
+        world = World.decode(archive.world)
+        found = world.hash()
+    except Exception as error:  # whatever a made-up world trips over is its fault
+        raise wrong(f"its world cannot be read: {error}") from error
+    if found != archive.columns.hash:
+        raise wrong("its world is not the one that was exported: the hash differs")
+    return world
+
+
+def columns_of(archive: Archive, world: World) -> dict[str, object]:
+    """Return the columns of the sandbox's row."""
+    columns = msgspec.to_builtins(archive.columns)
+    return {
+        **columns,
+        "stack": world.policy.spec.stack,
+        "header": worlds.header_bytes(world),
+        "start_policy": archive.start_policy,
+    }
+
+
+def insert(sandbox: Sandbox, archive: Archive, world: World, *, after: int = 0) -> None:
+    """Write the objects, and the history above revision `after`: all or nothing."""
+    try:
+        with transaction.atomic():
+            manifests.store(sandbox.pk, world.objects.values(), sandbox.revision)
+            _insert_revisions(sandbox, archive, after)
+            _insert_lines(sandbox.pk, archive, after)
+            _insert_checkpoints(sandbox, archive, world, after)
+    except DatabaseError as error:
+        raise wrong(f"it does not fit into the database: {error}") from error
+
+
+def _insert_revisions(sandbox: Sandbox, archive: Archive, after: int) -> None:
+    known: dict[str, int | None] = {}
+    Revision.objects.bulk_create(
+        [
+            Revision(
+                sandbox=sandbox,
+                number=line.number,
+                tick=line.tick,
+                t_ms=line.t_ms,
+                kind=line.kind,
+                operation=line.operation,
+                summary=line.summary,
+                undone=line.undone,
+                at=archives.moment(line),
+                who_id=archives.find_user(line.who, known),
+            )
+            for line in archive.revisions
+            if line.number > after
+        ],
+        batch_size=500,
+    )
+
+
+def _insert_lines(pk: str, archive: Archive, after: int) -> None:
+    bulk.insert(
+        Event,
+        ("sandbox_id", *archives.EventLine.__struct_fields__),
+        [
+            (pk, *msgspec.structs.astuple(event)[:-1], json_text(event.data))
+            for event in archive.events
+            if event.revision > after
+        ],
+    )
+    bulk.insert(
+        Diff,
+        ("sandbox_id", "revision", "body"),
+        [(pk, *row) for row in archive.diffs if row[0] > after],
+    )
+    bulk.insert(
+        Sample,
+        ("sandbox_id", "revision", "tick", "body"),
+        [
+            (pk, row.revision, row.tick, json_text(row.body))
+            for row in archive.samples
+            if row.revision > after
+        ],
+    )
+
+
+def _insert_checkpoints(
+    sandbox: Sandbox, archive: Archive, world: World, after: int
+) -> None:
+    """Keep the present as a checkpoint too, unless it is one."""
+    rows = [
+        (sandbox.pk, *msgspec.structs.astuple(row))
+        for row in archive.checkpoints
+        if row.revision > after
+    ]
+    if not any(row[1] == sandbox.revision for row in rows):
+        parts = (packing.pack_world(world), packing.pack_page(archive.page))
+        rows.append((sandbox.pk, sandbox.revision, sandbox.tick, *parts))
+    columns = ("sandbox_id", "revision", "tick", "world", "page")
+    bulk.insert(Checkpoint, columns, rows)

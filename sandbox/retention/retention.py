@@ -1,0 +1,163 @@
+"""How much history is kept: what may go of a sandbox, and its deletion in batches.
+
+Whole stretches go, oldest first, up to a checkpoint: the first revision that is
+kept is one, so every tick that is still shown is shown as it was. Operations stay,
+and a few checkpoints, so that old edits can still be undone. What a fork shares
+stays for as long as the fork keeps it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Model, Q, QuerySet
+from django.utils import timezone
+
+from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
+from sandbox.world import history
+
+#: Rows that go in one transaction: some ten milliseconds of work.
+BATCH = 2000
+#: Of the checkpoints before what is kept, those at multiples of this stay.
+SPARSE = 1024
+#: With less than this part too much, history is left alone: it goes in lumps.
+SLACK = 8
+
+_ROWS: tuple[type[Model], ...] = (Event, Diff, Sample)
+
+
+class Keep(NamedTuple):
+    """How much is kept; 0 = all."""
+
+    ticks: int
+    days: int
+
+
+class Place(NamedTuple):
+    """A revision and its tick."""
+
+    revision: int
+    tick: int
+
+
+def keep_of(sandbox: Sandbox) -> Keep:
+    """Return what holds here: the sandbox's own wish, and no more than the operator's."""
+    most = settings.HISTORY
+    return Keep(
+        _stricter(sandbox.keep_ticks, most["ticks"]),
+        _stricter(sandbox.keep_days, most["days"]),
+    )
+
+
+def _stricter(one: int, other: int) -> int:
+    return min(one, other) if one and other else one or other
+
+
+def candidates() -> QuerySet[Sandbox]:
+    """Return the sandboxes of which something may have to go."""
+    found = Sandbox.objects.filter(archived_at=None).defer("header", "start_policy")
+    if any(settings.HISTORY.values()):
+        return found
+    wished = Q(keep_ticks__gt=0) | Q(keep_days__gt=0) | Q(kept_revision__gt=0)
+    return found.filter(wished)
+
+
+def beginning(sandbox: Sandbox) -> Place | None:
+    """Return where history should begin; None when nothing is to go.
+
+    The newest checkpoint that leaves as many ticks and days as are to be kept.
+    """
+    own = Revision.objects.filter(sandbox=sandbox)
+    wanted = [_at(own, condition) for condition in _before(sandbox)]
+    most = max(wanted, default=0)
+    if most <= sandbox.kept_revision:
+        return None
+    found = (
+        Checkpoint.objects.filter(
+            sandbox=sandbox, revision__lte=most, revision__gt=sandbox.kept_revision
+        )
+        .order_by("-revision")
+        .values_list("revision", "tick")
+        .first()
+    )
+    return None if found is None or found[0] <= _oldest(sandbox) else Place(*found)
+
+
+def _before(sandbox: Sandbox) -> Iterator[Q]:
+    keep = keep_of(sandbox)
+    if keep.ticks:
+        first = sandbox.tick - keep.ticks
+        if sandbox.kept_tick + keep.ticks // SLACK < first:
+            yield Q(tick__lte=first)
+    if keep.days:
+        yield Q(at__lt=timezone.now() - timedelta(days=keep.days))
+
+
+def _at(own: QuerySet[Revision], condition: Q) -> int:
+    found = own.filter(condition).order_by("-number").values_list("number", flat=True)
+    return found.first() or 0
+
+
+def _oldest(sandbox: Sandbox) -> int:
+    """Return the revision that the sandbox itself began with."""
+    return sandbox.parent_revision + 1
+
+
+def clear(sandbox: Sandbox, budget: int) -> int:
+    """Delete up to about `budget` rows before what is kept; return how many went."""
+    gone = 0
+    for model, condition in _clearable(sandbox):
+        rows = model._default_manager.filter(condition, sandbox=sandbox)
+        while gone < budget and (count := _delete_batch(model, rows)):
+            gone += count
+    return gone
+
+
+def _clearable(sandbox: Sandbox) -> Iterator[tuple[type[Model], Q]]:
+    needed = Q(pk__in=())
+    for low, high in _shared(sandbox):
+        needed |= Q(revision__gte=low, revision__lte=high)
+    past = Q(revision__lt=sandbox.kept_revision) & ~needed
+    for model in _ROWS:
+        yield model, past
+    first = Q(revision=_oldest(sandbox))
+    yield Checkpoint, past & ~first & ~Q(pk__in=_sparse(sandbox))
+
+
+def _sparse(sandbox: Sandbox) -> Any:
+    kept = Checkpoint.objects.filter(sandbox=sandbox).annotate(
+        rest=F("revision") % SPARSE
+    )
+    return kept.filter(rest=0).values("pk")
+
+
+def _shared(sandbox: Sandbox) -> Iterator[tuple[int, int]]:
+    """Yield the revisions of this sandbox that forks, and theirs, still show."""
+    for fork in descendants(sandbox):
+        if fork.archived_at is None:
+            for part in history.lineage(fork):
+                if part.sandbox_id == sandbox.pk:
+                    yield part.after + 1, part.upto
+
+
+def descendants(sandbox: Sandbox) -> Iterator[Sandbox]:
+    """Yield the forks of a sandbox, their forks, and so on."""
+    rank = [sandbox.pk]
+    while rank:
+        forks = list(Sandbox.objects.filter(parent_id__in=rank))
+        yield from forks
+        rank = [fork.pk for fork in forks]
+
+
+def _delete_batch(model: type[Model], rows: QuerySet[Model]) -> int:
+    with transaction.atomic():
+        keys = list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH])
+        if not keys:
+            return 0
+        # By the range of keys: a list of thousands would be bound one by one.
+        chosen = rows.filter(pk__gte=keys[0], pk__lte=keys[-1])
+        return chosen.delete()[0]

@@ -1,0 +1,3 @@
+"""The worker and the clock: which sandbox ticks next, and where."""
+
+from __future__ import annotations

@@ -1,0 +1,155 @@
+"""A worker: processes forked from one that has loaded everything, a task each at a time.
+
+Every process has a name and a queue of its own, so that a sandbox's ticks go where
+its world is in memory. The parent opens no connection and runs no task: it fills the
+place of whoever ends, and ends all when it is told to.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import platform
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+from celery.worker import state
+
+from sandbox.process.celery import EXPERIMENTS, app
+
+logger = logging.getLogger(__name__)
+
+#: A process that lived shorter than this is started again after a pause of as long.
+STEADY_S = 1.0
+#: Of the machine's name; the whole must fit where the sandbox's row notes it.
+LONGEST_HOST = 40
+MOST_REVOKED = 500
+_TOLD_TO_END = (signal.SIGTERM, signal.SIGINT)
+
+
+class Team:
+    """So many processes, by place. The first is for ticks alone.
+
+    A run of an experiment may take minutes, and ticks must not wait for it.
+    """
+
+    def __init__(self, width: int) -> None:
+        """Take the number of places; with one alone, ticks and runs take turns."""
+        self.width = width
+        self.running: dict[int, int] = {}  # process id -> place
+        self.started_at: dict[int, float] = {}  # place -> monotonic seconds
+        self.stopping = False
+        # Nobody writes. Only the parent keeps the end for it, so reading ends with it.
+        self.reading, self.writing = os.pipe()
+
+    def run(self) -> None:
+        """Keep every place filled until SIGTERM or SIGINT, then end all."""
+        load()
+        for number in _TOLD_TO_END:
+            signal.signal(number, self._stop)
+        for place in range(self.width):
+            self._start(place)
+        while self.running:
+            process, status = os.waitpid(-1, 0)
+            place = self.running.pop(process)
+            if not self.stopping:
+                self._refill(place, os.waitstatus_to_exitcode(status))
+
+    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+        self.stopping = True
+        for process in self.running:
+            os.kill(process, signal.SIGTERM)
+
+    def _refill(self, place: int, status: int) -> None:
+        lived_s = time.monotonic() - self.started_at[place]
+        logger.warning(
+            "a process of the worker ended, starting it again",
+            extra={"place": place, "status": status, "lived_s": lived_s},
+        )
+        if lived_s < STEADY_S:
+            time.sleep(STEADY_S)
+        if not self.stopping:
+            self._start(place)
+
+    def _start(self, place: int) -> None:
+        self.started_at[place] = time.monotonic()
+        with _undisturbed():  # or a process could miss that all shall end
+            process = os.fork()
+            if process != 0:
+                self.running[process] = place
+                return
+            for number in _TOLD_TO_END:
+                signal.signal(number, signal.SIG_DFL)
+        self._serve(place)
+
+    def _serve(self, place: int) -> NoReturn:
+        """Be the process of a place, to its end."""
+        status = 1
+        try:
+            os.close(self.writing)
+            watch = threading.Thread(target=_end_with, args=(self.reading,))
+            watch.daemon = True
+            watch.start()
+            status = work(name_of(place), experiments=place > 0 or self.width == 1)
+        except Exception:
+            logger.exception("a process of the worker failed")
+        finally:
+            os._exit(status)
+
+
+def load() -> None:
+    """Load every task and what it needs, once, in memory that all share."""
+    app.finalize()
+    app.loader.import_default_modules()
+    os.environ["CELERY_SKIP_CHECKS"] = "1"  # they were just made
+    # Tasks that expired are remembered, 50,000 of them were it not told.
+    state.revoked.maxlen = MOST_REVOKED
+    gc.collect()
+    # Looked at no more, so that the pages stay the same and are not copied.
+    gc.freeze()
+
+
+def name_of(place: int) -> str:
+    """Return the name of this process: of its place, under this parent and machine."""
+    return f"{place}.{os.getppid()}@{platform.node()[:LONGEST_HOST]}"
+
+
+def work(name: str, *, experiments: bool) -> int:
+    """Take tasks until told to end; return the exit status."""
+    queues = [app.conf.task_default_queue] + [EXPERIMENTS] * experiments
+    # Being root is no more of a risk here than for the process that started this.
+    warnings.filterwarnings("ignore", message="You're running the worker with superu")
+    worker = app.Worker(
+        hostname=name,
+        pool="solo",
+        queues=queues,
+        quiet=True,
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat="ALIVE_FILE" not in os.environ,
+    )
+    worker.start()
+    return int(worker.exitcode or 0)
+
+
+def _end_with(reading: int) -> None:
+    """Ask this process to end when the parent has gone."""
+    os.read(reading, 1)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Keep signals to end for after the block."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, _TOLD_TO_END)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _TOLD_TO_END)

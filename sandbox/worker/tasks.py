@@ -1,0 +1,171 @@
+"""Celery's doors: what is due, and one sandbox brought forward. Safe to deliver twice."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from celery import shared_task
+from celery.signals import worker_process_init
+from django.db import OperationalError
+from django.db.models import F
+
+from sandbox.actions import do_clear, do_fail, do_tick, do_trim
+from sandbox.base.errors import OvertakenError
+from sandbox.base.memory import collect_seldom
+from sandbox.experiments import tasks as experiments
+from sandbox.models import Sandbox
+from sandbox.process import idle_flag as stillness
+from sandbox.process.celery import app, own_queue
+from sandbox.retention.retention import (
+    BATCH,
+    beginning,
+    candidates,
+)
+from sandbox.world import leases
+from sandbox.world.leases import Claim
+
+logger = logging.getLogger(__name__)
+
+#: One visit to a sandbox: then others have their turn.
+VISIT_S = 0.4
+#: A visitor waits this long for a tick that is nearly due, rather than go away.
+NEARLY_S = 0.06
+#: Clearing history away goes on for so long at a time.
+TIDY_S = 2.0
+#: A tick that its process has not begun after this is sent to all of them.
+EXPIRES_S = 1.0
+#: There it keeps its place for so long: who never gets a turn must not lose it too.
+EXPIRES_FOR_ALL_S = 4.0
+
+
+@worker_process_init.connect
+def _make_ready(**_: object) -> None:
+    collect_seldom()
+
+
+@shared_task(name="sandbox.pulse", ignore_result=True)
+def pulse() -> int:
+    """Send every sandbox that is due to a worker; return how many."""
+    now = time.time()
+    due = Sandbox.objects.filter(
+        playing=True, due_at__lte=now, lease_until__lt=now, queued_until__lt=now
+    ).order_by("due_at")
+    sent = 0
+    for pk, warm, queued_until in due.values_list("pk", "warm", "queued_until")[:500]:
+        # One that was sent and never begun goes to whoever is there.
+        to = warm if queued_until == 0 else ""
+        expires_s = EXPIRES_S if to else EXPIRES_FOR_ALL_S
+        if Sandbox.objects.filter(pk=pk, queued_until=queued_until).update(
+            queued_until=now + expires_s
+        ):
+            send(pk, to, expires_s)
+            sent += 1
+    experiments.look()
+    if not sent:
+        stillness.mark_if_still()
+    return sent
+
+
+def send(sandbox_id: str, warm: str = "", expires_s: float = EXPIRES_S) -> None:
+    """Ask a process to advance the sandbox; the one that holds its world if any."""
+    app.send_task(
+        "sandbox.advance",
+        (sandbox_id,),
+        expires=expires_s,
+        retry=False,
+        queue=own_queue(warm) if warm else app.conf.task_default_queue,
+    )
+
+
+@shared_task(name="sandbox.advance", ignore_result=True, bind=True)
+def advance(self: object, sandbox_id: str) -> int:
+    """Tick a sandbox that is due, for one visit; return how many ticks were made.
+
+    Does nothing when somebody else holds it: delivered twice, it ticks once.
+    """
+    claim = leases.take(sandbox_id)
+    if claim is None:
+        return 0
+    name = getattr(getattr(self, "request", None), "hostname", None) or ""
+    Sandbox.objects.filter(pk=sandbox_id).update(queued_until=0, warm=name)
+    try:
+        with leases.kept(claim):
+            return _visit(claim)
+    finally:
+        leases.release(claim)
+
+
+def _visit(claim: Claim) -> int:
+    ticks = 0
+    end = time.monotonic() + VISIT_S
+    while _await_due(claim, end):
+        try:
+            if do_tick(claim) is None:
+                break
+        except OvertakenError:
+            break
+        except OperationalError:
+            # The database is away or busy: the clock asks again.
+            logger.warning("tick not committed", extra={"sandbox": claim.sandbox_id})
+            break
+        except Exception as error:  # whatever it is, the page must say it
+            _stop(claim, error)
+            break
+        ticks += 1
+    return ticks
+
+
+def _await_due(claim: Claim, end: float) -> bool:
+    """Tell whether to tick now; waits for a tick that is nearly due."""
+    row = (
+        Sandbox.objects.filter(pk=claim.sandbox_id, fence=claim.fence, playing=True)
+        .annotate(away=F("due_at") - time.time())
+        .values_list("away", "waiting_until")
+        .first()
+    )
+    if row is None or time.monotonic() >= end:
+        return False
+    away, waiting_until = row
+    if waiting_until > time.time() or away > NEARLY_S:
+        return False
+    if away > 0:
+        time.sleep(away)
+    return True
+
+
+def _stop(claim: Claim, error: Exception) -> None:
+    logger.exception("tick failed", extra={"sandbox": claim.sandbox_id})
+    try:
+        do_fail(claim, f"the tick failed: {type(error).__name__}: {error}"[:1000])
+    except OvertakenError:
+        logger.warning("somebody else went on", extra={"sandbox": claim.sandbox_id})
+
+
+@shared_task(name="sandbox.tidy", ignore_result=True)
+def tidy() -> int:
+    """Let history go that is no longer to be kept; return how many rows went.
+
+    In batches, with pauses for who waits to write. What is not done in one visit
+    is done in the next. Safe to deliver twice.
+    """
+    gone, end = 0, time.monotonic() + TIDY_S
+    for sandbox in candidates().iterator():
+        if beginning(sandbox) is not None:
+            _trim(sandbox.pk)
+        while time.monotonic() < end and (count := do_clear(sandbox.pk, BATCH)):
+            gone += count
+            time.sleep(0.02)
+    return gone
+
+
+def _trim(sandbox_id: str) -> None:
+    claim = leases.take(sandbox_id)
+    if claim is None:
+        return  # somebody is at it; there is a next time
+    try:
+        do_trim(claim)
+    except OvertakenError:
+        logger.info("somebody else went on", extra={"sandbox": sandbox_id})
+    finally:
+        leases.release(claim)

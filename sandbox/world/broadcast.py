@@ -1,0 +1,97 @@
+"""Telling everyone what was committed, after it was committed.
+
+One publisher per process: a thread with a loop and one connection to the bus.
+A bus that is gone loses messages and nothing else; readers see the gap and
+take what they missed from history.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from channels.layers import get_channel_layer
+from django.db import transaction
+
+from sandbox.page.diffs import Step, encode_step
+
+logger = logging.getLogger(__name__)
+
+#: How long a tick may wait for the bus before it goes on without.
+PATIENCE_S = 1.0
+
+
+def group_of(sandbox_id: str) -> str:
+    """Return the name of the group in which a sandbox's diffs travel."""
+    return f"sandbox.{sandbox_id}"
+
+
+def after_commit(sandbox_id: str, step: Step) -> None:
+    """Send the diff once the running transaction has committed."""
+    body = encode_step(step)
+    message = {
+        "type": "diff",
+        "from": step.from_revision,
+        "revision": step.revision,
+        "body": body,
+    }
+    transaction.on_commit(lambda: _publish(sandbox_id, message), robust=True)
+
+
+def gone(sandbox_id: str) -> None:
+    """Tell that a sandbox was deleted, once that is committed."""
+    transaction.on_commit(lambda: _publish(sandbox_id, {"type": "gone"}), robust=True)
+
+
+def news(sandbox_id: str, body: Callable[[], bytes]) -> None:
+    """Send what is no part of the world (a lesson), made once that is committed."""
+    transaction.on_commit(
+        lambda: _publish(sandbox_id, {"type": "news", "body": body()}), robust=True
+    )
+
+
+def _publish(sandbox_id: str, message: dict[str, Any]) -> None:
+    layer = get_channel_layer()
+    if layer is None:
+        return
+    try:
+        _publisher().run(layer.group_send(group_of(sandbox_id), message))
+    except Exception as error:
+        logger.warning("a diff was not told: %s", error, extra={"sandbox": sandbox_id})
+
+
+class _Publisher:
+    """A thread with a running loop, made once per process."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self.loop = asyncio.new_event_loop()
+        threading.Thread(
+            target=self.loop.run_forever, name="broadcast", daemon=True
+        ).start()
+
+    def run(self, sending: Coroutine[Any, Any, None]) -> None:
+        """Run the coroutine to its end, or give up after PATIENCE_S."""
+        future = asyncio.run_coroutine_threadsafe(sending, self.loop)
+        try:
+            future.result(PATIENCE_S)
+        except TimeoutError:
+            future.cancel()
+            raise
+
+
+_lock = threading.Lock()
+_present: _Publisher | None = None
+
+
+def _publisher() -> _Publisher:
+    """Return this process's publisher; a forked child needs its own."""
+    global _present
+    with _lock:
+        if _present is None or _present.pid != os.getpid():
+            _present = _Publisher()
+        return _present

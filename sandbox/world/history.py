@@ -1,0 +1,329 @@
+"""What was: pages and worlds at any revision or tick, across forks.
+
+A fork has the history of its parent up to where it began. A page of the past
+is the newest checkpoint before it with the diffs since; a world of the past is
+the checkpoint's world with the operations done again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from django.db.models import Q, QuerySet
+
+from sandbox.base.errors import GoneError, NotFoundError
+from sandbox.base.memory import undisturbed
+from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
+from sandbox.page import diffs, rows
+from sandbox.page.diffs import Page, Step
+from sandbox.page.packing import (
+    unpack_page,
+    unpack_patch,
+    unpack_step,
+    unpack_world,
+)
+from sandbox.page.rows.transport import KEY, until_text
+from sandbox.world import operations
+from scheduler.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A part of a lineage: the revisions of one sandbox in (after, upto]."""
+
+    sandbox_id: str
+    after: int
+    upto: int
+
+
+def lineage(
+    sandbox: Sandbox, upto: int | None = None, *, whole: bool = False
+) -> list[Stretch]:
+    """Return whose revisions make up the sandbox's past, oldest first.
+
+    From the first revision that is kept; with `whole` from the very first: what
+    was done then is known for ever. One query per generation of forks. Raises
+    GoneError for an archived sandbox.
+    """
+    refuse_archived(sandbox)
+    first = 0 if whole else max(0, sandbox.kept_revision - 1)
+    end = sandbox.revision if upto is None else min(upto, sandbox.revision)
+    stretches: list[Stretch] = []
+    place: Sandbox | None = sandbox
+    while place is not None:
+        begin = place.parent_revision if place.parent_id else 0
+        if max(begin, first) < end:
+            stretches.append(Stretch(place.pk, max(begin, first), end))
+        end = min(end, begin)
+        place = place.parent if place.parent_id and end > first else None
+    return stretches[::-1]
+
+
+def refuse_archived(sandbox: Sandbox) -> None:
+    """Raise GoneError for a sandbox whose rows are in a file."""
+    if sandbox.archived_at is not None:
+        raise GoneError("the sandbox is archived; open it again first")
+
+
+def within(stretches: list[Stretch], field: str) -> Q:
+    """Return the condition that picks the rows of a lineage."""
+    condition = Q(pk__in=())
+    for part in stretches:
+        condition |= Q(
+            sandbox_id=part.sandbox_id,
+            **{f"{field}__gt": part.after, f"{field}__lte": part.upto},
+        )
+    return condition
+
+
+def revision_at(sandbox: Sandbox, tick: int) -> int:
+    """Return the last revision at or before the tick.
+
+    Raises NotFoundError for a tick that has not been, GoneError for one that is
+    no longer kept.
+    """
+    if tick > sandbox.tick:
+        raise NotFoundError(f"tick {tick} has not been yet; now is {sandbox.tick}")
+    if sandbox.kept_revision and tick < sandbox.kept_tick:
+        raise GoneError(
+            f"tick {tick} is no longer kept; "
+            f"this sandbox's history begins at tick {sandbox.kept_tick}"
+        )
+    found = (
+        Revision.objects.filter(within(lineage(sandbox), "number"), tick__lte=tick)
+        .order_by("-number")
+        .values_list("number", flat=True)
+        .first()
+    )
+    if found is None:
+        raise GoneError(f"tick {tick} is no longer known")
+    return found
+
+
+def steps_since(sandbox: Sandbox, revision: int, *, most: int) -> list[Step] | None:
+    """Return the diffs above a revision, or None when they do not join up."""
+    if sandbox.revision - revision > most:
+        return None
+    bodies = (
+        Diff.objects.filter(within(lineage(sandbox), "revision"), revision__gt=revision)
+        .order_by("revision")
+        .values_list("body", flat=True)
+    )
+    steps = [unpack_step(bytes(body)) for body in bodies]
+    at = revision
+    for step in steps:
+        if step.from_revision != at:
+            return None
+        at = step.revision
+    return steps if at == sandbox.revision else None
+
+
+class _Pages:
+    """Pages of the recent past, kept so that the next one is a few diffs away."""
+
+    MOST_ROWS = 200_000
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pages: OrderedDict[tuple[str, int], Page] = OrderedDict()
+
+    def nearest(self, sandbox_id: str, low: int, high: int) -> tuple[int, Page] | None:
+        with self._lock:
+            found = [
+                key
+                for key in self._pages
+                if key[0] == sandbox_id and low <= key[1] <= high
+            ]
+            if not found:
+                return None
+            best = max(found)
+            self._pages.move_to_end(best)
+            return best[1], dict(self._pages[best])
+
+    def keep(self, sandbox_id: str, revision: int, page: Page) -> None:
+        with self._lock:
+            self._pages[sandbox_id, revision] = page
+            total = sum(map(len, self._pages.values()))
+            while (total > self.MOST_ROWS or len(self._pages) > 32) and len(
+                self._pages
+            ) > 1:
+                _, oldest = self._pages.popitem(last=False)
+                total -= len(oldest)
+
+
+_pages = _Pages()
+
+
+def page_at(sandbox: Sandbox, revision: int) -> Page:
+    """Return every row as it was at a revision.
+
+    Raises GoneError when its checkpoint is no longer kept. Cost: opening one
+    checkpoint and at most 64 diffs.
+    """
+    stretches = lineage(sandbox, revision)
+    at, page = _start(stretches, revision)
+    bodies = (
+        Diff.objects.filter(
+            within(stretches, "revision"), revision__gt=at, revision__lte=revision
+        )
+        .order_by("revision")
+        .values_list("body", flat=True)
+    )
+    with undisturbed():
+        for body in bodies:
+            patch = unpack_patch(bytes(body))
+            diffs.apply(page, patch)
+            at = patch.revision
+    if at != revision:
+        raise GoneError(f"revision {revision} is no longer known")
+    if stretches:
+        _pages.keep(stretches[-1].sandbox_id, revision, dict(page))
+    return _as_of(page, sandbox, revision)
+
+
+def _start(stretches: list[Stretch], revision: int) -> tuple[int, Page]:
+    checkpoint = _checkpoint(stretches, revision)
+    low = checkpoint.revision
+    near = _pages.nearest(stretches[-1].sandbox_id, low, revision)
+    if near is not None:
+        return near
+    page = Checkpoint.objects.values_list("page", flat=True).get(pk=checkpoint.pk)
+    with undisturbed():
+        return low, unpack_page(bytes(page))
+
+
+def _checkpoint(stretches: list[Stretch], revision: int) -> Checkpoint:
+    found = (
+        Checkpoint.objects.filter(within(stretches, "revision"), revision__lte=revision)
+        .defer("world", "page")
+        .order_by("-revision")
+        .first()
+    )
+    if found is None:
+        raise GoneError(f"revision {revision} is no longer known")
+    return found
+
+
+def _as_of(page: Page, sandbox: Sandbox, revision: int) -> Page:
+    """Show a parent's past as the fork's own: its id, title and branch."""
+    row = {
+        **page[KEY],
+        "id": sandbox.pk,
+        "title": sandbox.title,
+        "branch": sandbox.branch,
+        "parent": sandbox.parent_id,
+        "firstTick": sandbox.kept_tick,
+    }
+    if revision == sandbox.revision:
+        row |= {"playing": sandbox.playing, "until": until_text(sandbox.until)}
+    page[KEY] = row
+    return page
+
+
+def world_at(sandbox: Sandbox, revision: int) -> World:
+    """Return the world as it was at a revision: run again from a checkpoint.
+
+    Also before the first revision that is kept, for edits to be undone: what was
+    done stays known, and some checkpoints stay to begin from. Raises GoneError when
+    an update of this program decides otherwise than it did then.
+    """
+    stretches = lineage(sandbox, revision, whole=True)
+    checkpoint = _checkpoint(stretches, revision)
+    body = Checkpoint.objects.values_list("world", flat=True).get(pk=checkpoint.pk)
+    world = unpack_world(bytes(body))
+    documents = (
+        Revision.objects.filter(
+            within(stretches, "number"),
+            number__gt=checkpoint.revision,
+            number__lte=revision,
+        )
+        .order_by("number")
+        .values_list("operation", flat=True)
+    )
+    for document in documents:
+        operations.perform(world, operations.from_document(document))
+        world.take()
+    _refuse_another(sandbox, stretches, revision, world)
+    return world
+
+
+def _refuse_another(
+    sandbox: Sandbox, stretches: list[Stretch], revision: int, world: World
+) -> None:
+    """Refuse a world that shows something else than was shown.
+
+    What the schedulers remember may differ from one version to the next; what
+    they decided may not.
+    """
+    body = (
+        Diff.objects.filter(within(stretches, "revision"), revision=revision)
+        .values_list("body", flat=True)
+        .first()
+    )
+    told = unpack_patch(bytes(body)).updated.get(KEY, {}).get("hash") if body else None
+    if told is None or told == world.hash()[: len(told)]:
+        return
+    shown = page_at(sandbox, revision)
+    delta = diffs.between(shown, rows.page_of(world, sandbox))
+    delta.updated.pop(KEY, None)
+    if not delta.empty():
+        raise GoneError(
+            f"tick {world.tick} can be looked at but not gone on from: an update of "
+            "this program decides otherwise; take a tick with a checkpoint"
+        )
+
+
+def effective(sandbox: Sandbox, after: int = 0) -> list[Revision]:
+    """Return the revisions whose operations, in order, make the present world.
+
+    Rewinds, undone edits and turns of the transport are taken out of account.
+    Only revisions above `after` are looked at.
+    """
+    found: list[Revision] = []
+    taken: dict[int, Revision] = {}
+    query = Revision.objects.filter(
+        within(lineage(sandbox, whole=True), "number"), number__gt=after
+    ).order_by("number")
+    for revision in query.iterator():
+        match operations.from_document(revision.operation):
+            case operations.Transport():
+                continue
+            case operations.Rewind(revision=target):
+                found = [r for r in found if r.number <= target]
+            case operations.Undo(revision=target):
+                taken.update({r.number: r for r in found if r.number == target})
+                found = [r for r in found if r.number != target]
+            case operations.Redo(revision=target):
+                if target in taken:
+                    found.append(taken.pop(target))
+                    found.sort(key=lambda r: r.number)
+            case _:
+                found.append(revision)
+    return found
+
+
+def events(sandbox: Sandbox) -> QuerySet[Event]:
+    """Return the events of the whole lineage, as a query."""
+    return Event.objects.filter(within(lineage(sandbox), "revision"))
+
+
+def newest_events(sandbox: Sandbox, revision: int, most: int) -> list[Event]:
+    """Return the last events up to a revision, oldest first."""
+    found = (
+        Event.objects.filter(
+            within(lineage(sandbox, revision), "revision"), revision__lte=revision
+        )
+        .defer("data")
+        .order_by("-revision", "-seq")[:most]
+    )
+    return list(found)[::-1]
+
+
+def newest_samples(sandbox: Sandbox, revision: int, most: int) -> list[Sample]:
+    """Return the last samples up to a revision, oldest first."""
+    found = Sample.objects.filter(
+        within(lineage(sandbox, revision), "revision"), revision__lte=revision
+    ).order_by("-revision")[:most]
+    return list(found)[::-1]

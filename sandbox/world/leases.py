@@ -1,0 +1,116 @@
+"""Who may write to a sandbox: one holder at a time, named by a fencing number.
+
+A holder that dies is out after its lease; a holder that is merely slow finds
+a newer fence when it commits, and its work is thrown away.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from django.db import DatabaseError, connection
+from django.db.models import F
+
+from sandbox.base.errors import BusyError, NotFoundError
+from sandbox.models import Sandbox
+
+logger = logging.getLogger(__name__)
+
+LEASE_S = 4.0
+_FIRST_WAIT_S, _LONGEST_WAIT_S = 0.004, 0.05
+#: How long ticks keep out of the way of an edit that asked.
+_WAITING_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to commit to one sandbox, while the fence is the newest."""
+
+    sandbox_id: str
+    fence: int
+
+
+def take(sandbox_id: str, *, lease_s: float = LEASE_S) -> Claim | None:
+    """Return a claim, or None when somebody else holds the sandbox."""
+    now = time.time()
+    free = Sandbox.objects.filter(pk=sandbox_id, lease_until__lt=now)
+    if free.update(fence=F("fence") + 1, lease_until=now + lease_s) != 1:
+        return None
+    fence = Sandbox.objects.values_list("fence", flat=True).get(pk=sandbox_id)
+    return Claim(sandbox_id, fence)
+
+
+def renew(claim: Claim, *, lease_s: float = LEASE_S) -> bool:
+    """Hold on for longer; False when the claim is lost."""
+    mine = Sandbox.objects.filter(pk=claim.sandbox_id, fence=claim.fence)
+    return mine.update(lease_until=time.time() + lease_s) == 1
+
+
+def release(claim: Claim) -> None:
+    """Give the sandbox back; nothing happens when the claim is lost already."""
+    mine = Sandbox.objects.filter(pk=claim.sandbox_id, fence=claim.fence)
+    mine.update(lease_until=0)
+
+
+@contextmanager
+def kept(claim: Claim) -> Iterator[None]:
+    """Renew the claim from a thread for as long as the block runs.
+
+    For what may take longer than a lease; a process that dies renews nothing.
+    """
+    done = threading.Event()
+    thread = threading.Thread(target=_renew_until, args=(claim, done), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+
+
+def _renew_until(claim: Claim, done: threading.Event) -> None:
+    asked = False
+    try:
+        while not done.wait(LEASE_S / 3):
+            asked = True
+            if not renew(claim):
+                return
+    except DatabaseError as error:
+        logger.warning("lease not renewed: %s", error)
+    finally:
+        if asked:
+            connection.close()
+
+
+@contextmanager
+def claimed(sandbox_id: str, *, patience_s: float = 15.0) -> Iterator[Claim]:
+    """Hold the sandbox for an edit; running ticks step aside for it.
+
+    Raises NotFoundError, and BusyError when nobody gives way in time.
+    """
+    claim = _insist(sandbox_id, time.monotonic() + patience_s)
+    Sandbox.objects.filter(pk=sandbox_id).update(waiting_until=0)
+    try:
+        with kept(claim):
+            yield claim
+    finally:
+        release(claim)
+
+
+def _insist(sandbox_id: str, until: float) -> Claim:
+    wait = _FIRST_WAIT_S
+    while (claim := take(sandbox_id)) is None:
+        asked = Sandbox.objects.filter(pk=sandbox_id).update(
+            waiting_until=time.time() + _WAITING_S
+        )
+        if not asked:
+            raise NotFoundError(f"sandbox {sandbox_id} is not there")
+        if time.monotonic() > until:
+            raise BusyError("the sandbox is busy with something long; try again")
+        time.sleep(wait)
+        wait = min(2 * wait, _LONGEST_WAIT_S)
+    return claim

@@ -1,0 +1,54 @@
+"""The kube-schedulers of a sandbox: what sharing the nodes has cost each of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.models import Sandbox
+from sandbox.world import history, worlds
+from scheduler.kube.scheduling.scheduler import Process
+from scheduler.kube.stage import KubeStage
+from scheduler.records.policy import Simulation
+from scheduler.world import World
+
+Row = dict[str, Any]
+
+
+def schedulers(sandbox: Sandbox, revision: int) -> list[Row]:
+    """Return a row per scheduler, now or at an earlier revision; none under YuniKorn.
+
+    Attempts, conflicts, retries and idle time count from the start of the run.
+    """
+    if revision != sandbox.revision:
+        return _rows(history.world_at(sandbox, revision))
+    with worlds.looking_at(sandbox) as world:
+        return _rows(world)
+
+
+def _rows(world: World) -> list[Row]:
+    kube = world.kube
+    if kube is None:
+        return []
+    simulation = world.policy.spec.simulation
+    return [_row(kube, process, simulation) for process in kube.processes]
+
+
+def _row(kube: KubeStage, process: Process, simulation: Simulation) -> Row:
+    counts = kube.counts[process.name]
+    return {
+        "key": f"Scheduler//{process.name}",
+        "kind": "Scheduler",
+        "name": process.name,
+        "namespace": "",
+        "binding": simulation.binding,
+        "locking": simulation.locking if kube.in_rounds else "",
+        "queued": len(process.queue.entries),
+        "held": len(process.held),
+        "attempts": counts.attempts,
+        "bindings": counts.bindings,
+        "conflicts": counts.conflicts,
+        "retries": counts.retries,
+        "refused": counts.refused,
+        "blocked": counts.blocked,
+        "idleMs": counts.idle_ms,
+    }

@@ -1,0 +1,246 @@
+"""Rows to world, in a fixed number of queries; and the worlds a process holds.
+
+A held world is brought up to date by doing again what was committed since, or
+read anew from rows: both give the same world, which its hash proves.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from sandbox.base.errors import BusyError, NotFoundError
+from sandbox.base.memory import let_go, undisturbed
+from sandbox.models import Diff, Revision, Sandbox
+from sandbox.page import diffs, rows
+from sandbox.page.diffs import Page, Step
+from sandbox.page.packing import unpack_step
+from sandbox.page.rows.tally import Tally
+from sandbox.world import (
+    history,
+    manifests,
+    operations,
+)
+from scheduler.world import Header, World
+
+logger = logging.getLogger(__name__)
+
+#: Worlds kept in memory by one process: this many objects in all.
+MOST_OBJECTS = 60_000
+#: Beyond this many commits it is quicker to read rows than to do them again.
+MOST_CATCH_UP = 12
+
+_headers = msgspec.msgpack.Decoder(Header)
+_encode_header = msgspec.msgpack.Encoder(order="sorted").encode
+
+
+@dataclass(slots=True)
+class Held:
+    """A sandbox in memory: its world and its page, both at one revision."""
+
+    sandbox_id: str
+    revision: int
+    world: World
+    page: Page
+    tally: Tally  # of the page's workloads
+
+
+def _size(held: Held) -> int:
+    return len(held.world.objects)
+
+
+class _Cache:
+    """The worlds of this process, least recently used first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: OrderedDict[str, Held] = OrderedDict()
+        self._doors: dict[str, threading.RLock] = {}
+
+    def door(self, sandbox_id: str) -> threading.RLock:
+        """Return the lock to hold while using this sandbox's world."""
+        with self._lock:
+            return self._doors.setdefault(sandbox_id, threading.RLock())
+
+    def get(self, sandbox_id: str) -> Held | None:
+        with self._lock:
+            return self._held.get(sandbox_id)
+
+    def put(self, held: Held) -> None:
+        with self._lock:
+            before = self._held.get(held.sandbox_id)
+            gone = [before] if before and before.world is not held.world else []
+            self._held[held.sandbox_id] = held
+            self._held.move_to_end(held.sandbox_id)
+            total = sum(map(_size, self._held.values()))
+            while total > MOST_OBJECTS and len(self._held) > 1:
+                _, oldest = self._held.popitem(last=False)
+                total -= _size(oldest)
+                gone.append(oldest)
+            count = sum(map(_size, gone))
+        del before, gone
+        let_go(count, kept=total)
+
+    def drop(self, sandbox_id: str) -> None:
+        with self._lock:
+            held = self._held.pop(sandbox_id, None)
+            count = _size(held) if held else 0
+            total = sum(map(_size, self._held.values()))
+        del held
+        let_go(count, kept=total)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._held.clear()
+
+
+_cache = _Cache()
+door = _cache.door
+drop = _cache.drop
+forget_all = _cache.clear
+
+
+def hold(sandbox: Sandbox) -> Held:
+    """Return the sandbox's world at `sandbox.revision`, to be changed.
+
+    The caller holds the sandbox's claim and its `door`, and drops the world
+    when a change fails half-way.
+    """
+    held = _cache.get(sandbox.pk)
+    if held is None or not _catch_up(held, sandbox):
+        held = _read(sandbox)
+    _cache.put(held)
+    return held
+
+
+def keep(held: Held) -> None:
+    """Hold a world that was made otherwise: a fork, an earlier state."""
+    _cache.put(held)
+
+
+def bring_page_forward(sandbox_id: str, step: Step) -> None:
+    """Apply a diff that left the world as it is to the world held here, if any."""
+    held = _cache.get(sandbox_id)
+    if held is not None and held.revision == step.from_revision:
+        diffs.apply(held.page, step)
+        held.revision = step.revision
+
+
+def header_bytes(world: World) -> bytes:
+    """Return the header as it is stored in the sandbox's row."""
+    return _encode_header(world.header())
+
+
+def fresh(sandbox: Sandbox) -> World:
+    """Return the world of the sandbox's rows; always the same number of queries."""
+    header = _headers.decode(bytes(sandbox.header))
+    with undisturbed():
+        return World.load(header, manifests.load(sandbox.pk))
+
+
+@contextmanager
+def looking_at(sandbox: Sandbox) -> Iterator[World]:
+    """Lend the world at `sandbox.revision` to somebody who only asks it.
+
+    The one held here if it is current, else one read from rows.
+    """
+    history.refuse_archived(sandbox)
+    with door(sandbox.pk):
+        held = _cache.get(sandbox.pk)
+        if held is not None and held.revision == sandbox.revision:
+            yield held.world
+            return
+    yield copy_of(sandbox.pk)[0]
+
+
+def policy_of(sandbox: Sandbox) -> dict[str, Any]:
+    """Return the policy document in force."""
+    return _headers.decode(bytes(sandbox.header)).policy
+
+
+def encoded(sandbox_id: str) -> tuple[bytes, Sandbox]:
+    """Return the world as committed last, as bytes, and the row it belongs to."""
+    sandbox = Sandbox.objects.select_related("parent").filter(pk=sandbox_id).first()
+    if sandbox is not None and sandbox.archived_at is None:
+        with door(sandbox_id):
+            held = _cache.get(sandbox_id)
+            if held is not None and held.revision == sandbox.revision:
+                return held.world.encode(), sandbox
+    world, sandbox = copy_of(sandbox_id)
+    return world.encode(), sandbox
+
+
+def copy_of(sandbox_id: str) -> tuple[World, Sandbox]:
+    """Return an independent world as committed last, and the row it belongs to.
+
+    For asking what would happen; nobody is kept waiting.
+    """
+    for _ in range(5):
+        sandbox = Sandbox.objects.filter(pk=sandbox_id).first()
+        if sandbox is None:
+            raise NotFoundError(f"sandbox {sandbox_id} is not there")
+        history.refuse_archived(sandbox)
+        with door(sandbox_id):
+            held = _cache.get(sandbox_id)
+            if held is not None and held.revision == sandbox.revision:
+                return held.world.copy(), sandbox
+        world = fresh(sandbox)
+        if Sandbox.objects.filter(pk=sandbox_id, revision=sandbox.revision).exists():
+            return world, sandbox
+    raise BusyError("the sandbox changes faster than it can be read; pause it")
+
+
+def _read(sandbox: Sandbox) -> Held:
+    with undisturbed():
+        world = fresh(sandbox)
+        page = rows.page_of(world, sandbox)
+    return Held(sandbox.pk, sandbox.revision, world, page, Tally.of(page))
+
+
+def _catch_up(held: Held, sandbox: Sandbox) -> bool:
+    """Do again what others committed since; False when rows are the better way."""
+    behind = sandbox.revision - held.revision
+    if behind == 0:
+        return True
+    if not 0 < behind <= MOST_CATCH_UP:
+        return False
+    missing = list(
+        Revision.objects.filter(sandbox=sandbox, number__gt=held.revision)
+        .order_by("number")
+        .values_list("number", "kind", "operation")
+    )
+    if len(missing) != behind or any(kind == Revision.RERUN for _, kind, _ in missing):
+        return False
+    for _, _, document in missing:
+        operations.perform(held.world, operations.from_document(document))
+        held.world.take()
+    if held.world.hash() != sandbox.hash:
+        logger.error(
+            "doing commits again gave another world; reading it from rows",
+            extra={"sandbox": sandbox.pk, "revision": sandbox.revision},
+        )
+        return False
+    return _catch_up_page(held, sandbox)
+
+
+def _catch_up_page(held: Held, sandbox: Sandbox) -> bool:
+    bodies = (
+        Diff.objects.filter(sandbox=sandbox, revision__gt=held.revision)
+        .order_by("revision")
+        .values_list("body", flat=True)
+    )
+    for body in bodies:
+        step = unpack_step(bytes(body))
+        if step.from_revision != held.revision:
+            return False
+        diffs.apply(held.page, step)
+        held.revision = step.revision
+    held.tally = Tally.of(held.page)
+    return held.revision == sandbox.revision

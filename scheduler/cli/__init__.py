@@ -1,0 +1,3 @@
+"""The commands of the engine: run, experiment, convert, reproduce."""
+
+from __future__ import annotations

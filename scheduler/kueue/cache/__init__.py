@@ -1,0 +1,3 @@
+"""What is admitted: the cluster, candidates for preemption, quota in use."""
+
+from __future__ import annotations

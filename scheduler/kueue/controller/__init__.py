@@ -1,0 +1,3 @@
+"""What the controllers do between cycles: objects, conditions, evictions, status."""
+
+from __future__ import annotations

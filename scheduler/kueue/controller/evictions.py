@@ -1,0 +1,198 @@
+"""Evictions: for a preemptor, for pods that are late, for a stopped queue, for good.
+
+Source: KUEUE.md 10.3, 11.
+"""
+
+from __future__ import annotations
+
+from scheduler import streams
+from scheduler.decisions import Deactivate, Evict, Preempt, Requeue
+from scheduler.kueue.controller.lifecycle import Lifecycle
+from scheduler.kueue.scheduler.entries import Entry
+from scheduler.kueue.workload.info import Work
+from scheduler.reasons import (
+    ADMITTED,
+    DEACTIVATED,
+    DEACTIVATED_DUE_TO,
+    DEACTIVATED_SENTENCE,
+    DEACTIVATION_TARGET,
+    EVICTED,
+    MAXIMUM_EXECUTION_TIME_EXCEEDED,
+    PENDING_EVALUATION,
+    PODS_DO_NOT_RUN,
+    PODS_READY,
+    PODS_READY_TIMEOUT,
+    PREEMPTED,
+    REQUEUED,
+    REQUEUED_AT_ONCE,
+    WAIT_FOR_START,
+    pods_ready_timeout,
+    preempted_for,
+)
+
+_JITTER = 0.0001
+_US = 1_000_000
+OVERTIME = DEACTIVATED_DUE_TO + MAXIMUM_EXECUTION_TIME_EXCEEDED
+
+
+def preempt(life: Lifecycle, entry: Entry) -> None:
+    """Evict an entry's targets for it; those already evicted stay as they are.
+
+    Source: KUEUE.md 10.3.
+    """
+    for victim, reason in entry.targets:
+        if victim.evicted or victim.queue is None:
+            continue
+        message = preempted_for(
+            entry.work.uid,
+            entry.work.job_uid,
+            reason,
+            entry.queue.full_path,
+            victim.queue.full_path,
+        )
+        life.say(victim, PREEMPTED, True, reason, message)
+        _mark_evicted(life, victim, PREEMPTED, message, cause=reason)
+        life.context.journal.emit(
+            Preempt(
+                at_ms=life.context.now_ms,
+                subject=victim.key,
+                by=entry.work.key,
+                reason=reason,
+                message=message,
+                strategy=life.cluster.settings.preemption,
+                work_lost_ms=_admitted_ms(life, victim),
+            )
+        )
+
+
+def evict(
+    life: Lifecycle, work: Work, reason: str, message: str, cause: str = ""
+) -> None:
+    """Start an eviction: quota is held until the job has stopped.
+
+    Source: KUEUE.md 11.1.
+    """
+    _mark_evicted(life, work, reason, message, cause=cause)
+    life.context.journal.emit(
+        Evict(
+            at_ms=life.context.now_ms,
+            subject=work.key,
+            reason=reason,
+            message=message,
+        )
+    )
+
+
+def _mark_evicted(
+    life: Lifecycle, work: Work, reason: str, message: str, *, cause: str
+) -> None:
+    queue = work.queue
+    if queue is not None:
+        queue.shelf.drop(work)
+    life.say(work, EVICTED, True, reason, message)
+    life.retime(work)
+    if queue is not None:
+        queue.shelf.put(work)
+        queue.generation += 1
+        life.mark(work, queue)
+    known = (reason, cause)
+    work.evictions[known] = work.evictions.get(known, 0) + 1
+    if work.reserved:
+        life.stopping[work] = None
+
+
+def _admitted_ms(life: Lifecycle, work: Work) -> int:
+    admitted = work.conditions.get(ADMITTED)
+    if admitted is None or not admitted.status:
+        return 0
+    return (life.context.now_us - admitted.since_us) // 1000
+
+
+def stop(life: Lifecycle, work: Work) -> None:
+    """Finish an eviction: the job has stopped, quota is released.
+
+    Source: KUEUE.md 11.1.
+    """
+    evicted = work.conditions[EVICTED]
+    life.stopping.pop(work, None)
+    again = evicted.reason in REQUEUED_AT_ONCE
+    life.say(work, REQUEUED, again, evicted.reason, evicted.message)
+    if evicted.reason != OVERTIME:  # that one begins anew when reactivated
+        work.accumulated_s += _admitted_ms(life, work) // 1000
+    work.pods_run = False
+    if PODS_READY in work.conditions:
+        life.say(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
+    life.drop(work)
+    reason = PENDING_EVALUATION if work.active else DEACTIVATED
+    life.pend(work, reason, evicted.message)
+    life.enqueue(work)
+    _emit_requeue(life, work)
+
+
+def _emit_requeue(life: Lifecycle, work: Work) -> None:
+    if work.line is None:
+        return
+    at_us = work.requeue_at_us
+    life.context.journal.emit(
+        Requeue(
+            at_ms=life.context.now_ms,
+            subject=work.key,
+            reason=work.conditions[REQUEUED].reason,
+            message=work.conditions[REQUEUED].message,
+            queue=work.local_queue,
+            not_before_ms=None if at_us is None else life.context.ms(at_us),
+        )
+    )
+
+
+def deactivate(life: Lifecycle, work: Work) -> None:
+    """Evict an inactive workload; its usage is gone at once.
+
+    Source: KUEUE.md 11.5.
+    """
+    target = work.conditions.get(DEACTIVATION_TARGET)
+    reason, message = DEACTIVATED, DEACTIVATED_SENTENCE
+    if target is not None and target.status:
+        reason = f"{DEACTIVATED_DUE_TO}{target.reason}"
+        message = f"{message} due to {target.message}"
+        life.say(work, DEACTIVATION_TARGET, False, target.reason, target.message)
+    work.requeue_count, work.requeue_at_us = 0, None
+    life.leave_line(work)
+    evict(life, work, reason, message)
+    life.drop_usage(work)
+    if not work.reserved:
+        life.pend(work, DEACTIVATED, message)
+
+
+def condemn(life: Lifecycle, work: Work, reason: str, sentence: str) -> None:
+    """Make a workload inactive for the engine's own reason.
+
+    Source: KUEUE.md 11.4, 11.6.
+    """
+    life.say(work, DEACTIVATION_TARGET, True, reason, sentence)
+    work.active = False
+    life.dirty[work] = None
+    life.context.journal.emit(
+        Deactivate(
+            at_ms=life.context.now_ms,
+            subject=work.key,
+            reason=reason,
+            message=sentence,
+        )
+    )
+
+
+def time_out(life: Lifecycle, work: Work) -> None:
+    """Evict a workload whose pods took too long, with a backoff.
+
+    Source: KUEUE.md 11.4.
+    """
+    waiting = life.cluster.settings.waiting
+    assert waiting is not None
+    work.requeue_count += 1
+    n = work.requeue_count
+    base = min(waiting.base_s * 2 ** min(n - 1, 62), waiting.most_s)
+    draw = streams.uniform(life.context.seed, "requeue", work.uid, n)
+    until = life.context.now_us + int(base * (1 + _JITTER * draw) * _US)
+    work.requeue_at_us = max(work.requeue_at_us or 0, until)
+    evict(life, work, PODS_READY_TIMEOUT, pods_ready_timeout(work.name))

@@ -1,0 +1,273 @@
+"""Objects in: what is new or edited finds its place in the cluster.
+
+Nothing is decided here. Edits are gathered and take effect together in
+`settle`, so that objects may come in any order and linking is done once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from scheduler.kueue.cache.assumed import drop_quota
+from scheduler.kueue.cache.cluster import Cluster, Door
+from scheduler.kueue.controller import status
+from scheduler.kueue.controller.lifecycle import Lifecycle
+from scheduler.kueue.controller.queue_assignment import Placing
+from scheduler.kueue.queue.pending import Line
+from scheduler.kueue.tree.tree import (
+    Cohort,
+    Node,
+    Queue,
+)
+from scheduler.records.objects import Key, Object
+from scheduler.records.quota import (
+    read_cohort,
+    read_flavor,
+    read_local_queue,
+    read_queue,
+)
+
+Memory = Mapping[str, Any]
+_TOUCHED, _QUOTA = 1, 2  # what an edit means: look again; quota moved as well
+
+
+class Intake:
+    """Takes objects and edits; `settle` puts everything where it belongs."""
+
+    def __init__(self, cluster: Cluster, life: Lifecycle, name: str) -> None:
+        self.cluster = cluster
+        self.life = life
+        self.name = name  # under which objects hold our memory
+        self.placing = Placing(cluster, life, name)
+        self.edited: dict[str, int] = {}  # ClusterQueue -> kind of edit
+        self.edited_cohorts: dict[str, None] = {}
+        self._put: dict[str, Callable[[Object, bool], None]] = {
+            "ClusterQueue": self._put_queue,
+            "Cohort": self._put_cohort,
+            "LocalQueue": self._put_door,
+            "ResourceFlavor": self._put_flavor,
+            "Namespace": self._put_namespace,
+            "RuntimeClass": self._put_runtime_class,
+            "LimitRange": self._put_limit_range,
+            "Workload": self.placing.put,
+        }
+        self._remove: dict[str, Callable[[Key], None]] = {
+            "ClusterQueue": self._remove_queue,
+            "Cohort": self._remove_cohort,
+            "LocalQueue": self._remove_door,
+            "ResourceFlavor": self._remove_flavor,
+            "Namespace": self._remove_namespace,
+            "RuntimeClass": self._remove_runtime_class,
+            "LimitRange": self._remove_limit_range,
+            "Workload": self.placing.remove,
+        }
+
+    def put(self, obj: Object, *, restore: bool) -> None:
+        """Take an object; kinds that Kueue does not read are ignored."""
+        take = self._put.get(obj.key.kind)
+        if take is not None:
+            take(obj, restore)
+
+    def remove(self, key: Key) -> None:
+        """Forget an object; kinds that Kueue does not read are ignored."""
+        forget = self._remove.get(key.kind)
+        if forget is not None:
+            forget(key)
+
+    # ---- edits ----
+
+    def edit(self, queue: Queue, kind: int = _TOUCHED) -> None:
+        """Note that a ClusterQueue's surroundings changed."""
+        self.edited[queue.name] = max(kind, self.edited.get(queue.name, 0))
+        self.life.touched_queues[queue] = None
+
+    def _edit_tree(self, node: Node | None) -> None:
+        """Note a change of quota for all ClusterQueues of a tree as it is linked."""
+        if isinstance(node, Queue):
+            for queue in self.cluster.tree_queues(node):
+                self.edit(queue, _QUOTA)
+        elif isinstance(node, Cohort):
+            root = node.root
+            for queue in root.subtree() if isinstance(root, Cohort) else ():
+                self.edit(queue, _QUOTA)
+
+    # ---- queues and what they refer to ----
+
+    def _put_queue(self, obj: Object, restore: bool) -> None:
+        spec = read_queue(obj.manifest)
+        known = self.cluster.forest.queues.get(spec.name)
+        if known is not None:
+            self._edit_tree(known)
+        queue = self.cluster.put_queue(spec)
+        if not restore and (known is None or self._renew_line(queue)):
+            for door in self.cluster.doors_of.get(queue.name, ()):
+                self.placing.replace(door.works)
+        if queue.active_since_us is None:
+            queue.active_since_us = status.active_since(obj.status)
+        if restore:
+            self._restore_queue(queue, obj.memory.get(self.name) or {})
+        else:
+            self.edit(queue, _QUOTA)
+
+    def _renew_line(self, queue: Queue) -> bool:
+        """Give the queue a new line if its strategy changed; tell whether it did."""
+        hashing = self.cluster.strategy(queue).hashing
+        if queue.line.hashing is hashing:
+            return False
+        for work in list(queue.line.works()):
+            self.placing.replace([work])
+        queue.line = Line(hashing=hashing)
+        return True
+
+    def _restore_queue(self, queue: Queue, memory: Memory) -> None:
+        queue.generation = memory.get("generation", 0)
+        queue.line.remembered = dict(memory.get("remembered") or {})
+        if memory.get("sticky"):
+            self.placing.sticky[queue.name] = Key(*memory["sticky"])
+        if memory.get("edited"):
+            self.edited[queue.name] = memory["edited"]
+
+    def _remove_queue(self, key: Key) -> None:
+        queue = self.cluster.forest.queues.get(key.name)
+        if queue is None:
+            return
+        self._edit_tree(queue)
+        self.cluster.stale = True
+        for work in list(queue.shelf.works):
+            drop_quota(work)
+        for door in self.cluster.doors_of.get(key.name, ()):
+            self.placing.replace(door.works)
+        del self.cluster.forest.queues[key.name]
+        self.edited.pop(key.name, None)
+        self.life.touched_queues.pop(queue, None)
+
+    def _put_cohort(self, obj: Object, restore: bool) -> None:
+        spec = read_cohort(obj.manifest)
+        self.cluster.stale = True
+        if not restore:
+            self._edit_tree(self.cluster.forest.cohorts.get(spec.name))
+            self.edited_cohorts[spec.name] = None
+        self.cluster.forest.specs[spec.name] = spec
+
+    def _remove_cohort(self, key: Key) -> None:
+        self._edit_tree(self.cluster.forest.cohorts.get(key.name))
+        self.cluster.stale = True
+        self.cluster.forest.specs.pop(key.name, None)
+
+    def _put_flavor(self, obj: Object, restore: bool) -> None:
+        flavor = read_flavor(obj.manifest)
+        self.cluster.flavors[flavor.name] = flavor
+        self._edit_flavor(flavor.name, restore=restore)
+
+    def _remove_flavor(self, key: Key) -> None:
+        self.cluster.flavors.pop(key.name, None)
+        self._edit_flavor(key.name)
+
+    def _edit_flavor(self, name: str, *, restore: bool = False) -> None:
+        self.cluster.refusals.clear()
+        self.cluster.stale = True
+        if restore:
+            return
+        for queue in self.cluster.forest.queues.values():
+            if any(name in group.flavors for group in queue.spec.groups):
+                self.edit(queue, _QUOTA)
+
+    def _put_door(self, obj: Object, restore: bool) -> None:
+        spec = read_local_queue(obj.manifest)
+        before = self.cluster.door(spec.namespace, spec.name).spec
+        door = self.cluster.put_door(spec)
+        if door.active_since_us is None:
+            door.active_since_us = status.active_since(obj.status)
+        if not restore and before != spec:
+            self._edit_door(door)
+
+    def _edit_door(self, door: Door) -> None:
+        self.placing.replace(door.works)
+        self.life.touched_doors[door] = None
+        queue = self.cluster.forest.queues.get(door.spec.queue) if door.spec else None
+        if queue is not None:
+            self.edit(queue)
+
+    def _remove_door(self, key: Key) -> None:
+        door = self.cluster.door(key.namespace, key.name)
+        self.placing.replace(door.works)
+        self.cluster.remove_door(door)
+
+    def _put_namespace(self, obj: Object, restore: bool) -> None:
+        before = self.cluster.namespaces.get(obj.key.name)
+        self.cluster.namespaces[obj.key.name] = obj.labels
+        if not restore and before != obj.labels:
+            self._edit_namespace(obj.key.name)
+
+    def _remove_namespace(self, key: Key) -> None:
+        self.cluster.namespaces.pop(key.name, None)
+        self._edit_namespace(key.name)
+
+    def _edit_namespace(self, name: str) -> None:
+        for (namespace, _), door in self.cluster.doors.items():
+            if namespace == name and door.spec is not None:
+                queue = self.cluster.forest.queues.get(door.spec.queue)
+                if queue is not None:
+                    self.edit(queue)
+
+    def _put_runtime_class(self, obj: Object, restore: bool) -> None:
+        self.cluster.catalogue.put_runtime_class(obj.manifest)
+        self.placing.reread(None)
+
+    def _remove_runtime_class(self, key: Key) -> None:
+        self.cluster.catalogue.remove_runtime_class(key.name)
+        self.placing.reread(None)
+
+    def _put_limit_range(self, obj: Object, restore: bool) -> None:
+        self.cluster.catalogue.put_limit_range(obj.manifest)
+        self.placing.reread(obj.key.namespace)
+
+    def _remove_limit_range(self, key: Key) -> None:
+        self.cluster.catalogue.remove_limit_range(key.namespace, key.name)
+        self.placing.reread(key.namespace)
+
+    # ---- everything into its place ----
+
+    def settle(self) -> None:
+        """Link the trees and place every new workload; idle when nothing came."""
+        if not (self.edited or self.placing.unplaced or self.cluster.stale):
+            return
+        self.cluster.link()
+        self.placing.place_all()
+        self._apply_edits()
+
+    def _apply_edits(self) -> None:
+        """Re-activate around what was edited, and let the controller look at it.
+
+        Source: KUEUE.md 5.8, 6.6.
+        """
+        for name in self.edited_cohorts:
+            self._edit_tree(self.cluster.forest.cohorts.get(name))
+        self.edited_cohorts.clear()
+        for root in {
+            self._root(n): None for n, e in self.edited.items() if e == _QUOTA
+        }:
+            self._edit_tree(root)
+        edited, self.edited = self.edited, {}
+        for name, kind in edited.items():
+            queue = self.cluster.forest.queues.get(name)
+            if queue is None:
+                continue
+            queue.generation += kind == _QUOTA
+            self.life.wake[queue] = None
+            for door in self.cluster.doors_of.get(name, ()):
+                self.life.dirty.update(door.works)
+
+    def _root(self, name: str) -> Node | None:
+        queue = self.cluster.forest.queues.get(name)
+        return None if queue is None else queue.root
+
+    def start_over(self) -> None:
+        """Try everyone again and tell the pods anew, as a restarted controller does."""
+        self.settle()
+        for queue in self.cluster.forest.queues.values():
+            self.edit(queue)
+        for work in self.cluster.works.values():
+            if work.reserved and not work.finished:
+                self.life.note_pods(work, ready=work.pods_run)

@@ -1,0 +1,237 @@
+"""Status of queues and cohorts as the API shows it, rendered on demand.
+
+Writers return what the engine keeps for itself beside the status.
+Source: Kueue API v1beta2, status of ClusterQueue, LocalQueue, Cohort.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from scheduler import durations
+from scheduler.amounts import text_of
+from scheduler.kueue.cache.cluster import Cluster, Door
+from scheduler.kueue.tree.shares import weighted_share
+from scheduler.kueue.tree.tree import Queue
+from scheduler.kueue.workload.info import Work
+from scheduler.reasons import (
+    ACTIVE,
+    CAN_ADMIT,
+    CAN_SUBMIT,
+    CANNOT_ADMIT,
+    CANNOT_SUBMIT,
+    LOCAL_IS_STOPPED,
+    NO_SUCH_QUEUE,
+)
+from scheduler.records.objects import Object
+
+Status = dict[str, Any]
+Memory = dict[str, Any]
+Verdict = tuple[bool, str, str]  # active, reason, message
+
+
+def active_since(status: Mapping[str, Any]) -> int | None:
+    """Return when a stored Active condition last flipped, negated if it is False."""
+    for condition in status.get("conditions") or ():
+        if condition.get("type") == ACTIVE and condition.get("lastTransitionTime"):
+            since = durations.stamp_us(condition["lastTransitionTime"])
+            return since if condition.get("status") == "True" else -since
+    return None
+
+
+def note_activity(cluster: Cluster, now_us: int) -> Iterator[Queue | Door]:
+    """Note when queues began or ceased to admit, and yield these; asked after edits.
+
+    Noted as it happens and not when a status is written, so that it does not
+    depend on when somebody looks.
+    """
+    for queue in cluster.forest.queues.values():
+        if _flipped(queue.active_since_us, queue.active):
+            queue.active_since_us = now_us if queue.active else -now_us
+            yield queue
+    for door in cluster.doors.values():
+        active = _door_verdict(cluster, door)[0]
+        if door.spec is not None and _flipped(door.active_since_us, active):
+            door.active_since_us = now_us if active else -now_us
+            yield door
+
+
+def _flipped(known: int | None, active: bool) -> bool:
+    return known is None or (known >= 0) is not active
+
+
+def _active(known: int | None, verdict: Verdict, obj: Object, now_us: int) -> Status:
+    """Return the Active condition; its time moves only when it flips."""
+    active, reason, message = verdict
+    same = known is not None and (known >= 0) == active
+    since = abs(known) if known is not None and same else now_us
+    return {
+        "type": ACTIVE,
+        "status": "True" if active else "False",
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": durations.stamp_text(since),
+        "observedGeneration": int(obj.metadata.get("generation") or 0),
+    }
+
+
+# ---- ClusterQueue ----
+
+
+def write_queue(cluster: Cluster, obj: Object, now_us: int) -> Memory:
+    """Write the status of a ClusterQueue."""
+    queue = cluster.forest.queues.get(obj.key.name)
+    if queue is None:
+        return {}
+    condition = _active(
+        queue.active_since_us, _queue_verdict(cluster, queue), obj, now_us
+    )
+    unadmitted = list(queue.shelf.unadmitted)
+    obj.status = {
+        "conditions": [condition],
+        "flavorsReservation": _queue_usage(queue, ()),
+        "flavorsUsage": _queue_usage(queue, unadmitted),
+        "pendingWorkloads": _pending(queue),
+        "reservingWorkloads": len(queue.shelf.works),
+        "admittedWorkloads": len(queue.shelf.works) - len(unadmitted),
+    }
+    if cluster.settings.fair:
+        obj.status["fairSharing"] = {"weightedShare": weighted_share(queue)}
+    return _queue_memory(queue)
+
+
+def _pending(queue: Queue) -> int:
+    return queue.line.queued + queue.line.waiting
+
+
+def _queue_memory(queue: Queue) -> Memory:
+    memory: Memory = {"generation": queue.generation}
+    if queue.line.remembered:
+        memory["remembered"] = dict(sorted(queue.line.remembered.items()))
+    if queue.line.sticky is not None:
+        memory["sticky"] = list(queue.line.sticky.key)
+    return memory
+
+
+def _queue_verdict(cluster: Cluster, queue: Queue) -> Verdict:
+    if queue.active:
+        return True, "Ready", CAN_ADMIT
+    problems = list(_problems(cluster, queue))
+    reason = problems[0][0]
+    sentences = ", ".join(sentence for _, sentence in problems)
+    return False, reason, f"{CANNOT_ADMIT}: {sentences}."
+
+
+def _problems(cluster: Cluster, queue: Queue) -> Iterable[tuple[str, str]]:
+    if queue.spec.stop != "None":
+        yield "Stopped", "is stopped"
+    names = [name for group in queue.spec.groups for name in group.flavors]
+    missing = [name for name in names if name not in cluster.flavors]
+    if missing:
+        listed = " ".join(missing)
+        yield "FlavorNotFound", f"references missing ResourceFlavor(s): [{listed}]"
+    if queue.spec.cohort in cluster.forest.looped:
+        yield "CohortCycle", "belongs to a cohort that is its own ancestor"
+
+
+def _queue_usage(queue: Queue, without: Iterable[Work]) -> list[Status]:
+    less: dict[tuple[str, str], int] = {}
+    for work in without:
+        for cell, amount in work.held:
+            less[cell.flavor_resource] = less.get(cell.flavor_resource, 0) + amount
+    return [
+        {
+            "name": flavor,
+            "resources": [
+                _queue_cell(queue, (flavor, resource), less)
+                for resource in group.resources
+            ],
+        }
+        for group in queue.spec.groups
+        for flavor in group.flavors
+    ]
+
+
+def _queue_cell(
+    queue: Queue, flavor_resource: tuple[str, str], less: Mapping[tuple[str, str], int]
+) -> Status:
+    cell, resource = queue.cells[flavor_resource], flavor_resource[1]
+    used = cell.usage - less.get(flavor_resource, 0)
+    borrowed = max(0, used - cell.nominal) if queue.parent is not None else 0
+    return {
+        "name": resource,
+        "total": text_of(resource, used),
+        "borrowed": text_of(resource, borrowed),
+    }
+
+
+# ---- LocalQueue ----
+
+
+def write_door(cluster: Cluster, obj: Object, now_us: int) -> Memory:
+    """Write the status of a LocalQueue."""
+    door = cluster.door(obj.key.namespace, obj.key.name)
+    condition = _active(door.active_since_us, _door_verdict(cluster, door), obj, now_us)
+    usage = _door_usage(cluster, door)
+    obj.status = {
+        "conditions": [condition],
+        "pendingWorkloads": door.pending,
+        "reservingWorkloads": door.reserving,
+        "admittedWorkloads": door.admitted,
+        "flavorsReservation": usage,
+        "flavorsUsage": usage,
+    }
+    return {}
+
+
+def _door_verdict(cluster: Cluster, door: Door) -> Verdict:
+    if door.spec is None or door.spec.stop != "None":
+        return False, "Stopped", LOCAL_IS_STOPPED
+    queue = cluster.forest.queues.get(door.spec.queue)
+    if queue is None:
+        return False, "ClusterQueueDoesNotExist", NO_SUCH_QUEUE
+    if not queue.active:
+        return False, "ClusterQueueIsInactive", CANNOT_SUBMIT
+    return True, "Ready", CAN_SUBMIT
+
+
+def _door_usage(cluster: Cluster, door: Door) -> list[Status]:
+    queue = cluster.forest.queues.get(door.spec.queue) if door.spec else None
+    if queue is None:
+        return []
+    return [
+        {
+            "name": flavor,
+            "resources": [
+                {
+                    "name": resource,
+                    "total": text_of(resource, door.usage.get((flavor, resource), 0)),
+                }
+                for resource in group.resources
+            ],
+        }
+        for group in queue.spec.groups
+        for flavor in group.flavors
+    ]
+
+
+# ---- Cohort ----
+
+
+def write_cohort(cluster: Cluster, obj: Object, now_us: int) -> Memory:
+    """Write the status of a Cohort: its weighted share."""
+    cohort = cluster.forest.cohorts.get(obj.key.name)
+    if cohort is not None and cluster.settings.fair:
+        obj.status = {"fairSharing": {"weightedShare": weighted_share(cohort)}}
+    else:
+        obj.status = {}
+    return {}
+
+
+Writer = Callable[[Cluster, Object, int], Memory]
+WRITERS: dict[str, Writer] = {
+    "ClusterQueue": write_queue,
+    "LocalQueue": write_door,
+    "Cohort": write_cohort,
+}

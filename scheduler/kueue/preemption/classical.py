@@ -1,0 +1,284 @@
+"""Classical preemption: reclaim what was lent, then make room in the own queue.
+
+Source: KUEUE.md 8 (Kueue, preemption; KEP-1337).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from scheduler.kueue.cache.borrowers import Borrowers, Needed
+from scheduler.kueue.cache.candidates import (
+    NEVER,
+    Run,
+    below_priority,
+    merged,
+)
+from scheduler.kueue.preemption.targets import (
+    Requests,
+    Target,
+    fill_back,
+    fits,
+    restore,
+    trace_targets,
+)
+from scheduler.kueue.trace import Trace, room, shares
+from scheduler.kueue.tree.quota import (
+    local_available,
+    release_all,
+    within_nominal,
+)
+from scheduler.kueue.tree.tree import (
+    Cell,
+    Cohort,
+    Node,
+    Queue,
+)
+from scheduler.kueue.workload.info import Work
+from scheduler.reasons import (
+    IN_CLUSTER_QUEUE,
+    IN_COHORT_RECLAIM_WHILE_BORROWING,
+    IN_COHORT_RECLAMATION,
+)
+
+#: A candidate and the list it stands in.
+Candidate = tuple[Work, str]
+SAME, HIERARCHY, PRIORITY = "same", "hierarchy", "priority"
+
+
+class ClassicalSearch:
+    """One search for victims, for one preemptor in one state of the tree."""
+
+    def __init__(
+        self,
+        work: Work,
+        queue: Queue,
+        requests: Requests,
+        needed: Needed,
+        *,
+        borrowers: Borrowers,
+        absent: Collection[Work] = (),
+        trace: Trace | None = None,
+    ) -> None:
+        self.work = work
+        self.queue = queue
+        self.requests = requests
+        self.needed = needed
+        self.borrowers = borrowers
+        self.absent = absent
+        self.trace = trace
+        # Per kind of candidate and per (evicted, running): runs in victim order.
+        self.runs: dict[tuple[str, bool], list[Run]] = {}
+        self.bounds: dict[Queue, tuple[Node, ...]] = {}  # queue -> path below the lca
+        self.idle: set[Queue] = set()  # found within nominal during this attempt
+
+    def find(self) -> list[Target]:
+        """Return whom to preempt, nobody when that does not help."""
+        self._collect()
+        if not any(self.runs.values()):
+            return []
+        for borrowing in self._attempts():
+            targets = self._attempt(borrowing=borrowing)
+            if targets:
+                return targets
+        return []
+
+    def _collect(self) -> None:
+        """Gather candidates. Source: KUEUE.md 8.2."""
+        spec = self.queue.spec
+        self._add(SAME, self.queue, spec.within_queue)
+        if spec.reclaim == NEVER or self.queue.parent is None:
+            self._trace_excluded("reclaimWithinCohort is Never")
+            return
+        below: Node = self.queue
+        fitting, level = _climb(self.requests)
+        for cohort in self.queue.path:
+            kind = HIERARCHY if fitting else PRIORITY
+            for queue in self._borrowers(cohort, below):
+                self.bounds[queue] = _between(queue, cohort)
+                self._add(kind, queue, spec.reclaim)
+            fits_here, level = _climb(level)
+            fitting = fitting or fits_here
+            below = cohort
+        self._trace_excluded("within its nominal quota")
+
+    def _trace_excluded(self, why: str) -> None:
+        if self.trace is not None:
+            policy = self.queue.spec.reclaim
+            self.trace.excluded(self.queue, self.bounds, policy, self.needed, why)
+
+    def _borrowers(self, cohort: Cohort, visited: Node) -> Iterator[Queue]:
+        for queue in self.borrowers.queues(cohort, self.needed):
+            if queue is not visited:
+                yield queue
+        for child in self.borrowers.cohorts(cohort, self.needed):
+            if child is not visited:
+                yield from self._borrowers(child, visited)
+
+    def _add(self, kind: str, queue: Queue, policy: str) -> None:
+        found: list[Run] = []
+        for evicted in (True, False) if queue.active else ():
+            runs = queue.shelf.runs(self.needed, policy, self.work, evicted=evicted)
+            if runs:
+                self.runs.setdefault((kind, evicted), []).extend(runs)
+                found += runs
+        if self.trace is not None:
+            why = "" if queue.active else "the ClusterQueue is not active"
+            ranks = (
+                rank for run in found for rank in run if rank[4] not in self.absent
+            )
+            self.trace.source(queue, kind, policy, ranks, self.needed, why)
+
+    def _attempts(self) -> tuple[bool, ...]:
+        """Return whether to allow borrowing, per attempt. Source: KUEUE.md 8.4."""
+        hierarchy, priority = self._has(HIERARCHY), self._has(PRIORITY)
+        forbidden = self.queue.spec.borrow_policy == NEVER
+        if not (hierarchy or priority) or (forbidden and not self._under_nominal()):
+            return (True,)
+        if forbidden and not hierarchy:
+            return (False, True)
+        return (True, False)
+
+    def _has(self, kind: str) -> bool:
+        return any(
+            rank[4] not in self.absent
+            for evicted in (True, False)
+            for run in self.runs.get((kind, evicted), ())
+            for rank in run
+        )
+
+    def _under_nominal(self) -> bool:
+        cells = (self.queue.cells[fr] for fr in self.needed)
+        return all(cell.usage < cell.nominal for cell in cells)
+
+    def _attempt(self, *, borrowing: bool) -> list[Target]:
+        """Remove candidates until the preemptor fits. Source: KUEUE.md 8.5."""
+        targets: list[Target] = []
+        self.idle.clear()
+        if self.trace is not None:
+            free = room(self.requests, borrowing=borrowing)
+            now = shares(self.queue)
+            self.trace.note("attempt", borrowing=borrowing, room=free, shares=now)
+        for work, kind in self._sequence(borrowing=borrowing):
+            if kind != SAME and self._now_idle(work):
+                self._trace_idle(work, kind)
+                continue
+            release_all(work.held)
+            targets.append(Target(work, self._reason(work, kind)))
+            fitting = fits(self.requests, borrowing=borrowing)
+            if self.trace is not None:
+                self._trace_taken(targets[-1], kind, borrowing=borrowing, fits=fitting)
+            if fitting:
+                return self._finish(targets, borrowing=borrowing)
+        restore(targets)
+        if self.trace is not None:
+            self.trace.note("failed", borrowing=borrowing, tried=len(targets))
+        return []
+
+    def _trace_idle(self, work: Work, kind: str) -> None:
+        if self.trace is not None:
+            assert work.queue is not None
+            self.trace.idle(self.bounds[work.queue], self.needed)
+            self.trace.candidate(work, kind, "skipped")
+
+    def _trace_taken(
+        self, target: Target, kind: str, *, borrowing: bool, fits: bool
+    ) -> None:
+        if self.trace is not None:
+            self.trace.candidate(
+                target.work,
+                kind,
+                "taken",
+                reason=target.reason,
+                room=room(self.requests, borrowing=borrowing),
+                fits=fits,
+                shares=shares(self.queue),
+            )
+
+    def _finish(self, targets: list[Target], *, borrowing: bool) -> list[Target]:
+        targets = fill_back(
+            targets, self.requests, borrowing=borrowing, trace=self.trace
+        )
+        if self.trace is not None:
+            trace_targets(self.trace, self.queue, targets, self.requests)
+        restore(targets)
+        return targets
+
+    def _sequence(self, *, borrowing: bool) -> Iterator[Candidate]:
+        """Yield candidates in order. Source: KUEUE.md 8.3."""
+        for evicted in (True, False):
+            for kind in (HIERARCHY, PRIORITY, SAME):
+                runs = whole = self.runs.get((kind, evicted), [])
+                if borrowing and kind == PRIORITY:
+                    runs = below_priority(runs, self._borrow_below())
+                for rank in merged(runs):
+                    if rank[4] not in self.absent:
+                        yield rank[4], kind
+                if self.trace is not None and runs is not whole:
+                    self._trace_spared(whole, self.trace)
+
+    def _trace_spared(self, runs: list[Run], trace: Trace) -> None:
+        """Note who may only go while the preemptor does not borrow."""
+        below = self._borrow_below()
+        for rank in merged(runs):
+            work = rank[4]
+            if work.priority >= below and work not in self.absent:
+                trace.limit(work.priority, None if below == _LOWEST else below)
+                trace.candidate(work, PRIORITY, "refused")
+
+    def _borrow_below(self) -> int:
+        """Return the priority from which a victim may not go to a borrower.
+
+        Source: KUEUE.md 8.2, variants.
+        """
+        spec = self.queue.spec
+        if spec.borrow_policy == NEVER:
+            return _LOWEST
+        if spec.borrow_threshold is None:
+            return self.work.priority
+        return min(self.work.priority, spec.borrow_threshold + 1)
+
+    def _now_idle(self, work: Work) -> bool:
+        """Tell whether the candidate's side has nothing more to give back."""
+        queue = work.queue
+        assert queue is not None
+        if queue in self.idle:
+            return True
+        if any(within_nominal(node, self.needed) for node in self.bounds[queue]):
+            self.idle.add(queue)
+            return True
+        return False
+
+    def _reason(self, work: Work, kind: str) -> str:
+        if kind == SAME:
+            return IN_CLUSTER_QUEUE
+        if kind == PRIORITY and work.priority < self._borrow_below():
+            return IN_COHORT_RECLAIM_WHILE_BORROWING
+        return IN_COHORT_RECLAMATION
+
+
+_LOWEST = -(2**63)
+
+
+def _climb(requests: dict[Cell, int]) -> tuple[bool, dict[Cell, int]]:
+    """Tell whether requests fit a node's subtree; return what is left for its parent.
+
+    Source: KUEUE.md 8.2.
+    """
+    fitting, rest = True, {}
+    for cell, amount in requests.items():
+        if cell.usage + amount > cell.subtree:
+            fitting = False
+        if cell.parent is not None:
+            rest[cell.parent] = max(0, amount - local_available(cell))
+    return fitting, rest
+
+
+def _between(queue: Queue, cohort: Cohort) -> tuple[Node, ...]:
+    """Return the queue and the cohorts above it, up to but without `cohort`."""
+    nodes: list[Node] = [queue]
+    for node in queue.path:
+        if node is cohort:
+            break
+        nodes.append(node)
+    return tuple(nodes)

@@ -1,0 +1,279 @@
+"""Preemption under fair sharing: who borrowed the largest weighted share yields.
+
+Source: KUEUE.md 9 (Kueue, fair sharing; KEP-1714).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+
+from scheduler.kueue.cache.borrowers import Borrowers, Needed
+from scheduler.kueue.cache.candidates import Rank, merged
+from scheduler.kueue.preemption.ordering import Pile, Tournament
+from scheduler.kueue.preemption.targets import (
+    Requests,
+    Target,
+    fill_back,
+    fits,
+    restore,
+    trace_targets,
+)
+from scheduler.kueue.trace import Trace, room, share_of, shares
+from scheduler.kueue.tree.quota import charge_all, release_all
+from scheduler.kueue.tree.shares import Share, share
+from scheduler.kueue.tree.tree import (
+    Cohort,
+    Node,
+    Queue,
+)
+from scheduler.kueue.workload.info import Work
+from scheduler.reasons import (
+    IN_CLUSTER_QUEUE,
+    IN_COHORT_FAIR_SHARING,
+    IN_COHORT_RECLAMATION,
+)
+
+#: (preemptor's share with its request, target's share before, after) -> allowed.
+Rule = Callable[[Share, Share, Share], bool]
+
+
+class FairSearch:
+    """One search for victims under fair sharing."""
+
+    def __init__(
+        self,
+        work: Work,
+        queue: Queue,
+        requests: Requests,
+        needed: Needed,
+        *,
+        borrowers: Borrowers,
+        rules: Sequence[Rule],
+        absent: Collection[Work] = (),
+        trace: Trace | None = None,
+    ) -> None:
+        self.work = work
+        self.queue = queue
+        self.requests = requests
+        self.held = tuple(requests.items())
+        self.needed = needed
+        self.borrowers = borrowers
+        self.rules = rules
+        self.absent = absent
+        self.trace = trace
+        self.targets: list[Target] = []
+        self.retry: list[tuple[Queue, Rank]] = []
+        self.seen: list[Queue] = []  # for the trace: where candidates were looked for
+
+    def find(self) -> list[Target]:
+        """Return whom to preempt, nobody when that does not help."""
+        piles = self._piles()
+        if not piles:
+            return []
+        charge_all(self.held)
+        done = self._first(piles) or (len(self.rules) > 1 and self._second())
+        release_all(reversed(self.held))
+        if not done:
+            restore(self.targets)
+            if self.trace is not None:
+                self.trace.note("failed", borrowing=True, tried=len(self.targets))
+            return []
+        self.targets = fill_back(
+            self.targets, self.requests, borrowing=True, trace=self.trace
+        )
+        if self.trace is not None:
+            trace_targets(self.trace, self.queue, self.targets, self.requests)
+        restore(self.targets)
+        return self.targets
+
+    def _piles(self) -> dict[Queue, Pile]:
+        """Gather candidates per queue, in victim order. Source: KUEUE.md 9.3."""
+        piles = {}
+        for queue, policy in self._sources():
+            ranks = self._candidates(queue, policy)
+            pile = Pile(ranks)
+            if pile.first is not None:
+                piles[queue] = pile
+            if self.trace is not None:
+                self._trace_source(self.trace, queue, policy)
+        if self.trace is not None:
+            policy = self.queue.spec.reclaim
+            why = "borrows none of it"
+            if policy == "Never":
+                why = "reclaimWithinCohort is Never"
+            self.trace.excluded(self.queue, self.seen, policy, self.needed, why)
+        return piles
+
+    def _trace_source(self, trace: Trace, queue: Queue, policy: str) -> None:
+        self.seen.append(queue)
+        relation = "same" if queue is self.queue else "fair"
+        ranks = (rank for _, rank in self._candidates(queue, policy))
+        why = "" if queue.active else "the ClusterQueue is not active"
+        trace.source(queue, relation, policy, ranks, self.needed, why)
+
+    def _sources(self) -> Iterator[tuple[Queue, str]]:
+        spec = self.queue.spec
+        yield self.queue, spec.within_queue
+        root = self.queue.root
+        if spec.reclaim == "Never" or not isinstance(root, Cohort):
+            return
+        for queue in self.borrowers.below(root, self.needed):
+            if queue is not self.queue:
+                yield queue, spec.reclaim
+
+    def _candidates(self, queue: Queue, policy: str) -> Iterator[tuple[bool, Rank]]:
+        """Yield (not evicted, rank), best victim first."""
+        if not queue.active:
+            return
+        for evicted in (True, False):
+            runs = queue.shelf.runs(self.needed, policy, self.work, evicted=evicted)
+            for rank in merged(runs) if runs else ():
+                if rank[4] not in self.absent:
+                    yield not evicted, rank
+
+    def _fits(self) -> bool:
+        release_all(reversed(self.held))
+        fitting = fits(self.requests, borrowing=True)
+        charge_all(self.held)
+        return fitting
+
+    def _take(self, work: Work, reason: str) -> bool:
+        """Remove a victim; return whether the preemptor fits now."""
+        release_all(work.held)
+        self.targets.append(Target(work, reason))
+        fitting = self._fits()
+        if self.trace is not None:
+            self._trace_taken(self.trace, work, reason, fitting=fitting)
+        return fitting
+
+    def _trace_taken(
+        self, trace: Trace, work: Work, reason: str, *, fitting: bool
+    ) -> None:
+        relation = "same" if work.queue is self.queue else "fair"
+        now, free = shares(self.queue), self._trace_room()
+        trace.candidate(
+            work, relation, "taken", reason=reason, room=free, fits=fitting, shares=now
+        )
+
+    def _trace_room(self) -> list[dict[str, Any]]:
+        release_all(reversed(self.held))
+        free = room(self.requests, borrowing=True)
+        charge_all(self.held)
+        return free
+
+    def _first(self, piles: dict[Queue, Pile]) -> bool:
+        """Apply the first rule, queue by queue. Source: KUEUE.md 9.5."""
+        order = Tournament(self.queue, piles)
+        within_nominal = self._within_nominal()
+        if self.trace is not None:
+            self._trace_round(self.trace, 0, within_nominal=within_nominal)
+        while (queue := order.next()) is not None:
+            if self.trace is not None:
+                self._trace_turn(self.trace, queue)
+            pile = piles[queue]
+            if queue is self.queue:
+                done = self._take(pile.pop()[4], IN_CLUSTER_QUEUE)
+            elif within_nominal:
+                done = self._take(pile.pop()[4], IN_COHORT_RECLAMATION)
+            else:
+                done = self._compare(queue, pile)
+            if done:
+                return True
+            order.changed(queue)
+        return False
+
+    def _trace_round(self, trace: Trace, rule: int, *, within_nominal: bool) -> None:
+        """Note the start of a rule; the request counts as used from here on."""
+        trace.note(
+            "round",
+            rule=rule,
+            withinNominal=within_nominal,
+            shares=shares(self.queue),
+            room=self._trace_room(),
+        )
+
+    def _trace_turn(self, trace: Trace, queue: Queue) -> None:
+        trace.note(
+            "turn",
+            queue=queue.name,
+            own=queue is self.queue,
+            share=share_of(share(queue)),
+            shares=shares(self.queue),
+        )
+
+    def _within_nominal(self) -> bool:
+        cells = (self.queue.cells[fr] for fr in self.needed)
+        return all(cell.usage <= cell.nominal for cell in cells)
+
+    def _compare(self, queue: Queue, pile: Pile) -> bool:
+        """Take the queue's first candidate that the first rule lets go."""
+        ours, theirs = self._sides(queue)
+        new = share(ours)
+        old = share(theirs)
+        if new.value == float("inf") and old.value != float("inf"):
+            drained = list(pile.drain())
+            self.retry.extend((queue, rank) for rank in drained)
+            if self.trace is not None:
+                for rank in drained:
+                    self.trace.compare(0, ours, theirs, (new, old, old))
+                    self.trace.candidate(rank[4], "fair", "refused")
+            return False
+        while pile.first is not None:
+            rank = pile.pop()
+            if self._allowed(rank[4], ours, theirs, new, old, 0):
+                return self._take(rank[4], IN_COHORT_FAIR_SHARING)
+            self.retry.append((queue, rank))
+        return False
+
+    def _allowed(
+        self, work: Work, ours: Node, theirs: Node, new: Share, old: Share, rule: int
+    ) -> bool:
+        release_all(work.held)
+        after = share(theirs)
+        charge_all(reversed(work.held))
+        allowed = self.rules[rule](new, old, after)
+        if self.trace is not None:  # what is allowed is told when it was taken
+            self.trace.compare(rule, ours, theirs, (new, old, after))
+            if not allowed:
+                self.trace.candidate(work, "fair", "refused")
+        return allowed
+
+    def _sides(self, queue: Queue) -> tuple[Node, Node]:
+        """Return the children of the lowest common cohort, on our and on their side."""
+        ours: dict[Cohort, Node] = {}
+        below: Node = self.queue
+        for cohort in self.queue.path:
+            ours[cohort] = below
+            below = cohort
+        below = queue
+        for cohort in queue.path:
+            if cohort in ours:
+                return ours[cohort], below
+            below = cohort
+        raise AssertionError(f"{queue.name} is not in the tree of {self.queue.name}")
+
+    def _second(self) -> bool:
+        """Apply the second rule to those refused, once per queue.
+
+        Source: KUEUE.md 9.6.
+        """
+        piles: dict[Queue, list[tuple[bool, Rank]]] = {}
+        for queue, rank in self.retry:
+            piles.setdefault(queue, []).append((not rank[4].shelved_evicted, rank))
+        left = {queue: Pile(iter(ranks)) for queue, ranks in piles.items()}
+        order = Tournament(self.queue, left)
+        if self.trace is not None:
+            self._trace_round(self.trace, 1, within_nominal=False)
+        while (found := order.next()) is not None:
+            queue = found
+            if self.trace is not None:
+                self._trace_turn(self.trace, queue)
+            ours, theirs = self._sides(queue)
+            rank = left[queue].pop()
+            if self._allowed(rank[4], ours, theirs, share(ours), share(theirs), 1) and (
+                self._take(rank[4], IN_COHORT_FAIR_SHARING)
+            ):
+                return True
+            order.drop(queue)
+        return False

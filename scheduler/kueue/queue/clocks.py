@@ -1,0 +1,107 @@
+"""When the clock matters to a workload: backoff, pods that take too long, run time.
+
+Source: KUEUE.md 11.4, 11.6.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+from scheduler.kueue.configuration import Waiting
+from scheduler.kueue.workload.info import Work
+from scheduler.reasons import ADMITTED, PODS_READY, WAIT_FOR_RECOVERY
+from scheduler.records.objects import Key
+from scheduler.stage import Context
+
+_US_PER_MS = 1000
+_US_PER_S = 1_000_000
+
+
+def execution_limit(work: Work) -> int | None:
+    """Return when (us) the workload has run for too long; None = never.
+
+    Source: KUEUE.md 11.6.
+    """
+    if work.max_execution_s is None:
+        return None
+    admitted = work.conditions.get(ADMITTED)
+    if admitted is None or not admitted.status:
+        return None
+    left = work.max_execution_s - work.accumulated_s
+    return admitted.since_us + left * _US_PER_S
+
+
+def ready_limit(work: Work, waiting: Waiting | None) -> int | None:
+    """Return when (us) the workload's pods have taken too long; None = never.
+
+    Source: KUEUE.md 11.4.
+    """
+    if waiting is None:
+        return None
+    admitted, ready = work.conditions.get(ADMITTED), work.conditions.get(PODS_READY)
+    if admitted is None or not admitted.status or (ready and ready.status):
+        return None
+    if ready is None or ready.reason != WAIT_FOR_RECOVERY:
+        return admitted.since_us + waiting.timeout_ms * _US_PER_MS
+    if waiting.recovery_ms is None:
+        return None
+    return ready.since_us + waiting.recovery_ms * _US_PER_MS
+
+
+def _deadline(work: Work, waiting: Waiting | None) -> int | None:
+    """Return the next instant (us) that matters to a workload, or None."""
+    if work.finished or not work.active:
+        return None
+    if not work.reserved:
+        return work.requeue_at_us
+    if work.evicted:
+        return None
+    limits = (execution_limit(work), ready_limit(work, waiting))
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+class Timers:
+    """One timer per workload at most; a stale one is dropped when it is met."""
+
+    def __init__(self, context: Context, waiting: Waiting | None) -> None:
+        self.context = context
+        self.waiting = waiting
+        self._heap: list[tuple[int, Key]] = []
+        self._armed: dict[Key, int] = {}
+
+    def arm(self, work: Work) -> None:
+        """Set, move or drop the timer of a workload after it changed."""
+        if self.waiting is None and not (work.max_execution_s or work.requeue_at_us):
+            at_us = None  # the usual case: the clock never matters
+        else:
+            at_us = _deadline(work, self.waiting)
+        if at_us is None:
+            if self._armed:
+                self._armed.pop(work.key, None)
+            return
+        at = self.context.ms(at_us + _US_PER_MS - 1)  # never before its time
+        if self._armed.get(work.key) != at:
+            self._armed[work.key] = at
+            heapq.heappush(self._heap, (at, work.key))
+
+    def drop(self, key: Key) -> None:
+        """Forget the timer of a workload."""
+        self._armed.pop(key, None)
+
+    def due(self) -> int | None:
+        """Return the next instant (ms) with a timer, or None."""
+        while self._heap:
+            at, key = self._heap[0]
+            if self._armed.get(key) == at:
+                return at
+            heapq.heappop(self._heap)
+        return None
+
+    def take(self) -> Key | None:
+        """Take a timer that is due by now; None when there is none left."""
+        at = self.due()
+        if at is None or at > self.context.now_ms:
+            return None
+        _, key = heapq.heappop(self._heap)
+        del self._armed[key]
+        return key

@@ -1,0 +1,74 @@
+"""One head in one cycle: what it was nominated with and what became of it."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from scheduler.kueue.flavorassigner.assignment import Assignment, Severity
+from scheduler.kueue.preemption.targets import Target
+from scheduler.kueue.queue.requeue import Reason
+from scheduler.kueue.tree.tree import Queue
+from scheduler.kueue.workload.info import Work
+from scheduler.reasons import (
+    EXCEEDS_MAX_QUOTA,
+    NO_MATCHING_FLAVOR,
+    WAITING_FOR_ALL,
+    WAITING_FOR_PODS_READY,
+    WAITING_FOR_QUOTA,
+)
+
+
+class Fate(Enum):
+    """What a cycle decided about an entry."""
+
+    REFUSED = "refused"  # not nominated, or no way to fit
+    SKIPPED = "skipped"  # would have fitted before others of this cycle
+    HELD = "held"  # the cycle waits for pods before it goes on with this one
+    PREEMPTING = "preempting"
+    ADMITTED = "admitted"
+
+
+SEVERITY_REASONS = {
+    Severity.WAITING: WAITING_FOR_QUOTA,
+    Severity.EXCEEDS: EXCEEDS_MAX_QUOTA,
+    Severity.NO_MATCH: NO_MATCHING_FLAVOR,
+}
+
+
+class Entry:
+    """A head, its assignment and targets, and the verdict with its sentence."""
+
+    __slots__ = ("assignment", "fate", "message", "queue", "reason", "requeue",
+                 "targets", "work")  # fmt: skip
+
+    def __init__(self, work: Work, queue: Queue) -> None:
+        self.work = work
+        self.queue = queue
+        self.assignment: Assignment | None = None
+        self.targets: list[Target] = []
+        self.fate = Fate.REFUSED
+        self.requeue = Reason.GENERIC
+        self.reason = ""
+        self.message = ""
+
+    @property
+    def borrow(self) -> int:
+        """Return how high its assignment borrows."""
+        return self.assignment.borrow if self.assignment is not None else 0
+
+    def refuse(self, requeue: Reason, reason: str, message: str) -> None:
+        """Say that it is not admitted, and why."""
+        self.fate = Fate.REFUSED
+        self.requeue, self.reason, self.message = requeue, reason, message
+
+    def skip(self, message: str) -> None:
+        """Say that others of this cycle came before it."""
+        self.fate = Fate.SKIPPED
+        self.requeue = Reason.FAILED_AFTER_NOMINATION
+        self.reason, self.message = WAITING_FOR_QUOTA, message
+
+    def hold(self) -> None:
+        """Say that its turn comes when the pods of those admitted are ready."""
+        self.fate = Fate.HELD
+        self.requeue = Reason.FAILED_AFTER_NOMINATION
+        self.reason, self.message = WAITING_FOR_PODS_READY, WAITING_FOR_ALL

@@ -1,0 +1,113 @@
+"""Whose turn it is under fair sharing: a tournament through the cohort tree.
+
+Source: KUEUE.md 7.2 (Kueue, fair sharing).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from scheduler.kueue.scheduler.entries import Entry
+from scheduler.kueue.tree.quota import charge_all, release_all
+from scheduler.kueue.tree.shares import Share, measure
+from scheduler.kueue.tree.tree import (
+    Cohort,
+    Node,
+    Queue,
+)
+
+#: Borrowing, share, priority (negated), age, name: the lowest goes first.
+Standing = tuple[bool, Share, int, int, str]
+
+
+def by_share(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Yield entries tree by tree; usage may change between two of them."""
+    trees: dict[Node, list[Entry]] = {}
+    for entry in entries:
+        trees.setdefault(entry.queue.root, []).append(entry)
+    for root, members in trees.items():
+        if isinstance(root, Cohort):
+            yield from _Lots(root, members).draw()
+        else:
+            yield from members
+
+
+class _Lots:
+    """The entries of one tree, with the standings that still hold."""
+
+    def __init__(self, root: Cohort, entries: Sequence[Entry]) -> None:
+        self.root = root
+        self.entries: dict[Queue, Entry] = {e.queue: e for e in entries}
+        self.standing: dict[Queue, Standing] = {}
+        self.winners: dict[Cohort, tuple[Entry, Standing]] = {}
+        self.queues: dict[Cohort, list[Queue]] = {}
+        self.cohorts: dict[Cohort, dict[Cohort, None]] = {}
+        for queue in self.entries:
+            self._enter(queue)
+
+    def _enter(self, queue: Queue) -> None:
+        self.queues.setdefault(queue.path[0], []).append(queue)
+        for child, parent in zip(queue.path, queue.path[1:], strict=False):
+            self.cohorts.setdefault(parent, {})[child] = None
+
+    def draw(self) -> Iterator[Entry]:
+        """Yield the winner at the root until nobody is left."""
+        while self.entries:
+            entry = self._winner(self.root)
+            assert entry is not None
+            yield entry
+            self._leave(entry)
+
+    def _leave(self, entry: Entry) -> None:
+        queue = entry.queue
+        del self.entries[queue]
+        self.queues[queue.path[0]].remove(queue)
+        for cohort in queue.path:
+            self.winners.pop(cohort, None)
+
+    def _winner(self, cohort: Cohort) -> Entry | None:
+        """Return the best entry below a cohort."""
+        best: tuple[Standing, Entry] | None = None
+        for child in self.cohorts.get(cohort, ()):
+            known = self._child_winner(child)
+            if known is not None and (best is None or known[1] < best[0]):
+                best = known[1], known[0]
+        for queue in self.queues.get(cohort, ()):
+            standing = self._queue_standing(queue)
+            if best is None or standing < best[0]:
+                best = standing, self.entries[queue]
+        return None if best is None else best[1]
+
+    def _child_winner(self, child: Cohort) -> tuple[Entry, Standing] | None:
+        known = self.winners.get(child)
+        if known is None:
+            entry = self._winner(child)
+            if entry is None:
+                return None
+            known = self.winners[child] = entry, _standing(child, entry)
+        return known
+
+    def _queue_standing(self, queue: Queue) -> Standing:
+        known = self.standing.get(queue)
+        if known is None:
+            known = self.standing[queue] = _standing(queue, self.entries[queue])
+        return known
+
+
+def _standing(node: Node, entry: Entry) -> Standing:
+    """Return how the entry stands with its usage added; `node` contains it."""
+    assert entry.assignment is not None
+    usage = tuple(entry.assignment.usage.items())
+    charge_all(usage)
+    value, _ = measure(node)
+    borrowing = any(
+        amount > 0 and _borrows(node, cell.flavor_resource) for cell, amount in usage
+    )
+    release_all(reversed(usage))
+    work = entry.work
+    return borrowing, value, -work.priority, work.queued_us, work.name
+
+
+def _borrows(node: Node, flavor_resource: tuple[str, str]) -> bool:
+    cell = node.cells[flavor_resource]
+    return cell.usage > cell.subtree

@@ -1,0 +1,65 @@
+"""The preemption strategy in force, with the rules it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from scheduler import registry
+from scheduler.kueue.cache.borrowers import Borrowers, Needed
+from scheduler.kueue.configuration import Settings
+from scheduler.kueue.preemption.targets import (
+    Requests,
+    Search,
+    Target,
+)
+from scheduler.kueue.scheduler.entries import Entry
+from scheduler.kueue.trace import Trace
+from scheduler.kueue.tree.tree import Queue
+from scheduler.kueue.workload.info import Work
+
+
+class Preempting:
+    """Looks the strategy and its rules up once; then only calls."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.strategy: Any = registry.lookup("preemption", settings.preemption)
+        self.fair: bool = self.strategy.fair
+        self.rules = tuple(
+            registry.lookup("fair-strategy", name) for name in settings.strategies
+        )
+
+    def port(
+        self,
+        *,
+        borrowers: Borrowers | None = None,
+        absent: Collection[Work] = (),
+        trace: Trace | None = None,
+    ) -> Search:
+        """Return the search with everything bound but the question.
+
+        `borrowers` may be shared by searches on the same state of the tree.
+        """
+        known = borrowers if borrowers is not None else Borrowers()
+
+        def search(
+            work: Work, queue: Queue, requests: Requests, needed: Needed
+        ) -> list[Target]:
+            targets: list[Target] = self.strategy.search(
+                work,
+                queue,
+                requests,
+                needed,
+                borrowers=known,
+                rules=self.rules,
+                absent=absent,
+                trace=trace,
+            )
+            return targets
+
+        return search
+
+    def order(self, entries: Sequence[Entry]) -> Iterator[Entry]:
+        """Yield the entries in the order in which they are processed."""
+        ordered: Iterator[Entry] = self.strategy.order(entries)
+        return ordered

@@ -1,0 +1,58 @@
+"""Fair sharing as a strategy, with its order of admission."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from scheduler.kueue.cache.borrowers import Borrowers, Needed
+from scheduler.kueue.preemption.fair import FairSearch, Rule
+from scheduler.kueue.preemption.targets import Requests, Target
+from scheduler.kueue.scheduler.entries import Entry
+from scheduler.kueue.scheduler.fair_sharing_iterator import by_share
+from scheduler.kueue.trace import Trace
+from scheduler.kueue.tree.tree import Queue
+from scheduler.kueue.workload.info import Work
+from scheduler.registry import register
+
+
+@register(
+    "preemption",
+    "FairSharing",
+    label="Fair sharing",
+    help="The ClusterQueue whose weighted share would stay lowest goes first; who "
+    "borrowed the largest share yields.",
+)
+class FairSharing:
+    """Source: KUEUE.md 7.2, 9."""
+
+    fair = True
+
+    @staticmethod
+    def search(
+        work: Work,
+        queue: Queue,
+        requests: Requests,
+        needed: Needed,
+        *,
+        borrowers: Borrowers,
+        rules: Sequence[Rule] = (),
+        absent: Collection[Work] = (),
+        trace: Trace | None = None,
+    ) -> list[Target]:
+        """Return whom to preempt."""
+        search = FairSearch(
+            work,
+            queue,
+            requests,
+            needed,
+            borrowers=borrowers,
+            rules=rules,
+            absent=absent,
+            trace=trace,
+        )
+        return search.find()
+
+    @staticmethod
+    def order(entries: Sequence[Entry]) -> Iterator[Entry]:
+        """Yield entries, lowest resulting share first, looking again after each."""
+        return by_share(entries)

@@ -1,0 +1,18 @@
+"""Rule S2-a: the preemptor may not end up above the share its victim falls to."""
+
+from __future__ import annotations
+
+from scheduler.kueue.tree.shares import Share
+from scheduler.registry import register
+
+
+@register(
+    "fair-strategy",
+    "LessThanOrEqualToFinalShare",
+    label="At most the victim's share afterwards",
+    help="A workload of another ClusterQueue is preempted if the preemptor's share, "
+    "with its request, is at most the share that the victim's side is left with.",
+)
+def at_most_final_share(ours: Share, before: Share, after: Share) -> bool:
+    """Tell whether the victim may go. Source: KUEUE.md 9.5, S2-a."""
+    return ours <= after

@@ -1,0 +1,18 @@
+"""Rule S2-b: the preemptor must stay below the share its victim had."""
+
+from __future__ import annotations
+
+from scheduler.kueue.tree.shares import Share
+from scheduler.registry import register
+
+
+@register(
+    "fair-strategy",
+    "LessThanInitialShare",
+    label="Less than the victim's share before",
+    help="A workload of another ClusterQueue is preempted if the preemptor's share, "
+    "with its request, is strictly below the share that the victim's side has now.",
+)
+def less_than_initial_share(ours: Share, before: Share, after: Share) -> bool:
+    """Tell whether the victim may go. Source: KUEUE.md 9.5, S2-b."""
+    return ours < before

@@ -1,0 +1,3 @@
+"""The quota tree: ClusterQueues and Cohorts as nodes, quota, usage and shares."""
+
+from __future__ import annotations

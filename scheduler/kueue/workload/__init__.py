@@ -1,0 +1,3 @@
+"""A Workload as the scheduler sees it: read from a document, its conditions."""
+
+from __future__ import annotations

@@ -1,0 +1,184 @@
+"""Workload documents and stored status into `Work`, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler import durations
+from scheduler.kueue.workload.info import (
+    Attempt,
+    Condition,
+    Work,
+)
+from scheduler.reasons import ADMISSION_CHECK, EVICTED, PODS_READY_TIMEOUT
+from scheduler.records.objects import Object
+from scheduler.records.workload import Catalogue, read_admission
+
+Manifest = Mapping[str, Any]
+
+GATED_BY = "kueue.x-k8s.io/admission-gated-by"
+JOB_UID = "kueue.x-k8s.io/job-uid"
+#: What the engine writes into status; anything else there is left as it is.
+STATUS_FIELDS = (
+    "accumulatedPastExecutionTimeSeconds",
+    "admission",
+    "conditions",
+    "reclaimablePods",
+    "requeueState",
+    "schedulingStats",
+)
+MAX_EXECUTION = "kueue.x-k8s.io/max-exec-time-seconds"
+
+
+def adopt(work: Work, obj: Object, catalogue: Catalogue) -> None:
+    """Take what the document says; raises QuantityError for bad requests."""
+    spec, metadata = obj.spec, obj.metadata
+    work.source = spec.get("podSets") or ()
+    work.pod_sets = catalogue.pod_sets(work.source, work.namespace)
+    work.uid = obj.uid
+    work.generation = int(metadata.get("generation") or 0)
+    work.priority = int(spec.get("priority") or 0)
+    work.local_queue = spec.get("queueName") or ""
+    work.active = spec.get("active") is not False
+    work.gated = bool(obj.annotations.get(GATED_BY))
+    work.job_uid = obj.labels.get(JOB_UID, "")
+    work.max_execution_s = _seconds(spec, obj.labels)
+    created = metadata.get("creationTimestamp")
+    work.created_us = durations.stamp_us(created) if created else 0
+    work.reclaimable = read_reclaimable(obj.status)
+
+
+def _seconds(spec: Manifest, labels: Mapping[str, str]) -> int | None:
+    given = spec.get("maximumExecutionTimeSeconds")
+    label = labels.get(MAX_EXECUTION, "")
+    if given is None and label.isdigit():
+        given = int(label)
+    return int(given) if given else None
+
+
+def read_reclaimable(status: Manifest) -> dict[str, int]:
+    """Return the reclaimable pods per podset."""
+    return {
+        item["name"]: int(item.get("count") or 0)
+        for item in status.get("reclaimablePods") or ()
+    }
+
+
+def adopt_status(work: Work, status: Manifest) -> None:
+    """Take a stored status: conditions, admission, requeue state, counters."""
+    work.conditions = {
+        item["type"]: _condition(item) for item in status.get("conditions") or ()
+    }
+    counts = {part.name: part.count for part in work.pod_sets}
+    work.admission = read_admission(status.get("admission"), counts)
+    requeue = status.get("requeueState") or {}
+    work.requeue_count = int(requeue.get("count") or 0)
+    at = requeue.get("requeueAt")
+    work.requeue_at_us = durations.stamp_us(at) if at else None
+    work.accumulated_s = int(status.get("accumulatedPastExecutionTimeSeconds") or 0)
+    work.evictions = {
+        (item.get("reason", ""), item.get("underlyingCause", "")): item["count"]
+        for item in (status.get("schedulingStats") or {}).get("evictions") or ()
+    }
+
+
+def _condition(item: Manifest) -> Condition:
+    since = item.get("lastTransitionTime")
+    return Condition(
+        status=item.get("status") == "True",
+        reason=item.get("reason") or "",
+        message=item.get("message") or "",
+        since_us=durations.stamp_us(since) if since else 0,
+        generation=int(item.get("observedGeneration") or 0),
+    )
+
+
+def queue_time(work: Work, *, by_eviction: bool) -> int:
+    """Return the timestamp by which a workload queues.
+
+    Source: KUEUE.md 5.3.
+    """
+    evicted = work.conditions.get(EVICTED)
+    if evicted is not None and evicted.status:
+        if evicted.reason == PODS_READY_TIMEOUT and by_eviction:
+            return evicted.since_us
+        if evicted.reason == ADMISSION_CHECK:
+            return evicted.since_us
+    return work.created_us
+
+
+def status_of(work: Work) -> dict[str, Any]:
+    """Return status as the API shows it."""
+    status: dict[str, Any] = {}
+    if work.admission is not None and work.reserved:
+        status["admission"] = work.admission.document()
+    if work.conditions:
+        status["conditions"] = [
+            _written(kind, condition) for kind, condition in work.conditions.items()
+        ]
+    if work.reclaimable:
+        status["reclaimablePods"] = [
+            {"name": name, "count": count} for name, count in work.reclaimable.items()
+        ]
+    if work.requeue_count or work.requeue_at_us is not None:
+        status["requeueState"] = _requeue_state(work)
+    if work.accumulated_s:
+        status["accumulatedPastExecutionTimeSeconds"] = work.accumulated_s
+    if work.evictions:
+        status["schedulingStats"] = {"evictions": _evictions(work)}
+    return status
+
+
+def _written(kind: str, condition: Condition) -> dict[str, Any]:
+    written: dict[str, Any] = {
+        "type": kind,
+        "status": "True" if condition.status else "False",
+        "reason": condition.reason,
+        "message": condition.message,
+        "lastTransitionTime": durations.stamp_text(condition.since_us),
+    }
+    if condition.generation:
+        written["observedGeneration"] = condition.generation
+    return written
+
+
+def _requeue_state(work: Work) -> dict[str, Any]:
+    state: dict[str, Any] = {"count": work.requeue_count}
+    if work.requeue_at_us is not None:
+        state["requeueAt"] = durations.stamp_text(work.requeue_at_us)
+    return state
+
+
+def _evictions(work: Work) -> list[dict[str, Any]]:
+    return [
+        {"reason": reason, "underlyingCause": cause, "count": count}
+        for (reason, cause), count in sorted(work.evictions.items())
+    ]
+
+
+def memory_of(work: Work) -> dict[str, Any]:
+    """Return what the status does not say: where it waits and where a search stopped."""
+    memory: dict[str, Any] = {}
+    if work.line is not None and work in work.line.alone:
+        memory["alone"] = True
+    if work.pods_run:
+        memory["ready"] = True
+    if work.attempt is not None:
+        memory["tried"] = [dict(part) for part in work.attempt.tried]
+        memory["cycle"] = work.attempt.cycle
+        memory["generation"] = work.attempt.generation
+        memory["identity"] = work.attempt.identity
+    return memory
+
+
+def recall(work: Work, memory: Mapping[str, Any]) -> None:
+    """Take back what `memory_of` returned, but for the place in line."""
+    work.pods_run = bool(memory.get("ready"))
+    if "tried" in memory:
+        work.attempt = Attempt(
+            tried=tuple(dict(part) for part in memory["tried"]),
+            cycle=memory["cycle"],
+            generation=memory["generation"],
+            identity=memory["identity"],
+        )
