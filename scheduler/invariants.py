@@ -17,15 +17,15 @@ def check(world: World) -> None:
 
     Recounts from the objects what the stages keep by deltas. O(world).
     """
-    broken = list(broken_laws(world))
+    broken = list(violations(world))
     if broken:
         raise InvariantError("; ".join(broken))
 
 
-def broken_laws(world: World) -> Iterator[str]:
+def violations(world: World) -> Iterator[str]:
     """Yield a sentence per law that does not hold."""
     if world.kueue is not None:
-        yield from glance.broken_laws(world.kueue)
+        yield from glance.violations(world.kueue)
     yield from _crowded_nodes(world)
     yield from _lost_pods(world)
     yield from _void_runs(world)

@@ -85,7 +85,7 @@ class Stage(Protocol):
     """A scheduler as the world drives it.
 
     A stage is derived: `put` with `restore` for every stored object, after
-    `recall` of its own memory, gives exactly the state that wrote them.
+    `load_state` of its own memory, gives exactly the state that wrote them.
     """
 
     name: str
@@ -106,11 +106,11 @@ class Stage(Protocol):
     def due(self) -> int | None:
         """Return the next instant (ms) at which the stage has a timer, or None."""
 
-    def remember(self) -> dict[str, Any]:
+    def dump_state(self) -> dict[str, Any]:
         """Return what the stage keeps beside the objects: small, plain values."""
 
-    def recall(self, memory: dict[str, Any]) -> None:
-        """Take back what `remember` returned, before any object is restored."""
+    def load_state(self, memory: dict[str, Any]) -> None:
+        """Take back what `dump_state` returned, before any object is restored."""
 
     def owned(self) -> Iterable[Key]:
         """Return the keys of the objects whose status or memory it writes."""

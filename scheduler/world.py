@@ -82,7 +82,7 @@ class World:
         self.lifetime = Lifetime(self.context, self.policy, self)
         self.kueue, self.kube, self.yunikorn = build_stages(self.context, self.policy)
         for stage in self.stages():
-            stage.recall(memory.get(stage.name, {}))
+            stage.load_state(memory.get(stage.name, {}))
 
     @classmethod
     def create(cls, policy: Policy, seed: int) -> World:
@@ -294,7 +294,7 @@ class World:
         self._freshen()
 
     def _memory(self) -> dict[str, dict[str, Any]]:
-        return {stage.name: stage.remember() for stage in self.stages()}
+        return {stage.name: stage.dump_state() for stage in self.stages()}
 
     def header(self) -> Header:
         """Return the header as it stands now."""

@@ -42,7 +42,7 @@ def live() -> Port:
 def has_extenders(world: World) -> bool:
     """Tell whether a scheduler of the world asks extenders."""
     kube = world.kube
-    return kube is not None and any(p.extenders.extenders for p in kube.processes)
+    return kube is not None and any(p.extenders.extenders for p in kube.schedulers)
 
 
 class NobodyPort:

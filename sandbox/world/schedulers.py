@@ -6,7 +6,7 @@ from typing import Any
 
 from sandbox.models import Sandbox
 from sandbox.world import history, worlds
-from scheduler.kube.scheduling.scheduler import Process
+from scheduler.kube.scheduling.scheduler import Scheduler
 from scheduler.kube.stage import KubeStage
 from scheduler.records.policy import Simulation
 from scheduler.world import World
@@ -30,20 +30,20 @@ def _rows(world: World) -> list[Row]:
     if kube is None:
         return []
     simulation = world.policy.spec.simulation
-    return [_row(kube, process, simulation) for process in kube.processes]
+    return [_row(kube, scheduler, simulation) for scheduler in kube.schedulers]
 
 
-def _row(kube: KubeStage, process: Process, simulation: Simulation) -> Row:
-    counts = kube.counts[process.name]
+def _row(kube: KubeStage, scheduler: Scheduler, simulation: Simulation) -> Row:
+    counts = kube.counts[scheduler.name]
     return {
-        "key": f"Scheduler//{process.name}",
+        "key": f"Scheduler//{scheduler.name}",
         "kind": "Scheduler",
-        "name": process.name,
+        "name": scheduler.name,
         "namespace": "",
         "binding": simulation.binding,
-        "locking": simulation.locking if kube.in_rounds else "",
-        "queued": len(process.queue.entries),
-        "held": len(process.held),
+        "locking": simulation.locking if kube.several else "",
+        "queued": len(scheduler.queue.entries),
+        "held": len(scheduler.assumed),
         "attempts": counts.attempts,
         "bindings": counts.bindings,
         "conflicts": counts.conflicts,

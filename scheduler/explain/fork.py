@@ -58,7 +58,7 @@ def fork_kueue(world: World) -> KueueStage:
     now = world.context
     context = Context(seed=now.seed, epoch_us=now.epoch_us, now_ms=now.now_ms)
     stage = KueueStage(context, live.settings)
-    stage.recall(live.remember())
+    stage.load_state(live.dump_state())
     for key in sorted(key for key in world.objects if not world.lifetime.waits(key)):
         obj = world.objects[key]
         if key.kind != "Workload" or not _finished(obj):

@@ -16,7 +16,7 @@ from scheduler.explain.shapes import (
     Scorer,
 )
 from scheduler.explain.wording import counted, listed
-from scheduler.kube.scheduling.plugin_table import Table
+from scheduler.kube.scheduling.plugin_table import PluginTable
 from scheduler.kube.stage import KubeStage
 from scheduler.records.objects import Key, Object
 from scheduler.world import World
@@ -50,7 +50,7 @@ def explain_pod(
 
 
 def _explanation(
-    world: World, stage: KubeStage, obj: Object, table: Table, most_nodes: int
+    world: World, stage: KubeStage, obj: Object, table: PluginTable, most_nodes: int
 ) -> PodExplanation:
     feasible = table.feasible
     answer = PodExplanation(
@@ -76,7 +76,7 @@ def _explanation(
     return answer
 
 
-def _refusal(table: Table) -> str:
+def _refusal(table: PluginTable) -> str:
     return f"{table.pre_filter.plugin}: {table.pre_filter.message}"
 
 
@@ -94,16 +94,16 @@ def _condition(obj: Object) -> Condition | None:
 
 
 def _place(stage: KubeStage, key: Key) -> str:
-    for process in stage.processes:
-        if key in process.held:
+    for scheduler in stage.schedulers:
+        if key in scheduler.assumed:
             return "held"
-        queued = process.queue.entries.get(key)
+        queued = scheduler.queue.entries.get(key)
         if queued is not None:
             return queued.place
     return ""
 
 
-def _rows(table: Table) -> list[NodeRow]:
+def _rows(table: PluginTable) -> list[NodeRow]:
     """Return the nodes: those that pass by total, then the others by name."""
     rows = [
         NodeRow(
@@ -128,7 +128,7 @@ def _rows(table: Table) -> list[NodeRow]:
     return sorted(rows, key=lambda row: (not row.fits, -(row.total or 0), row.node))
 
 
-def _counts(table: Table) -> dict[str, int]:
+def _counts(table: PluginTable) -> dict[str, int]:
     counts: dict[str, int] = {}
     for status in table.filter.values():
         for reason in status.reasons if not status.ok else ():

@@ -9,14 +9,13 @@ import msgspec
 
 from scheduler import streams
 from scheduler.decisions import NodeChange
-from scheduler.kube import state as memory
-from scheduler.kube.binding.host import Sharing
-from scheduler.kube.binding.rules import Counts
+from scheduler.kube import state
+from scheduler.kube.binding.host import BindingHost
+from scheduler.kube.binding.rules import BindingCounts
 from scheduler.kube.cache import spread_selectors as selecting
-from scheduler.kube.cache.cluster import Cluster
-from scheduler.kube.cache.invariants import broken_sums
+from scheduler.kube.cache.cluster import ClusterCache
+from scheduler.kube.cache.invariants import sum_violations
 from scheduler.kube.cache.pod_group import read_budget, read_group
-from scheduler.kube.cache.pod_group_index import Members
 from scheduler.kube.configuration.configuration import (
     Configuration,
     read_configurations,
@@ -25,8 +24,9 @@ from scheduler.kube.extender.extenders import Extenders, Port
 from scheduler.kube.extender.static import port_for
 from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
-from scheduler.kube.scheduling.plugin_table import Table, table
-from scheduler.kube.scheduling.scheduler import Process
+from scheduler.kube.scheduling.plugin_table import PluginTable, table
+from scheduler.kube.scheduling.scheduler import Scheduler
+from scheduler.kube.shared_cluster import SharedCluster
 from scheduler.records.node import Node, read_node
 from scheduler.records.objects import Key, Object
 from scheduler.records.pod import Pod, read_pod
@@ -34,42 +34,39 @@ from scheduler.records.policy import Policy
 from scheduler.stage import Context
 
 #: Attempts of pods already tried at this instant, without a binding among them.
-MOST_ATTEMPTS = 1_000
+MAX_ATTEMPTS = 1_000
 _PAUSE_MS = 1_000
 
 
 class KubeStage:
     """One or several kube-schedulers over one set of nodes.
 
-    A single process works on the nodes as they are. Several each have a view
+    A single scheduler works on the nodes as they are. Several each have a view
     of their own, work in turns, and meet when their bindings are written.
     """
 
-    name = memory.NAME
+    name = state.NAME
 
     def __init__(
         self, context: Context, policy: Policy, port: Port | None = None
     ) -> None:
         self.context = context
-        self.sharing = Sharing(self, policy.spec.simulation)
+        configurations = read_configurations(policy.spec.kube_scheduler)
+        self.shared = SharedCluster(context, several=len(configurations) > 1)
+        self.binding = BindingHost(self.shared, policy.spec.simulation)
         self.port: Port = port or port_for(policy.spec.simulation.extenders)
         self.objects: dict[Key, Object] = {}
-        self.pods: dict[Key, Pod] = {}
-        self.members = Members()
-        self.refused: dict[Key, tuple[str, str]] = {}
-        configurations = read_configurations(policy.spec.kube_scheduler)
-        self.in_rounds = len(configurations) > 1
-        self.processes = [self._process(c) for c in configurations]
-        self.nodes = Cluster() if self.in_rounds else self.processes[0].cluster
-        self.counts = self.sharing.counts
-        self.counts.update((process.name, Counts()) for process in self.processes)
+        for configuration in configurations:
+            self.shared.add(self._scheduler(configuration))
+        self.counts = self.binding.counts
+        self.counts.update((s.name, BindingCounts()) for s in self.schedulers)
         self._rounds = 0
         self._stalled_until = 0
 
-    def _process(self, configuration: Configuration) -> Process:
-        return Process(
+    def _scheduler(self, configuration: Configuration) -> Scheduler:
+        return Scheduler(
             self.context,
-            self.sharing,
+            self.binding,
             configuration.profiles,
             timing=configuration.timing,
             extenders=lambda _: Extenders(
@@ -81,17 +78,33 @@ class KubeStage:
         obj = self.objects[key]
         return {**obj.manifest, "status": obj.status}
 
-    def clusters(self) -> list[Cluster]:
-        """Return every view, and the nodes as they are."""
-        views = [process.cluster for process in self.processes]
-        return [self.nodes, *views] if self.in_rounds else views
+    @property
+    def schedulers(self) -> list[Scheduler]:
+        """Return the schedulers, in the order of their configurations."""
+        return self.shared.schedulers
 
-    def responsible(self, pod: Pod) -> Process | None:
-        """Return the process that the pod names."""
-        for process in self.processes:
-            if process.responsible(pod):
-                return process
-        return None
+    @property
+    def several(self) -> bool:
+        """Return whether more than one scheduler places pods."""
+        return self.shared.several
+
+    @property
+    def nodes(self) -> ClusterCache:
+        """Return the nodes as they are, whatever a scheduler believes."""
+        return self.shared.nodes
+
+    @property
+    def pods(self) -> dict[Key, Pod]:
+        """Return the pods that are known and not finished."""
+        return self.shared.pods
+
+    def clusters(self) -> list[ClusterCache]:
+        """Return every cache, and the nodes as they are."""
+        return self.shared.clusters()
+
+    def responsible(self, pod: Pod) -> Scheduler | None:
+        """Return the scheduler that the pod names."""
+        return self.shared.responsible(pod)
 
     # --- objects
 
@@ -105,7 +118,7 @@ class KubeStage:
             self.objects[obj.key] = obj
             pod = read_pod(obj.manifest, obj.status)
             if restore:
-                memory.restore_pod(self, obj, pod)
+                self._restore_pod(obj, pod)
             else:
                 self.put_pod(pod)
         elif kind == "PodGroup":
@@ -121,16 +134,16 @@ class KubeStage:
             for cluster in self.clusters():
                 cluster.namespaces[obj.key.name] = dict(obj.labels)
             if not restore:
-                self._tell(Event(events.NAMESPACE_CHANGED, new=obj.key.name))
+                self._notify(Event(events.NAMESPACE_CHANGED, new=obj.key.name))
 
     def _put_group(self, obj: Object, *, restore: bool) -> None:
         group = read_group(obj.manifest, obj.key.namespace)
-        known = obj.key in self.processes[0].cluster.groups
+        known = obj.key in self.schedulers[0].cluster.groups
         for cluster in self.clusters():
             cluster.groups[obj.key] = group
         if not restore:
             name = events.GROUP_CHANGED if known else events.GROUP_ADDED
-            self._tell(Event(name, new=group))
+            self._notify(Event(name, new=group))
 
     def remove(self, key: Key) -> None:
         """Forget an object; a node's pods are the lifetime's to end."""
@@ -146,9 +159,9 @@ class KubeStage:
             if key.kind == "Namespace":
                 cluster.namespaces.pop(key.name, None)
 
-    def _tell(self, event: Event) -> None:
-        for process in self.processes:
-            process.event(event)
+    def _notify(self, event: Event) -> None:
+        for scheduler in self.schedulers:
+            scheduler.event(event)
 
     # --- nodes
 
@@ -159,22 +172,26 @@ class KubeStage:
         if restore or before == node:
             return
         name = events.NODE_ADDED if before is None else events.NODE_CHANGED
-        self._tell(Event(name, old=before, new=node))
-        self._say_node(Key("Node", "", node.name), _change(before, node))
+        self._notify(Event(name, old=before, new=node))
+        self._emit_node_change(Key("Node", "", node.name), _change(before, node))
 
     def _remove_node(self, key: Key) -> None:
         gone: Node | None = None
         for cluster in self.clusters():
             gone = cluster.remove_node(key.name)
         if gone is not None:
-            self._tell(Event(events.NODE_DELETED, old=gone))
-            self._say_node(key, "removed")
+            self._notify(Event(events.NODE_DELETED, old=gone))
+            self._emit_node_change(key, "removed")
 
-    def _say_node(self, key: Key, change: str) -> None:
+    def _emit_node_change(self, key: Key, change: str) -> None:
         now = self.context.now_ms
         self.context.journal.emit(NodeChange(at_ms=now, subject=key, change=change))
 
     # --- pods
+
+    def _restore_pod(self, obj: Object, pod: Pod) -> None:
+        if not state.restore_pod(self.shared, obj, pod) and not pod.finished:
+            self.put_pod(pod)
 
     def put_pod(self, pod: Pod) -> None:
         """Take a pod that is new or changed."""
@@ -186,10 +203,10 @@ class KubeStage:
             self._pod_gone(pod.key)
             known = None
         self.pods[pod.key] = pod
-        self.members.put(pod)
+        self.shared.members.put(pod)
         self.context.journal.touch(pod.key)
         placed = self.nodes.placed.get(pod.key)
-        if any(pod.key in process.held for process in self.processes):
+        if any(pod.key in scheduler.assumed for scheduler in self.schedulers):
             if not pod.wanted_node:
                 return
             placed = None
@@ -208,37 +225,37 @@ class KubeStage:
         seen = msgspec.structs.replace(pod, started_us=started)
         self.pods[pod.key] = seen
         if before is None:
-            self.sharing.versions.bump(node, "")
-        if self.in_rounds:
+            self.binding.versions.bump(node, "")
+        if self.several:
             self.nodes.place(seen, node)
-        for process in self.processes:
-            process.bound(pod.key)
-            process.pod_placed(seen, node)
+        for scheduler in self.schedulers:
+            scheduler.bound(pod.key)
+            scheduler.pod_placed(seen, node)
 
     def _put_pending(self, pod: Pod, known: Pod | None) -> None:
-        process = self.responsible(pod)
-        if process is None:
+        scheduler = self.responsible(pod)
+        if scheduler is None:
             self.context.journal.complain(
                 f"no scheduler is named {pod.scheduler_name!r}: "
                 f"pod {pod.key.path} waits for it"
             )
-        elif known is not None and pod.key in process.queue.entries:
-            process.queue.update(pod)
+        elif known is not None and pod.key in scheduler.queue.entries:
+            scheduler.queue.update(pod)
         else:
-            process.pod_added(pod)
+            scheduler.pod_added(pod)
 
     def _pod_gone(self, key: Key) -> None:
         pod = self.pods.pop(key, None)
         if pod is None:
             return
-        self.members.remove(pod)
-        self.refused.pop(key, None)
-        if self.in_rounds:
+        self.shared.members.remove(pod)
+        self.shared.refused.pop(key, None)
+        if self.several:
             found = self.nodes.unplace(key)
             if found is not None:
-                self.sharing.versions.bump(found[1], "")
-        for process in self.processes:
-            process.pod_gone(pod)
+                self.binding.versions.bump(found[1], "")
+        for scheduler in self.schedulers:
+            scheduler.pod_gone(pod)
 
     # --- deciding
 
@@ -246,10 +263,10 @@ class KubeStage:
         """Try pods until no queue has one to try now.
 
         A pod that is tried again and again at one instant while nothing gets
-        bound stops the loop after MOST_ATTEMPTS; it goes on a second later.
+        bound stops the loop after MAX_ATTEMPTS; it goes on a second later.
         """
-        for process in self.processes:
-            process.timers()
+        for scheduler in self.schedulers:
+            scheduler.timers()
         if self.context.now_ms < self._stalled_until:
             return
         vain, bindings = 0, self._bindings()
@@ -260,7 +277,7 @@ class KubeStage:
             vain += again
             if self._bindings() > bindings:
                 vain, bindings = 0, self._bindings()
-            if vain >= MOST_ATTEMPTS:
+            if vain >= MAX_ATTEMPTS:
                 self._stall()
                 return
 
@@ -270,7 +287,7 @@ class KubeStage:
     def _stall(self) -> None:
         self._stalled_until = self.context.now_ms + _PAUSE_MS
         self.context.journal.complain(
-            f"kube-scheduler tried {MOST_ATTEMPTS} times at {self.context.now_ms} ms "
+            f"kube-scheduler tried {MAX_ATTEMPTS} times at {self.context.now_ms} ms "
             "without binding a pod; it goes on a second later"
         )
 
@@ -280,104 +297,108 @@ class KubeStage:
         Returns how many were tried, of them how many again at this instant first.
         """
         again = tried = 0
-        for process in self._in_order():
-            counts = self.counts[process.name]
-            queued = process.schedule_one()
+        for scheduler in self._in_order():
+            counts = self.counts[scheduler.name]
+            queued = scheduler.schedule_one()
             if queued is None:
                 continue
             tried += 1
             counts.attempts += 1
             counts.retries += queued.attempts > 1
-            self.sharing.note_idle(process, queued)
+            self.binding.note_idle(scheduler, queued)
             again += queued.tried_before_ms == self.context.now_ms
-        if self.in_rounds:
+        if self.several:
             self._settle()
         self._rounds += tried > 0
         return again, tried
 
     def _settle(self) -> bool:
-        """Let the binding cycles go on; tell whether there are pods to try now."""
-        for process in self._in_order():
-            process.settle()
-        return any(p.queue.ready() or p.signals for p in self.processes)
+        """Let the binding cycles go on; return whether there are pods to try now."""
+        for scheduler in self._in_order():
+            scheduler.run_binding_cycles()
+        return any(p.queue.ready() or p.signals for p in self.schedulers)
 
-    def _in_order(self) -> list[Process]:
+    def _in_order(self) -> list[Scheduler]:
         """Return the schedulers with a drawn one first: nobody always wins."""
-        if not self.in_rounds:
-            return self.processes
+        if not self.several:
+            return self.schedulers
         first = streams.choose(
             self.context.seed,
             "kube/turn",
             "first",
             self._rounds,
-            among=len(self.processes),
+            among=len(self.schedulers),
         )
-        return self.processes[first:] + self.processes[:first]
+        return self.schedulers[first:] + self.schedulers[:first]
 
     def due(self) -> int | None:
         """Return the next instant with something to do; now while pods wait."""
-        times = [at for process in self.processes if (at := process.due()) is not None]
-        if any(p.queue.ready() or p.signals for p in self.processes):
+        times = [
+            at for scheduler in self.schedulers if (at := scheduler.due()) is not None
+        ]
+        if any(p.queue.ready() or p.signals for p in self.schedulers):
             times.append(max(self.context.now_ms, self._stalled_until))
         return min(times, default=None)
 
     def use(self, port: Port) -> None:
         """Ask extenders through this port from now on."""
         self.port = port
-        for process in self.processes:
-            process.extenders.port = port
+        for scheduler in self.schedulers:
+            scheduler.extenders.port = port
 
     # --- for people
 
     def used_on(self, name: str) -> tuple[dict[str, int], int]:
         """Return what the pods on a node hold, and how many they are."""
-        host = self.nodes.hosts.get(name)
-        if host is None:
+        node_info = self.nodes.node_infos.get(name)
+        if node_info is None:
             return {}, 0
-        return {n: v for n, v in sorted(host.requested.items()) if v}, len(host.pods)
+        return {n: v for n, v in sorted(node_info.requested.items()) if v}, len(
+            node_info.pods
+        )
 
-    def table(self, key: Key) -> Table | None:
+    def table(self, key: Key) -> PluginTable | None:
         """Return the plug-in x node table of a pod; None when nobody places it.
 
         A pod that has a node is looked at as if it had none.
         """
         pod = self.pods.get(key)
-        process = self.responsible(pod) if pod is not None else None
-        if pod is None or process is None:
+        scheduler = self.responsible(pod) if pod is not None else None
+        if pod is None or scheduler is None:
             return None
-        found = process.cluster.unplace(key)
+        found = scheduler.cluster.unplace(key)
         try:
-            return table(process, msgspec.structs.replace(pod, wanted_node=""))
+            return table(scheduler, msgspec.structs.replace(pod, wanted_node=""))
         finally:
             if found is not None:
-                process.cluster.place(*found)
+                scheduler.cluster.place(*found)
 
-    def broken_laws(self) -> Iterator[str]:
+    def violations(self) -> Iterator[str]:
         """Yield a sentence for each sum that is not what the pods add up to."""
         for cluster in self.clusters():
-            yield from broken_sums(cluster)
+            yield from sum_violations(cluster)
 
     # --- memory
 
     def write(self, obj: Object) -> None:
         """Write a pod's conditions, nomination and place in the queue."""
         if obj.key.kind == "Pod":
-            memory.write_pod(self, obj)
+            state.write_pod(self.shared, obj)
 
-    def remember(self) -> dict[str, Any]:
+    def dump_state(self) -> dict[str, Any]:
         """Return what is kept beside the objects."""
         return {
-            "processes": {p.name: p.remember() for p in self.processes},
-            "sharing": self.sharing.remember(),
+            "processes": {p.name: p.dump_state() for p in self.schedulers},
+            "sharing": self.binding.dump_state(),
             "rounds": self._rounds,
             "stalledUntil": self._stalled_until,
         }
 
-    def recall(self, memory: dict[str, Any]) -> None:
-        """Take back what `remember` returned; what no longer exists is dropped."""
-        for process in self.processes:
-            process.recall(memory.get("processes", {}).get(process.name, {}))
-        self.sharing.recall(memory.get("sharing", {}))
+    def load_state(self, memory: dict[str, Any]) -> None:
+        """Take back what `dump_state` returned; what no longer exists is dropped."""
+        for scheduler in self.schedulers:
+            scheduler.load_state(memory.get("processes", {}).get(scheduler.name, {}))
+        self.binding.load_state(memory.get("sharing", {}))
         self._rounds = memory.get("rounds", 0)
         self._stalled_until = memory.get("stalledUntil", 0)
 

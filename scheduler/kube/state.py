@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from scheduler.kube.framework.queued_pod import QueuedPodInfo
 from scheduler.kube.framework.status import CycleState
-from scheduler.kube.queue.scheduling_queue import Queued
-from scheduler.kube.scheduling.handle import Held
-from scheduler.kube.scheduling.scheduler import Process
+from scheduler.kube.scheduling.assumed_pod import AssumedPod
+from scheduler.kube.scheduling.scheduler import Scheduler
+from scheduler.kube.shared_cluster import SharedCluster
 from scheduler.records.objects import Object
 from scheduler.records.pod import Pod
-
-if TYPE_CHECKING:
-    from scheduler.kube.stage import KubeStage
 
 NAME = "kube"
 _VICTIM = {
@@ -39,7 +37,7 @@ _PLAIN = (
 _SETS = ("rejectors", "waiting_on", "woken")
 
 
-def queued_memory(queued: Queued) -> dict[str, Any]:
+def dump_queued(queued: QueuedPodInfo) -> dict[str, Any]:
     """Return a queue entry as plain values."""
     found: dict[str, Any] = {name: getattr(queued, name) for name in _PLAIN}
     for name in _SETS:
@@ -47,9 +45,9 @@ def queued_memory(queued: Queued) -> dict[str, Any]:
     return found
 
 
-def queued_from(pod: Pod, memory: dict[str, Any]) -> Queued:
-    """Return the queue entry that `queued_memory` wrote."""
-    queued = Queued(pod=pod)
+def load_queued(pod: Pod, memory: dict[str, Any]) -> QueuedPodInfo:
+    """Return the queue entry that `dump_queued` wrote."""
+    queued = QueuedPodInfo(pod=pod)
     for name in _PLAIN:
         setattr(queued, name, memory[name])
     for name in _SETS:
@@ -57,27 +55,29 @@ def queued_from(pod: Pod, memory: dict[str, Any]) -> Queued:
     return queued
 
 
-def held_memory(held: Held) -> dict[str, Any]:
-    """Return a held pod's node, waits and binding as plain values."""
+def dump_assumed(assumed: AssumedPod) -> dict[str, Any]:
+    """Return an assumed pod's node, waits and binding as plain values."""
     return {
-        "node": held.node,
-        "waits": dict(held.waits),
-        "waited": dict(held.waited_ms),
-        "bindAt": held.bind_at,
-        "seen": held.seen,
-        "order": held.order,
+        "node": assumed.node,
+        "waits": dict(assumed.waits),
+        "waited": dict(assumed.waited_ms),
+        "bindAt": assumed.bind_at,
+        "seen": assumed.seen,
+        "order": assumed.order,
     }
 
 
-def held_from(process: Process, queued: Queued, memory: dict[str, Any]) -> Held:
-    """Return the held pod that `held_memory` wrote.
+def load_assumed(
+    scheduler: Scheduler, queued: QueuedPodInfo, memory: dict[str, Any]
+) -> AssumedPod:
+    """Return the assumed pod that `dump_assumed` wrote.
 
     Its cycle state is empty: what a plug-in needs after Permit it keeps itself.
     """
-    return Held(
+    return AssumedPod(
         queued=queued,
         node=memory["node"],
-        framework=process.frameworks[queued.pod.scheduler_name],
+        framework=scheduler.frameworks[queued.pod.scheduler_name],
         state=CycleState(),
         waits=dict(memory["waits"]),
         waited_ms=dict(memory["waited"]),
@@ -98,7 +98,9 @@ def set_condition(obj: Object, kind: str, fields: dict[str, Any] | None) -> None
         obj.status.pop("conditions", None)
 
 
-def scheduled_condition(queued: Queued | None, placed: bool) -> dict[str, Any] | None:
+def scheduled_condition(
+    queued: QueuedPodInfo | None, placed: bool
+) -> dict[str, Any] | None:
     """Return the PodScheduled condition; None before the first attempt."""
     if placed:
         return {"status": "True"}
@@ -107,22 +109,22 @@ def scheduled_condition(queued: Queued | None, placed: bool) -> dict[str, Any] |
     return {"status": "False", "reason": queued.reason, "message": queued.message}
 
 
-def write_pod(stage: KubeStage, obj: Object) -> None:
-    """Write what the stage knows of a pod into its status and memory."""
+def write_pod(shared: SharedCluster, obj: Object) -> None:
+    """Write what is known of a pod into its status and memory."""
     key = obj.key
-    if key not in stage.pods:
+    if key not in shared.pods:
         obj.memory.pop(NAME, None)
         return
-    process = stage.responsible(stage.pods[key])
-    placed = stage.nodes.placed.get(key)
-    queued = process.queue.entries.get(key) if process else None
-    held = process.held.get(key) if process else None
-    nominated = process.nominations.node(key) if process else ""
+    scheduler = shared.responsible(shared.pods[key])
+    placed = shared.nodes.placed.get(key)
+    queued = scheduler.queue.entries.get(key) if scheduler else None
+    assumed = scheduler.assumed.get(key) if scheduler else None
+    nominated = scheduler.nominations.node(key) if scheduler else ""
     kept: dict[str, Any] = {}
     if queued is not None:
-        kept["queued"] = queued_memory(queued)
-    if held is not None:
-        kept["held"] = held_memory(held)
+        kept["queued"] = dump_queued(queued)
+    if assumed is not None:
+        kept["held"] = dump_assumed(assumed)
     elif placed is not None:
         kept["node"] = placed[1]
         kept["started"] = placed[0].started_us
@@ -131,60 +133,57 @@ def write_pod(stage: KubeStage, obj: Object) -> None:
         kept["nominated"] = obj.status["nominatedNodeName"] = nominated
     else:
         obj.status.pop("nominatedNodeName", None)
-    if key in stage.refused:
-        reason, message = stage.refused[key]
+    if key in shared.refused:
+        reason, message = shared.refused[key]
         kept["refused"] = [reason, message]
         obj.status.update(phase="Failed", reason=reason, message=message)
     obj.memory[NAME] = kept
-    bound = placed if held is None else None
+    bound = placed if assumed is None else None
     set_condition(obj, "PodScheduled", scheduled_condition(queued, bound is not None))
     victim = bound is not None and bound[0].disrupted
     set_condition(obj, "DisruptionTarget", _VICTIM if victim else None)
 
 
-def restore_pod(stage: KubeStage, obj: Object, pod: Pod) -> None:
-    """Take up a pod as `write_pod` left it; one that never was written is new."""
+def restore_pod(shared: SharedCluster, obj: Object, pod: Pod) -> bool:
+    """Take up a pod as `write_pod` left it; False for one that never was written."""
     kept = obj.memory.get(NAME)
-    process = stage.responsible(pod)
-    if kept is None or (process is None and not kept.get("node")):
-        if not pod.finished:
-            stage.put_pod(pod)
-        return
-    stage.pods[pod.key] = pod
-    stage.members.put(pod)
+    scheduler = shared.responsible(pod)
+    if kept is None or (scheduler is None and not kept.get("node")):
+        return False
+    shared.pods[pod.key] = pod
+    shared.members.put(pod)
     if "refused" in kept:
-        stage.refused[pod.key] = (kept["refused"][0], kept["refused"][1])
+        shared.refused[pod.key] = (kept["refused"][0], kept["refused"][1])
     if kept.get("node"):
-        _restore_placed(stage, pod, kept)
-    elif process is not None:
-        _restore_pending(stage, process, pod, kept)
+        _restore_placed(shared, pod, kept)
+    elif scheduler is not None:
+        _restore_pending(scheduler, pod, kept)
+    return True
 
 
-def _restore_placed(stage: KubeStage, pod: Pod, kept: dict[str, Any]) -> None:
+def _restore_placed(shared: SharedCluster, pod: Pod, kept: dict[str, Any]) -> None:
     placed = msgspec.structs.replace(
         pod,
         started_us=kept["started"],
         terminating=pod.terminating or kept["leaving"],
         disrupted=pod.disrupted or kept["leaving"],
     )
-    stage.pods[pod.key] = placed
-    for cluster in stage.clusters():
+    shared.pods[pod.key] = placed
+    for cluster in shared.clusters():
         cluster.place(placed, kept["node"])
 
 
-def _restore_pending(
-    stage: KubeStage, process: Process, pod: Pod, kept: dict[str, Any]
-) -> None:
+def _restore_pending(scheduler: Scheduler, pod: Pod, kept: dict[str, Any]) -> None:
     if kept.get("nominated"):
-        process.nominations.put(pod, kept["nominated"])
+        scheduler.nominations.put(pod, kept["nominated"])
     if "queued" not in kept:
         return
-    queued = queued_from(pod, kept["queued"])
-    process.queue.restore(queued)
+    queued = load_queued(pod, kept["queued"])
+    scheduler.queue.restore(queued)
     if "held" in kept:
-        held = held_from(process, queued, kept["held"])
-        process.held[pod.key] = held
-        if not held.waits:
-            process.queue.done(queued)
-        process.cluster.place(pod, held.node)
-        stage.sharing.lock(process, held.node)
+        assumed = load_assumed(scheduler, queued, kept["held"])
+        scheduler.assumed[pod.key] = assumed
+        if not assumed.waits:
+            scheduler.queue.done(queued)
+        scheduler.cluster.place(pod, assumed.node)
+        scheduler.host.lock(scheduler, assumed.node)

@@ -26,7 +26,7 @@ def numbers(stage: KueueStage) -> tuple[int, int]:
     return sum(line.queued for line in lines), sum(line.waiting for line in lines)
 
 
-def broken_laws(stage: KueueStage) -> Iterator[str]:
+def violations(stage: KueueStage) -> Iterator[str]:
     """Yield a sentence per law of the quota tree that does not hold.
 
     Usage of every ClusterQueue is the sum of what its workloads hold, and of

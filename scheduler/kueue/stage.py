@@ -316,15 +316,15 @@ class KueueStage:
             obj.memory[self.name]["dirty"] = True
             self._told_dirty.add(work.key)
 
-    def remember(self) -> dict[str, Any]:
+    def dump_state(self) -> dict[str, Any]:
         """Return what is kept beside the objects."""
         memory: dict[str, Any] = {"cycle": self.cluster.cycle}
         if self.held:
             memory["held"] = [list(key) for key in self.held]
         return memory
 
-    def recall(self, memory: dict[str, Any]) -> None:
-        """Take back what `remember` returned."""
+    def load_state(self, memory: dict[str, Any]) -> None:
+        """Take back what `dump_state` returned."""
         self.cluster.cycle = memory.get("cycle", 0)
         self.held = [Key(*key) for key in memory.get("held") or ()]
 

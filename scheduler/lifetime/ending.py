@@ -6,11 +6,11 @@ from scheduler.decisions import Finish
 from scheduler.lifetime import status
 from scheduler.lifetime.runs import Run
 from scheduler.lifetime.runtime_state import POD
-from scheduler.lifetime.starting import Starting
+from scheduler.lifetime.starting import RunStarting
 from scheduler.records.objects import Key, Object
 
 
-class Ending(Starting):
+class RunEnding(RunStarting):
     """What becomes of a run and its pods when it ends, well or not."""
 
     def _finish(self, run: Run) -> None:
@@ -26,7 +26,7 @@ class Ending(Starting):
         self.jobs.ended(owner, run)
 
     def end_pod(self, pod: Object, *, failed: bool) -> None:
-        """Leave a pod that ran to its end behind, with its room given back."""
+        """Leave a pod that ran to its end behind, with its resources given back."""
         status.write_ended(pod, failed=failed)
         self.placed.pop(pod.key, None)
         self._touch(pod.key)
@@ -34,7 +34,7 @@ class Ending(Starting):
             stage.put(pod)
 
     def emit_finish(self, run: Run) -> None:
-        """Tell that a run that no scheduler speaks for came to its end."""
+        """Report the end of a run that belongs to no scheduler."""
         reason = "Failed" if run.failed else "Succeeded"
         now = self.context.now_ms
         self._emit(Finish(at_ms=now, subject=run.owner, reason=reason))

@@ -114,7 +114,7 @@ class Jobs:
                 gates.append({"name": ADMISSION_GATE})
 
     def _managed(self, obj: Object) -> bool:
-        """Tell whether Kueue decides when this job or pod may run."""
+        """Return whether Kueue decides when this job or pod may run."""
         if self.host.kueue is None or owner_key(obj, _OWNERS) is not None:
             return False
         return bool(self.kind_of(obj).queue_name(obj.manifest))
@@ -324,7 +324,7 @@ class Jobs:
         return {**job, "spec": spec}
 
     def ended(self, owner: Object, run: Run) -> None:
-        """Tell whoever cares that an owner's work is done."""
+        """Report that an owner's work is done."""
         if owner.key.kind == "Workload" and self.host.kueue is not None:
             if run.failed:
                 self.host.kueue.finish(owner.key, "Job failed", "Failed")
@@ -337,7 +337,7 @@ class Jobs:
             self.lifetime.context.journal.touch(job)
 
     def is_given(self, pod: Object) -> bool:
-        """Tell whether a person gave this pod, rather than a run made it."""
+        """Return whether a person gave this pod, rather than a run made it."""
         return "job" in pod.memory
 
     def give_again(self, pod: Object) -> None:

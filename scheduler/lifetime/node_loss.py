@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from scheduler.decisions import Evict
-from scheduler.lifetime.ending import Ending
+from scheduler.lifetime.ending import RunEnding
 from scheduler.records.objects import Key
 
 
-class Losing(Ending):
+class NodeLoss(RunEnding):
     """A lost pod is made again as its owner's kind demands; its work restarts."""
 
     def lose_node(self, node: str, why: str) -> None:

@@ -41,7 +41,7 @@ class Run:
     lost_ms: int = 0  # work thrown away by stops, all attempts
 
     def all_ready(self) -> bool:
-        """Tell whether every pod of the run is ready."""
+        """Return whether every pod of the run is ready."""
         return len(self.ready) == len(self.pods)
 
     def memory(self) -> list[Any]:

@@ -49,7 +49,7 @@ class Host(Protocol):
         """Show an object to every stage."""
 
 
-class Book:
+class RuntimeState:
     """The state, and the small moves that every part of the lifetime makes.
 
     The parts build on one another: starting, ending, losing, and the stage that
@@ -96,7 +96,7 @@ class Book:
         self._touch(run.owner)
 
     def placement(self) -> bool:
-        """Tell whether pods are made and placed on nodes."""
+        """Return whether pods are made and placed on nodes."""
         if self.host.kueue is None:
             return True
         return self.places_pods and bool(self.nodes)
@@ -112,7 +112,7 @@ class Book:
         return self.used[text]
 
     def _touch(self, key: Key) -> None:
-        """Note a change; a job's status tells of its Workload's run."""
+        """Note a change; a job's status shows its Workload's run."""
         self.context.journal.touch(key)
         obj = self.host.objects.get(key) if key.kind == WORKLOAD else None
         job = owner_key(obj, frozenset(JOB_KINDS)) if obj is not None else None

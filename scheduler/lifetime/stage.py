@@ -18,7 +18,7 @@ from scheduler.lifetime.runtime_state import (
     WORKLOAD,
     Host,
 )
-from scheduler.lifetime.taint_eviction import Driving
+from scheduler.lifetime.taint_eviction import TaintEviction
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Policy
 from scheduler.stage import Context
@@ -30,7 +30,7 @@ _RANK = {kind: rank for rank, kind in enumerate(ARRIVING)}
 OWNERS = frozenset({*JOB_KINDS, WORKLOAD})
 
 
-class Lifetime(Driving):
+class Lifetime(TaintEviction):
     """Arrivals, starts, run time, endings, lost pods and nodes.
 
     Kueue (or nothing, under the other stacks) says what may run; the placing
@@ -114,12 +114,12 @@ class Lifetime(Driving):
             self.timers.take(heap[0][0])
         return self.timers.next_at()
 
-    def remember(self) -> dict[str, Any]:
+    def dump_state(self) -> dict[str, Any]:
         """Return which names were used before, and whether an edit waits."""
         return {"used": dict(self.used), "awake": self.awake}
 
-    def recall(self, memory: dict[str, Any]) -> None:
-        """Take back what `remember` returned."""
+    def load_state(self, memory: dict[str, Any]) -> None:
+        """Take back what `dump_state` returned."""
         self.used = dict(memory.get("used", {}))
         self.awake = bool(memory.get("awake", False))
 
@@ -138,7 +138,7 @@ class Lifetime(Driving):
         return max(now, span.draw(self.context.seed, "arrival", str(obj.key)))
 
     def holds_back(self, obj: Object) -> bool:
-        """Tell whether the object waits for its time; sets its timer if it does."""
+        """Return whether the object waits for its time; sets its timer if it does."""
         key = obj.key
         if key in self.arrived or key.kind not in _RANK:
             return False
@@ -151,7 +151,7 @@ class Lifetime(Driving):
         return True
 
     def waits(self, key: Key) -> bool:
-        """Tell whether the object has not arrived yet."""
+        """Return whether the object has not arrived yet."""
         return key in self.future
 
     def wake(self) -> None:
@@ -181,7 +181,7 @@ class Lifetime(Driving):
             reaction(decision)
 
     def _stands(self, at: int, due: int, key: Key, attempt: int) -> bool:
-        """Tell whether a timer still means something."""
+        """Return whether a timer still means something."""
         if due == Due.ARRIVAL:
             return self.future.get(key) == at
         if due == Due.LEAVE:
@@ -222,7 +222,7 @@ class Lifetime(Driving):
             self.judge_pod(obj.key)
 
     def _is_counted(self, obj: Object) -> bool:
-        """Tell whether an arrival is news: what people gave, and what then waits.
+        """Return whether an arrival is news: what people gave, and what then waits.
 
         Under Kueue the Workload of a job waits, elsewhere its pods do.
         """

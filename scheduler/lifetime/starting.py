@@ -9,12 +9,12 @@ from scheduler.lifetime.runs import Due, Run
 from scheduler.lifetime.runtime_state import (
     POD,
     WORKLOAD,
-    Book,
+    RuntimeState,
 )
 from scheduler.records.objects import Key, Object
 
 
-class Starting(Book):
+class RunStarting(RuntimeState):
     """From "may run" to "works until".
 
     Work is done while all pods of a run are ready.

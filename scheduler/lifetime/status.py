@@ -38,7 +38,7 @@ def _write_pod(lifetime: Lifetime, pod: Object) -> None:
 
 
 def has_ended(pod: Object) -> bool:
-    """Tell whether a pod ran to its end, well or not, and takes no room any more."""
+    """Return whether a pod ran to its end, well or not, and holds no resources any more."""
     return pod.status.get("phase") in _ENDED
 
 

@@ -13,8 +13,8 @@ from scheduler.world import World
 
 
 @dataclass(slots=True, kw_only=True)
-class Place:
-    """Room that lies together: a node, or one flavor of one cohort tree's quota."""
+class CapacityPool:
+    """Capacity in one place: a node, or one flavor of one cohort tree's quota."""
 
     group: str  # of queues that may use it; "" = all
     amounts: Amounts
@@ -31,22 +31,22 @@ class Entitlement:
 
 
 @dataclass(slots=True, kw_only=True)
-class Rooms:
-    """The room of a world as it stands at one time."""
+class Capacity:
+    """The capacity of a world at one time."""
 
     capacity: Amounts
     by_group: dict[str, Amounts]  # capacity of each cohort tree
     queues: dict[str, Entitlement]
-    places: dict[str, Place]
+    places: dict[str, CapacityPool]
     on_nodes: bool  # places are nodes
 
 
-def read_rooms(world: World) -> Rooms:
+def read_capacity(world: World) -> Capacity:
     """Return what there is now. O(nodes + queues)."""
     nodes = _nodes(world)
     if world.kueue is None:
         capacity = _sum([place.amounts for place in nodes.values()])
-        return Rooms(
+        return Capacity(
             capacity=capacity,
             by_group={"": capacity},
             queues=_guaranteed(world),
@@ -55,7 +55,7 @@ def read_rooms(world: World) -> Rooms:
         )
     queues, pools, by_group = _quota(world)
     on_nodes = bool(nodes) and world.policy.spec.simulation.nodes_schedule
-    return Rooms(
+    return Capacity(
         capacity=_sum(list(by_group.values())),
         by_group=by_group,
         queues=queues,
@@ -72,15 +72,15 @@ def _sum(parts: list[Amounts]) -> Amounts:
     return total
 
 
-def _nodes(world: World) -> dict[str, Place]:
-    found: dict[str, Place] = {}
+def _nodes(world: World) -> dict[str, CapacityPool]:
+    found: dict[str, CapacityPool] = {}
     for key in sorted(world.lifetime.nodes):
         obj = world.objects.get(key)
         if obj is None or obj.spec.get("unschedulable"):
             continue
         allocatable = obj.status.get("allocatable") or {}
-        room = {r: amounts.canonical(r, text) for r, text in allocatable.items()}
-        found[key.name] = Place(group="", amounts=room)
+        free = {r: amounts.canonical(r, text) for r, text in allocatable.items()}
+        found[key.name] = CapacityPool(group="", amounts=free)
     return found
 
 
@@ -102,14 +102,14 @@ def _guaranteed(world: World) -> dict[str, Entitlement]:
 
 def _quota(
     world: World,
-) -> tuple[dict[str, Entitlement], dict[str, Place], dict[str, Amounts]]:
+) -> tuple[dict[str, Entitlement], dict[str, CapacityPool], dict[str, Amounts]]:
     parents = {
         key.name: str(obj.spec.get("parentName") or "")
         for key, obj in world.objects.items()
         if key.kind == "Cohort"
     }
     queues: dict[str, Entitlement] = {}
-    pools: dict[str, Place] = {}
+    pools: dict[str, CapacityPool] = {}
     by_group: dict[str, Amounts] = {}
     for key, obj in sorted(world.objects.items()):
         if key.kind not in ("ClusterQueue", "Cohort"):
@@ -117,7 +117,9 @@ def _quota(
         tree = _tree(key.kind, obj, parents)
         own: Amounts = {}
         for flavor, quota in _flavors(obj):
-            pool = pools.setdefault(f"{tree} {flavor}", Place(group=tree, amounts={}))
+            pool = pools.setdefault(
+                f"{tree} {flavor}", CapacityPool(group=tree, amounts={})
+            )
             for total in (own, pool.amounts, by_group.setdefault(tree, {})):
                 for resource, amount in quota.items():
                     total[resource] = amounts.add(total.get(resource, 0), amount)

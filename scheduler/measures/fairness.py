@@ -1,11 +1,11 @@
-"""Fair shares: what each queue would have, were room handed out by weight alone."""
+"""Fair shares: what each queue would have, were capacity handed out by weight alone."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from scheduler.measures.capacity import Entitlement, Rooms
+from scheduler.measures.capacity import Capacity, Entitlement
 from scheduler.measures.subjects import Amounts
 
 
@@ -62,7 +62,7 @@ def _level(basins: list[tuple[float, float]], water: float) -> float:
 
 
 def share_error(
-    rooms: Rooms, used: Mapping[str, Amounts], waiting: Mapping[str, Amounts]
+    capacities: Capacity, used: Mapping[str, Amounts], waiting: Mapping[str, Amounts]
 ) -> float:
     """Return how much of the cluster is short of where fairness would have it.
 
@@ -71,8 +71,8 @@ def share_error(
     """
     groups: dict[str, list[Stand]] = {}
     for name in dict.fromkeys([*used, *waiting]):
-        entitled = rooms.queues.get(name) or Entitlement(group="")
-        capacity = rooms.by_group.get(entitled.group)
+        entitled = capacities.queues.get(name) or Entitlement(group="")
+        capacity = capacities.by_group.get(entitled.group)
         if capacity:
             stand = _stand(
                 capacity, entitled, used.get(name, {}), waiting.get(name, {})

@@ -1,4 +1,4 @@
-"""Free but useless: room where nothing that waits fits."""
+"""Free but useless: capacity where nothing that waits fits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from scheduler.measures.capacity import Rooms
+from scheduler.measures.capacity import Capacity
 from scheduler.measures.subjects import Amounts, Shape
 
 Grouped = tuple[str, Shape]  # the cohort tree ("" = any) and what fits or not
@@ -17,36 +17,36 @@ _PLENTY = np.iinfo(np.int64).max
 
 
 def useless(
-    rooms: Rooms, taken: Mapping[str, Amounts], shapes: Iterable[Grouped]
+    capacities: Capacity, taken: Mapping[str, Amounts], shapes: Iterable[Grouped]
 ) -> dict[str, float]:
     """Return per resource the share of capacity that is free where nothing fits.
 
     A shape fits a place by amounts alone; selectors and taints are not asked.
     Quota pools forbid only what they hold. O(places x shapes), vectorised.
     """
-    resources = sorted(rooms.capacity)
-    if not rooms.places or not resources:
+    resources = sorted(capacities.capacity)
+    if not capacities.places or not resources:
         return {}
-    free = _free(rooms, taken, resources)
-    useful = np.zeros(len(rooms.places), dtype=bool)
-    groups = np.array([place.group for place in rooms.places.values()])
+    free = _free(capacities, taken, resources)
+    useful = np.zeros(len(capacities.places), dtype=bool)
+    groups = np.array([place.group for place in capacities.places.values()])
     for group, shape in shapes:
         fits = _fits(free, resources, shape)
         useful |= fits & (groups == group) if group else fits
     idle = np.where(free == _PLENTY, 0, free)[~useful].astype(float).sum(axis=0)
     return {
-        resource: float(idle[n] / rooms.capacity[resource])
+        resource: float(idle[n] / capacities.capacity[resource])
         for n, resource in enumerate(resources)
-        if rooms.capacity[resource]
+        if capacities.capacity[resource]
     }
 
 
 def _free(
-    rooms: Rooms, taken: Mapping[str, Amounts], resources: list[str]
+    capacities: Capacity, taken: Mapping[str, Amounts], resources: list[str]
 ) -> npt.NDArray[np.int64]:
-    absent = 0 if rooms.on_nodes else _PLENTY
+    absent = 0 if capacities.on_nodes else _PLENTY
     rows = []
-    for name, place in rooms.places.items():
+    for name, place in capacities.places.items():
         used = taken.get(name, {})
         rows.append(
             [

@@ -80,7 +80,7 @@ class Ledger:
         return holding
 
     def occupy(self, parts: tuple[tuple[str, Amounts], ...], sign: int) -> None:
-        """Take room in places, or (-1) give it back."""
+        """Take capacity in places, or (-1) give it back."""
         self.version += 1
         for place, amounts in parts:
             _add(self.taken, place, amounts, sign)

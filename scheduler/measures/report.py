@@ -65,9 +65,9 @@ def _hours(spent: Mapping[str, int]) -> dict[str, float]:
 def _utilisation(run: Measures, spent: Shares, now: int) -> dict[str, float]:
     capacity = _capacity(run, now)
     return {
-        resource: sum(uses.get(resource, 0) for uses in spent.values()) / room
-        for resource, room in sorted(capacity.items())
-        if room
+        resource: sum(uses.get(resource, 0) for uses in spent.values()) / free
+        for resource, free in sorted(capacity.items())
+        if free
     }
 
 
@@ -77,13 +77,13 @@ def _capacity(run: Measures, now: int) -> dict[str, float]:
     seen = samples.next_ms - samples.begin_ms
     lasted = now - samples.begin_ms
     share = lasted / seen if seen else 0.0
-    return {resource: room * share for resource, room in samples.capacity.items()}
+    return {resource: free * share for resource, free in samples.capacity.items()}
 
 
 def _dominant(run: Measures, spent: Shares, now: int) -> list[float]:
     lasted = max(1, now - run.samples.begin_ms)
-    rooms = run.samples.rooms
-    capacity = {r: amount * lasted for r, amount in rooms.capacity.items()}
+    capacities = run.samples.capacities
+    capacity = {r: amount * lasted for r, amount in capacities.capacity.items()}
     return [dominant(uses, capacity) for uses in spent.values()]
 
 
@@ -97,7 +97,7 @@ def _nominal_use(run: Measures, spent: Shares, now: int) -> dict[str, float]:
     lasted = until - run.samples.begin_ms
     used: dict[str, int] = {}
     nominal: dict[str, int] = {}
-    for name, entitled in run.samples.rooms.queues.items():
+    for name, entitled in run.samples.capacities.queues.items():
         if not entitled.own or lasted <= 0:
             continue
         kind = entitled.kind or name
@@ -132,12 +132,12 @@ def _class_wait(waits: list[int], last: list[int]) -> ClassWait:
 
 
 def _within(run: Measures, now: int) -> float | None:
-    """Return the share that started within the limit, of those old enough to tell."""
+    """Return the share that started within the limit, of those old enough to know."""
     if run.limit_ms is None:
         return None
-    told = [
+    known = [
         wait is not None and wait <= run.limit_ms
         for key, arrived in run.arrivals.items()
         if (wait := run.waits.get(key)) is not None or now - arrived > run.limit_ms
     ]
-    return sum(told) / len(told) if told else None
+    return sum(known) / len(known) if known else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.measures.capacity import Rooms, read_rooms
+from scheduler.measures.capacity import Capacity, read_capacity
 from scheduler.measures.fairness import share_error
 from scheduler.measures.fragmentation import useless
 from scheduler.measures.ledger import Ledger
@@ -23,33 +23,33 @@ class Samples:
         self.error = 0.0  # summed over ticks
         self.waiting_ticks = 0
         self.useless: dict[str, float] = {}  # summed over ticks in which some wait
-        self._rooms: Rooms | None = None
+        self._capacities: Capacity | None = None
         self._nodes = -1
         self._seen: tuple[int, int] | None = None
         self._last: tuple[float, dict[str, float] | None] = (0.0, None)
         self._reads = 0
 
     @property
-    def rooms(self) -> Rooms:
-        """Return the room there is, read anew when nodes came or changed."""
+    def capacities(self) -> Capacity:
+        """Return the capacity, read anew when nodes came or changed."""
         nodes = len(self.world.lifetime.nodes)
-        if self._rooms is None or nodes != self._nodes:
-            self._rooms, self._nodes = read_rooms(self.world), nodes
+        if self._capacities is None or nodes != self._nodes:
+            self._capacities, self._nodes = read_capacity(self.world), nodes
             self._reads += 1
-        return self._rooms
+        return self._capacities
 
     @property
     def on_nodes(self) -> bool:
-        """Tell whether places are nodes, not quota."""
-        return self.rooms.on_nodes
+        """Return whether places are nodes, not quota."""
+        return self.capacities.on_nodes
 
     def room_changed(self) -> None:
         """Read capacity anew at the next look."""
-        self._rooms = None
+        self._capacities = None
 
     def pool(self, queue: str, flavor: str) -> str:
         """Return the name of the pool of quota that a queue takes a flavor from."""
-        entitled = self.rooms.queues.get(queue)
+        entitled = self.capacities.queues.get(queue)
         return f"{entitled.group if entitled else ''} {flavor}"
 
     def until(self, now_ms: int) -> None:
@@ -58,8 +58,8 @@ class Samples:
             return
         ticks = -(-(now_ms - self.next_ms) // self.step_ms)
         self.next_ms += ticks * self.step_ms
-        rooms = self.rooms
-        for resource, amount in rooms.capacity.items():
+        capacities = self.capacities
+        for resource, amount in capacities.capacity.items():
             spent = amount * ticks * self.step_ms
             self.capacity[resource] = self.capacity.get(resource, 0) + spent
         self._look()
@@ -72,20 +72,20 @@ class Samples:
                 self.useless[resource] = self.useless.get(resource, 0.0) + share * ticks
 
     def _look(self) -> None:
-        ledger, rooms = self.ledger, self.rooms
+        ledger, capacities = self.ledger, self.capacities
         state = (ledger.version, self._reads)
         if state == self._seen:
             return
         self._seen = state
-        error = share_error(rooms, ledger.using, ledger.asking)
+        error = share_error(capacities, ledger.using, ledger.asking)
         wasted = None
         if ledger.waiting:
             shapes = {(self._group(queue), shape) for queue, shape in ledger.shapes}
-            wasted = useless(rooms, ledger.taken, shapes)
+            wasted = useless(capacities, ledger.taken, shapes)
         self._last = error, wasted
 
     def _group(self, queue: str) -> str:
-        entitled = self.rooms.queues.get(queue)
+        entitled = self.capacities.queues.get(queue)
         return "" if self.on_nodes or entitled is None else entitled.group
 
     def share_error(self) -> float | None:

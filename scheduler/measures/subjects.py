@@ -46,8 +46,12 @@ def read_subject(world: World, key: Key) -> Subject:
 def _workload(world: World, obj: Object) -> Subject:
     spec = obj.spec
     name = str(spec.get("queueName") or "")
-    door = world.objects.get(Key("LocalQueue", obj.key.namespace, name))
-    queue = str(door.spec.get("clusterQueue") or "") if door is not None else ""
+    local_queue = world.objects.get(Key("LocalQueue", obj.key.namespace, name))
+    queue = (
+        str(local_queue.spec.get("clusterQueue") or "")
+        if local_queue is not None
+        else ""
+    )
     shapes: list[Shape] = []
     totals: Amounts = {}
     for pod_set in spec.get("podSets") or ():

@@ -56,7 +56,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     classes: dict[str, ClassWait]  # priority class -> waits
     within_limit: float | None  # share of what arrived that started in time
     limit_ms: int | None = None  # the time meant above
-    scheduling_ms: float | None = None  # of the wall clock, told from outside
+    scheduling_ms: float | None = None  # of the wall clock, given from outside
 
 
 def flat(summary: Summary | Mapping[str, object]) -> dict[str, float]:

@@ -24,7 +24,7 @@ class Requirement(msgspec.Struct, frozen=True, gc=False):
     values: tuple[str, ...] = ()
 
     def matches(self, labels: Labels) -> bool:
-        """Tell whether the labels meet it; a missing label satisfies NotIn.
+        """Return whether the labels meet it; a missing label satisfies NotIn.
 
         Source: docs/semantics/kube-scheduler.md#node-selection.
         """
@@ -33,7 +33,7 @@ class Requirement(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def valid(self) -> bool:
-        """Tell whether the operator exists and has the values it needs."""
+        """Return whether the operator exists and has the values it needs."""
         count = len(self.values)
         if self.operator in ("Gt", "Lt"):
             return count == 1 and whole(self.values[0]) is not None
@@ -76,7 +76,7 @@ class Selector(msgspec.Struct, frozen=True, gc=False):
     nothing: bool = False
 
     def matches(self, labels: Labels) -> bool:
-        """Tell whether every requirement holds."""
+        """Return whether every requirement holds."""
         if self.nothing:
             return False
         return all(need.matches(labels) for need in self.requirements)
@@ -125,19 +125,19 @@ class NodeTerm(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def empty(self) -> bool:
-        """Tell whether it has nothing to match; such a term matches no node."""
+        """Return whether it has nothing to match; such a term matches no node."""
         return not self.expressions and not self.fields
 
     @property
     def valid(self) -> bool:
-        """Tell whether every expression in it can be evaluated."""
+        """Return whether every expression in it can be evaluated."""
         return all(need.valid for need in self.expressions) and all(
             need.key == _NAME and need.operator in ("In", "NotIn")
             for need in self.fields
         )
 
     def matches(self, name: str, labels: Labels) -> bool:
-        """Tell whether a node with this name and these labels meets it."""
+        """Return whether a node with this name and these labels meets it."""
         if self.empty or not self.valid:
             return False
         return all(need.matches(labels) for need in self.expressions) and all(
@@ -177,7 +177,7 @@ class Toleration(msgspec.Struct, frozen=True, gc=False):
     seconds: int | None = None
 
     def tolerates(self, taint: Taint) -> bool:
-        """Tell whether it covers the taint.
+        """Return whether it covers the taint.
 
         Source: docs/semantics/kube-scheduler.md#taints-and-tolerations.
         """
@@ -219,5 +219,5 @@ def read_tolerations(items: list[Mapping[str, Any]] | None) -> tuple[Toleration,
 
 
 def tolerated(taint: Taint, tolerations: tuple[Toleration, ...]) -> bool:
-    """Tell whether any toleration covers the taint."""
+    """Return whether any toleration covers the taint."""
     return any(toleration.tolerates(taint) for toleration in tolerations)

@@ -45,7 +45,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def is_scalar(resource: str) -> bool:
-    """Tell whether placement counts this name beside cpu, memory and storage.
+    """Return whether placement counts this name beside cpu, memory and storage.
 
     Extended names have a domain outside kubernetes.io; huge pages and
     attachable volumes count too.
@@ -59,7 +59,7 @@ def is_scalar(resource: str) -> bool:
 
 
 def is_extended(resource: str) -> bool:
-    """Tell whether it is an extended resource: a domain that is not native."""
+    """Return whether it is an extended resource: a domain that is not native."""
     domain, slash, _ = resource.partition("/")
     return bool(slash) and not domain.endswith("kubernetes.io")
 

@@ -77,7 +77,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def has_pod_terms(self) -> bool:
-        """Tell whether other pods decide where it may or wants to go."""
+        """Return whether other pods decide where it may or wants to go."""
         return bool(
             self.affinity
             or self.anti_affinity

@@ -53,7 +53,7 @@ class PodShape:
     selector: Mapping[str, str]
     affinity: tuple[tuple[Requirement, ...], ...] | None  # terms are ORed
     tolerations: tuple[Toleration, ...]
-    identity: str  # equal for pods that the scheduler cannot tell apart
+    identity: str  # equal for pods that the scheduler treats alike
     problem: str = ""  # why the pod may never be admitted
 
 

@@ -23,7 +23,7 @@ class ExtenderAnswers(
     frozen=True,
     kw_only=True,
 ):
-    """What an extender at `url_prefix` answers, told instead of asked.
+    """What an extender at `url_prefix` answers, stated instead of asked.
 
     Nodes of `refuse` are filtered out with their message, `scores` are 0 to 10
     by node, and `error` fails every call.

@@ -1,4 +1,4 @@
-"""A scenario: objects, policy and arrivals, told in steps, with expected outcomes."""
+"""A scenario: objects, policy and arrivals, shown in steps, with expected outcomes."""
 
 from __future__ import annotations
 

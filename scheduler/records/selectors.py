@@ -16,7 +16,7 @@ class Requirement:
     values: tuple[str, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Tell whether these labels satisfy the expression.
+        """Return whether these labels satisfy the expression.
 
         Source: Kubernetes, label selectors and node affinity operators.
         """
@@ -50,7 +50,7 @@ class Selector:
     requirements: tuple[Requirement, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Tell whether these labels satisfy every requirement."""
+        """Return whether these labels satisfy every requirement."""
         return all(r.matches(labels) for r in self.requirements)
 
 
@@ -64,7 +64,7 @@ class Toleration:
     effect: str = ""
 
     def tolerates(self, key: str, value: str, effect: str) -> bool:
-        """Tell whether a taint of this key, value and effect is tolerated."""
+        """Return whether a taint of this key, value and effect is tolerated."""
         if self.effect and self.effect != effect:
             return False
         if self.key and self.key != key:

@@ -61,7 +61,7 @@ class PodSets(tuple[PodSet, ...]):
         return tuple(part.total(n) for part, n in zip(self, counts, strict=True))
 
     def text_for(self, counts: Iterable[int]) -> str:
-        """Return a text that is equal for podsets that cannot be told apart.
+        """Return a text that is equal for podsets that are treated alike.
 
         Source: KUEUE.md 5.7.
         """

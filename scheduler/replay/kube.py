@@ -11,19 +11,19 @@ from scheduler.durations import stamp_us
 from scheduler.kube.cache.pod_group import read_budget, read_group
 from scheduler.kube.configuration.configuration import read_configurations
 from scheduler.kube.configuration.profiles import NOT_SIMULATED
-from scheduler.kube.extender.extenders import ClosedPort, Extenders
+from scheduler.kube.extender.extenders import DisabledExtender, Extenders
+from scheduler.kube.framework.candidate import Candidate
+from scheduler.kube.framework.queued_pod import QueuedPodInfo
 from scheduler.kube.framework.status import (
     OK,
     CycleState,
     Status,
 )
 from scheduler.kube.plugins.default_preemption import DefaultPreemption
-from scheduler.kube.preemption.dry_run import Candidate
-from scheduler.kube.queue.scheduling_queue import Queued
-from scheduler.kube.scheduling.event_handlers import Desk
-from scheduler.kube.scheduling.handle import Held
-from scheduler.kube.scheduling.plugin_table import Table, table
-from scheduler.kube.scheduling.scheduler import Process
+from scheduler.kube.scheduling.assumed_pod import AssumedPod
+from scheduler.kube.scheduling.host import SchedulerRef
+from scheduler.kube.scheduling.plugin_table import PluginTable, table
+from scheduler.kube.scheduling.scheduler import Scheduler
 from scheduler.records.node import read_node
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod, read_pod
@@ -35,7 +35,7 @@ Shown = tuple[Any, Any]
 
 
 def handles(vector: Mapping[str, Any]) -> bool:
-    """Tell whether this is a vector of kube-scheduler."""
+    """Return whether this is a vector of kube-scheduler."""
     given = vector.get("input")
     return isinstance(given, dict) and given.get("mode") in _MODES
 
@@ -77,21 +77,21 @@ def _differences(path: str, wanted: Any, got: Any) -> list[str]:
     return [f"{path.lstrip('.')}: expected {wanted!r}, got {got!r}"]
 
 
-class _House:
+class _Host:
     """The least a scheduler needs around it to evaluate pods."""
 
     bind_latency_ms = 0
 
-    def lock(self, process: Desk, node: str) -> None:
+    def lock(self, scheduler: SchedulerRef, node: str) -> None:
         pass
 
-    def unlock(self, process: Desk, node: str) -> None:
+    def unlock(self, scheduler: SchedulerRef, node: str) -> None:
         pass
 
-    def locked_for(self, process: Desk) -> frozenset[str]:
+    def locked_for(self, scheduler: SchedulerRef) -> frozenset[str]:
         return frozenset()
 
-    def commit(self, process: Desk, held: Held) -> Status:
+    def commit(self, scheduler: SchedulerRef, assumed: AssumedPod) -> Status:
         return OK
 
     def remove_victim(self, victim: Pod, node: str, preemptor: Pod) -> None:
@@ -100,34 +100,34 @@ class _House:
     def group_members(self, group: Key) -> list[Pod]:
         return []
 
-    def version(self, process: Desk, node: str) -> int:
+    def version(self, scheduler: SchedulerRef, node: str) -> int:
         return 0
 
 
-def process_of(given: Mapping[str, Any]) -> Process:
+def process_of(given: Mapping[str, Any]) -> Scheduler:
     """Return a scheduler with the nodes, pods and nominations of an input."""
     configuration = read_configurations(given.get("config") or {})[0]
-    process = Process(
+    scheduler = Scheduler(
         Context(seed=0, epoch_us=stamp_us("2030-01-01T00:00:00Z")),
-        _House(),
+        _Host(),
         configuration.profiles,
         timing=configuration.timing,
-        extenders=lambda _: Extenders([], ClosedPort(), lambda key: {}),
+        extenders=lambda _: Extenders([], DisabledExtender(), lambda key: {}),
     )
     for node in given.get("nodes") or ():
-        process.cluster.put_node(read_node(node, node.get("status") or {}))
+        scheduler.cluster.put_node(read_node(node, node.get("status") or {}))
     for data in given.get("pods") or ():
         pod = read_pod(data, data.get("status") or {})
-        process.cluster.place(pod, pod.wanted_node)
-    _nominate(process, given)
+        scheduler.cluster.place(pod, pod.wanted_node)
+    _nominate(scheduler, given)
     for data in given.get("pdbs") or ():
         namespace = data["metadata"].get("namespace", "default")
         budget = read_budget(data, data.get("status") or {}, namespace)
-        process.cluster.budgets[budget.key] = budget
-    return process
+        scheduler.cluster.budgets[budget.key] = budget
+    return scheduler
 
 
-def _nominate(process: Process, given: Mapping[str, Any]) -> None:
+def _nominate(scheduler: Scheduler, given: Mapping[str, Any]) -> None:
     """Take up nominations. One of a pod that does not exist counts for nothing.
 
     kube-scheduler looks the pod up before it notes a nomination; the nominated
@@ -140,26 +140,26 @@ def _nominate(process: Process, given: Mapping[str, Any]) -> None:
     for data in given.get("nominated") or ():
         pod = read_pod(data, data.get("status") or {})
         if (pod.namespace, pod.name) in known:
-            process.nominations.put(pod, pod.nominated)
+            scheduler.nominations.put(pod, pod.nominated)
 
 
 # --- evaluate, sequence, preempt
 
 
 def _pods(given: Mapping[str, Any], expected: Mapping[str, Any]) -> Shown:
-    process = process_of(given)
+    scheduler = process_of(given)
     wanted, got = [], []
     for data, entry in zip(given["pending"], expected["pods"], strict=True):
         pod = read_pod(data, data.get("status") or {})
-        found = table(process, pod)
+        found = table(scheduler, pod)
         wanted.append(_wanted(entry, found))
-        got.append(_got(process, pod, found, entry))
+        got.append(_got(scheduler, pod, found, entry))
         if entry.get("assumed"):
-            process.cluster.place(pod, entry["assumed"])
+            scheduler.cluster.place(pod, entry["assumed"])
     return wanted, got
 
 
-def _wanted(entry: Mapping[str, Any], found: Table) -> dict[str, Any]:
+def _wanted(entry: Mapping[str, Any], found: PluginTable) -> dict[str, Any]:
     """Return the expectation, less what is said of plug-ins that are not here."""
     wanted = {key: value for key, value in entry.items() if key != "assumed"}
     wanted["skippedFilterPlugins"] = [
@@ -183,7 +183,7 @@ def _wanted(entry: Mapping[str, Any], found: Table) -> dict[str, Any]:
 
 
 def _got(
-    process: Process, pod: Pod, found: Table, entry: Mapping[str, Any]
+    scheduler: Scheduler, pod: Pod, found: PluginTable, entry: Mapping[str, Any]
 ) -> dict[str, Any]:
     got = {
         "pod": pod.key.path,
@@ -194,12 +194,12 @@ def _got(
         "scores": {name: _scores(column) for name, column in found.scores.items()},
         "total": found.total,
         "best": found.best,
-        "arrays": _by_arrays(process, pod),
+        "arrays": _by_arrays(scheduler, pod),
     }
     if found.narrowed is not None:
         got["preFilterNodes"] = sorted(found.narrowed)
     if "preemption" in entry:
-        got["preemption"] = _preemption(process, pod)
+        got["preemption"] = _preemption(scheduler, pod)
     return got
 
 
@@ -222,14 +222,14 @@ def _scores(column: Any) -> dict[str, Any]:
     }
 
 
-def _by_arrays(process: Process, pod: Pod) -> dict[str, Any]:
+def _by_arrays(scheduler: Scheduler, pod: Pod) -> dict[str, Any]:
     """Decide the way the scheduler does it, to hold it to the same answers."""
-    evaluator = process.searches[pod.scheduler_name].evaluator
+    evaluator = scheduler.searches[pod.scheduler_name].evaluator
     state = CycleState()
     before = evaluator.framework.pre_filter(state, pod)
     mask = evaluator.mask(state, pod, before.names)
     verdicts = evaluator.verdicts(state, pod, before)
-    names = process.cluster.columns.names
+    names = scheduler.cluster.node_table.names
     total: dict[str, int] = {}
     best: list[str] = []
     if mask.any():
@@ -247,13 +247,13 @@ def _by_arrays(process: Process, pod: Pod) -> dict[str, Any]:
     }
 
 
-def _preemption(process: Process, pod: Pod) -> dict[str, Any]:
-    framework = process.frameworks[pod.scheduler_name]
+def _preemption(scheduler: Scheduler, pod: Pod) -> dict[str, Any]:
+    framework = scheduler.frameworks[pod.scheduler_name]
     plugin = framework.plugins["DefaultPreemption"]
     assert isinstance(plugin, DefaultPreemption)
     state = CycleState()
     before = framework.pre_filter(state, pod)
-    evaluator = process.searches[pod.scheduler_name].evaluator
+    evaluator = scheduler.searches[pod.scheduler_name].evaluator
     verdicts = evaluator.verdicts(state, pod, before)
     refusal = plugin.refusal(pod, verdicts)
     if refusal:
@@ -281,15 +281,15 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
 
 
 def _queue(given: Mapping[str, Any], expected: Mapping[str, Any]) -> Shown:
-    process = process_of({"config": _queue_configuration(given["queueSort"])})
+    scheduler = process_of({"config": _queue_configuration(given["queueSort"])})
     for data in given.get("podGroups") or ():
         group = read_group(data, data["metadata"].get("namespace", "default"))
-        process.cluster.groups[group.key] = group
+        scheduler.cluster.groups[group.key] = group
     entries = []
     for item in given["queue"]:
         pod = read_pod(item["pod"], item["pod"].get("status") or {})
-        entries.append(Queued(pod=pod, timestamp_us=stamp_us(item["timestamp"])))
-    keyed = sorted((process.sort.sort_key(q), q.pod.key.path) for q in entries)
+        entries.append(QueuedPodInfo(pod=pod, timestamp_us=stamp_us(item["timestamp"])))
+    keyed = sorted((scheduler.sort.sort_key(q), q.pod.key.path) for q in entries)
     order: list[list[str]] = []
     last: Any = None
     for key, path in keyed:

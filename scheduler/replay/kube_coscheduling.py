@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler.durations import stamp_us
-from scheduler.kube.framework.framework import Step
-from scheduler.kube.queue.scheduling_queue import Queued
+from scheduler.kube.framework.framework import PluginCall
+from scheduler.kube.framework.queued_pod import QueuedPodInfo
 from scheduler.kube.stage import KubeStage
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Policy, PolicySpec
@@ -83,8 +83,8 @@ class _Run:
         spec = PolicySpec(stack="kube", kube_scheduler=configuration(given["args"]))
         self.stage = KubeStage(self.context, Policy(spec=spec))
         self.calls: list[dict[str, Any]] = []
-        for process in self.stage.processes:
-            for framework in process.frameworks.values():
+        for scheduler in self.stage.schedulers:
+            for framework in scheduler.frameworks.values():
                 framework.trace = self._note
         for node in given["nodes"]:
             self._put("Node", node)
@@ -140,9 +140,9 @@ class _Run:
         self.stage.put(Object(key=key, manifest=dict(data), status=status))
 
     def _state(self, key: Key, messages: bool) -> dict[str, Any]:
-        process = self.stage.processes[0]
-        queued: Queued | None = process.queue.entries.get(key)
-        if key in process.held:
+        scheduler = self.stage.schedulers[0]
+        queued: QueuedPodInfo | None = scheduler.queue.entries.get(key)
+        if key in scheduler.assumed:
             return {"state": "waiting"}
         if queued is None:
             return {"state": "bound"}
@@ -151,7 +151,7 @@ class _Run:
             shown["message"] = queued.message
         return shown
 
-    def _note(self, step: Step) -> None:
+    def _note(self, step: PluginCall) -> None:
         if step.plugin != "Coscheduling":
             return
         call: dict[str, Any] = {

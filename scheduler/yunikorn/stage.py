@@ -117,14 +117,14 @@ class YunikornStage(Shim):
                 ask.app.gang.note_used(ask.group)
                 self.partition.release(ask)
 
-    def remember(self) -> dict[str, Any]:
+    def dump_state(self) -> dict[str, Any]:
         """Return what is kept beside the objects: made queues, odd applications."""
         self._wake_up()
-        return state.remember(self)
+        return state.dump_state(self)
 
-    def recall(self, kept: dict[str, Any]) -> None:
-        """Take back what `remember` returned, before any object is restored."""
-        state.recall(self, kept)
+    def load_state(self, kept: dict[str, Any]) -> None:
+        """Take back what `dump_state` returned, before any object is restored."""
+        state.load_state(self, kept)
 
     def _wake_up(self) -> None:
         """Finish restoring, once: gangs need the nodes to be there."""
@@ -136,7 +136,7 @@ class YunikornStage(Shim):
         pods_of = (ask.memory.key for ask in self.partition.asks.values() if ask.memory)
         return [*pods_of, *self.rejected]
 
-    def broken_laws(self) -> Iterator[str]:
+    def violations(self) -> Iterator[str]:
         """Yield a sentence per sum that is not what it sums."""
         self._wake_up()
-        yield from invariants.broken_laws(self.partition)
+        yield from invariants.violations(self.partition)

@@ -140,7 +140,7 @@ def not_simulated(world: World) -> list[str]:
 def _idle_switches(world: World) -> Iterator[str]:
     """Yield what the policy sets that decides nothing in this world."""
     simulation = world.policy.spec.simulation
-    alone = world.kube is None or not world.kube.in_rounds
+    alone = world.kube is None or not world.kube.several
     for name, value, usual in (
         ("locking", simulation.locking, "optimistic"),
         ("binding", simulation.binding, "kubernetes"),

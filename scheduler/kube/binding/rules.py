@@ -6,16 +6,16 @@ from typing import Any
 
 import msgspec
 
-from scheduler.kube.cache.node_info import Host
-from scheduler.kube.scheduling.event_handlers import Desk
-from scheduler.kube.scheduling.handle import Held
+from scheduler.kube.cache.node_info import NodeInfo
+from scheduler.kube.scheduling.assumed_pod import AssumedPod
+from scheduler.kube.scheduling.host import SchedulerRef
 from scheduler.records.node import CPU, MEMORY, PODS
 from scheduler.records.pod import Pod
 
 _REASONS = {CPU: "OutOfcpu", MEMORY: "OutOfmemory", PODS: "OutOfpods"}
 
 
-class Counts(msgspec.Struct, rename="camel"):
+class BindingCounts(msgspec.Struct, rename="camel"):
     """What sharing cost one scheduler, since the start of the run."""
 
     attempts: int = 0
@@ -33,21 +33,21 @@ class Versions:
     def __init__(self) -> None:
         self._by: dict[str, dict[str, int]] = {}
 
-    def bump(self, node: str, process: str) -> None:
-        """Note a change of the node by a process ("" for anything else)."""
+    def bump(self, node: str, scheduler: str) -> None:
+        """Note a change of the node by a scheduler ("" for anything else)."""
         counts = self._by.setdefault(node, {})
-        counts[process] = counts.get(process, 0) + 1
+        counts[scheduler] = counts.get(scheduler, 0) + 1
 
-    def foreign(self, node: str, process: str) -> int:
+    def foreign(self, node: str, scheduler: str) -> int:
         """Return how often others changed the node: one's own are expected."""
         counts = self._by.get(node, {})
-        return sum(n for name, n in counts.items() if name != process)
+        return sum(n for name, n in counts.items() if name != scheduler)
 
-    def remember(self) -> dict[str, dict[str, int]]:
+    def dump_state(self) -> dict[str, dict[str, int]]:
         """Return the counters."""
         return {node: dict(counts) for node, counts in self._by.items()}
 
-    def recall(self, memory: dict[str, dict[str, int]]) -> None:
+    def load_state(self, memory: dict[str, dict[str, int]]) -> None:
         """Take the counters back."""
         self._by = {node: dict(counts) for node, counts in memory.items()}
 
@@ -58,37 +58,39 @@ class Locks:
     def __init__(self) -> None:
         self._held: dict[str, tuple[str, int]] = {}
 
-    def take(self, process: str, node: str) -> None:
-        """Keep a node; each of a process's pods counts once."""
-        _, count = self._held.get(node, (process, 0))
-        self._held[node] = (process, count + 1)
+    def take(self, scheduler: str, node: str) -> None:
+        """Keep a node; each of a scheduler's pods counts once."""
+        _, count = self._held.get(node, (scheduler, 0))
+        self._held[node] = (scheduler, count + 1)
 
-    def release(self, process: str, node: str) -> bool:
-        """Give a node back once; tell whether it is free now."""
+    def release(self, scheduler: str, node: str) -> bool:
+        """Give a node back once; return whether it is free now."""
         owner, count = self._held.get(node, ("", 0))
-        if owner != process:
+        if owner != scheduler:
             return False
         if count > 1:
-            self._held[node] = (process, count - 1)
+            self._held[node] = (scheduler, count - 1)
             return False
         del self._held[node]
         return True
 
-    def against(self, process: str) -> frozenset[str]:
+    def against(self, scheduler: str) -> frozenset[str]:
         """Return the nodes that other schedulers keep."""
-        return frozenset(n for n, (owner, _) in self._held.items() if owner != process)
+        return frozenset(
+            n for n, (owner, _) in self._held.items() if owner != scheduler
+        )
 
 
-def refusal(pod: Pod, host: Host) -> tuple[str, str] | None:
-    """Return why the node's agent turns the pod away, None when there is room.
+def refusal(pod: Pod, node_info: NodeInfo) -> tuple[str, str] | None:
+    """Return why the node's agent rejects the pod, None when it fits.
 
     Source: docs/semantics/kube-scheduler.md#binding-modes;
     the reason is OutOf<resource>.
     """
     needs = {PODS: 1, **pod.shape.requests.exact}
     for name, asked in needs.items():
-        used = len(host.pods) if name == PODS else host.requested.get(name, 0)
-        capacity = host.capacity(name)
+        used = len(node_info.pods) if name == PODS else node_info.requested.get(name, 0)
+        capacity = node_info.capacity(name)
         if asked > capacity - used:
             reason = _REASONS.get(name, f"OutOf{name}")
             return reason, (
@@ -98,21 +100,21 @@ def refusal(pod: Pod, host: Host) -> tuple[str, str] | None:
     return None
 
 
-def conflict(process: Desk, held: Held, now: int) -> str | None:
+def conflict(scheduler: SchedulerRef, assumed: AssumedPod, now: int) -> str | None:
     """Return the sentence of a lost race, None when nobody else was there.
 
-    `now` is the node's version as it stands.
+    `now` is the node's present version.
     Source: docs/semantics/kube-scheduler.md#binding-modes.
     """
-    if now == held.seen:
+    if now == assumed.seen:
         return None
     return (
-        f"conflict: node {held.node} changed {now - held.seen} times since scheduler "
-        f"{process.name} read it; the pod is tried again"
+        f"conflict: node {assumed.node} changed {now - assumed.seen} times since scheduler "
+        f"{scheduler.name} read it; the pod is tried again"
     )
 
 
-def plain_counts(counts: Counts) -> dict[str, Any]:
+def plain_counts(counts: BindingCounts) -> dict[str, Any]:
     """Return the counters as plain values."""
     plain: dict[str, Any] = msgspec.to_builtins(counts)
     return plain

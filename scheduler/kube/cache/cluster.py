@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from scheduler.kube.cache.node_info import Host
-from scheduler.kube.cache.node_table import Columns, Rows
+from scheduler.kube.cache.node_info import NodeInfo
+from scheduler.kube.cache.node_table import NodeTable, Rows
 from scheduler.kube.cache.pod_group import PodDisruptionBudget, PodGroup
-from scheduler.kube.cache.spread_selectors import Selecting
+from scheduler.kube.cache.spread_selectors import SpreadSelectors
 from scheduler.records.matching import Selector
 from scheduler.records.node import Node
 from scheduler.records.objects import Key
@@ -23,25 +23,25 @@ TermClass = tuple[str, int, tuple[tuple[str, str], ...]]
 _MOST_CHANGES = 4096
 
 
-class Cluster:
+class ClusterCache:
     """Nodes with their pods, kept up to date; rows are in name order.
 
     A pod whose node is unknown is kept aside until the node comes.
     """
 
     def __init__(self) -> None:
-        self.hosts: dict[str, Host] = {}
+        self.node_infos: dict[str, NodeInfo] = {}
         self.placed: dict[Key, tuple[Pod, str]] = {}
         self.namespaces: dict[str, dict[str, str]] = {}
         self.groups: dict[Key, PodGroup] = {}
         self.budgets: dict[Key, PodDisruptionBudget] = {}
-        self.selecting = Selecting()
+        self.selecting = SpreadSelectors()
         self.images: dict[str, tuple[int, int]] = {}  # name: (bytes, nodes having it)
         self.priorities: dict[int, int] = {}  # of placed pods, and how many
         self.nodes_version = 0
         self.by_labels: dict[LabelClass, dict[str, int]] = {}
         self.with_terms: dict[TermClass, tuple[Pod, dict[str, int]]] = {}
-        self._columns: Columns | None = None
+        self._node_table: NodeTable | None = None
         self._scan: Rows | None = None
         self._changes: list[int] = []
         self._first_change = 0
@@ -50,44 +50,44 @@ class Cluster:
 
     def put_node(self, node: Node) -> Node | None:
         """Take a new or changed node; return what it was before."""
-        host = self.hosts.get(node.name)
-        before = host.node if host else None
+        node_info = self.node_infos.get(node.name)
+        before = node_info.node if node_info else None
         if before == node:
             return before
-        if host is None:
-            host = self.hosts[node.name] = Host(node)
+        if node_info is None:
+            node_info = self.node_infos[node.name] = NodeInfo(node)
             for pod, name in list(self.placed.values()):
                 if name == node.name:
-                    host.add(pod)
+                    node_info.add(pod)
         else:
-            host.node = node
+            node_info.node = node
         self._nodes_changed()
         return before
 
     def remove_node(self, name: str) -> Node | None:
-        """Forget a node; its pods stay known but stand nowhere."""
-        host = self.hosts.pop(name, None)
-        if host is None:
+        """Forget a node; its pods stay known but are on no node."""
+        node_info = self.node_infos.pop(name, None)
+        if node_info is None:
             return None
         self._nodes_changed()
-        return host.node
+        return node_info.node
 
     def _nodes_changed(self) -> None:
         self.nodes_version += 1
-        self._columns = None
+        self._node_table = None
         self._scan = None
 
     @property
-    def columns(self) -> Columns:
+    def node_table(self) -> NodeTable:
         """Return the nodes as arrays; built again after a node changed: O(nodes)."""
-        if self._columns is None:
-            hosts = [self.hosts[name] for name in sorted(self.hosts)]
-            for row, host in enumerate(hosts):
-                host.row = row
-            self._columns = Columns(hosts)
+        if self._node_table is None:
+            node_infos = [self.node_infos[name] for name in sorted(self.node_infos)]
+            for row, node_info in enumerate(node_infos):
+                node_info.row = row
+            self._node_table = NodeTable(node_infos)
             self._forget_changes()
-            self.images = _image_spread(hosts)
-        return self._columns
+            self.images = _image_spread(node_infos)
+        return self._node_table
 
     @property
     def scan(self) -> Rows:
@@ -96,7 +96,9 @@ class Cluster:
         Zones take turns. Source: docs/semantics/kube-scheduler.md#node-sampling.
         """
         if self._scan is None:
-            self._scan = np.array(_interleaved(self.columns.hosts), dtype=np.intp)
+            self._scan = np.array(
+                _interleaved(self.node_table.node_infos), dtype=np.intp
+            )
         return self._scan
 
     # --- pods on nodes
@@ -107,10 +109,10 @@ class Cluster:
             self.unplace(pod.key)
         self.placed[pod.key] = (pod, node)
         self._count(pod, node, 1)
-        host = self.hosts.get(node)
-        if host is not None:
-            host.add(pod)
-            self._row_changed(host, pod, 1)
+        node_info = self.node_infos.get(node)
+        if node_info is not None:
+            node_info.add(pod)
+            self._row_changed(node_info, pod, 1)
 
     def unplace(self, key: Key) -> tuple[Pod, str] | None:
         """Take a pod off its node; return it and the node, None when not placed."""
@@ -119,14 +121,14 @@ class Cluster:
             return None
         pod, node = found
         self._count(pod, node, -1)
-        host = self.hosts.get(node)
-        if host is not None:
-            host.remove(pod)
-            self._row_changed(host, pod, -1)
+        node_info = self.node_infos.get(node)
+        if node_info is not None:
+            node_info.remove(pod)
+            self._row_changed(node_info, pod, -1)
         return found
 
     def _count(self, pod: Pod, node: str, by: int) -> None:
-        """Keep the indexes of who stands where."""
+        """Keep the indexes of which pods are where."""
         left = self.priorities.get(pod.priority, 0) + by
         if left:
             self.priorities[pod.priority] = left
@@ -144,8 +146,8 @@ class Cluster:
             if not nodes:
                 del self.with_terms[owners]
 
-    def has_lesser(self, priority: int) -> bool:
-        """Tell whether any placed pod has a lower priority."""
+    def has_lower_priority(self, priority: int) -> bool:
+        """Return whether any placed pod has a lower priority."""
         return any(held < priority for held in self.priorities)
 
     def matching(self, namespace: str, selector: Selector) -> dict[str, int]:
@@ -157,11 +159,11 @@ class Cluster:
                     found[node] = found.get(node, 0) + count
         return found
 
-    def _row_changed(self, host: Host, pod: Pod, sign: int) -> None:
-        if self._columns is None:
+    def _row_changed(self, node_info: NodeInfo, pod: Pod, sign: int) -> None:
+        if self._node_table is None:
             return
-        self._columns.change(host.row, pod, sign)
-        self._changes.append(host.row)
+        self._node_table.change(node_info.row, pod, sign)
+        self._changes.append(node_info.row)
         if len(self._changes) > _MOST_CHANGES:
             self._forget_changes()
 
@@ -180,7 +182,7 @@ class Cluster:
         return None if start < 0 else self._changes[start:]
 
     def pods_on(self, node: str) -> Iterator[Pod]:
-        """Yield the pods that stand on a node, known or not."""
+        """Yield the pods on a node, known or not."""
         return (pod for pod, name in self.placed.values() if name == node)
 
     def namespace_labels(self, name: str) -> dict[str, str]:
@@ -189,7 +191,7 @@ class Cluster:
 
 
 def label_class(pod: Pod) -> LabelClass:
-    """Return the class of pods that no label selector tells apart."""
+    """Return the class of pods that every label selector treats alike."""
     return pod.namespace, tuple(sorted(pod.labels.items())), pod.terminating
 
 
@@ -206,23 +208,23 @@ def _add(counts: dict[str, int], node: str, by: int) -> None:
         del counts[node]
 
 
-def _interleaved(hosts: list[Host]) -> list[int]:
+def _interleaved(node_infos: list[NodeInfo]) -> list[int]:
     zones: dict[str, list[int]] = {}
-    for host in hosts:
-        zones.setdefault(host.node.zone, []).append(host.row)
+    for node_info in node_infos:
+        zones.setdefault(node_info.node.zone, []).append(node_info.row)
     order: list[int] = []
     turn = 0
-    while len(order) < len(hosts):
+    while len(order) < len(node_infos):
         order += [rows[turn] for rows in zones.values() if turn < len(rows)]
         turn += 1
     return order
 
 
-def _image_spread(hosts: list[Host]) -> dict[str, tuple[int, int]]:
+def _image_spread(node_infos: list[NodeInfo]) -> dict[str, tuple[int, int]]:
     """Return of each image its size (where first seen) and how many have it."""
     found: dict[str, tuple[int, int]] = {}
-    for host in hosts:
-        for name, size in dict(host.node.images).items():
+    for node_info in node_infos:
+        for name, size in dict(node_info.node.images).items():
             first, count = found.get(name, (size, 0))
             found[name] = (first, count + 1)
     return found

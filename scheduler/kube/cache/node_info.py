@@ -1,4 +1,4 @@
-"""One node with what stands on it: the sums that filters and scores read."""
+"""One node with what is on it: the sums that filters and scores read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Port = tuple[str, str, int]
 ANY_IP = "0.0.0.0"
 
 
-class Host:
+class NodeInfo:
     """A node's pods and their sums in canonical units.
 
     `requested` is the plain sum, `assumed_cpu` and `assumed_memory` the sums
@@ -61,9 +61,9 @@ class Host:
             else:
                 self.ports.pop(port, None)
 
-    def copy(self) -> Host:
-        """Return the node as it stands, to try removals on."""
-        other = Host(self.node, self.row)
+    def copy(self) -> NodeInfo:
+        """Return the node as it is, to try removals on."""
+        other = NodeInfo(self.node, self.row)
         other.pods = dict(self.pods)
         other.requested = dict(self.requested)
         other.assumed_cpu = self.assumed_cpu
@@ -89,12 +89,12 @@ class Host:
         return self.requested.get(resource, 0)
 
     def conflicts(self, wanted: tuple[Port, ...]) -> bool:
-        """Tell whether a wanted host port is taken."""
+        """Return whether a wanted host port is taken."""
         return ports_conflict(wanted, self.ports)
 
 
 def ports_conflict(wanted: tuple[Port, ...], taken: dict[Port, int]) -> bool:
-    """Tell whether two sets of host ports meet; 0.0.0.0 meets every address.
+    """Return whether two sets of host ports meet; 0.0.0.0 meets every address.
 
     Source: docs/semantics/kube-scheduler.md#host-ports.
     """

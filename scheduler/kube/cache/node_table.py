@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.records.matching import Requirement, Taint
 from scheduler.records.node import PODS
 from scheduler.records.pod import Pod
@@ -19,7 +19,7 @@ Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
 
 
-class Groups:
+class ValueGroups:
     """Rows sorted into groups of equal values: `codes[row]` indexes `values`."""
 
     __slots__ = ("codes", "values")
@@ -35,7 +35,7 @@ class Groups:
         return np.array([rule(v) for v in self.values], dtype=dtype)[self.codes]
 
 
-class Columns:
+class NodeTable:
     """Node rows as arrays. A placed pod changes one row; a node, all of them."""
 
     __slots__ = (
@@ -45,28 +45,30 @@ class Columns:
         "_taints",
         "assumed_cpu",
         "assumed_memory",
-        "hosts",
         "names",
+        "node_infos",
         "pod_count",
         "pod_limit",
         "size",
         "unschedulable",
     )
 
-    def __init__(self, hosts: list[Host]) -> None:
-        self.hosts = hosts
-        self.size = len(hosts)
-        self.names = [host.node.name for host in hosts]
+    def __init__(self, node_infos: list[NodeInfo]) -> None:
+        self.node_infos = node_infos
+        self.size = len(node_infos)
+        self.names = [node_info.node.name for node_info in node_infos]
         self._allocatable: dict[str, Ints] = {}
         self._requested: dict[str, Ints] = {}
-        self._labels: dict[str, Groups] = {}
-        self._taints: Groups | None = None
-        self.assumed_cpu = _ints([host.assumed_cpu for host in hosts])
-        self.assumed_memory = _ints([host.assumed_memory for host in hosts])
-        self.pod_count = _ints([len(host.pods) for host in hosts])
-        self.pod_limit = _ints([host.capacity(PODS) for host in hosts])
+        self._labels: dict[str, ValueGroups] = {}
+        self._taints: ValueGroups | None = None
+        self.assumed_cpu = _ints([node_info.assumed_cpu for node_info in node_infos])
+        self.assumed_memory = _ints(
+            [node_info.assumed_memory for node_info in node_infos]
+        )
+        self.pod_count = _ints([len(node_info.pods) for node_info in node_infos])
+        self.pod_limit = _ints([node_info.capacity(PODS) for node_info in node_infos])
         self.unschedulable: Mask = np.array(
-            [host.node.unschedulable for host in hosts], dtype=np.bool_
+            [node_info.node.unschedulable for node_info in node_infos], dtype=np.bool_
         )
 
     def change(self, row: int, pod: Pod, sign: int) -> None:
@@ -84,7 +86,9 @@ class Columns:
         """Return what each node has of the resource."""
         column = self._allocatable.get(resource)
         if column is None:
-            column = _ints([host.capacity(resource) for host in self.hosts])
+            column = _ints(
+                [node_info.capacity(resource) for node_info in self.node_infos]
+            )
             self._allocatable[resource] = column
         return column
 
@@ -92,22 +96,28 @@ class Columns:
         """Return what the pods of each node hold of the resource."""
         column = self._requested.get(resource)
         if column is None:
-            column = _ints([host.requested.get(resource, 0) for host in self.hosts])
+            column = _ints(
+                [node_info.requested.get(resource, 0) for node_info in self.node_infos]
+            )
             self._requested[resource] = column
         return column
 
-    def labels(self, key: str) -> Groups:
+    def labels(self, key: str) -> ValueGroups:
         """Return the nodes grouped by their value of a label (None: absent)."""
         groups = self._labels.get(key)
         if groups is None:
-            groups = Groups([host.node.labels.get(key) for host in self.hosts])
+            groups = ValueGroups(
+                [node_info.node.labels.get(key) for node_info in self.node_infos]
+            )
             self._labels[key] = groups
         return groups
 
-    def taints(self) -> Groups:
+    def taints(self) -> ValueGroups:
         """Return the nodes grouped by their taints."""
         if self._taints is None:
-            self._taints = Groups([host.node.taints for host in self.hosts])
+            self._taints = ValueGroups(
+                [node_info.node.taints for node_info in self.node_infos]
+            )
         return self._taints
 
     def all(self) -> View:
@@ -126,70 +136,72 @@ def _ints(values: list[int]) -> Ints:
 class View:
     """Some rows of the columns; plug-ins read this and never know which."""
 
-    __slots__ = ("columns", "rows")
+    __slots__ = ("node_table", "rows")
 
-    def __init__(self, columns: Columns, rows: Rows | None) -> None:
-        self.columns = columns
+    def __init__(self, node_table: NodeTable, rows: Rows | None) -> None:
+        self.node_table = node_table
         self.rows = rows
 
     @property
     def size(self) -> int:
         """Return how many rows it has."""
-        return self.columns.size if self.rows is None else len(self.rows)
+        return self.node_table.size if self.rows is None else len(self.rows)
 
     @property
-    def hosts(self) -> list[Host]:
+    def node_infos(self) -> list[NodeInfo]:
         """Return the nodes themselves, in row order."""
-        hosts = self.columns.hosts
-        return hosts if self.rows is None else [hosts[row] for row in self.rows]
+        node_infos = self.node_table.node_infos
+        return (
+            node_infos if self.rows is None else [node_infos[row] for row in self.rows]
+        )
 
     def _cut(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return column if self.rows is None else column[self.rows]
 
     def allocatable(self, resource: str) -> Ints:
         """Return what each node has of the resource."""
-        return self._cut(self.columns.allocatable(resource))
+        return self._cut(self.node_table.allocatable(resource))
 
     def requested(self, resource: str) -> Ints:
         """Return what the pods hold of the resource."""
-        return self._cut(self.columns.requested(resource))
+        return self._cut(self.node_table.requested(resource))
 
     @property
     def assumed_cpu(self) -> Ints:
         """Return the cpu held, defaults counted."""
-        return self._cut(self.columns.assumed_cpu)
+        return self._cut(self.node_table.assumed_cpu)
 
     @property
     def assumed_memory(self) -> Ints:
         """Return the memory held, defaults counted."""
-        return self._cut(self.columns.assumed_memory)
+        return self._cut(self.node_table.assumed_memory)
 
     @property
     def pod_count(self) -> Ints:
-        """Return how many pods stand on each node."""
-        return self._cut(self.columns.pod_count)
+        """Return how many pods are on each node."""
+        return self._cut(self.node_table.pod_count)
 
     @property
     def pod_limit(self) -> Ints:
         """Return how many pods each node takes."""
-        return self._cut(self.columns.pod_limit)
+        return self._cut(self.node_table.pod_limit)
 
     @property
     def unschedulable(self) -> Mask:
         """Return which nodes are cordoned."""
-        return self._cut(self.columns.unschedulable)
+        return self._cut(self.node_table.unschedulable)
 
     def by_label(
         self, key: str, rule: Callable[[str | None], Hashable], dtype: Any
     ) -> npt.NDArray[Any]:
         """Return `rule` of each node's value of a label (None: absent)."""
-        return self._cut(self.columns.labels(key).take(rule, dtype))
+        return self._cut(self.node_table.labels(key).take(rule, dtype))
 
     def by_taints(
         self, rule: Callable[[tuple[Taint, ...]], Hashable], dtype: Any
     ) -> npt.NDArray[Any]:
         """Return `rule` of each node's taints."""
-        return self._cut(self.columns.taints().take(rule, dtype))
+        return self._cut(self.node_table.taints().take(rule, dtype))
 
     def meets(self, need: Requirement) -> Mask:
         """Return which nodes' labels meet a requirement."""
@@ -199,9 +211,9 @@ class View:
             np.bool_,
         )
 
-    def each(self, rule: Callable[[Host], Any], dtype: Any) -> npt.NDArray[Any]:
+    def each(self, rule: Callable[[NodeInfo], Any], dtype: Any) -> npt.NDArray[Any]:
         """Return `rule` of each node, asked one by one."""
-        return np.array([rule(host) for host in self.hosts], dtype=dtype)
+        return np.array([rule(node_info) for node_info in self.node_infos], dtype=dtype)
 
     def full(self, value: int, dtype: Any = np.int64) -> npt.NDArray[Any]:
         """Return a column of one value."""

@@ -15,7 +15,7 @@ def group_key(pod: Pod) -> Key | None:
     return Key("PodGroup", pod.namespace, name) if name else None
 
 
-class Members:
+class PodGroupIndex:
     """The known, unfinished pods of every group, in key order when asked."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ CONTROLLERS = ("ReplicaSet", "StatefulSet", "ReplicationController")
 KINDS = (SERVICE, *CONTROLLERS)
 
 
-class Selecting:
+class SpreadSelectors:
     """Selectors of Services and controllers, by object."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""KubeSchedulerConfiguration as a whole: profiles, backoff, extenders, processes."""
+"""KubeSchedulerConfiguration as a whole: profiles, backoff, extenders, schedulers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from scheduler.errors import PolicyError
 from scheduler.kube.configuration.profiles import Profile, read_profiles
 from scheduler.kube.extender.extenders import Extender, read_extenders
-from scheduler.kube.queue.scheduling_queue import Timing
+from scheduler.kube.queue.scheduling_queue import BackoffSettings
 
 _API_GROUP = "kubescheduler.config.k8s.io/"
 _KNOWN = (
@@ -36,17 +36,17 @@ _POP_GATE = "SchedulerPopFromBackoffQ"
 
 @dataclass(slots=True, kw_only=True)
 class Configuration:
-    """What one scheduler process is configured with."""
+    """What one scheduler is configured with."""
 
     profiles: list[Profile]
-    timing: Timing = field(default_factory=Timing)
+    timing: BackoffSettings = field(default_factory=BackoffSettings)
     extenders: list[Extender] = field(default_factory=list)
 
 
 def read_configurations(document: Mapping[str, Any]) -> list[Configuration]:
-    """Return one configuration per scheduler process.
+    """Return one configuration per scheduler.
 
-    A `List` of KubeSchedulerConfiguration documents is several processes over
+    A `List` of KubeSchedulerConfiguration documents is several schedulers over
     one cluster; a schedulerName belongs to one of them.
     """
     items = [document]
@@ -87,12 +87,12 @@ def _read(document: Mapping[str, Any]) -> Configuration:
     return configuration
 
 
-def _timing(document: Mapping[str, Any]) -> Timing:
+def _timing(document: Mapping[str, Any]) -> BackoffSettings:
     """Return the backoff. The gate is read as the command line gives it."""
     initial = document.get("podInitialBackoffSeconds")
     highest = document.get("podMaxBackoffSeconds")
     gates = document.get("featureGates") or {}
-    timing = Timing(
+    timing = BackoffSettings(
         initial_ms=1000 if initial is None else int(initial) * 1000,
         max_ms=10_000 if highest is None else int(highest) * 1000,
         pop_from_backoff=bool(gates.get(_POP_GATE, True)),

@@ -52,7 +52,7 @@ NOT_SIMULATED = frozenset(
     }
 )
 
-#: configuration's name of a point -> ours, and the point that tells who has it
+#: configuration's name of a point -> ours, and the method whose presence shows who has it
 POINTS: dict[str, tuple[str, str]] = {
     "preEnqueue": ("pre_enqueue", "pre_enqueue"),
     "queueSort": ("queue_sort", "sort_key"),

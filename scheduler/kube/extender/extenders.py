@@ -14,15 +14,15 @@ import numpy as np
 
 from scheduler.durations import milliseconds
 from scheduler.errors import PolicyError
-from scheduler.kube.cache.cluster import Cluster
+from scheduler.kube.cache.cluster import ClusterCache
 from scheduler.kube.cache.node_table import Ints, Mask
+from scheduler.kube.framework.candidate import Candidate
 from scheduler.kube.framework.status import (
     OK,
     Code,
     Status,
     error,
 )
-from scheduler.kube.preemption.dry_run import Candidate
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
 
@@ -63,7 +63,7 @@ class Extender(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
         return milliseconds(self.http_timeout) or 5000
 
     def wants(self, pod: Pod) -> bool:
-        """Tell whether it is asked about this pod."""
+        """Return whether it is asked about this pod."""
         managed = {resource.name for resource in self.managed_resources}
         if not managed:
             return True
@@ -77,7 +77,7 @@ class Port(Protocol):
         """Return the decoded JSON answer."""
 
 
-class ClosedPort:
+class DisabledExtender:
     """The port of a server whose operator allows no address."""
 
     def call(self, extender: Extender, verb: str, payload: dict[str, Any]) -> Any:
@@ -88,7 +88,7 @@ class ClosedPort:
         )
 
 
-class RecordedPort:
+class RecordedExtender:
     """Gives back answers in the order in which they were given before."""
 
     def __init__(self, answers: list[Any]) -> None:
@@ -105,7 +105,7 @@ class RecordedPort:
         return answer
 
 
-class RecordingPort:
+class RecordingExtender:
     """Passes questions on and keeps the answers for a replay."""
 
     def __init__(self, port: Port) -> None:
@@ -159,17 +159,17 @@ class Extenders:
 
     @property
     def any_filter(self) -> bool:
-        """Tell whether one of them filters."""
+        """Return whether one of them filters."""
         return any(extender.filter_verb for extender in self.extenders)
 
     def filtering(self, pod: Pod) -> bool:
-        """Tell whether one of them filters for this pod."""
+        """Return whether one of them filters for this pod."""
         return bool(self.extenders) and any(
             e.filter_verb and e.wants(pod) for e in self.extenders
         )
 
     def strips(self, pod: Pod) -> bool:
-        """Tell whether a filter hands nodes back as documents, without their pods."""
+        """Return whether a filter hands nodes back as documents, without their pods."""
         return any(
             e.filter_verb and not e.node_cache_capable and e.wants(pod)
             for e in self.extenders
@@ -178,7 +178,7 @@ class Extenders:
     # --- filter
 
     def filter(
-        self, pod: Pod, mask: Mask, cluster: Cluster
+        self, pod: Pod, mask: Mask, cluster: ClusterCache
     ) -> tuple[Mask, dict[int, Status], Status]:
         """Ask one after another about the nodes that are left.
 
@@ -197,13 +197,13 @@ class Extenders:
                 return left, refused, error(str(problem))
             self._refuse(refused, failed, Code.UNSCHEDULABLE, cluster)
             self._refuse(refused, hopeless, Code.UNRESOLVABLE, cluster)
-            rows = [cluster.hosts[name].row for name in kept]
+            rows = [cluster.node_infos[name].row for name in kept]
             left = np.zeros(len(mask), dtype=np.bool_)
             left[rows] = True
         return left, refused, OK
 
     def _filter_one(
-        self, extender: Extender, pod: Pod, mask: Mask, cluster: Cluster
+        self, extender: Extender, pod: Pod, mask: Mask, cluster: ClusterCache
     ) -> tuple[list[str], dict[str, str], dict[str, str]]:
         names = _names(mask, cluster)
         payload = self._question(extender, pod, names)
@@ -231,12 +231,12 @@ class Extenders:
         refused: dict[int, Status],
         messages: dict[str, str],
         code: Code,
-        cluster: Cluster,
+        cluster: ClusterCache,
     ) -> None:
         for name, message in messages.items():
-            if name in cluster.hosts:
+            if name in cluster.node_infos:
                 status = Status(code, (message,), PSEUDO_PLUGIN)
-                refused[cluster.hosts[name].row] = status
+                refused[cluster.node_infos[name].row] = status
 
     def _question(
         self, extender: Extender, pod: Pod, names: list[str]
@@ -250,7 +250,7 @@ class Extenders:
 
     # --- prioritize
 
-    def prioritize(self, pod: Pod, mask: Mask, cluster: Cluster) -> Ints | None:
+    def prioritize(self, pod: Pod, mask: Mask, cluster: ClusterCache) -> Ints | None:
         """Return what to add to the totals; a failed call adds nothing."""
         total: Ints | None = None
         for extender in self.extenders:
@@ -265,16 +265,16 @@ class Extenders:
             if total is None:
                 total = np.zeros(len(mask), dtype=np.int64)
             for item in given:
-                host = cluster.hosts.get(str(item.get("host")))
-                if host is not None:
+                node_info = cluster.node_infos.get(str(item.get("host")))
+                if node_info is not None:
                     score = int(item.get("score") or 0)
-                    total[host.row] += score * extender.weight * _SCALE
+                    total[node_info.row] += score * extender.weight * _SCALE
         return total
 
     # --- preempt
 
     def preempt(
-        self, pod: Pod, candidates: list[Candidate], cluster: Cluster
+        self, pod: Pod, candidates: list[Candidate], cluster: ClusterCache
     ) -> tuple[list[Candidate], Status]:
         """Let each drop candidates or change victims."""
         for extender in self.extenders:
@@ -292,7 +292,7 @@ class Extenders:
         extender: Extender,
         pod: Pod,
         candidates: list[Candidate],
-        cluster: Cluster,
+        cluster: ClusterCache,
     ) -> list[Candidate]:
         payload = {"Pod": self._documents(pod.key)}
         field = "NodeNameToMetaVictims"
@@ -347,8 +347,8 @@ class Extenders:
         return Status(Code.SKIP) if extender.ignorable else error(problem)
 
 
-def _names(mask: Mask, cluster: Cluster) -> list[str]:
-    return [cluster.columns.names[row] for row in np.flatnonzero(mask)]
+def _names(mask: Mask, cluster: ClusterCache) -> list[str]:
+    return [cluster.node_table.names[row] for row in np.flatnonzero(mask)]
 
 
 def _fields(answer: Any) -> dict[str, Any]:
@@ -358,11 +358,11 @@ def _fields(answer: Any) -> dict[str, Any]:
     return {str(name).lower(): value for name, value in answer.items()}
 
 
-def _candidate(node: str, victims: dict[str, Any], cluster: Cluster) -> Candidate:
-    host = cluster.hosts.get(node)
-    if host is None:
+def _candidate(node: str, victims: dict[str, Any], cluster: ClusterCache) -> Candidate:
+    node_info = cluster.node_infos.get(node)
+    if node_info is None:
         raise ExtenderError(f"extender returned an unknown node {node!r}")
-    by_uid = {pod.uid: pod for pod in host.pods.values()}
+    by_uid = {pod.uid: pod for pod in node_info.pods.values()}
     pods = []
     for item in victims.get("pods") or ():
         uid = str(_fields(item).get("uid", ""))

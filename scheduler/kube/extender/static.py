@@ -1,4 +1,4 @@
-"""Answers of an extender that a policy tells in advance: nobody is called."""
+"""Answers of extenders that a policy states in advance: nobody is called."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scheduler.kube.extender.extenders import (
-    ClosedPort,
+    DisabledExtender,
     Extender,
     ExtenderError,
     Port,
@@ -14,7 +14,7 @@ from scheduler.kube.extender.extenders import (
 from scheduler.records.policy import ExtenderAnswers
 
 
-class ToldPort:
+class StaticExtender:
     """Answers for the addresses that `simulation.extenders` names.
 
     The same question always has the same answer, so a world that is copied or
@@ -22,36 +22,36 @@ class ToldPort:
     Source: docs/semantics/kube-scheduler.md#extenders.
     """
 
-    def __init__(self, told: Sequence[ExtenderAnswers]) -> None:
-        self._told = {answers.url_prefix: answers for answers in told}
-        self._closed = ClosedPort()
+    def __init__(self, answers: Sequence[ExtenderAnswers]) -> None:
+        self._answers = {answers.url_prefix: answers for answers in answers}
+        self._closed = DisabledExtender()
 
     def call(self, extender: Extender, verb: str, payload: dict[str, Any]) -> Any:
-        """Return what was told; raises ExtenderError for `error` and strangers."""
-        told = self._told.get(extender.url_prefix)
-        if told is None:
+        """Return the stated answer; raises ExtenderError for `error` and unknown addresses."""
+        answers = self._answers.get(extender.url_prefix)
+        if answers is None:
             return self._closed.call(extender, verb, payload)
-        if told.error:
-            raise ExtenderError(told.error)
+        if answers.error:
+            raise ExtenderError(answers.error)
         if verb == extender.filter_verb:
-            return _filtered(told, payload)
+            return _filtered(answers, payload)
         if verb == extender.prioritize_verb:
-            return [{"Host": node, "Score": s} for node, s in told.scores.items()]
+            return [{"Host": node, "Score": s} for node, s in answers.scores.items()]
         if verb == extender.preempt_verb:
             return {"NodeNameToMetaVictims": _agreed(payload)}
         return {"Error": ""}
 
 
-def port_for(told: Sequence[ExtenderAnswers]) -> Port:
-    """Return the port of a policy: closed when it tells no answers."""
-    return ToldPort(told) if told else ClosedPort()
+def port_for(answers: Sequence[ExtenderAnswers]) -> Port:
+    """Return the port of a policy: disabled when it states no answers."""
+    return StaticExtender(answers) if answers else DisabledExtender()
 
 
-def _filtered(told: ExtenderAnswers, payload: dict[str, Any]) -> dict[str, Any]:
+def _filtered(answers: ExtenderAnswers, payload: dict[str, Any]) -> dict[str, Any]:
     names = payload["NodeNames"]
     if names is None:
         names = [node["metadata"]["name"] for node in payload["Nodes"]["items"]]
-    refused = {name: told.refuse[name] for name in names if name in told.refuse}
+    refused = {name: answers.refuse[name] for name in names if name in answers.refuse}
     kept = [name for name in names if name not in refused]
     if payload["NodeNames"] is not None:
         return {"NodeNames": kept, "FailedNodes": refused, "Error": ""}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.framework.plugin import Plugin
 from scheduler.kube.framework.status import (
     OK,
@@ -18,7 +18,7 @@ from scheduler.records.pod import Pod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PreFiltered:
+class PreFilterResult:
     """What PreFilter came to: a status, and the only nodes to look at."""
 
     status: Status
@@ -27,7 +27,7 @@ class PreFiltered:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PluginCall:
     """One call of a plug-in, as a trace gets it."""
 
     point: str
@@ -61,7 +61,7 @@ class Framework:
         seen = {id(p): p for plugins in points.values() for p in plugins}
         self.plugins = {plugin.name: plugin for plugin in seen.values()}
         #: gets every call outside Filter and Score; None in normal runs
-        self.trace: Callable[[Step], None] | None = None
+        self.trace: Callable[[PluginCall], None] | None = None
         self._moved = [
             p
             for p in points["pre_filter"]
@@ -78,9 +78,9 @@ class Framework:
         node: str = "",
         wait_ms: int = 0,
     ) -> None:
-        """Tell the trace of a call, when there is one."""
+        """Report a call to the trace, when there is one."""
         if self.trace is not None:
-            self.trace(Step(point, plugin.name, pod, status, node, wait_ms))
+            self.trace(PluginCall(point, plugin.name, pod, status, node, wait_ms))
 
     # --- queue
 
@@ -94,7 +94,7 @@ class Framework:
 
     # --- filter
 
-    def pre_filter(self, state: CycleState, pod: Pod) -> PreFiltered:
+    def pre_filter(self, state: CycleState, pod: Pod) -> PreFilterResult:
         """Run PreFilter. An Unschedulable lets the others run, then counts."""
         names: frozenset[str] | None = None
         narrowed: list[str] = []
@@ -109,52 +109,56 @@ class Framework:
                 refused = refused or status.by(plugin.name)
                 continue
             if not status.ok:
-                return PreFiltered(status=status.by(plugin.name))
+                return PreFilterResult(status=status.by(plugin.name))
             if only is not None:
                 narrowed.append(plugin.name)
                 names = only if names is None else names & only
                 if not names:
-                    return PreFiltered(status=_none_left(narrowed), names=names)
-        return PreFiltered(
+                    return PreFilterResult(status=_none_left(narrowed), names=names)
+        return PreFilterResult(
             status=refused or OK, names=names, narrowed_by=tuple(narrowed)
         )
 
-    def filter(self, state: CycleState, pod: Pod, host: Host) -> Status:
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status:
         """Return the first rejection of the node, or success."""
         for plugin in self.filters:
             if plugin.name in state.skip_filter:
                 continue
-            status = plugin.filter(state, pod, host)
+            status = plugin.filter(state, pod, node_info)
             if not status.ok:
                 return status.by(plugin.name)
         return OK
 
     def filter_with(
-        self, state: CycleState, pod: Pod, host: Host, rivals: list[Pod]
+        self, state: CycleState, pod: Pod, node_info: NodeInfo, rivals: list[Pod]
     ) -> Status:
         """Filter with the nominated rivals on the node, and without them."""
         if rivals:
-            crowded, copy = state.copy(), host.copy()
+            crowded, copy = state.copy(), node_info.copy()
             for rival in rivals:
                 self.add_pod(crowded, pod, rival, copy)
             status = self.filter(crowded, pod, copy)
             if not status.ok:
                 return status
-        return self.filter(state, pod, host)
+        return self.filter(state, pod, node_info)
 
-    def add_pod(self, state: CycleState, pod: Pod, other: Pod, host: Host) -> None:
+    def add_pod(
+        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
+    ) -> None:
         """Put a pod on a copied node and keep the PreFilter state right."""
-        host.add(other)
+        node_info.add(other)
         for plugin in self._moved:
             if plugin.name not in state.skip_filter:
-                plugin.add_pod(state, pod, other, host)
+                plugin.add_pod(state, pod, other, node_info)
 
-    def remove_pod(self, state: CycleState, pod: Pod, other: Pod, host: Host) -> None:
+    def remove_pod(
+        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
+    ) -> None:
         """Take a pod off a copied node and keep the PreFilter state right."""
-        host.remove(other)
+        node_info.remove(other)
         for plugin in self._moved:
             if plugin.name not in state.skip_filter:
-                plugin.remove_pod(state, pod, other, host)
+                plugin.remove_pod(state, pod, other, node_info)
 
     # --- binding
 
@@ -206,16 +210,16 @@ class Framework:
 
     # --- memory
 
-    def remember(self) -> dict[str, Any]:
+    def dump_state(self) -> dict[str, Any]:
         """Return what the plug-ins must not forget."""
-        found = {name: p.remember() for name, p in sorted(self.plugins.items())}
+        found = {name: p.dump_state() for name, p in sorted(self.plugins.items())}
         return {name: memory for name, memory in found.items() if memory is not None}
 
-    def recall(self, memory: dict[str, Any]) -> None:
+    def load_state(self, memory: dict[str, Any]) -> None:
         """Give the plug-ins back what they remembered."""
         for name, value in memory.items():
             if name in self.plugins:
-                self.plugins[name].recall(value)
+                self.plugins[name].load_state(value)
 
 
 def _none_left(narrowed: list[str]) -> Status:

@@ -8,36 +8,29 @@ the same for whole columns and are there for speed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
 
 import msgspec
 import numpy as np
 
-from scheduler.kube.cache.cluster import Cluster
-from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.cache.node_table import (
     Codes,
     Ints,
     View,
 )
 from scheduler.kube.framework.events import Event
+from scheduler.kube.framework.handle import Handle
+from scheduler.kube.framework.queued_pod import QueuedPodInfo
 from scheduler.kube.framework.status import (
     OK,
     SKIP,
     CycleState,
     Status,
 )
-from scheduler.records.objects import Key
+from scheduler.kube.framework.verdicts import Verdicts
 from scheduler.records.pod import Pod
-from scheduler.stage import Context
-
-if TYPE_CHECKING:
-    from scheduler.kube.cache.nominations import Nominations
-    from scheduler.kube.framework.framework import Framework
-    from scheduler.kube.framework.verdicts import Verdicts
-    from scheduler.kube.preemption.dry_run import Candidate
-    from scheduler.kube.queue.scheduling_queue import Queued
 
 MAX_SCORE = 100
 MAX_PERMIT_MS = 15 * 60 * 1000
@@ -73,39 +66,6 @@ class NoArgs(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     """The arguments of a plug-in that takes none."""
 
 
-class Handle(Protocol):
-    """What a plug-in may see and do of the scheduler that runs it."""
-
-    context: Context
-    cluster: Cluster
-    nominations: Nominations
-    framework: Framework
-
-    def waiting(self) -> Iterable[Pod]:
-        """Yield the pods that wait at Permit, in key order."""
-
-    def allow(self, key: Key, plugin: str) -> None:
-        """Say that a waiting pod need not wait for this plug-in any more."""
-
-    def reject(self, key: Key, plugin: str, reason: str) -> None:
-        """Reject a waiting pod."""
-
-    def activate(self, keys: Iterable[Key]) -> None:
-        """Move waiting-to-be-tried pods to the active queue at once."""
-
-    def members(self, group: Key) -> Iterable[Pod]:
-        """Return the known pods with the label of a PodGroup, finished ones not."""
-
-    def ask_extenders(self, pod: Pod, candidates: list[Candidate]) -> list[Candidate]:
-        """Let the extenders that preempt drop candidates or change victims."""
-
-    def denominate(self, pod: Pod) -> None:
-        """Take a pod's nomination away, so that it is tried again."""
-
-    def evict(self, victim: Pod, node: str, preemptor: Pod) -> None:
-        """Remove a pod from its node to make room."""
-
-
 class Plugin:
     """The base of plug-ins; each point here is the one that does nothing."""
 
@@ -117,7 +77,7 @@ class Plugin:
     #: set when a normalized score depends on the raw one and the highest only
     normalizes_by_peak: ClassVar[bool] = False
     #: set when sort keys change while pods are queued
-    moving_order: ClassVar[bool] = False
+    changing_keys: ClassVar[bool] = False
     #: points at which a configuration may name it though nothing is done there
     idle_points: ClassVar[tuple[str, ...]] = ()
     points: ClassVar[frozenset[str]] = frozenset()
@@ -138,7 +98,7 @@ class Plugin:
         """Say whether the pod may enter the active queue."""
         return OK
 
-    def sort_key(self, queued: Queued) -> tuple[Any, ...]:
+    def sort_key(self, queued: QueuedPodInfo) -> tuple[Any, ...]:
         """Return what the active queue is ordered by, smallest first."""
         return ()
 
@@ -154,27 +114,33 @@ class Plugin:
         """Prepare, or reject the pod; may name the only nodes to look at."""
         return OK, None
 
-    def add_pod(self, state: CycleState, pod: Pod, other: Pod, host: Host) -> None:
+    def add_pod(
+        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
+    ) -> None:
         """Keep the state right when a dry run puts `other` on a node."""
 
-    def remove_pod(self, state: CycleState, pod: Pod, other: Pod, host: Host) -> None:
+    def remove_pod(
+        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
+    ) -> None:
         """Keep the state right when a dry run takes `other` off a node."""
 
-    def filter(self, state: CycleState, pod: Pod, host: Host) -> Status:
-        """Say whether the pod can stand on the node."""
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status:
+        """Say whether the pod may run on the node."""
         return OK
 
     def filter_rows(self, state: CycleState, pod: Pod, view: View) -> Codes:
         """Return the code of `filter` for every row of the view."""
-        return view.each(lambda host: self.filter(state, pod, host).code, np.int8)
+        return view.each(
+            lambda node_info: self.filter(state, pod, node_info).code, np.int8
+        )
 
     def histogram(self, state: CycleState, pod: Pod, view: View) -> dict[str, int]:
         """Count the reasons of the rows of the view, which it rejected."""
         if self.reason:
             return {self.reason: view.size}
         counts: dict[str, int] = {}
-        for host in view.hosts:
-            for reason in self.filter(state, pod, host).reasons:
+        for node_info in view.node_infos:
+            for reason in self.filter(state, pod, node_info).reasons:
                 counts[reason] = counts.get(reason, 0) + 1
         return counts
 
@@ -193,13 +159,13 @@ class Plugin:
         """Prepare for the feasible nodes, or skip the scoring."""
         return OK
 
-    def score(self, state: CycleState, pod: Pod, host: Host) -> int:
+    def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         """Return the raw score of a node."""
         return 0
 
     def score_rows(self, state: CycleState, pod: Pod, view: View) -> Ints:
         """Return the raw score of every row of the view."""
-        return view.each(lambda host: self.score(state, pod, host), np.int64)
+        return view.each(lambda node_info: self.score(state, pod, node_info), np.int64)
 
     def normalize(self, state: CycleState, pod: Pod, view: View, raw: Ints) -> Ints:
         """Bring the raw scores of the feasible nodes into 0..100."""
@@ -234,12 +200,12 @@ class Plugin:
     def forget(self, pod: Pod) -> None:
         """Note that a pod is gone for good."""
 
-    def remember(self) -> Any:
+    def dump_state(self) -> Any:
         """Return what must outlive a restart: small, plain; None for nothing."""
         return None
 
-    def recall(self, memory: Any) -> None:
-        """Take back what `remember` returned."""
+    def load_state(self, memory: Any) -> None:
+        """Take back what `dump_state` returned."""
 
 
 _BASE = {point: getattr(Plugin, point) for point in POINTS}

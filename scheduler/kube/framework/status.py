@@ -25,7 +25,7 @@ class Code(IntEnum):
 
     @property
     def rejected(self) -> bool:
-        """Tell whether it is a rejection, which is no error."""
+        """Return whether it is a rejection, which is no error."""
         return Code.UNSCHEDULABLE <= self <= Code.PENDING
 
 
@@ -50,7 +50,7 @@ class Status:
 
     @property
     def ok(self) -> bool:
-        """Tell whether it is Success."""
+        """Return whether it is Success."""
         return self.code is Code.SUCCESS
 
     @property

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
-from scheduler.kube.cache.node_table import (
-    Codes,
-    Columns,
-    Rows,
-)
-from scheduler.kube.framework.status import (
-    Code,
-    CycleState,
-    Status,
-)
+from scheduler.kube.cache.node_info import NodeInfo
+from scheduler.kube.cache.node_table import Codes, NodeTable, Rows, View
+from scheduler.kube.framework.status import Code, CycleState, Status
 from scheduler.records.pod import Pod
 
-if TYPE_CHECKING:
-    from scheduler.kube.framework.framework import Framework
-
 _NONE, _SPECIAL = -1, -2
+
+
+class NodeFilter(Protocol):
+    """What a plug-in answers about one node, and about several at once."""
+
+    @property
+    def name(self) -> str:
+        """Return the plug-in's name."""
+
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status:
+        """Return whether the pod may run on the node."""
+
+    def histogram(self, state: CycleState, pod: Pod, view: View) -> dict[str, int]:
+        """Count the reasons of the rows of the view, which it rejected."""
 
 
 @dataclass(slots=True)
@@ -35,10 +39,10 @@ class Verdicts:
     `rejected` is set when PreFilter turned the pod away from every node.
     """
 
-    framework: Framework
+    filters: Sequence[NodeFilter]
     state: CycleState
     pod: Pod
-    columns: Columns
+    node_table: NodeTable
     codes: Codes
     rejector: Codes
     special: dict[int, Status] = field(default_factory=dict)
@@ -59,9 +63,9 @@ class Verdicts:
         index = int(self.rejector[row])
         if index == _NONE:
             return Status()
-        plugin = self.framework.filters[index]
-        host = self.columns.hosts[row]
-        return plugin.filter(self.state, self.pod, host).by(plugin.name)
+        plugin = self.filters[index]
+        node_info = self.node_table.node_infos[row]
+        return plugin.filter(self.state, self.pod, node_info).by(plugin.name)
 
     def feasible(self) -> Rows:
         """Return the rows that passed."""
@@ -73,14 +77,14 @@ class Verdicts:
         """Return the rows where removing pods may help."""
         if self.rejected is not None:
             whole = self.rejected.code is Code.UNSCHEDULABLE
-            return np.arange(self.columns.size if whole else 0)
+            return np.arange(self.node_table.size if whole else 0)
         return np.flatnonzero(self.codes == int(Code.UNSCHEDULABLE))
 
     def plugins(self) -> list[str]:
         """Return the names of the plug-ins that rejected a node, sorted."""
         if self.rejected is not None:
             return [self.rejected.plugin]
-        names = {self.framework.filters[i].name for i in self._rejectors()}
+        names = {self.filters[i].name for i in self._rejectors()}
         names |= {s.plugin for s in self.special.values() if not s.ok and s.plugin}
         return sorted(names)
 
@@ -91,8 +95,8 @@ class Verdicts:
         """Count the nodes of every reason."""
         counts: dict[str, int] = {}
         for index in self._rejectors():
-            view = self.columns.only(np.flatnonzero(self.rejector == index))
-            plugin = self.framework.filters[index]
+            view = self.node_table.only(np.flatnonzero(self.rejector == index))
+            plugin = self.filters[index]
             for reason, n in plugin.histogram(self.state, self.pod, view).items():
                 counts[reason] = counts.get(reason, 0) + n
         for status in self.special.values():
@@ -107,8 +111,8 @@ class Verdicts:
         `after` is what PostFilter had to say.
         """
         if self.rejected is not None:
-            return no_node(self.columns.size, self.rejected.message, after)
-        return no_node(self.columns.size, counted(self.histogram()), after)
+            return no_node(self.node_table.size, self.rejected.message, after)
+        return no_node(self.node_table.size, counted(self.histogram()), after)
 
 
 def counted(counts: dict[str, int]) -> str:

@@ -43,7 +43,7 @@ class Shortage(NamedTuple):
 
 
 def skips(resource: str, pod: Pod) -> bool:
-    """Tell whether scoring leaves the resource out: a scalar not asked for."""
+    """Return whether scoring leaves the resource out: a scalar not asked for."""
     return is_scalar(resource) and not pod.shape.requests.exact.get(resource)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from scheduler import amounts
-from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.cache.pod_group import (
     OLD_GROUP_LABEL,
     OLD_MINIMUM_LABEL,
@@ -16,11 +16,9 @@ from scheduler.kube.cache.pod_group import (
 )
 from scheduler.kube.cache.pod_group_index import group_key
 from scheduler.kube.framework import events
-from scheduler.kube.framework.plugin import (
-    Handle,
-    Hint,
-    Plugin,
-)
+from scheduler.kube.framework.handle import Handle
+from scheduler.kube.framework.plugin import Hint, Plugin
+from scheduler.kube.framework.queued_pod import QueuedPodInfo
 from scheduler.kube.framework.status import (
     OK,
     Code,
@@ -30,7 +28,6 @@ from scheduler.kube.framework.status import (
     unschedulable,
 )
 from scheduler.kube.framework.verdicts import Verdicts
-from scheduler.kube.queue.scheduling_queue import Queued
 from scheduler.records.node import PODS
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
@@ -68,7 +65,7 @@ class Coscheduling(Plugin):
 
     name = "Coscheduling"
     args_type = CoschedulingArgs
-    moving_order = True
+    changing_keys = True
 
     def __init__(self, args: CoschedulingArgs, handle: Handle) -> None:
         super().__init__(args, handle)
@@ -109,7 +106,7 @@ class Coscheduling(Plugin):
 
     # --- queue
 
-    def sort_key(self, queued: Queued) -> tuple[Any, ...]:
+    def sort_key(self, queued: QueuedPodInfo) -> tuple[Any, ...]:
         """Return priority (high first), the group's time, then the name.
 
         Groups by the older labels are parted by their own name first, so that
@@ -167,10 +164,10 @@ class Coscheduling(Plugin):
     def _gap(self, group: PodGroup) -> dict[str, int]:
         """Return what the whole cluster lacks for minResources and minMember pods."""
         need = {**group.min_resources, PODS: group.min_member}
-        for host in self.handle.cluster.hosts.values():
-            own = [p for p in host.pods.values() if group_key(p) == group.key]
+        for node_info in self.handle.cluster.node_infos.values():
+            own = [p for p in node_info.pods.values() if group_key(p) == group.key]
             for name in list(need):
-                need[name] -= max(0, _free(host, name, own))
+                need[name] -= max(0, _free(node_info, name, own))
                 if need[name] <= 0:
                     del need[name]
             if not need:
@@ -266,7 +263,7 @@ class Coscheduling(Plugin):
 
     # --- memory
 
-    def remember(self) -> Any:
+    def dump_state(self) -> Any:
         """Return the groups' state; what has run out is left out."""
         now = self.handle.context.now_ms
         return {
@@ -278,7 +275,7 @@ class Coscheduling(Plugin):
             "lastFailure": _alive(self.last_failure, -1),
         }
 
-    def recall(self, memory: Any) -> None:
+    def load_state(self, memory: Any) -> None:
         """Take the groups' state back."""
         self.assigned = {
             Key(*key): {Key(*pod): None for pod in pods}
@@ -293,12 +290,12 @@ def _alive(times: dict[Key, int], after: int) -> list[list[Any]]:
     return [[list(key), at] for key, at in times.items() if at > after]
 
 
-def _free(host: Host, resource: str, own: list[Pod]) -> int:
+def _free(node_info: NodeInfo, resource: str, own: list[Pod]) -> int:
     """Return what a node has left when the group's own pods are not counted."""
     if resource == PODS:
-        return host.pod_limit - len(host.pods) + len(own)
+        return node_info.pod_limit - len(node_info.pods) + len(own)
     held = sum(pod.shape.requests.exact.get(resource, 0) for pod in own)
-    return host.capacity(resource) - host.requested.get(resource, 0) + held
+    return node_info.capacity(resource) - node_info.requested.get(resource, 0) + held
 
 
 def _gap_text(gap: dict[str, int]) -> str:

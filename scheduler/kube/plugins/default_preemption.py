@@ -6,6 +6,7 @@ import msgspec
 
 from scheduler import streams
 from scheduler.kube.framework import events
+from scheduler.kube.framework.candidate import Candidate
 from scheduler.kube.framework.plugin import Hint, Plugin
 from scheduler.kube.framework.status import (
     OK,
@@ -18,7 +19,6 @@ from scheduler.kube.preemption.dry_run import (
     NEVER,
     NOT_HELPFUL,
     TERMINATING,
-    Candidate,
     DryRun,
     Preemption,
     wanted_candidates,
@@ -88,14 +88,17 @@ class DefaultPreemption(Plugin):
         if pod.shape.never_preempts:
             return NEVER
         node = self.handle.nominations.node(pod.key) or pod.nominated
-        host = self.handle.cluster.hosts.get(node)
-        if host is None or verdicts.columns.hosts[host.row] is not host:
+        node_info = self.handle.cluster.node_infos.get(node)
+        if (
+            node_info is None
+            or verdicts.node_table.node_infos[node_info.row] is not node_info
+        ):
             return ""
-        if verdicts.rejected is None and verdicts.codes[host.row] == 2:
+        if verdicts.rejected is None and verdicts.codes[node_info.row] == 2:
             return ""
         leaving = any(
             other.disrupted and other.priority < pod.priority
-            for other in host.pods.values()
+            for other in node_info.pods.values()
         )
         return TERMINATING if leaving else ""
 
@@ -104,7 +107,7 @@ class DefaultPreemption(Plugin):
     ) -> DryRun:
         """Try the nodes where removing pods may help, from a drawn start."""
         rows = verdicts.helpable()
-        names = [verdicts.columns.names[row] for row in rows]
+        names = [verdicts.node_table.names[row] for row in rows]
         if not names:
             return DryRun()
         args = self.args
@@ -132,11 +135,11 @@ class DefaultPreemption(Plugin):
         """Take the nomination from lesser pods that were promised this node."""
         for other in self.handle.nominations.on(node):
             if other.priority < pod.priority:
-                self.handle.denominate(other)
+                self.handle.clear_nomination(other)
 
     def _why(self, verdicts: Verdicts, run: DryRun) -> str:
         """Return the sentence of a search that found nothing."""
-        size = verdicts.columns.size
+        size = verdicts.node_table.size
         counts: dict[str, int] = {}
         for status in run.failed.values():
             for reason in status.reasons:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.cache.node_table import Ints, View
 from scheduler.kube.framework.plugin import MAX_SCORE, Plugin
 from scheduler.kube.framework.status import CycleState
@@ -30,10 +30,10 @@ class ImageLocality(Plugin):
     name = "ImageLocality"
     scope = "node"
 
-    def score(self, state: CycleState, pod: Pod, host: Host) -> int:
+    def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         """Return 0 for little at hand, 100 for all."""
         containers = pod.shape.containers
-        total = sum(self._worth(c.image, host.node) for c in containers)
+        total = sum(self._worth(c.image, node_info.node) for c in containers)
         most = _MOST_PER_CONTAINER * len(containers)
         held = min(max(total, _LEAST), most)
         return MAX_SCORE * (held - _LEAST) // (most - _LEAST) if containers else 0
@@ -42,11 +42,11 @@ class ImageLocality(Plugin):
         if all(name != image for name, _ in node.images):
             return 0
         size, count = self.handle.cluster.images[image]
-        return int(float(size) * (count / len(self.handle.cluster.hosts)))
+        return int(float(size) * (count / len(self.handle.cluster.node_infos)))
 
     def score_rows(self, state: CycleState, pod: Pod, view: View) -> Ints:
         """Score every row; most clusters list no image that a pod wants."""
         known = self.handle.cluster.images
         if not any(c.image in known for c in pod.shape.containers):
             return view.full(0)
-        return view.each(lambda host: self.score(state, pod, host), np.int64)
+        return view.each(lambda node_info: self.score(state, pod, node_info), np.int64)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import msgspec
 import numpy as np
 
-from scheduler.kube.cache.cluster import Cluster
-from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.cluster import ClusterCache
+from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.cache.node_table import (
     Codes,
     Ints,
@@ -78,7 +78,7 @@ class _Scores:
     "InterPodAffinity",
     label="Pod affinity",
     help="Filters and scores by pod affinity and anti-affinity, of the pod and of "
-    "the pods that already stand somewhere.",
+    "the pods that already have a node.",
     parameters=InterPodAffinityArgs,
 )
 class InterPodAffinity(Plugin):
@@ -106,9 +106,13 @@ class InterPodAffinity(Plugin):
         return OK, None
 
     def _nodes(self, counts: dict[str, int]) -> Iterator[tuple[Node, int]]:
-        """Yield the known nodes that pods of one class stand on, and how many."""
-        hosts = self.handle.cluster.hosts
-        return ((hosts[name].node, n) for name, n in counts.items() if name in hosts)
+        """Yield the known nodes that pods of one class are on, and how many."""
+        node_infos = self.handle.cluster.node_infos
+        return (
+            (node_infos[name].node, n)
+            for name, n in counts.items()
+            if name in node_infos
+        )
 
     def _count_owner(
         self, counts: _Counts, pod: Pod, owner: Pod, nodes: Iterable[tuple[Node, int]]
@@ -136,25 +140,29 @@ class InterPodAffinity(Plugin):
     def _concerns(self, term: PodTerm, owner: Pod, other: Pod) -> bool:
         return concerns(term, owner, other, self.handle.cluster)
 
-    def add_pod(self, state: CycleState, pod: Pod, other: Pod, host: Host) -> None:
+    def add_pod(
+        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
+    ) -> None:
         """Count the pod in."""
-        self._change(state, pod, other, host, 1)
+        self._change(state, pod, other, node_info, 1)
 
-    def remove_pod(self, state: CycleState, pod: Pod, other: Pod, host: Host) -> None:
+    def remove_pod(
+        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
+    ) -> None:
         """Count the pod out."""
-        self._change(state, pod, other, host, -1)
+        self._change(state, pod, other, node_info, -1)
 
     def _change(
-        self, state: CycleState, pod: Pod, other: Pod, host: Host, by: int
+        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo, by: int
     ) -> None:
         counts = state.data[self.name]
         assert isinstance(counts, _Counts)
-        self._count_owner(counts, pod, other, [(host.node, by)])
-        self._count_own(counts, pod, other, [(host.node, by)])
+        self._count_owner(counts, pod, other, [(node_info.node, by)])
+        self._count_own(counts, pod, other, [(node_info.node, by)])
 
-    def filter(self, state: CycleState, pod: Pod, host: Host) -> Status:
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status:
         """Reject by own affinity, own anti-affinity, then that of others."""
-        counts, labels = state.data[self.name], host.node.labels
+        counts, labels = state.data[self.name], node_info.node.labels
         assert isinstance(counts, _Counts)
         if not self._is_near(counts, pod, labels):
             return unresolvable(NOT_NEAR)
@@ -174,7 +182,7 @@ class InterPodAffinity(Plugin):
         return self._is_first(counts, pod)
 
     def _is_first(self, counts: _Counts, pod: Pod) -> bool:
-        """Tell whether nobody is there to be near to and the pod fits itself."""
+        """Return whether nobody is there to be near to and the pod fits itself."""
         return not counts.near and all(
             self._concerns(term, pod, pod) for term in pod.shape.affinity
         )
@@ -243,11 +251,13 @@ class InterPodAffinity(Plugin):
                 for term, weight in worth:
                     _score(pairs, term, node, number * weight)
 
-    def score(self, state: CycleState, pod: Pod, host: Host) -> int:
+    def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         """Return what the node's topology pairs are worth together."""
         scores = state.data[f"{self.name}/score"]
         assert isinstance(scores, _Scores)
-        return sum(_at(scores.pairs, key, host.node.labels) for key in scores.pairs)
+        return sum(
+            _at(scores.pairs, key, node_info.node.labels) for key in scores.pairs
+        )
 
     def score_rows(self, state: CycleState, pod: Pod, view: View) -> Ints:
         """Return the same for rows."""
@@ -298,8 +308,8 @@ def _labels_changed(pod: Pod, event: Event) -> bool:
 _NO_SHAPE = shape_of({}, {})
 
 
-def concerns(term: PodTerm, owner: Pod, other: Pod, cluster: Cluster) -> bool:
-    """Tell whether a term of `owner` is about `other`."""
+def concerns(term: PodTerm, owner: Pod, other: Pod, cluster: ClusterCache) -> bool:
+    """Return whether a term of `owner` is about `other`."""
     selector = term.selector
     if term.match_keys or term.mismatch_keys:
         selector = selector.also(owner.labels, term.match_keys, "In")
@@ -314,8 +324,8 @@ def concerns(term: PodTerm, owner: Pod, other: Pod, cluster: Cluster) -> bool:
     return wide is not None and wide.matches(cluster.namespace_labels(other.namespace))
 
 
-def _standing(cluster: Cluster) -> Iterator[tuple[Pod, dict[str, int]]]:
-    """Yield one pod of each label class, and how many stand on which node."""
+def _standing(cluster: ClusterCache) -> Iterator[tuple[Pod, dict[str, int]]]:
+    """Yield one pod of each label class, and how many are on which node."""
     for (namespace, labels, _), nodes in cluster.by_labels.items():
         key = Key("Pod", namespace, "")
         yield Pod(key=key, uid="", labels=dict(labels), shape=_NO_SHAPE), nodes

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from scheduler.errors import PolicyError
-from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.cache.node_table import (
     Codes,
     Ints,
@@ -17,12 +17,8 @@ from scheduler.kube.cache.node_table import (
 )
 from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
-from scheduler.kube.framework.plugin import (
-    MAX_SCORE,
-    Handle,
-    Hint,
-    Plugin,
-)
+from scheduler.kube.framework.handle import Handle
+from scheduler.kube.framework.plugin import MAX_SCORE, Hint, Plugin
 from scheduler.kube.framework.status import (
     OK,
     SKIP,
@@ -103,9 +99,9 @@ class NodeAffinity(Plugin):
             names |= only
         return (OK, frozenset(names)) if names else (unresolvable(CONFLICT), None)
 
-    def filter(self, state: CycleState, pod: Pod, host: Host) -> Status:
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status:
         """Reject a node that the profile or the pod does not want."""
-        node = host.node
+        node = node_info.node
         if self._added is not None and not _any(self._added, node):
             return unresolvable(ENFORCED)
         return OK if wants(pod, node) else unresolvable(MISMATCH)
@@ -127,9 +123,9 @@ class NodeAffinity(Plugin):
                 return error("a preferred node affinity term cannot be evaluated")
         return OK
 
-    def score(self, state: CycleState, pod: Pod, host: Host) -> int:
+    def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         """Sum the weights of the preferred terms that the node matches."""
-        node = host.node
+        node = node_info.node
         return sum(
             term.weight
             for term in (*self._preferred, *pod.shape.node_preferred)
@@ -164,7 +160,7 @@ def _any(terms: tuple[NodeTerm, ...], node: Node) -> bool:
 
 
 def wants(pod: Pod, node: Node) -> bool:
-    """Tell whether the pod's own selector and required affinity allow the node."""
+    """Return whether the pod's own selector and required affinity allow the node."""
     shape = pod.shape
     if any(node.labels.get(key) != value for key, value in shape.node_selector):
         return False
@@ -195,7 +191,8 @@ def matching(term: NodeTerm, view: View) -> Mask:
         return empty
     if term.fields:
         return view.each(
-            lambda host: term.matches(host.node.name, host.node.labels), np.bool_
+            lambda node_info: term.matches(node_info.node.name, node_info.node.labels),
+            np.bool_,
         )
     good: Mask = view.full(1, np.bool_)
     for need in term.expressions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.cache.node_table import Codes, View
 from scheduler.kube.framework import events
 from scheduler.kube.framework.plugin import Hint, Plugin
@@ -32,9 +32,9 @@ class NodeName(Plugin):
     scope = "node"
     reason = "node(s) didn't match the requested node name"
 
-    def filter(self, state: CycleState, pod: Pod, host: Host) -> Status:
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status:
         """Reject a node of another name."""
-        if not pod.wanted_node or pod.wanted_node == host.node.name:
+        if not pod.wanted_node or pod.wanted_node == node_info.node.name:
             return OK
         return unresolvable(self.reason)
 
@@ -44,7 +44,8 @@ class NodeName(Plugin):
             return view.full(0, np.int8)
         wrong = int(Code.UNRESOLVABLE)
         return view.each(
-            lambda host: 0 if host.node.name == pod.wanted_node else wrong, np.int8
+            lambda node_info: 0 if node_info.node.name == pod.wanted_node else wrong,
+            np.int8,
         )
 
     def hints(self) -> dict[str, Hint | None]:

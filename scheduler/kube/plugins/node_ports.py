@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler.kube.cache.node_info import Host, ports_conflict
+from scheduler.kube.cache.node_info import NodeInfo, ports_conflict
 from scheduler.kube.cache.node_table import Codes, View
 from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
@@ -40,9 +40,9 @@ class NodePorts(Plugin):
         """Skip a pod without host ports."""
         return (OK if pod.shape.ports else SKIP), None
 
-    def filter(self, state: CycleState, pod: Pod, host: Host) -> Status:
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status:
         """Reject a node where a wanted port is taken."""
-        if pod.shape.ports and host.conflicts(pod.shape.ports):
+        if pod.shape.ports and node_info.conflicts(pod.shape.ports):
             return unschedulable(self.reason)
         return OK
 
@@ -50,7 +50,10 @@ class NodePorts(Plugin):
         """Reject the rows where a wanted port is taken."""
         wrong, wanted = int(Code.UNSCHEDULABLE), pod.shape.ports
         return view.each(
-            lambda host: wrong if host.ports and host.conflicts(wanted) else 0, np.int8
+            lambda node_info: (
+                wrong if node_info.ports and node_info.conflicts(wanted) else 0
+            ),
+            np.int8,
         )
 
     def hints(self) -> dict[str, Hint | None]:

@@ -8,13 +8,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.cache.node_table import Ints, View
-from scheduler.kube.framework.plugin import (
-    MAX_SCORE,
-    Handle,
-    Plugin,
-)
+from scheduler.kube.framework.handle import Handle
+from scheduler.kube.framework.plugin import MAX_SCORE, Plugin
 from scheduler.kube.framework.status import (
     OK,
     SKIP,
@@ -63,14 +60,14 @@ class NodeResourcesBalancedAllocation(Plugin):
         asked = pod.shape.requests.exact
         return OK if any(asked.get(name) for name in self.resources) else SKIP
 
-    def score(self, state: CycleState, pod: Pod, host: Host) -> int:
+    def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         """Return 50 plus half of what the pod changes the balance by."""
         asked = pod.shape.requests.exact
         before, after = [], []
         for name in self.resources:
-            capacity = host.capacity(name)
+            capacity = node_info.capacity(name)
             if capacity and not skips(name, pod):
-                used = host.requested.get(name, 0)
+                used = node_info.requested.get(name, 0)
                 before.append(min(1.0, used / capacity))
                 after.append(min(1.0, (used + asked.get(name, 0)) / capacity))
         change = _balance(after) - _balance(before)

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from scheduler.errors import PolicyError
-from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.cache.node_table import (
     Codes,
     Ints,
@@ -17,11 +17,8 @@ from scheduler.kube.cache.node_table import (
 )
 from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
-from scheduler.kube.framework.plugin import (
-    Handle,
-    Hint,
-    Plugin,
-)
+from scheduler.kube.framework.handle import Handle
+from scheduler.kube.framework.plugin import Hint, Plugin
 from scheduler.kube.framework.status import (
     OK,
     Code,
@@ -122,22 +119,22 @@ class NodeResourcesFit(Plugin):
             return False
         return resource in self._ignored or resource.split("/")[0] in self._groups
 
-    def filter(self, state: CycleState, pod: Pod, host: Host) -> Status:
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status:
         """Reject a node where something is short; every shortage is a reason."""
-        short = self.shortages(pod, host)
+        short = self.shortages(pod, node_info)
         reasons = tuple(sorted(s.reason for s in short))
-        if len(host.pods) + 1 > host.pod_limit:
+        if len(node_info.pods) + 1 > node_info.pod_limit:
             reasons = tuple(sorted((TOO_MANY, *reasons)))
         if not reasons:
             return OK
         never = any(s.asked > s.capacity for s in short)
         return Status(Code.UNRESOLVABLE if never else Code.UNSCHEDULABLE, reasons)
 
-    def shortages(self, pod: Pod, host: Host) -> list[Shortage]:
+    def shortages(self, pod: Pod, node_info: NodeInfo) -> list[Shortage]:
         """Return what the node lacks, with the numbers."""
         found = []
         for name, asked in self._needs(pod):
-            taken, capacity = host.requested.get(name, 0), host.capacity(name)
+            taken, capacity = node_info.requested.get(name, 0), node_info.capacity(name)
             if asked > capacity - taken:
                 found.append(Shortage(name, asked, taken, capacity))
         return found
@@ -163,15 +160,15 @@ class NodeResourcesFit(Plugin):
 
     # --- score
 
-    def score(self, state: CycleState, pod: Pod, host: Host) -> int:
+    def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         """Score one node, by the same line as the rows."""
         return self._rule.one(
             [
-                (spec.weight, used, host.capacity(spec.name))
+                (spec.weight, used, node_info.capacity(spec.name))
                 for spec in self.resources
-                if not skips(spec.name, pod) and host.capacity(spec.name)
+                if not skips(spec.name, pod) and node_info.capacity(spec.name)
                 for used in [
-                    host.taken(spec.name, defaults=True)
+                    node_info.taken(spec.name, defaults=True)
                     + pod.shape.requests.scored.get(spec.name, 0)
                 ]
             ]
@@ -248,7 +245,7 @@ def _rule(strategy: ScoringStrategy) -> Rule:
 
 
 def _shrunk(pod: Pod, event: Event) -> bool:
-    """Tell whether an assigned pod asks less of something than before."""
+    """Return whether an assigned pod asks less of something than before."""
     before: Pod | None = event.old
     if before is None:
         return True

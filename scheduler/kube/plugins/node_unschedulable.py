@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.cache.node_table import Codes, View
 from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
@@ -36,9 +36,9 @@ class NodeUnschedulable(Plugin):
     scope = "node"
     reason = "node(s) were unschedulable"
 
-    def filter(self, state: CycleState, pod: Pod, host: Host) -> Status:
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status:
         """Reject a cordoned node."""
-        if not host.node.unschedulable or tolerated(CORDON, pod.shape.tolerations):
+        if not node_info.node.unschedulable or tolerated(CORDON, pod.shape.tolerations):
             return OK
         return unresolvable(self.reason)
 

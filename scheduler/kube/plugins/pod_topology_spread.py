@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from scheduler.errors import PolicyError
-from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.cache.node_table import (
     Codes,
     Ints,
@@ -20,12 +20,8 @@ from scheduler.kube.cache.node_table import (
 )
 from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
-from scheduler.kube.framework.plugin import (
-    MAX_SCORE,
-    Handle,
-    Hint,
-    Plugin,
-)
+from scheduler.kube.framework.handle import Handle
+from scheduler.kube.framework.plugin import MAX_SCORE, Hint, Plugin
 from scheduler.kube.framework.status import (
     OK,
     SKIP,
@@ -72,7 +68,7 @@ class _Domains:
     selector: Selector
 
     def room(self, value: str) -> bool:
-        """Tell whether one more in this domain keeps the skew allowed."""
+        """Return whether one more in this domain keeps the skew allowed."""
         return self.counts.get(value, 0) + self.own - self.least <= self.spread.max_skew
 
     @property
@@ -165,7 +161,7 @@ class PodTopologySpread(Plugin):
         spreads = self.constraints(pod, hard=True)
         if not spreads:
             return SKIP, None
-        view = self.handle.cluster.columns.all()
+        view = self.handle.cluster.node_table.all()
         keyed = _having(spreads, view)
         domains, masks = [], []
         for spread in spreads:
@@ -175,7 +171,7 @@ class PodTopologySpread(Plugin):
             own = int(selector.matches(pod.labels))
             domains.append(_Domains(spread, own, counts, selector))
             masks.append(counting)
-        eligible = _Eligible(self.handle.cluster.columns.names, masks)
+        eligible = _Eligible(self.handle.cluster.node_table.names, masks)
         state.data[self.name] = _Hard(domains, eligible)
         return OK, None
 
@@ -198,43 +194,47 @@ class PodTopologySpread(Plugin):
         counting: Mask,
     ) -> dict[str, int]:
         """Return the matching pods per label value of the nodes that count."""
-        groups = view.columns.labels(spread.topology_key)
+        groups = view.node_table.labels(spread.topology_key)
         codes = groups.codes[counting]
         counts = {groups.values[code]: 0 for code in np.unique(codes)}
         cluster = self.handle.cluster
         for node, number in cluster.matching(pod.namespace, selector).items():
-            host = cluster.hosts.get(node)
-            if host is not None and counting[host.row]:
-                counts[host.node.labels[spread.topology_key]] += number
+            node_info = cluster.node_infos.get(node)
+            if node_info is not None and counting[node_info.row]:
+                counts[node_info.node.labels[spread.topology_key]] += number
         return counts
 
-    def add_pod(self, state: CycleState, pod: Pod, other: Pod, host: Host) -> None:
+    def add_pod(
+        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
+    ) -> None:
         """Count the pod in."""
-        self._change(state, pod, other, host, 1)
+        self._change(state, pod, other, node_info, 1)
 
-    def remove_pod(self, state: CycleState, pod: Pod, other: Pod, host: Host) -> None:
+    def remove_pod(
+        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
+    ) -> None:
         """Count the pod out."""
-        self._change(state, pod, other, host, -1)
+        self._change(state, pod, other, node_info, -1)
 
     def _change(
-        self, state: CycleState, pod: Pod, other: Pod, host: Host, by: int
+        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo, by: int
     ) -> None:
         hard = state.data.get(self.name)
         if not isinstance(hard, _Hard):
             return
         if other.namespace != pod.namespace or other.terminating:
             return
-        counting = hard.eligible[host.node.name]
+        counting = hard.eligible[node_info.node.name]
         for domain, counts in zip(hard.domains, counting, strict=True):
             if counts and domain.selector.matches(other.labels):
-                domain.counts[host.node.labels[domain.spread.topology_key]] += by
+                domain.counts[node_info.node.labels[domain.spread.topology_key]] += by
 
-    def filter(self, state: CycleState, pod: Pod, host: Host) -> Status:
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status:
         """Reject a node without the label, or where the skew would be too large."""
         hard = state.data[self.name]
         assert isinstance(hard, _Hard)
         for domain in hard.domains:
-            value = host.node.labels.get(domain.spread.topology_key)
+            value = node_info.node.labels.get(domain.spread.topology_key)
             if value is None:
                 return unresolvable(NO_LABEL)
             if not domain.room(value):
@@ -261,7 +261,7 @@ class PodTopologySpread(Plugin):
         spreads = self.constraints(pod, hard=False)
         if not spreads:
             return SKIP
-        whole = self.handle.cluster.columns.all()
+        whole = self.handle.cluster.node_table.all()
         soft = _Soft(spreads, bool(pod.shape.spread) or not self.by_system, [])
         keyed = soft.counted(whole)
         scored = keyed if view.rows is None else keyed[view.rows]
@@ -283,11 +283,11 @@ class PodTopologySpread(Plugin):
         state.data[f"{self.name}/score"] = soft
         return OK
 
-    def score(self, state: CycleState, pod: Pod, host: Host) -> int:
+    def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         """Return the weighted count; a node without the labels has none."""
         soft = state.data[f"{self.name}/score"]
         assert isinstance(soft, _Soft)
-        node, total = host.node, 0.0
+        node, total = node_info.node, 0.0
         missing = [s for s in soft.spreads if s.topology_key not in node.labels]
         if soft.whole and missing:
             return 0
@@ -392,7 +392,7 @@ def _domain_codes(domain: _Domains, view: View) -> Codes:
 
 def _counted(spread: Spread, counts: dict[str, int], view: View) -> Ints:
     if spread.topology_key == HOSTNAME:
-        return view.each(lambda host: counts.get(host.node.name, 0), np.int64)
+        return view.each(lambda node_info: counts.get(node_info.node.name, 0), np.int64)
     return view.by_label(
         spread.topology_key, lambda v: counts.get(v or "", 0), np.int64
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.kube.framework.plugin import Plugin
-from scheduler.kube.queue.scheduling_queue import Queued
+from scheduler.kube.framework.queued_pod import QueuedPodInfo
 from scheduler.registry import register
 
 
@@ -20,6 +20,6 @@ class PrioritySort(Plugin):
 
     name = "PrioritySort"
 
-    def sort_key(self, queued: Queued) -> tuple[Any, ...]:
+    def sort_key(self, queued: QueuedPodInfo) -> tuple[Any, ...]:
         """Return priority (high first) and time."""
         return -queued.pod.priority, queued.timestamp_us

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.kube.framework.plugin import Plugin
-from scheduler.kube.queue.scheduling_queue import Queued
+from scheduler.kube.framework.queued_pod import QueuedPodInfo
 from scheduler.records.pod import BEST_EFFORT, BURSTABLE, GUARANTEED
 from scheduler.registry import register
 
@@ -24,7 +24,7 @@ class QOSSort(Plugin):
 
     name = "QOSSort"
 
-    def sort_key(self, queued: Queued) -> tuple[Any, ...]:
+    def sort_key(self, queued: QueuedPodInfo) -> tuple[Any, ...]:
         """Return priority (high first), class and time."""
         pod = queued.pod
         return -pod.priority, _RANK[pod.qos], queued.timestamp_us

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.cache.node_table import (
     Codes,
     Ints,
@@ -47,9 +47,9 @@ class TaintToleration(Plugin):
     normalizes_by_peak = True
     idle_points = ("pre_score",)
 
-    def filter(self, state: CycleState, pod: Pod, host: Host) -> Status:
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status:
         """Reject a node with a hard taint that the pod does not tolerate."""
-        if refuses(host.node.taints, pod.shape.tolerations):
+        if refuses(node_info.node.taints, pod.shape.tolerations):
             return unresolvable(self.reason)
         return OK
 
@@ -61,9 +61,9 @@ class TaintToleration(Plugin):
             np.int8,
         )
 
-    def score(self, state: CycleState, pod: Pod, host: Host) -> int:
+    def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         """Return how many soft taints the pod does not tolerate."""
-        return soft_taints(host.node.taints, pod.shape.tolerations)
+        return soft_taints(node_info.node.taints, pod.shape.tolerations)
 
     def score_rows(self, state: CycleState, pod: Pod, view: View) -> Ints:
         """Return the number of such taints for every row."""
@@ -84,7 +84,7 @@ class TaintToleration(Plugin):
 
 
 def refuses(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> bool:
-    """Tell whether a hard taint is not tolerated."""
+    """Return whether a hard taint is not tolerated."""
     return any(
         taint.effect in HARD_EFFECTS and not tolerated(taint, tolerations)
         for taint in taints

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from scheduler.kube.cache.cluster import Cluster
-from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.cluster import ClusterCache
+from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.cache.nominations import Nominations
 from scheduler.kube.cache.pod_group import PodDisruptionBudget, disruptions_allowed
-from scheduler.kube.framework.framework import Framework
+from scheduler.kube.framework.candidate import Candidate
+from scheduler.kube.framework.handle import PodFilters
 from scheduler.kube.framework.status import (
     CycleState,
     Status,
@@ -25,15 +26,6 @@ NEVER = "not eligible due to preemptionPolicy=Never."
 TERMINATING = "not eligible due to a terminating pod on the nominated node."
 
 _SHIFT = 2**31  # makes every priority positive before they are summed
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A node and who would have to go, the most important first."""
-
-    node: str
-    victims: tuple[Pod, ...]
-    violations: int = 0  # victims that a disruption budget protects
 
 
 @dataclass(slots=True)
@@ -52,8 +44,8 @@ class Preemption:
 
     def __init__(
         self,
-        framework: Framework,
-        cluster: Cluster,
+        framework: PodFilters,
+        cluster: ClusterCache,
         nominations: Nominations,
         *,
         now_us: int,
@@ -72,17 +64,17 @@ class Preemption:
         """
         run, free = DryRun(), False
         nobody = unresolvable(NO_VICTIMS)
-        if not self.cluster.has_lesser(pod.priority):
+        if not self.cluster.has_lower_priority(pod.priority):
             run.failed = dict.fromkeys(names, nobody)
             return run
         rivals = self.nominations.rivals(pod)
         for name in names:
-            host = self.cluster.hosts[name]
-            if all(other.priority >= pod.priority for other in host.pods.values()):
+            node_info = self.cluster.node_infos[name]
+            if all(other.priority >= pod.priority for other in node_info.pods.values()):
                 run.failed[name] = nobody
                 continue
             found = self.victims_on(
-                state.copy(), pod, host.copy(), rivals.get(name, [])
+                state.copy(), pod, node_info.copy(), rivals.get(name, [])
             )
             if isinstance(found, Status):
                 run.failed[name] = found
@@ -94,41 +86,43 @@ class Preemption:
         return run
 
     def victims_on(
-        self, state: CycleState, pod: Pod, host: Host, rivals: list[Pod]
+        self, state: CycleState, pod: Pod, node_info: NodeInfo, rivals: list[Pod]
     ) -> Candidate | Status:
         """Remove all lesser pods, then give back all that can stay."""
-        lesser = [
-            other for other in host.pods.values() if other.priority < pod.priority
+        lower = [
+            other for other in node_info.pods.values() if other.priority < pod.priority
         ]
-        for other in lesser:
-            self.framework.remove_pod(state, pod, other, host)
-        status = self.framework.filter_with(state, pod, host, rivals)
+        for other in lower:
+            self.framework.remove_pod(state, pod, other, node_info)
+        status = self.framework.filter_with(state, pod, node_info, rivals)
         if not status.ok:
             return status
-        lesser.sort(key=self.importance)
-        protected, others = self._protected(lesser)
-        kept_out = self._give_back(state, pod, host, rivals, protected)
+        lower.sort(key=self.importance)
+        protected, others = self._protected(lower)
+        kept_out = self._reprieve(state, pod, node_info, rivals, protected)
         violations = len(kept_out)
-        kept_out += self._give_back(state, pod, host, rivals, others)
+        kept_out += self._reprieve(state, pod, node_info, rivals, others)
         if not kept_out:
-            return error(f"expected at least one victim pod on node {host.node.name}")
+            return error(
+                f"expected at least one victim pod on node {node_info.node.name}"
+            )
         kept_out.sort(key=self.importance)
-        return Candidate(host.node.name, tuple(kept_out), violations)
+        return Candidate(node_info.node.name, tuple(kept_out), violations)
 
-    def _give_back(
+    def _reprieve(
         self,
         state: CycleState,
         pod: Pod,
-        host: Host,
+        node_info: NodeInfo,
         rivals: list[Pod],
         removed: list[Pod],
     ) -> list[Pod]:
         """Put pods back while the preemptor still fits; return those left out."""
         victims = []
         for other in removed:
-            self.framework.add_pod(state, pod, other, host)
-            if not self.framework.filter_with(state, pod, host, rivals).ok:
-                self.framework.remove_pod(state, pod, other, host)
+            self.framework.add_pod(state, pod, other, node_info)
+            if not self.framework.filter_with(state, pod, node_info, rivals).ok:
+                self.framework.remove_pod(state, pod, other, node_info)
                 victims.append(other)
         return victims
 
@@ -165,7 +159,7 @@ class Preemption:
         return disruptions_allowed(budget, sum(healthy.values()))
 
     def least_harm(self, candidates: list[Candidate]) -> list[Candidate]:
-        """Return the candidates that nothing tells apart from the best one."""
+        """Return the candidates that no rule ranks below the best one."""
         rules = (
             lambda c: c.violations,
             lambda c: max(pod.priority for pod in c.victims),

@@ -4,36 +4,35 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from scheduler.kube.queue.scheduling_queue import Queued
+from scheduler.kube.framework.queued_pod import QueuedPodInfo
 
-SortKey = Callable[["Queued"], tuple[Any, ...]]
+SortKey = Callable[[QueuedPodInfo], tuple[Any, ...]]
 
 
-class Order(Protocol):
+class ActiveHeap(Protocol):
     """What the queue needs of a heap of the pods that are to be tried."""
 
-    def push(self, queued: Queued) -> None:
+    def push(self, queued: QueuedPodInfo) -> None:
         """Put a pod in, or in its right place again."""
 
-    def pop(self) -> Queued | None:
+    def pop(self) -> QueuedPodInfo | None:
         """Take the first pod out; None when there is none."""
 
-    def drop(self, queued: Queued) -> None:
+    def drop(self, queued: QueuedPodInfo) -> None:
         """Take a pod out, wherever it is."""
 
     def __len__(self) -> int: ...
 
-    def layout(self) -> list[Queued]:
+    def dump_order(self) -> list[QueuedPodInfo]:
         """Return the pods so that `lay` gives the same heap."""
 
-    def lay(self, pods: Iterable[Queued]) -> None:
+    def load_order(self, pods: Iterable[QueuedPodInfo]) -> None:
         """Take the pods as `layout` gave them."""
 
 
-class FixedOrder:
+class FixedKeyHeap:
     """For sorts whose keys never change while a pod is queued.
 
     Ties are broken by the order of queueing; a pod taken out leaves a stale
@@ -42,18 +41,18 @@ class FixedOrder:
 
     def __init__(self, sort_key: SortKey) -> None:
         self._sort_key = sort_key
-        self._heap: list[tuple[tuple[Any, ...], int, int, Queued]] = []
+        self._heap: list[tuple[tuple[Any, ...], int, int, QueuedPodInfo]] = []
         self._current: dict[int, int] = {}  # id of a queued pod -> its entry
         self._entries = 0
 
-    def push(self, queued: Queued) -> None:
+    def push(self, queued: QueuedPodInfo) -> None:
         """Put a pod in, or in its right place again."""
         self._entries += 1
         self._current[id(queued)] = self._entries
         entry = (self._sort_key(queued), queued.seq, self._entries, queued)
         heapq.heappush(self._heap, entry)
 
-    def pop(self) -> Queued | None:
+    def pop(self) -> QueuedPodInfo | None:
         """Take the first pod out."""
         while self._heap:
             _, _, entry, queued = heapq.heappop(self._heap)
@@ -62,22 +61,22 @@ class FixedOrder:
                 return queued
         return None
 
-    def drop(self, queued: Queued) -> None:
+    def drop(self, queued: QueuedPodInfo) -> None:
         """Take a pod out."""
         self._current.pop(id(queued), None)
 
     def __len__(self) -> int:
         return len(self._current)
 
-    def layout(self) -> list[Queued]:
+    def dump_order(self) -> list[QueuedPodInfo]:
         """Return nothing: the keys say it all."""
         return []
 
-    def lay(self, pods: Iterable[Queued]) -> None:
+    def load_order(self, pods: Iterable[QueuedPodInfo]) -> None:
         """Do nothing."""
 
 
-class MovingOrder:
+class ChangingKeyHeap:
     """For sorts whose keys change while pods are queued (groups that failed).
 
     A binary heap that compares afresh at every step and is not put right when
@@ -87,7 +86,7 @@ class MovingOrder:
 
     def __init__(self, sort_key: SortKey) -> None:
         self._sort_key = sort_key
-        self._items: list[Queued] = []
+        self._items: list[QueuedPodInfo] = []
         self._inside: set[int] = set()
 
     def _less(self, left: int, right: int) -> bool:
@@ -114,7 +113,7 @@ class MovingOrder:
             at = child
         return at > start
 
-    def push(self, queued: Queued) -> None:
+    def push(self, queued: QueuedPodInfo) -> None:
         """Put a pod in, or in its right place again."""
         if id(queued) in self._inside:
             at = self._items.index(queued)
@@ -125,7 +124,7 @@ class MovingOrder:
         self._inside.add(id(queued))
         self._up(len(self._items) - 1)
 
-    def pop(self) -> Queued | None:
+    def pop(self) -> QueuedPodInfo | None:
         """Take the first pod out."""
         if not self._items:
             return None
@@ -134,11 +133,11 @@ class MovingOrder:
         self._down(0, last)
         return self._gone(self._items.pop())
 
-    def _gone(self, queued: Queued) -> Queued:
+    def _gone(self, queued: QueuedPodInfo) -> QueuedPodInfo:
         self._inside.discard(id(queued))
         return queued
 
-    def drop(self, queued: Queued) -> None:
+    def drop(self, queued: QueuedPodInfo) -> None:
         """Take a pod out."""
         if id(queued) not in self._inside:
             return
@@ -152,11 +151,11 @@ class MovingOrder:
     def __len__(self) -> int:
         return len(self._items)
 
-    def layout(self) -> list[Queued]:
+    def dump_order(self) -> list[QueuedPodInfo]:
         """Return the heap as it lies."""
         return list(self._items)
 
-    def lay(self, pods: Iterable[Queued]) -> None:
+    def load_order(self, pods: Iterable[QueuedPodInfo]) -> None:
         """Take the heap as it lay."""
         self._items = list(pods)
         self._inside = {id(queued) for queued in self._items}

@@ -1,26 +1,24 @@
-"""The scheduling queue: active, backing off, parked; who is tried next, and when."""
+"""The scheduling queue: active, backing off, unschedulable; who is tried next, and when."""
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 from scheduler.kube.framework.events import Event
+from scheduler.kube.framework.queued_pod import QueuedPodInfo, QueuePlace
 from scheduler.kube.framework.status import Status
 from scheduler.kube.queue.heaps import (
-    FixedOrder,
-    MovingOrder,
-    Order,
+    ActiveHeap,
+    ChangingKeyHeap,
+    FixedKeyHeap,
 )
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
 from scheduler.stage import Context
 
-#: active: to be tried; backoff, error: tried again later; pool: until an event
-#: helps; gated: PreEnqueue said no; flight: being tried or bound
-Place = Literal["active", "backoff", "error", "pool", "gated", "flight"]
 ANY = "*"  # stands for an event that wakes whatever rejected the pod
 
 _SECOND = 1000
@@ -28,30 +26,8 @@ _POOL_FLUSH_MS = 30_000
 _POOL_AGE_MS = 300_000
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
-class Queued:
-    """A pod in the queue and what its attempts came to."""
-
-    pod: Pod
-    timestamp_us: int = 0  # of the last queueing
-    first_us: int | None = None  # when it first entered the active queue
-    seq: int = 0  # parts pods that were queued at one instant
-    place: Place = "flight"
-    attempts: int = 0
-    rejections: int = 0
-    errors: int = 0  # in a row
-    ready_ms: int = 0  # when a backoff ends
-    rejectors: set[str] = field(default_factory=set)
-    waiting_on: set[str] = field(default_factory=set)  # rejected as Pending
-    woken: set[str] = field(default_factory=set)  # plug-ins an event helped in flight
-    attempt_ms: int = -1  # instant of the last attempt
-    tried_before_ms: int = -1  # and of the one before
-    message: str = ""
-    reason: str = ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timing:
+class BackoffSettings:
     """Backoff, and whether an idle scheduler cuts it short."""
 
     initial_ms: int = 1_000
@@ -69,8 +45,8 @@ class SchedulingQueue:
         self,
         context: Context,
         *,
-        timing: Timing,
-        sort_key: Callable[[Queued], tuple[Any, ...]],
+        timing: BackoffSettings,
+        sort_key: Callable[[QueuedPodInfo], tuple[Any, ...]],
         moving: bool,
         pre_enqueue: Callable[[Pod], Status],
         helped: Callable[[Pod, Event], set[str]],
@@ -80,28 +56,30 @@ class SchedulingQueue:
         self._sort_key = sort_key
         self._pre_enqueue = pre_enqueue
         self._helped = helped
-        self.entries: dict[Key, Queued] = {}
-        self._active: Order = (MovingOrder if moving else FixedOrder)(sort_key)
-        self._later: list[tuple[int, int, Queued]] = []
-        self._parked: dict[Key, Queued] = {}
-        self._flying: dict[Key, Queued] = {}
+        self.entries: dict[Key, QueuedPodInfo] = {}
+        self._active: ActiveHeap = (ChangingKeyHeap if moving else FixedKeyHeap)(
+            sort_key
+        )
+        self._later: list[tuple[int, int, QueuedPodInfo]] = []
+        self._unschedulable: dict[Key, QueuedPodInfo] = {}
+        self._in_flight: dict[Key, QueuedPodInfo] = {}
         self.next_seq = 0
-        self._layout: list[Key] = []
+        self._order: list[Key] = []
 
     # --- in and out
 
-    def add(self, pod: Pod) -> Queued:
+    def add(self, pod: Pod) -> QueuedPodInfo:
         """Take a new pod."""
-        self._lay()
-        queued = Queued(pod=pod)
+        self._apply_order()
+        queued = QueuedPodInfo(pod=pod)
         self.entries[pod.key] = queued
         self._stamp(queued)
         self._to_active(queued)
         return queued
 
     def update(self, pod: Pod) -> None:
-        """Take a changed pod; one that is parked is tried again."""
-        self._lay()
+        """Take a changed pod; one that is set aside is tried again."""
+        self._apply_order()
         queued = self.entries[pod.key]
         queued.pod = pod
         if queued.place == "gated":
@@ -113,18 +91,18 @@ class SchedulingQueue:
         elif queued.place == "flight":
             queued.woken.add(ANY)
 
-    def remove(self, key: Key) -> Queued | None:
+    def remove(self, key: Key) -> QueuedPodInfo | None:
         """Forget a pod; heaps drop it when it comes up."""
-        self._lay()
+        self._apply_order()
         queued = self.entries.pop(key, None)
         if queued is not None:
             self._leave(queued)
             queued.place = "flight"
         return queued
 
-    def pop(self) -> Queued | None:
+    def pop(self) -> QueuedPodInfo | None:
         """Return the next pod to try, None when there is none now."""
-        self._lay()
+        self._apply_order()
         queued = self._active.pop()
         if queued is None and self.timing.pop_from_backoff:
             queued = self._pop_backoff()
@@ -139,11 +117,11 @@ class SchedulingQueue:
         queued.attempt_ms = self.context.now_ms
         return queued
 
-    def done(self, queued: Queued) -> None:
+    def done(self, queued: QueuedPodInfo) -> None:
         """Note that the pod cannot be rejected any more: events do not matter."""
-        self._flying.pop(queued.pod.key, None)
+        self._in_flight.pop(queued.pod.key, None)
 
-    def failed(self, queued: Queued, *, error: bool) -> None:
+    def failed(self, queued: QueuedPodInfo, *, error: bool) -> None:
         """Put a pod back after an attempt that came to nothing.
 
         `rejectors` and `waiting_on` say who rejected it; an error has neither.
@@ -159,17 +137,17 @@ class SchedulingQueue:
             return
         self._wake(queued, queued.woken)
         if queued.place == "flight":
-            self._park(queued, "pool")
+            self._set_aside(queued, "pool")
 
     # --- events
 
     def move(self, event: Event, *, but: Key | None = None) -> None:
-        """Let an event wake the parked pods that it may help."""
-        self._lay()
-        for queued in sorted(self._parked.values(), key=_seq):
+        """Let an event wake the pods set aside that it may help."""
+        self._apply_order()
+        for queued in sorted(self._unschedulable.values(), key=_seq):
             if queued.pod.key != but:
                 self._wake(queued, self._helped(queued.pod, event))
-        for queued in self._flying.values():
+        for queued in self._in_flight.values():
             helped = self._helped(queued.pod, event)
             if not helped <= queued.woken:
                 queued.woken |= helped
@@ -177,7 +155,7 @@ class SchedulingQueue:
 
     def activate(self, keys: Iterable[Key]) -> None:
         """Move pods to the active queue at once, wherever they wait."""
-        self._lay()
+        self._apply_order()
         for key in keys:
             queued = self.entries.get(key)
             if queued is None:
@@ -187,13 +165,13 @@ class SchedulingQueue:
             elif queued.place != "active":
                 self._to_active(queued)
 
-    def _wake(self, queued: Queued, helped: set[str]) -> None:
+    def _wake(self, queued: QueuedPodInfo, helped: set[str]) -> None:
         if helped & queued.waiting_on:
             self._to_active(queued)
         elif ANY in helped or helped & queued.rejectors:
             self._after_backoff(queued)
 
-    def _after_backoff(self, queued: Queued) -> None:
+    def _after_backoff(self, queued: QueuedPodInfo) -> None:
         if queued.place == "gated":
             self._to_active(queued)
         elif self._backoff_end(queued) >= self._window(self.context.now_ms):
@@ -204,18 +182,18 @@ class SchedulingQueue:
     # --- timers
 
     def flush(self) -> None:
-        """Move the pods whose backoff is over, and those parked for too long."""
-        self._lay()
+        """Move the pods whose backoff is over, and those set aside for too long."""
+        self._apply_order()
         now = self.context.now_ms
         self._flush_backoff(now - now % _SECOND)
         flushed = now - now % _POOL_FLUSH_MS
-        for queued in sorted(self._parked.values(), key=_seq):
-            parked = self.context.ms(queued.timestamp_us)
-            if queued.place == "pool" and flushed - parked > _POOL_AGE_MS:
+        for queued in sorted(self._unschedulable.values(), key=_seq):
+            since = self.context.ms(queued.timestamp_us)
+            if queued.place == "pool" and flushed - since > _POOL_AGE_MS:
                 self._after_backoff(queued)
 
     def ready(self) -> bool:
-        """Tell whether `pop` would return a pod now."""
+        """Return whether `pop` would return a pod now."""
         if len(self._active):
             return True
         return self.timing.pop_from_backoff and any(
@@ -238,7 +216,7 @@ class SchedulingQueue:
         times = []
         if self._later:
             times.append(_up(self._later[0][0] + 1, _SECOND))
-        aged = [q for q in self._parked.values() if q.place == "pool"]
+        aged = [q for q in self._unschedulable.values() if q.place == "pool"]
         if aged:
             oldest = min(self.context.ms(q.timestamp_us) for q in aged)
             times.append(_up(oldest + _POOL_AGE_MS + 1, _POOL_FLUSH_MS))
@@ -246,42 +224,42 @@ class SchedulingQueue:
 
     # --- places
 
-    def _stamp(self, queued: Queued) -> None:
+    def _stamp(self, queued: QueuedPodInfo) -> None:
         queued.timestamp_us = self.context.now_us
         queued.seq = self.next_seq
         self.next_seq += 1
 
-    def _leave(self, queued: Queued) -> None:
+    def _leave(self, queued: QueuedPodInfo) -> None:
         if queued.place == "active":
             self._active.drop(queued)
-        self._parked.pop(queued.pod.key, None)
-        self._flying.pop(queued.pod.key, None)
+        self._unschedulable.pop(queued.pod.key, None)
+        self._in_flight.pop(queued.pod.key, None)
 
-    def _set(self, queued: Queued, place: Place) -> None:
+    def _set(self, queued: QueuedPodInfo, place: QueuePlace) -> None:
         self._leave(queued)
         queued.place = place
         if place == "flight":
-            self._flying[queued.pod.key] = queued
+            self._in_flight[queued.pod.key] = queued
         elif place in ("pool", "gated"):
-            self._parked[queued.pod.key] = queued
+            self._unschedulable[queued.pod.key] = queued
         self.context.journal.touch(queued.pod.key)
 
-    def _park(self, queued: Queued, place: Place) -> None:
+    def _set_aside(self, queued: QueuedPodInfo, place: QueuePlace) -> None:
         self._set(queued, place)
 
-    def _to_active(self, queued: Queued) -> None:
+    def _to_active(self, queued: QueuedPodInfo) -> None:
         status = self._pre_enqueue(queued.pod)
         if not status.ok:
             queued.rejectors.add(status.plugin)
             queued.reason, queued.message = "SchedulingGated", status.message
-            self._park(queued, "gated")
+            self._set_aside(queued, "gated")
             return
         if queued.first_us is None:
             queued.first_us = self.context.now_us
         self._set(queued, "active")
         self._active.push(queued)
 
-    def _set_backoff(self, queued: Queued, place: Place) -> None:
+    def _set_backoff(self, queued: QueuedPodInfo, place: QueuePlace) -> None:
         status = self._pre_enqueue(queued.pod)
         if not status.ok:
             self._to_active(queued)
@@ -290,7 +268,7 @@ class SchedulingQueue:
         self._set(queued, place)
         heapq.heappush(self._later, (queued.ready_ms, queued.seq, queued))
 
-    def _backoff_end(self, queued: Queued) -> int:
+    def _backoff_end(self, queued: QueuedPodInfo) -> int:
         return self._window(
             self.context.ms(queued.timestamp_us) + self._backoff(queued)
         )
@@ -302,7 +280,7 @@ class SchedulingQueue:
         """
         return at_ms - at_ms % _SECOND if self.timing.pop_from_backoff else at_ms
 
-    def _backoff(self, queued: Queued) -> int:
+    def _backoff(self, queued: QueuedPodInfo) -> int:
         count = queued.errors or queued.rejections
         if count == 0 or self.timing.max_ms == 0:
             return 0
@@ -310,7 +288,7 @@ class SchedulingQueue:
 
     # --- heaps
 
-    def _pop_backoff(self) -> Queued | None:
+    def _pop_backoff(self) -> QueuedPodInfo | None:
         """Return the pod to try early: soonest second first, then by QueueSort."""
         self._drop_stale(self._later, ("backoff", "error"))
         early = [
@@ -328,7 +306,7 @@ class SchedulingQueue:
         return queued
 
     def _drop_stale(
-        self, heap: list[tuple[int, int, Queued]], places: tuple[Place, ...]
+        self, heap: list[tuple[int, int, QueuedPodInfo]], places: tuple[QueuePlace, ...]
     ) -> None:
         while heap and (
             heap[0][2].place not in places
@@ -337,12 +315,12 @@ class SchedulingQueue:
         ):
             heapq.heappop(heap)
 
-    def _known(self, queued: Queued) -> bool:
+    def _known(self, queued: QueuedPodInfo) -> bool:
         return self.entries.get(queued.pod.key) is queued
 
     # --- memory
 
-    def restore(self, queued: Queued) -> None:
+    def restore(self, queued: QueuedPodInfo) -> None:
         """Take an entry back as it was remembered."""
         self.entries[queued.pod.key] = queued
         place, queued.place = queued.place, "flight"
@@ -352,21 +330,21 @@ class SchedulingQueue:
         elif place in ("backoff", "error"):
             heapq.heappush(self._later, (queued.ready_ms, queued.seq, queued))
 
-    def layout(self) -> list[Key]:
+    def dump_order(self) -> list[Key]:
         """Return how the active queue lies, where the sort keys do not say it."""
-        return [queued.pod.key for queued in self._active.layout()]
+        return [queued.pod.key for queued in self._active.dump_order()]
 
-    def lay_later(self, keys: list[Key]) -> None:
+    def load_order_later(self, keys: list[Key]) -> None:
         """Note how the active queue lay; it is laid so once all are restored."""
-        self._layout = keys
+        self._order = keys
 
-    def _lay(self) -> None:
-        keys, self._layout = self._layout, []
+    def _apply_order(self) -> None:
+        keys, self._order = self._order, []
         if keys and all(key in self.entries for key in keys):
-            self._active.lay(self.entries[key] for key in keys)
+            self._active.load_order(self.entries[key] for key in keys)
 
 
-def _seq(queued: Queued) -> int:
+def _seq(queued: QueuedPodInfo) -> int:
     return queued.seq
 
 

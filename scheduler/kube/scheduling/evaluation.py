@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from scheduler.kube.cache.cluster import Cluster
-from scheduler.kube.cache.node_info import Host
+from scheduler.kube.cache.cluster import ClusterCache
+from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.cache.node_table import (
     Codes,
-    Columns,
     Ints,
     Mask,
+    NodeTable,
     Rows,
     View,
 )
 from scheduler.kube.cache.nominations import Nominations
-from scheduler.kube.framework.framework import Framework, PreFiltered
+from scheduler.kube.framework.framework import Framework, PreFilterResult
 from scheduler.kube.framework.plugin import MAX_SCORE, Plugin
 from scheduler.kube.framework.status import (
     OK,
@@ -66,7 +66,7 @@ class Evaluator:
     """
 
     def __init__(
-        self, framework: Framework, cluster: Cluster, nominations: Nominations
+        self, framework: Framework, cluster: ClusterCache, nominations: Nominations
     ) -> None:
         self.framework = framework
         self.cluster = cluster
@@ -92,7 +92,7 @@ class Evaluator:
         """
         memo = self.memo(pod)
         mask = memo.mask
-        view = self.cluster.columns.all()
+        view = self.cluster.node_table.all()
         for plugin in self._live_filters:
             if plugin.name not in state.skip_filter:
                 mask = mask & (plugin.filter_rows(state, pod, view) == 0)
@@ -101,34 +101,38 @@ class Evaluator:
         return self._crowded(state, pod, mask)
 
     def _named(self, names: frozenset[str]) -> Mask:
-        mask = np.zeros(self.cluster.columns.size, dtype=np.bool_)
+        mask = np.zeros(self.cluster.node_table.size, dtype=np.bool_)
         for name in names:
-            if name in self.cluster.hosts:
-                mask[self.cluster.hosts[name].row] = True
+            if name in self.cluster.node_infos:
+                mask[self.cluster.node_infos[name].row] = True
         return mask
 
     def _crowded(self, state: CycleState, pod: Pod, mask: Mask) -> Mask:
-        """Take out the rows that nominated pods leave no room on."""
+        """Take out the rows that nominated pods leave no place on."""
         rivals = self.nominations.rivals(pod)
         if rivals:
             mask = mask.copy()
             for node, others in rivals.items():
-                host = self.cluster.hosts.get(node)
-                if host is not None and mask[host.row]:
-                    status = self.framework.filter_with(state, pod, host, others)
-                    mask[host.row] = status.ok
+                node_info = self.cluster.node_infos.get(node)
+                if node_info is not None and mask[node_info.row]:
+                    status = self.framework.filter_with(state, pod, node_info, others)
+                    mask[node_info.row] = status.ok
         return mask
 
-    def verdicts(self, state: CycleState, pod: Pod, before: PreFiltered) -> Verdicts:
-        """Return every row's code and rejector: what a failure is told from."""
-        columns = self.cluster.columns
-        codes: Codes = np.zeros(columns.size, dtype=np.int8)
-        rejector: Codes = np.full(columns.size, -1, dtype=np.int8)
-        found = Verdicts(self.framework, state, pod, columns, codes, rejector)
+    def verdicts(
+        self, state: CycleState, pod: Pod, before: PreFilterResult
+    ) -> Verdicts:
+        """Return every row's code and rejector: from which a failure is explained."""
+        node_table = self.cluster.node_table
+        codes: Codes = np.zeros(node_table.size, dtype=np.int8)
+        rejector: Codes = np.full(node_table.size, -1, dtype=np.int8)
+        found = Verdicts(
+            self.framework.filters, state, pod, node_table, codes, rejector
+        )
         if not before.status.ok:
             found.rejected = before.status
             return found
-        view = columns.all()
+        view = node_table.all()
         for index, plugin in enumerate(self.framework.filters):
             if plugin.name not in state.skip_filter:
                 given = plugin.filter_rows(state, pod, view)
@@ -137,13 +141,13 @@ class Evaluator:
                 rejector[first] = index
         self._exclude(found, before)
         for node, others in self.nominations.rivals(pod).items():
-            host = self.cluster.hosts.get(node)
-            if host is not None and host.row not in found.special:
-                status = self.framework.filter_with(state, pod, host, others)
-                found.override(host.row, status)
+            node_info = self.cluster.node_infos.get(node)
+            if node_info is not None and node_info.row not in found.special:
+                status = self.framework.filter_with(state, pod, node_info, others)
+                found.override(node_info.row, status)
         return found
 
-    def _exclude(self, found: Verdicts, before: PreFiltered) -> None:
+    def _exclude(self, found: Verdicts, before: PreFilterResult) -> None:
         if before.names is None:
             return
         reason = f"node(s) didn't satisfy plugin(s) [{' '.join(before.narrowed_by)}]"
@@ -202,7 +206,7 @@ class Evaluator:
         view: View | None = None
         for plugin in self._live_scorers:
             if view is None:
-                view = self.cluster.columns.only(np.flatnonzero(mask))
+                view = self.cluster.node_table.only(np.flatnonzero(mask))
             status = plugin.pre_score(state, pod, view)
             if status.code is Code.SKIP:
                 state.skip_score.add(plugin.name)
@@ -219,8 +223,12 @@ class Evaluator:
         Source: docs/semantics/kube-scheduler.md#extenders.
         """
         rows = np.flatnonzero(mask)
-        hosts = [Host(self.cluster.columns.hosts[row].node) for row in rows]
-        empty = self._flat_sum(self._row_scorers, memo, pod, Columns(hosts).all())
+        node_infos = [
+            NodeInfo(self.cluster.node_table.node_infos[row].node) for row in rows
+        ]
+        empty = self._flat_sum(
+            self._row_scorers, memo, pod, NodeTable(node_infos).all()
+        )
         change: Ints = np.zeros(len(mask), dtype=np.int64)
         change[rows] = empty - (memo.flat[rows] - memo.fixed_sum[rows])
         return change
@@ -232,13 +240,13 @@ class Evaluator:
 
     def weighted(self, plugin: Plugin, state: CycleState, pod: Pod, rows: Rows) -> Ints:
         """Return a scorer's normalized and weighted scores of some rows."""
-        view = self.cluster.columns.only(rows)
+        view = self.cluster.node_table.only(rows)
         raw = plugin.score_rows(state, pod, view)
         scores = _checked(plugin, plugin.normalize(state, pod, view, raw))
         return scores * self.framework.weights[plugin.name]
 
     def _level_peaks(self, memo: Memo, pod: Pod, mask: Mask) -> bool:
-        """Normalize again where the highest raw score moved; tell whether none did."""
+        """Normalize again where the highest raw score moved; return whether none did."""
         same = True
         for plugin in self._peak_scorers:
             name = plugin.name
@@ -259,9 +267,9 @@ class Evaluator:
         self, plugin: Plugin, memo: Memo, pod: Pod, raw: Ints, peak: int
     ) -> Ints:
         """Normalize a whole column as if `peak` were its highest value."""
-        view = self.cluster.columns.all()
-        held = np.append(np.minimum(raw, peak), peak)
-        scores = plugin.normalize(memo.state, pod, view, held)[:-1]
+        view = self.cluster.node_table.all()
+        assumed = np.append(np.minimum(raw, peak), peak)
+        scores = plugin.normalize(memo.state, pod, view, assumed)[:-1]
         return _checked(plugin, scores) * self.framework.weights[plugin.name]
 
     def _kept_total(self, memo: Memo) -> Ints:
@@ -279,22 +287,22 @@ class Evaluator:
         if memo is None:
             self._make_room()
             memo = self._memos[key] = self._new(pod)
-        columns = self.cluster.columns
+        node_table = self.cluster.node_table
         if memo.nodes_version != self.cluster.nodes_version:
-            self._renew(memo, pod, columns)
+            self._renew(memo, pod, node_table)
         elif memo.position != self.cluster.position:
             rows = self.cluster.changed_since(memo.position)
-            if rows is None or len(rows) * 4 > columns.size + 64:
-                self._renew_rows(memo, pod, columns, None)
+            if rows is None or len(rows) * 4 > node_table.size + 64:
+                self._renew_rows(memo, pod, node_table, None)
             else:
                 unique = np.unique(np.array(rows, dtype=np.intp))
-                self._renew_rows(memo, pod, columns, unique)
+                self._renew_rows(memo, pod, node_table, unique)
         memo.position = self.cluster.position
         return memo
 
     def _make_room(self) -> None:
         """Drop the oldest memos; what they held is worked out again when asked."""
-        rows = max(1, self.cluster.columns.size)
+        rows = max(1, self.cluster.node_table.size)
         while len(self._memos) >= max(16, _MEMO_BYTES // (rows * _BYTES_PER_ROW)):
             del self._memos[next(iter(self._memos))]
 
@@ -304,7 +312,7 @@ class Evaluator:
         for plugin in self._node_filters + self._row_filters:
             if plugin.pre_filter(state, pod)[0].code is Code.SKIP:
                 state.skip_filter.add(plugin.name)
-        view = self.cluster.columns.all()
+        view = self.cluster.node_table.all()
         for plugin in self._node_scorers + self._row_scorers + self._peak_scorers:
             status = plugin.pre_score(state, pod, view)
             if status.code is Code.SKIP:
@@ -313,10 +321,10 @@ class Evaluator:
                 refused = status.by(plugin.name)
         return Memo(state, refused)
 
-    def _renew(self, memo: Memo, pod: Pod, columns: Columns) -> None:
+    def _renew(self, memo: Memo, pod: Pod, node_table: NodeTable) -> None:
         """Ask again all that depends on Node objects."""
-        view = columns.all()
-        memo.fixed = np.ones(columns.size, dtype=np.bool_)
+        view = node_table.all()
+        memo.fixed = np.ones(node_table.size, dtype=np.bool_)
         for plugin in self._node_filters:
             if plugin.name not in memo.state.skip_filter:
                 memo.fixed &= plugin.filter_rows(memo.state, pod, view) == 0
@@ -329,16 +337,16 @@ class Evaluator:
             if plugin.name not in memo.state.skip_score:
                 raw = plugin.score_rows(memo.state, pod, view)
                 memo.raw[plugin.name] = raw
-                if columns.size and raw.min() == raw.max():
+                if node_table.size and raw.min() == raw.max():
                     memo.level[plugin.name] = int(raw[0])
         memo.nodes_version = self.cluster.nodes_version
-        self._renew_rows(memo, pod, columns, None)
+        self._renew_rows(memo, pod, node_table, None)
 
     def _renew_rows(
-        self, memo: Memo, pod: Pod, columns: Columns, rows: Rows | None
+        self, memo: Memo, pod: Pod, node_table: NodeTable, rows: Rows | None
     ) -> None:
         """Ask again what depends on the pods of these rows (None: all)."""
-        view = columns.all() if rows is None else columns.only(rows)
+        view = node_table.all() if rows is None else node_table.only(rows)
         mask = memo.fixed.copy() if rows is None else memo.fixed[rows]
         for plugin in self._row_filters:
             if plugin.name not in memo.state.skip_filter:
@@ -368,7 +376,7 @@ class Evaluator:
 
 
 def _kept(plugin: Plugin) -> bool:
-    """Tell whether a scorer's raw scores can be kept per shape.
+    """Return whether a scorer's raw scores can be kept per shape.
 
     One that normalizes must do so by the peak, and over Node objects alone.
     """

@@ -1,4 +1,4 @@
-"""What a scheduler has on its desk: profiles, queue, held pods, what it hears."""
+"""One scheduler: its profiles, queue and assumed pods, and the events it handles."""
 
 from __future__ import annotations
 
@@ -6,66 +6,62 @@ from collections.abc import Callable
 from typing import Any
 
 from scheduler.decisions import Fail, Nominate
-from scheduler.kube.cache.cluster import Cluster
+from scheduler.kube.cache.cluster import ClusterCache
 from scheduler.kube.cache.nominations import Nominations
 from scheduler.kube.configuration.profiles import Profile, plugin_class
 from scheduler.kube.extender.extenders import PSEUDO_PLUGIN, Extenders
 from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
 from scheduler.kube.framework.framework import Framework
-from scheduler.kube.framework.plugin import Handle, Plugin
+from scheduler.kube.framework.handle import Handle
+from scheduler.kube.framework.plugin import Plugin
+from scheduler.kube.framework.queued_pod import QueuedPodInfo
 from scheduler.kube.framework.status import (
     OK,
     Code,
     Status,
 )
 from scheduler.kube.framework.verdicts import no_node
-from scheduler.kube.queue.scheduling_queue import (
-    Queued,
-    SchedulingQueue,
-    Timing,
-)
+from scheduler.kube.queue.scheduling_queue import BackoffSettings, SchedulingQueue
+from scheduler.kube.scheduling.assumed_pod import AssumedPod
 from scheduler.kube.scheduling.evaluation import Evaluator
-from scheduler.kube.scheduling.handle import (
-    Held,
-    House,
-    ProfileHandle,
-)
-from scheduler.kube.scheduling.schedule_one import LOCK, Search
+from scheduler.kube.scheduling.host import SchedulerHost
+from scheduler.kube.scheduling.profile_handle import ProfileHandle
+from scheduler.kube.scheduling.schedule_one import LOCK, NodeSearch
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
 from scheduler.stage import Context
 
 
-class Desk:
-    """One kube-scheduler's belongings, and what happens around it.
+class EventHandlers:
+    """The state of one kube-scheduler, and how it reacts to the cluster.
 
-    Base of the process, which tries pods and binds them.
+    Base of the scheduler, which tries pods and binds them.
     """
 
     def __init__(
         self,
         context: Context,
-        house: House,
+        host: SchedulerHost,
         profiles: list[Profile],
         *,
-        timing: Timing,
-        extenders: Callable[[Desk], Extenders],
+        timing: BackoffSettings,
+        extenders: Callable[[EventHandlers], Extenders],
         make: Callable[[str], type[Plugin]] = plugin_class,
         name: str = "",
-        cluster: Cluster | None = None,
+        cluster: ClusterCache | None = None,
     ) -> None:
         self.context = context
-        self.house = house
+        self.host = host
         self.name = name or profiles[0].scheduler_name
-        self.cluster = cluster or Cluster()
+        self.cluster = cluster or ClusterCache()
         self.nominations = Nominations()
         self.extenders = extenders(self)
-        self.held: dict[Key, Held] = {}
+        self.assumed: dict[Key, AssumedPod] = {}
         self.signals: list[tuple[Key, Status]] = []
         self.to_activate: list[Key] = []
         self.frameworks: dict[str, Framework] = {}
-        self.searches: dict[str, Search] = {}
+        self.searches: dict[str, NodeSearch] = {}
         for profile in profiles:
             self._add_profile(profile, make)
         self.scan_start = 0
@@ -77,7 +73,7 @@ class Desk:
             context,
             timing=timing,
             sort_key=sort.sort_key,
-            moving=sort.moving_order,
+            moving=sort.changing_keys,
             pre_enqueue=self._pre_enqueue,
             helped=self.helped,
         )
@@ -91,7 +87,7 @@ class Desk:
         handle.framework = framework
         evaluator = Evaluator(framework, self.cluster, self.nominations)
         self.frameworks[profile.scheduler_name] = framework
-        self.searches[profile.scheduler_name] = Search(
+        self.searches[profile.scheduler_name] = NodeSearch(
             evaluator, self.extenders, self.context
         )
 
@@ -106,7 +102,7 @@ class Desk:
         return found
 
     def responsible(self, pod: Pod) -> bool:
-        """Tell whether the pod names one of this process's profiles."""
+        """Return whether the pod names one of this scheduler's profiles."""
         return pod.scheduler_name in self.frameworks
 
     def _pre_enqueue(self, pod: Pod) -> Status:
@@ -124,19 +120,19 @@ class Desk:
     # --- what happens around it
 
     def pod_added(self, pod: Pod) -> None:
-        """Take a pod that wants a node from this process."""
+        """Take a pod that wants a node from this scheduler."""
         self.queue.add(pod)
         if pod.nominated:
             self.nominations.put(pod, pod.nominated)
         self.queue.move(Event(events.PENDING_ADDED, new=pod), but=pod.key)
 
     def pod_gone(self, pod: Pod) -> None:
-        """Forget a pod that was waiting, held or placed."""
-        held = self.held.pop(pod.key, None)
+        """Forget a pod that was waiting, assumed or placed."""
+        assumed = self.assumed.pop(pod.key, None)
         self.signals = [(key, s) for key, s in self.signals if key != pod.key]
-        if held is not None:
-            held.framework.unreserve(held.state, pod, held.node)
-            self.house.unlock(self, held.node)
+        if assumed is not None:
+            assumed.framework.unreserve(assumed.state, pod, assumed.node)
+            self.host.unlock(self, assumed.node)
         self.queue.remove(pod.key)
         self.nominations.remove(pod.key)
         found = self.cluster.unplace(pod.key)
@@ -147,10 +143,10 @@ class Desk:
         self.queue.move(Event(name, old=pod))
 
     def bound(self, key: Key) -> None:
-        """Note that a held pod is bound: it leaves the queue for good."""
-        held = self.held.pop(key, None)
-        if held is not None:
-            self.house.unlock(self, held.node)
+        """Note that an assumed pod is bound: it leaves the queue for good."""
+        assumed = self.assumed.pop(key, None)
+        if assumed is not None:
+            self.host.unlock(self, assumed.node)
         self.queue.remove(key)
 
     def pod_placed(self, pod: Pod, node: str) -> None:
@@ -168,7 +164,7 @@ class Desk:
         """Let an event wake the pods it may help."""
         self.queue.move(event)
 
-    def _say(self, decision: Any) -> None:
+    def _emit(self, decision: Any) -> None:
         self.context.journal.emit(decision)
 
     # --- who is turned back, promised, woken
@@ -177,7 +173,9 @@ class Desk:
         keys, self.to_activate = self.to_activate, []
         self.queue.activate(keys)
 
-    def _give_up(self, queued: Queued, status: Status, message: str) -> None:
+    def _handle_failure(
+        self, queued: QueuedPodInfo, status: Status, message: str
+    ) -> None:
         """Put a pod back after a rejection, or after an error."""
         failed = status.code is Code.ERROR
         if not failed and status.plugin:
@@ -186,7 +184,7 @@ class Desk:
         queued.reason = "SchedulerError" if failed else "Unschedulable"
         queued.message = message
         self.queue.failed(queued, error=failed)
-        self._say(
+        self._emit(
             Fail(
                 at_ms=self.context.now_ms,
                 subject=queued.pod.key,
@@ -203,24 +201,24 @@ class Desk:
         self.context.journal.touch(pod.key)
         if node:
             now = self.context.now_ms
-            self._say(Nominate(at_ms=now, subject=pod.key, node=node))
+            self._emit(Nominate(at_ms=now, subject=pod.key, node=node))
         else:
             self.queue.activate([pod.key] if pod.key in self.queue.entries else [])
 
     def allow(self, key: Key, plugin: str) -> None:
         """Drop a plug-in from those a pod waits for; the last lets it go."""
-        held = self.held.get(key)
-        if held is not None and held.waits.pop(plugin, None) is not None:
+        assumed = self.assumed.get(key)
+        if assumed is not None and assumed.waits.pop(plugin, None) is not None:
             self.context.journal.touch(key)
-            if not held.waits:
+            if not assumed.waits:
                 self.signals.append((key, OK))
 
     def signal(self, key: Key, status: Status) -> None:
-        """Note a rejection or error for a held pod; only the first counts."""
-        held = self.held.get(key)
-        if held is None or any(k == key for k, _ in self.signals):
+        """Note a rejection or error for an assumed pod; only the first counts."""
+        assumed = self.assumed.get(key)
+        if assumed is None or any(k == key for k, _ in self.signals):
             return
-        if held.waits or status.code is Code.ERROR:
+        if assumed.waits or status.code is Code.ERROR:
             self.signals.append((key, status))
 
 

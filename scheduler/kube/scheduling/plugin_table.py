@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from scheduler.kube.cache.node_table import Ints, View
-from scheduler.kube.framework.framework import Framework, PreFiltered
+from scheduler.kube.framework.framework import Framework, PreFilterResult
 from scheduler.kube.framework.plugin import MAX_SCORE, Plugin
 from scheduler.kube.framework.status import (
     Code,
     CycleState,
     Status,
 )
-from scheduler.kube.scheduling.scheduler import Process
+from scheduler.kube.scheduling.scheduler import Scheduler
 from scheduler.records.pod import Pod
 
 
@@ -33,7 +33,7 @@ class ScoreColumn:
 
 
 @dataclass(slots=True)
-class Table:
+class PluginTable:
     """What the filters and scorers say of every node for one pod."""
 
     pod: Pod
@@ -57,54 +57,54 @@ class Table:
         return [name for name, total in self.total.items() if total == most]
 
 
-def table(process: Process, pod: Pod) -> Table:
+def table(scheduler: Scheduler, pod: Pod) -> PluginTable:
     """Return the table for a pod in the present state of a scheduler.
 
     O(nodes x plug-ins) in plain Python. Extenders are not asked.
     """
-    framework = process.frameworks[pod.scheduler_name]
-    memory = framework.remember()
+    framework = scheduler.frameworks[pod.scheduler_name]
+    memory = framework.dump_state()
     state = CycleState()
     try:
         before = framework.pre_filter(state, pod)
     finally:
-        framework.recall(memory)
-    found = Table(pod, before.status, before.names, sorted(state.skip_filter))
+        framework.load_state(memory)
+    found = PluginTable(pod, before.status, before.names, sorted(state.skip_filter))
     if not before.status.ok:
         return found
-    _filter(process, framework, state, found, before)
-    _score(process, framework, state, found)
+    _filter(scheduler, framework, state, found, before)
+    _score(scheduler, framework, state, found)
     return found
 
 
 def _filter(
-    process: Process,
+    scheduler: Scheduler,
     framework: Framework,
     state: CycleState,
-    found: Table,
-    before: PreFiltered,
+    found: PluginTable,
+    before: PreFilterResult,
 ) -> None:
-    rivals = process.nominations.rivals(found.pod)
+    rivals = scheduler.nominations.rivals(found.pod)
     by = " ".join(before.narrowed_by)
     excluded = Status(Code.UNRESOLVABLE, (f"node(s) didn't satisfy plugin(s) [{by}]",))
-    for host in process.cluster.columns.hosts:
-        name = host.node.name
+    for node_info in scheduler.cluster.node_table.node_infos:
+        name = node_info.node.name
         if before.names is not None and name not in before.names:
             found.filter[name] = excluded
             continue
         others = rivals.get(name, [])
-        found.filter[name] = framework.filter_with(state, found.pod, host, others)
+        found.filter[name] = framework.filter_with(state, found.pod, node_info, others)
 
 
 def _score(
-    process: Process, framework: Framework, state: CycleState, found: Table
+    scheduler: Scheduler, framework: Framework, state: CycleState, found: PluginTable
 ) -> None:
     names = found.feasible
     if not names:
         return
-    hosts = process.cluster.hosts
-    rows = np.array([hosts[name].row for name in names], dtype=np.intp)
-    view = process.cluster.columns.only(rows)
+    node_infos = scheduler.cluster.node_infos
+    rows = np.array([node_infos[name].row for name in names], dtype=np.intp)
+    view = scheduler.cluster.node_table.only(rows)
     found.total = dict.fromkeys(names, 0)
     for plugin in framework.scorers:
         column = ScoreColumn(framework.weights[plugin.name])
@@ -120,14 +120,19 @@ def _score(
 
 
 def _fill(
-    plugin: Plugin, state: CycleState, found: Table, view: View, column: ScoreColumn
+    plugin: Plugin,
+    state: CycleState,
+    found: PluginTable,
+    view: View,
+    column: ScoreColumn,
 ) -> None:
     raw: Ints = np.array(
-        [plugin.score(state, found.pod, host) for host in view.hosts], dtype=np.int64
+        [plugin.score(state, found.pod, node_info) for node_info in view.node_infos],
+        dtype=np.int64,
     )
     normal = plugin.normalize(state, found.pod, view, raw)
-    for host, score, level in zip(view.hosts, raw, normal, strict=True):
-        name = host.node.name
+    for node_info, score, level in zip(view.node_infos, raw, normal, strict=True):
+        name = node_info.node.name
         column.raw[name], column.normalized[name] = int(score), int(level)
         found.total[name] += int(level) * column.weight
         if not 0 <= level <= MAX_SCORE:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from scheduler import streams
 from scheduler.kube.cache.node_table import Mask, Rows
-from scheduler.kube.framework.framework import PreFiltered
+from scheduler.kube.extender.extenders import Extenders
+from scheduler.kube.framework.framework import PreFilterResult
 from scheduler.kube.framework.status import (
     OK,
     Code,
@@ -21,10 +21,7 @@ from scheduler.kube.framework.verdicts import Verdicts
 from scheduler.kube.scheduling.evaluation import Evaluator, ScoreError
 from scheduler.kube.scheduling.sampling import enough, sample
 from scheduler.records.pod import Pod
-
-if TYPE_CHECKING:
-    from scheduler.kube.extender.extenders import Extenders
-    from scheduler.stage import Context
+from scheduler.stage import Context
 
 #: the pseudo plug-in that rejects what another scheduler has locked
 LOCK = "NodeLock"
@@ -32,7 +29,7 @@ LOCKED = "node(s) were locked by another scheduler"
 
 
 @dataclass(slots=True)
-class Found:
+class SearchResult:
     """The node, or the status and verdicts of a search without one."""
 
     node: str = ""
@@ -41,7 +38,7 @@ class Found:
     tied: int = 0  # how many nodes shared the highest score
 
 
-class Search:
+class NodeSearch:
     """Finds nodes for the pods of one profile; remembers where the scan stopped."""
 
     def __init__(
@@ -62,49 +59,49 @@ class Search:
         *,
         start: int = 0,
         locked: frozenset[str] = frozenset(),
-    ) -> Found:
+    ) -> SearchResult:
         """Return the node for the pod.
 
         `start` is where the node scan begins; `locked` nodes are another
         scheduler's for now.
         """
         self.looked = 0
-        if not self.cluster.hosts:
+        if not self.cluster.node_infos:
             return self._nowhere()
         before = self.framework.pre_filter(state, pod)
         if before.status.code is Code.ERROR:
-            return Found(status=before.status)
+            return SearchResult(status=before.status)
         if not before.status.ok:
             return self._failed(state, pod, before, {})
         try:
             return self._among(state, pod, before, attempt, start, locked)
         except ScoreError as problem:
-            return Found(status=error(str(problem)))
+            return SearchResult(status=error(str(problem)))
 
-    def _nowhere(self) -> Found:
-        return Found(status=error("no nodes available to schedule pods"))
+    def _nowhere(self) -> SearchResult:
+        return SearchResult(status=error("no nodes available to schedule pods"))
 
     def _among(
         self,
         state: CycleState,
         pod: Pod,
-        before: PreFiltered,
+        before: PreFilterResult,
         attempt: int,
         start: int,
         locked: frozenset[str],
-    ) -> Found:
+    ) -> SearchResult:
         mask = self.evaluator.mask(state, pod, before.names)
         refused: dict[int, Status] = {}
         if locked:
             mask, refused = self._unlocked(mask, locked)
-        promised = self._promised(pod, mask)
-        if promised and not self.extenders.filtering(pod):
-            return Found(node=promised, tied=1)
+        nominated = self._nominated_node(pod, mask)
+        if nominated and not self.extenders.filtering(pod):
+            return SearchResult(node=nominated, tied=1)
         mask, rows = self._sampled(mask, start)
         if self.extenders.filtering(pod):
             mask, turned, status = self.extenders.filter(pod, mask, self.cluster)
             if not status.ok:
-                return Found(status=status)
+                return SearchResult(status=status)
             refused |= turned
             rows = None
         count = int(mask.sum()) if rows is None else len(rows)
@@ -112,7 +109,7 @@ class Search:
             return self._failed(state, pod, before, refused)
         if count == 1:
             row = int(np.argmax(mask))
-            return Found(node=self.cluster.columns.names[row], tied=1)
+            return SearchResult(node=self.cluster.node_table.names[row], tied=1)
         return self._best(state, pod, mask, attempt)
 
     def _unlocked(
@@ -121,20 +118,20 @@ class Search:
         """Take out the nodes that another scheduler keeps."""
         left, refused = mask.copy(), {}
         for name in locked:
-            host = self.cluster.hosts.get(name)
-            if host is not None and mask[host.row]:
-                left[host.row] = False
-                refused[host.row] = Status(Code.UNRESOLVABLE, (LOCKED,), LOCK)
+            node_info = self.cluster.node_infos.get(name)
+            if node_info is not None and mask[node_info.row]:
+                left[node_info.row] = False
+                refused[node_info.row] = Status(Code.UNRESOLVABLE, (LOCKED,), LOCK)
         return left, refused
 
-    def _promised(self, pod: Pod, mask: Mask) -> str:
+    def _nominated_node(self, pod: Pod, mask: Mask) -> str:
         """Return the nominated node when the pod fits there."""
         node = self.evaluator.nominations.node(pod.key)
-        host = self.cluster.hosts.get(node)
-        return node if host is not None and mask[host.row] else ""
+        node_info = self.cluster.node_infos.get(node)
+        return node if node_info is not None and mask[node_info.row] else ""
 
     def _sampled(self, mask: Mask, start: int) -> tuple[Mask, Rows | None]:
-        nodes = self.cluster.columns.size
+        nodes = self.cluster.node_table.size
         wanted = enough(nodes, self.framework.percentage)
         if not self.framework.scorers and not self.extenders.any_filter:
             wanted = 1
@@ -146,12 +143,14 @@ class Search:
         only[rows] = True
         return only, rows
 
-    def _best(self, state: CycleState, pod: Pod, mask: Mask, attempt: int) -> Found:
+    def _best(
+        self, state: CycleState, pod: Pod, mask: Mask, attempt: int
+    ) -> SearchResult:
         extra = self.extenders.prioritize(pod, mask, self.cluster)
         bare = self.extenders.strips(pod)
         rows, status = self.evaluator.best(state, pod, mask, extra, bare=bare)
         if not status.ok:
-            return Found(status=status)
+            return SearchResult(status=status)
         pick = 0
         if len(rows) > 1:
             pick = streams.choose(
@@ -161,17 +160,17 @@ class Search:
                 attempt,
                 among=len(rows),
             )
-        name = self.cluster.columns.names[int(rows[pick])]
-        return Found(node=name, tied=len(rows))
+        name = self.cluster.node_table.names[int(rows[pick])]
+        return SearchResult(node=name, tied=len(rows))
 
     def _failed(
         self,
         state: CycleState,
         pod: Pod,
-        before: PreFiltered,
+        before: PreFilterResult,
         refused: dict[int, Status],
-    ) -> Found:
+    ) -> SearchResult:
         verdicts = self.evaluator.verdicts(state, pod, before)
         for row, status in refused.items():
             verdicts.override(row, status)
-        return Found(status=Status(Code.UNSCHEDULABLE), verdicts=verdicts)
+        return SearchResult(status=Status(Code.UNSCHEDULABLE), verdicts=verdicts)

@@ -1,62 +1,62 @@
-"""One scheduler process: its view, its queue, its profiles, the pods it holds."""
+"""One scheduler: its view, its queue, its profiles, its assumed pods."""
 
 from __future__ import annotations
 
 from scheduler.decisions import PermitWait, Reserve
 from scheduler.kube.framework.framework import Framework
 from scheduler.kube.framework.plugin import MAX_PERMIT_MS
+from scheduler.kube.framework.queued_pod import QueuedPodInfo
 from scheduler.kube.framework.status import Code, CycleState
-from scheduler.kube.queue.scheduling_queue import Queued
-from scheduler.kube.scheduling.binding_cycles import Holding
+from scheduler.kube.scheduling.assumed_pod import AssumedPod
+from scheduler.kube.scheduling.binding_cycles import BindingCycles
 from scheduler.kube.scheduling.event_handlers import one_node
-from scheduler.kube.scheduling.handle import Held
-from scheduler.kube.scheduling.schedule_one import Found
+from scheduler.kube.scheduling.schedule_one import SearchResult
 
 
-class Process(Holding):
+class Scheduler(BindingCycles):
     """A kube-scheduler: one loop over one queue, for every profile it has.
 
     Source: docs/semantics/kube-scheduler.md#scheduling-cycle-and-binding-cycle.
     """
 
-    def schedule_one(self) -> Queued | None:
+    def schedule_one(self) -> QueuedPodInfo | None:
         """Try the next pod; return it, None when there is none to try now."""
         queued = self.queue.pop()
         if queued is None:
             return None
-        self._cycle(queued)
+        self._scheduling_cycle(queued)
         self._activate()
         return queued
 
-    def _cycle(self, queued: Queued) -> None:
+    def _scheduling_cycle(self, queued: QueuedPodInfo) -> None:
         pod, state = queued.pod, CycleState()
         framework = self.frameworks[pod.scheduler_name]
         search = self.searches[pod.scheduler_name]
-        locked = self.house.locked_for(self)
+        locked = self.host.locked_for(self)
         found = search.find(
             state, pod, queued.attempts, start=self.scan_start, locked=locked
         )
         self._advance_scan(search.looked)
         if found.node:
-            self._take(queued, framework, state, found.node)
+            self._assume(queued, framework, state, found.node)
         elif found.verdicts is not None:
             self._no_node(queued, framework, state, found)
         else:
-            self._give_up(queued, found.status, found.status.message)
+            self._handle_failure(queued, found.status, found.status.message)
 
     def _advance_scan(self, looked: int) -> None:
-        size = self.cluster.columns.size
+        size = self.cluster.node_table.size
         if size:
             self.scan_start = (self.scan_start + looked) % size
 
-    def _take(
-        self, queued: Queued, framework: Framework, state: CycleState, node: str
+    def _assume(
+        self, queued: QueuedPodInfo, framework: Framework, state: CycleState, node: str
     ) -> None:
         """Assume the pod on the node, reserve, ask Permit, start the binding."""
         pod = queued.pod
-        held = Held(queued=queued, node=node, framework=framework, state=state)
-        held.seen = self.house.version(self, node)
-        held.order, self.next_order = self.next_order, self.next_order + 1
+        assumed = AssumedPod(queued=queued, node=node, framework=framework, state=state)
+        assumed.seen = self.host.version(self, node)
+        assumed.order, self.next_order = self.next_order, self.next_order + 1
         self.cluster.place(pod, node)
         status = framework.reserve(state, pod, node)
         waits: dict[str, int] = {}
@@ -66,39 +66,39 @@ class Process(Holding):
                 framework.unreserve(state, pod, node)
         if status.code not in (Code.SUCCESS, Code.WAIT):
             self.cluster.unplace(pod.key)
-            self._give_up(queued, status, one_node(status))
+            self._handle_failure(queued, status, one_node(status))
             return
-        self.held[pod.key] = held
-        self.house.lock(self, node)
+        self.assumed[pod.key] = assumed
+        self.host.lock(self, node)
         self.nominations.remove(pod.key)
         self.context.journal.touch(pod.key)
-        self._say(Reserve(at_ms=self.context.now_ms, subject=pod.key, node=node))
+        self._emit(Reserve(at_ms=self.context.now_ms, subject=pod.key, node=node))
         if waits:
-            self._wait(held, waits)
+            self._wait(assumed, waits)
         else:
-            self._start_binding(held)
+            self._start_binding(assumed)
 
-    def _wait(self, held: Held, waits: dict[str, int]) -> None:
+    def _wait(self, assumed: AssumedPod, waits: dict[str, int]) -> None:
         now = self.context.now_ms
         for plugin, wait_ms in waits.items():
-            held.waited_ms[plugin] = min(wait_ms, MAX_PERMIT_MS)
-            held.waits[plugin] = now + held.waited_ms[plugin]
-        self._say(
+            assumed.waited_ms[plugin] = min(wait_ms, MAX_PERMIT_MS)
+            assumed.waits[plugin] = now + assumed.waited_ms[plugin]
+        self._emit(
             PermitWait(
                 at_ms=now,
-                subject=held.pod.key,
-                node=held.node,
-                deadline_ms=min(held.waits.values()),
+                subject=assumed.pod.key,
+                node=assumed.node,
+                deadline_ms=min(assumed.waits.values()),
                 reason=", ".join(sorted(waits)),
             )
         )
 
     def _no_node(
         self,
-        queued: Queued,
+        queued: QueuedPodInfo,
         framework: Framework,
         state: CycleState,
-        found: Found,
+        found: SearchResult,
     ) -> None:
         """Run PostFilter; put the pod back with all that was said."""
         verdicts = found.verdicts
@@ -119,4 +119,4 @@ class Process(Holding):
         message = verdicts.message(", ".join(reasons))
         if nominated is not None:
             self.nominate(queued.pod, nominated)
-        self._give_up(queued, found.status, message)
+        self._handle_failure(queued, found.status, message)

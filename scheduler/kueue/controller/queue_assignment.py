@@ -12,7 +12,7 @@ from scheduler.kueue.workload.info import Work
 from scheduler.kueue.workload.reading import (
     adopt,
     adopt_status,
-    recall,
+    load_state,
 )
 from scheduler.records.objects import Key, Object
 
@@ -136,7 +136,7 @@ class Placing:
 
     def _recall(self, work: Work, memory: Memory) -> None:
         """Give a restored workload back what its object remembers of it."""
-        recall(work, memory)
+        load_state(work, memory)
         if memory.get("alone") and work.line is not None:
             line = work.line
             line.forget(work)

@@ -172,7 +172,7 @@ def memory_of(work: Work) -> dict[str, Any]:
     return memory
 
 
-def recall(work: Work, memory: Mapping[str, Any]) -> None:
+def load_state(work: Work, memory: Mapping[str, Any]) -> None:
     """Take back what `memory_of` returned, but for the place in line."""
     work.pods_run = bool(memory.get("ready"))
     if "tried" in memory:

@@ -10,7 +10,7 @@ from scheduler.yunikorn.objects.queue import Queue
 from scheduler.yunikorn.resources import Amounts
 
 
-def broken_laws(partition: Partition) -> Iterator[str]:
+def violations(partition: Partition) -> Iterator[str]:
     """Yield a sentence per sum that is not what it sums. O(pods x depth)."""
     for queue in partition.root.walk():
         yield from _queue_sums(queue)

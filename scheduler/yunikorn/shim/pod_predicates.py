@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from scheduler.kube.cache.cluster import Cluster, label_class
-from scheduler.kube.framework.plugin import (
-    Handle,
-    NoArgs,
-    Plugin,
-)
+from scheduler.kube.cache.cluster import ClusterCache, label_class
+from scheduler.kube.framework.handle import Handle
+from scheduler.kube.framework.plugin import NoArgs, Plugin
 from scheduler.kube.framework.status import Code, CycleState
 from scheduler.kube.plugins.inter_pod_affinity import (
     InterPodAffinity,
@@ -44,7 +41,7 @@ def minds_others(shape: Shape) -> bool:
 class Sight:
     """All that these plug-ins see of a scheduler: the nodes and their pods."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterCache) -> None:
         self.cluster = cluster
 
 
@@ -57,7 +54,7 @@ class Neighbours:
     def __init__(self, partition: Partition, records: Mapping[str, Pod]) -> None:
         self.partition = partition
         self.records = records
-        self.cluster = Cluster()
+        self.cluster = ClusterCache()
         self.version = 0
         self.stood: dict[str, Key] = {}
         self._classes: dict[object, Among] = {}
@@ -156,7 +153,7 @@ class Among(Selective):
         if self._seen != neighbours.version:
             self._seen = neighbours.version
             self._state, self._speaking = neighbours.prepared(self.pod)
-        host = neighbours.cluster.hosts.get(name)
+        host = neighbours.cluster.node_infos.get(name)
         if host is None or not self._speaking:
             return None
         state = self._state

@@ -31,7 +31,7 @@ def fingerprint(section: YuniKorn) -> str:
     return hashlib.blake2b(data, digest_size=8).hexdigest()
 
 
-def remember(stage: Shim) -> dict[str, Any]:
+def dump_state(stage: Shim) -> dict[str, Any]:
     """Return the applications that pods left, made queues, gangs and clocks."""
     partition = stage.partition
     now = stage.context.now_ms
@@ -115,7 +115,7 @@ def _quota(stage: Shim) -> list[Any]:
 # -- taking up again
 
 
-def recall(stage: Shim, kept: dict[str, Any]) -> None:
+def load_state(stage: Shim, kept: dict[str, Any]) -> None:
     """Take back queues and applications; the rest waits for the objects."""
     partition = stage.partition
     partition.counter = kept.get("counter", 0)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from scheduler.decisions import Bind, Decision, Evict, Fail, Preempt
-from scheduler.kube.cache.invariants import broken_sums
+from scheduler.kube.cache.invariants import sum_violations
 from scheduler.kube.extender.extenders import Port
 from scheduler.kube.stage import KubeStage
 from scheduler.records.objects import Key, Object
@@ -127,7 +127,7 @@ class Rig:
         self.context = Context(seed=seed, epoch_us=0)
         self.stage = KubeStage(self.context, self.policy, port)
         self.objects: dict[Key, Object] = {}
-        self.told: list[Decision] = []
+        self.decisions: list[Decision] = []
         for manifest in manifests:
             self.put(manifest)
 
@@ -162,7 +162,7 @@ class Rig:
             due = self.stage.due()
             if due is None or due > self.context.now_ms:
                 break
-        self.told += found
+        self.decisions += found
         return found
 
     def _react(self, decision: Decision) -> None:
@@ -188,15 +188,15 @@ class Rig:
         return {
             key.name: where
             for key, (_, where) in sorted(self.stage.nodes.placed.items())
-            if not any(key in p.held for p in self.stage.processes)
+            if not any(key in p.assumed for p in self.stage.schedulers)
         }
 
     def pending(self) -> dict[str, str]:
         """Return what every queued pod was told last."""
         return {
             key.name: queued.message
-            for process in self.stage.processes
-            for key, queued in sorted(process.queue.entries.items())
+            for scheduler in self.stage.schedulers
+            for key, queued in sorted(scheduler.queue.entries.items())
         }
 
     def write(self) -> None:
@@ -215,10 +215,10 @@ class Rig:
         other.context = Context(
             seed=self.context.seed, epoch_us=0, now_ms=self.context.now_ms
         )
-        other.told = list(self.told)
+        other.decisions = list(self.decisions)
         other.stage = KubeStage(other.context, self.policy, self.port)
-        plain = msgspec.msgpack.encode(self.stage.remember())
-        other.stage.recall(msgspec.msgpack.decode(plain))
+        plain = msgspec.msgpack.encode(self.stage.dump_state())
+        other.stage.load_state(msgspec.msgpack.decode(plain))
         other.objects = {}
         for key in sorted(self.objects):
             obj = self.objects[key]
@@ -232,5 +232,5 @@ class Rig:
         return other
 
     def broken(self) -> Iterator[str]:
-        for process in self.stage.processes:
-            yield from broken_sums(process.cluster)
+        for scheduler in self.stage.schedulers:
+            yield from sum_violations(scheduler.cluster)

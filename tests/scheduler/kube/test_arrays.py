@@ -11,7 +11,7 @@ import pytest
 from scheduler.kube.framework.plugin import Plugin
 from scheduler.kube.framework.status import CycleState
 from scheduler.kube.scheduling.plugin_table import table
-from scheduler.kube.scheduling.scheduler import Process
+from scheduler.kube.scheduling.scheduler import Scheduler
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod, read_pod
 from tests.scheduler.kube.rig import Rig, node, pod, profile
@@ -19,12 +19,14 @@ from tests.scheduler.kube.rig import Rig, node, pod, profile
 ZONE = "topology.kubernetes.io/zone"
 
 
-def by_arrays(process: Process, wanted: Pod) -> tuple[dict[str, int], dict[str, int]]:
+def by_arrays(
+    scheduler: Scheduler, wanted: Pod
+) -> tuple[dict[str, int], dict[str, int]]:
     """Return the codes and totals by node name, as the scheduler works them out."""
-    evaluator = process.searches[wanted.scheduler_name].evaluator
+    evaluator = scheduler.searches[wanted.scheduler_name].evaluator
     state = CycleState()
     before = evaluator.framework.pre_filter(state, wanted)
-    names = process.cluster.columns.names
+    names = scheduler.cluster.node_table.names
     verdicts = evaluator.verdicts(state, wanted, before)
     codes = {name: int(verdicts.codes[row]) for row, name in enumerate(names)}
     mask = evaluator.mask(state, wanted, before.names)
@@ -35,9 +37,9 @@ def by_arrays(process: Process, wanted: Pod) -> tuple[dict[str, int], dict[str, 
     return codes, {names[row]: total for row, total in totals.items()}
 
 
-def plainly(process: Process, wanted: Pod) -> tuple[dict[str, int], dict[str, int]]:
+def plainly(scheduler: Scheduler, wanted: Pod) -> tuple[dict[str, int], dict[str, int]]:
     """Return the same from the table, worked out node by node."""
-    found = table(process, wanted)
+    found = table(scheduler, wanted)
     return {n: int(s.code) for n, s in found.filter.items()}, found.total
 
 
@@ -116,20 +118,20 @@ def test_kept_verdicts_are_those_of_a_fresh_look(seed: int) -> None:
         *[a_node(draw, f"n{i:02}") for i in range(10)],
         configuration=configuration(STRATEGIES[seed % 3]),
     )
-    process = rig.stage.processes[0]
+    scheduler = rig.stage.schedulers[0]
     probes = [read_pod(a_pod(draw, f"probe{i}"), {}) for i in range(5)]
     for number in range(25):
         change(rig, draw, number)
         for probe in probes:
-            assert by_arrays(process, probe) == plainly(process, probe)
+            assert by_arrays(scheduler, probe) == plainly(scheduler, probe)
     assert list(rig.broken()) == []
 
 
 def change(rig: Rig, draw: random.Random, number: int) -> None:
     """Let a pod come or go, a node change, or a pod be nominated."""
     what = draw.random()
-    process = rig.stage.processes[0]
-    placed = sorted(process.cluster.placed)
+    scheduler = rig.stage.schedulers[0]
+    placed = sorted(scheduler.cluster.placed)
     if what < 0.65:
         rig.put(a_pod(draw, f"p{number}"))
         rig.settle()
@@ -138,8 +140,8 @@ def change(rig: Rig, draw: random.Random, number: int) -> None:
     elif what < 0.95:
         rig.put(a_node(draw, f"n{draw.randrange(12):02}"))
     else:
-        promised = read_pod(a_pod(draw, f"promised{number}"), {})
-        process.nominations.put(promised, f"n{draw.randrange(10):02}")
+        nominated = read_pod(a_pod(draw, f"promised{number}"), {})
+        scheduler.nominations.put(nominated, f"n{draw.randrange(10):02}")
 
 
 def test_the_table_of_a_placed_pod_changes_nothing() -> None:
@@ -162,17 +164,19 @@ def test_a_plug_in_needs_no_more_than_the_plain_points() -> None:
     class Odd(Plugin):
         name = "Odd"
 
-        def score(self, state: CycleState, pod: Pod, host: Any) -> int:
-            return int(host.node.name[-1])
+        def score(self, state: CycleState, pod: Pod, node_info: Any) -> int:
+            return int(node_info.node.name[-1])
 
     assert Odd.points == {"score"}
     rig = Rig(*[node(f"n{i}") for i in range(4)])
-    process = rig.stage.processes[0]
-    search = process.searches["default-scheduler"]
-    odd = Odd(None, process.frameworks["default-scheduler"].filters[0].handle)
+    scheduler = rig.stage.schedulers[0]
+    search = scheduler.searches["default-scheduler"]
+    odd = Odd(None, scheduler.frameworks["default-scheduler"].filters[0].handle)
     search.framework.scorers[:] = [odd]
     search.framework.weights["Odd"] = 1
-    search.evaluator.__init__(search.framework, process.cluster, process.nominations)
+    search.evaluator.__init__(
+        search.framework, scheduler.cluster, scheduler.nominations
+    )
     rig.put(pod("p"))
     rig.settle()
     assert rig.places() == {"p": "n3"}

@@ -19,8 +19,8 @@ from scheduler.kube.configuration.configuration import read_configurations
 from scheduler.kube.extender.extenders import (
     Extender,
     ExtenderError,
-    RecordedPort,
-    RecordingPort,
+    RecordedExtender,
+    RecordingExtender,
 )
 from tests.scheduler.kube.rig import Rig, node, pod
 
@@ -110,11 +110,11 @@ def test_an_extender_keeps_a_victim_from_being_preempted(address: str) -> None:
 
 
 def test_recorded_answers_give_the_same_places_without_a_call(address: str) -> None:
-    recording = RecordingPort(Http())
+    recording = RecordingExtender(Http())
     first = three_nodes(asking(address), recording)
     first.put(pod("p"))
     first.settle()
-    second = three_nodes(asking(address), RecordedPort(recording.answers))
+    second = three_nodes(asking(address), RecordedExtender(recording.answers))
     second.put(pod("p"))
     second.settle()
     assert second.places() == first.places()

@@ -140,7 +140,7 @@ def test_written_and_read_back_it_goes_on_as_if_never_stopped(
         act(other, number, step)
     rig.run(rig.context.now_ms + 8_000)
     other.run(other.context.now_ms + 8_000)
-    assert other.told == rig.told
+    assert other.decisions == rig.decisions
     assert other.places() == rig.places()
     assert other.pending() == rig.pending()
     assert list(rig.broken()) == []

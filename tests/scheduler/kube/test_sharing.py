@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.decisions import Bind, Fail
-from scheduler.kube.binding.rules import Counts
+from scheduler.kube.binding.rules import BindingCounts
 from tests.scheduler.kube.rig import GANG_PLUGINS, Rig, node, pod, pod_group, profile
 
 TWO = {
@@ -31,8 +31,8 @@ def counted(rig: Rig, field: str) -> int:
 
 def test_the_node_turns_away_what_two_schedulers_put_in_one_place() -> None:
     rig = rivals()
-    told = rig.settle()
-    refused = [d for d in told if isinstance(d, Fail) and d.node]
+    decisions = rig.settle()
+    refused = [d for d in decisions if isinstance(d, Fail) and d.node]
     assert [(d.reason, d.node) for d in refused] == [("OutOfcpu", "n0")]
     assert len(rig.places()) == 1
     assert (counted(rig, "conflicts"), counted(rig, "refused")) == (1, 1)
@@ -107,8 +107,8 @@ def test_one_process_with_two_profiles_never_conflicts() -> None:
     rig = Rig(node("n0", cpu=4), configuration=config)
     rig.put(pod("a0", cpu=3, scheduler="a"))
     rig.put(pod("b0", cpu=3, scheduler="b"))
-    told = rig.settle()
-    assert len([d for d in told if isinstance(d, Bind)]) == 1
+    decisions = rig.settle()
+    assert len([d for d in decisions if isinstance(d, Bind)]) == 1
     assert counted(rig, "conflicts") == 0
 
 
@@ -128,4 +128,4 @@ def test_counts_outlive_a_restart() -> None:
     rig.settle()
     again = rig.restarted()
     assert again.stage.counts == rig.stage.counts
-    assert again.stage.counts["a"] != Counts()
+    assert again.stage.counts["a"] != BindingCounts()

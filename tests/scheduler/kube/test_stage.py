@@ -58,11 +58,11 @@ def test_a_gang_that_waits_too_long_gives_its_nodes_back() -> None:
     rig.settle()
     assert rig.stage.used_on("n0") == ({"cpu": 2000}, 2)
     rig = rig.restarted()
-    told = rig.run(4_999)
-    assert not [d for d in told if d.reason == "Unschedulable"]
+    decisions = rig.run(4_999)
+    assert not [d for d in decisions if d.reason == "Unschedulable"]
     rig.run(5_000)
     assert any(
-        "rejected due to timeout after waiting 5s" in d.message for d in rig.told
+        "rejected due to timeout after waiting 5s" in d.message for d in rig.decisions
     )
 
 
@@ -141,8 +141,8 @@ def test_quality_of_service_orders_pods_of_one_priority() -> None:
     rig.put(pod("burstable", cpu=1))
     rig.put(pod("sure", containers=[{"name": "c", "resources": sure}]))
     rig.put(node("n0", cpu=8))
-    told = rig.settle()
-    order = [d.subject.name for d in told if isinstance(d, Bind)]
+    decisions = rig.settle()
+    order = [d.subject.name for d in decisions if isinstance(d, Bind)]
     assert order == ["sure", "burstable", "best-effort"]
 
 
@@ -156,8 +156,8 @@ def test_a_preemptor_takes_the_node_where_it_does_the_least_harm() -> None:
     rig.put(pod("cheap", cpu=2, priority=1))
     rig.settle()
     rig.put(pod("boss", cpu=2, priority=9))
-    told = rig.settle()
-    assert [d.subject.name for d in told if isinstance(d, Preempt)] == ["cheap"]
+    decisions = rig.settle()
+    assert [d.subject.name for d in decisions if isinstance(d, Preempt)] == ["cheap"]
     assert set(rig.places()) == {"boss", "dear"}
 
 
@@ -176,8 +176,8 @@ def test_a_disruption_budget_moves_the_harm_elsewhere() -> None:
     rig.put(pod("batch", priority=3))
     rig.settle()
     rig.put(pod("boss", priority=9))
-    told = rig.settle()
-    assert [d.subject.name for d in told if isinstance(d, Preempt)] == ["batch"]
+    decisions = rig.settle()
+    assert [d.subject.name for d in decisions if isinstance(d, Preempt)] == ["batch"]
 
 
 def test_a_pod_that_must_not_preempt_waits() -> None:
@@ -243,8 +243,8 @@ def test_cordon_and_uncordon_are_told_and_obeyed() -> None:
     rig = Rig(node("n0"))
     rig.put(node("n0", unschedulable=True))
     rig.put(pod("p"))
-    told = rig.settle()
-    assert [d.change for d in told if isinstance(d, NodeChange)][-1] == "cordoned"
+    decisions = rig.settle()
+    assert [d.change for d in decisions if isinstance(d, NodeChange)][-1] == "cordoned"
     assert rig.places() == {}
     rig.put(node("n0"))
     rig.settle()
@@ -255,7 +255,7 @@ def test_a_parked_pod_is_tried_again_after_five_minutes_at_most() -> None:
     rig = Rig(node("n0", cpu=1))
     rig.put(pod("big", cpu=3))
     rig.run(330_000)
-    queued = rig.stage.processes[0].queue.entries[Key("Pod", "default", "big")]
+    queued = rig.stage.schedulers[0].queue.entries[Key("Pod", "default", "big")]
     assert queued.attempts == 2
 
 
@@ -298,6 +298,6 @@ def test_waiting_at_permit_is_told_with_its_deadline() -> None:
     rig = Rig(node("n0"), pod_group("g", 2), configuration=gangs())
     rig.put(pod("g0", group="g", schedulingGates=[]))
     rig.put(pod("g1", group="g", cpu=9))
-    told = rig.settle()
-    waits = [d for d in told if isinstance(d, PermitWait)]
+    decisions = rig.settle()
+    waits = [d for d in decisions if isinstance(d, PermitWait)]
     assert [(d.subject.name, d.deadline_ms) for d in waits[:1]] == [("g0", 60_000)]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.decisions import Admit, Preempt
-from scheduler.kueue.queries import broken_laws
+from scheduler.kueue.queries import violations
 from scheduler.kueue.tree.quota import charge_all, release_all
 from scheduler.kueue.tree.shares import share
 from scheduler.kueue.tree.tree import Cell, Cohort
@@ -104,7 +104,7 @@ def expected_usage(cohort: Cohort, cell: Cell) -> int:
 def test_usage_is_the_sum_of_what_is_below(tree, steps, fair):
     rig = build(tree, fair=fair)
     play(rig, tree[1], steps)
-    assert list(broken_laws(rig.stage)) == []
+    assert list(violations(rig.stage)) == []
     for cohort in rig.stage.cluster.forest.cohorts.values():
         for cell in cohort.cells.values():
             assert cell.usage == expected_usage(cohort, cell)

@@ -43,7 +43,7 @@ class Store:
             now_ms=old.context.now_ms,
         )
         stage = KueueStage(context, old.settings)
-        stage.recall(through_bytes(old.remember()))
+        stage.load_state(through_bytes(old.dump_state()))
         for key in sorted(self.objects):
             obj = self.objects[key]
             stage.put(

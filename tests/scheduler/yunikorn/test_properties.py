@@ -137,7 +137,7 @@ def test_no_preemption_breaks_a_law_and_none_goes_on_for_ever(
         quiet = quiet + 1 if world.rounds == before else 0
     assert world.broken == []
     assert quiet == 400, "preemption went on and on"
-    assert list(invariants.broken_laws(world.partition)) == []
+    assert list(invariants.violations(world.partition)) == []
 
 
 def _come_again(world: World, victim: Ask, number: int) -> None:

@@ -97,7 +97,7 @@ def test_a_world_decoded_from_its_bytes_goes_on_the_same(
     assert _plain(run(again, 60)) == _plain(run(made, 60))
     assert again.hash() == made.hash()
     assert made.yunikorn is not None
-    assert list(made.yunikorn.broken_laws()) == []
+    assert list(made.yunikorn.violations()) == []
 
 
 def _plain(decisions: Any) -> bytes:
@@ -132,4 +132,4 @@ def test_a_gang_goes_on_the_same(at: int) -> None:
     assert _plain(run(again, 60)) == _plain(run(made, 60))
     assert again.hash() == made.hash()
     assert made.yunikorn is not None
-    assert list(made.yunikorn.broken_laws()) == []
+    assert list(made.yunikorn.violations()) == []

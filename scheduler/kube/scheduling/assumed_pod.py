@@ -1,0 +1,30 @@
+"""A pod with a node that it is not bound to yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from scheduler.kube.framework.framework import Framework
+from scheduler.kube.framework.queued_pod import QueuedPodInfo
+from scheduler.kube.framework.status import CycleState
+from scheduler.records.pod import Pod
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class AssumedPod:
+    """A pod with a node that it is not bound to yet."""
+
+    queued: QueuedPodInfo
+    node: str
+    framework: Framework
+    state: CycleState = field(default_factory=CycleState)
+    waits: dict[str, int] = field(default_factory=dict)  # plug-in -> deadline (ms)
+    waited_ms: dict[str, int] = field(default_factory=dict)  # plug-in -> its timeout
+    bind_at: int | None = None  # when the binding is written
+    seen: int = 0  # version of the node when it was chosen
+    order: int = 0  # which of the assumed ones came first
+
+    @property
+    def pod(self) -> Pod:
+        """Return the pod."""
+        return self.queued.pod

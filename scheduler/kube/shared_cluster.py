@@ -1,0 +1,45 @@
+"""What the schedulers of one run share: their pods, the nodes as they are."""
+
+from __future__ import annotations
+
+from scheduler.kube.cache.cluster import ClusterCache
+from scheduler.kube.cache.pod_group_index import PodGroupIndex
+from scheduler.kube.scheduling.scheduler import Scheduler
+from scheduler.records.objects import Key
+from scheduler.records.pod import Pod
+from scheduler.stage import Context
+
+
+class SharedCluster:
+    """The schedulers of a run, and what is true whichever of them looks.
+
+    A single scheduler works on `nodes` itself. Several each have a cache of
+    their own, and `nodes` is what really is where.
+    """
+
+    def __init__(self, context: Context, *, several: bool) -> None:
+        self.context = context
+        self.several = several
+        self.schedulers: list[Scheduler] = []
+        self.nodes = ClusterCache()
+        self.pods: dict[Key, Pod] = {}
+        self.members = PodGroupIndex()
+        self.refused: dict[Key, tuple[str, str]] = {}  # by their node: reason, message
+
+    def add(self, scheduler: Scheduler) -> None:
+        """Take a scheduler; the only one of a run shows the nodes as they are."""
+        self.schedulers.append(scheduler)
+        if not self.several:
+            self.nodes = scheduler.cluster
+
+    def clusters(self) -> list[ClusterCache]:
+        """Return every cache, and the nodes as they are."""
+        caches = [scheduler.cluster for scheduler in self.schedulers]
+        return [self.nodes, *caches] if self.several else caches
+
+    def responsible(self, pod: Pod) -> Scheduler | None:
+        """Return the scheduler that the pod names."""
+        for scheduler in self.schedulers:
+            if scheduler.responsible(pod):
+                return scheduler
+        return None
