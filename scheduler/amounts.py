@@ -104,7 +104,9 @@ def quota(resource: str, text: str | int | float) -> int:
 
     Source: KUEUE.md 1.2.
     """
-    return canonical(resource, text)
+    most = MAX // 1000 * 1000 if resource == CPU else MAX
+    amount = canonical(resource, text)
+    return UNLIMITED if amount >= most else amount
 
 
 def clamp(value: int) -> int:

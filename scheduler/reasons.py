@@ -34,11 +34,14 @@ SUSPENDED = "Suspended"
 MISCONFIGURED = "Misconfigured"
 PENDING_EVALUATION = "PendingEvaluation"
 DEACTIVATED = "Deactivated"
+ADMISSION_GATED = "AdmissionGated"
 
 NO_LONGER_FITS = "Workload no longer fits after processing another workload"
 OVERLAPPING = "Workload has overlapping preemption targets with another workload"
 OVERLAPPING_FITS = OVERLAPPING + ", but will fit after these preemptions complete"
 WRONG_NAMESPACE = "workload namespace doesn't match ClusterQueue selector"
+ABOVE_LIMITS = "resources validation failed"
+OUTSIDE_LIMIT_RANGES = "resources didn't satisfy LimitRange constraints"
 WAITING_FOR_ALL = "waiting for all admitted workloads to be in PodsReady condition"
 STILL_IN_QUEUE = "Workload is pending evaluation in the scheduling queue"
 BYPASSED = (
@@ -126,6 +129,11 @@ def pods_ready_timeout(name: str) -> str:
 def missing(kind: str, name: str) -> str:
     """Return the sentence for a queue that is not there."""
     return f"{kind} {name} doesn't exist"
+
+
+def gated_by(value: str) -> str:
+    """Return the sentence for a workload that somebody else holds back."""
+    return f"Admission is gated by: {value}"
 
 
 def inactive(kind: str, name: str) -> str:

@@ -315,6 +315,8 @@ class KueueStage:
         if work in self.life.dirty:
             obj.memory[self.name]["dirty"] = True
             self._told_dirty.add(work.key)
+        if work in self.intake.placing.added:
+            obj.memory[self.name]["added"] = True
 
     def dump_state(self) -> dict[str, Any]:
         """Return what is kept beside the objects."""

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from scheduler import amounts
 from scheduler.records.quota import read_tolerations
+from scheduler.records.resource_limits import (
+    Limits,
+    Manifest,
+    Quantities,
+    above_limits,
+    larger,
+    outside_limit_ranges,
+    quantities,
+)
 from scheduler.records.selectors import Requirement, Toleration, read_requirements
 
-Quantities = dict[str, Fraction]
-Manifest = Mapping[str, Any]
 Written = tuple[Any, ...]
-Look = Callable[[Manifest], list[tuple[list[str], str]]]
 
 _BINARY_FROM = 1024  # smaller numbers are written the same in either notation
 _SHAPE_FIELDS = (
@@ -31,21 +37,6 @@ _SHAPE_FIELDS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What the LimitRanges of a namespace say together, per type.
-
-    Source: KUEUE.md 2.1.
-    """
-
-    default: Mapping[str, str] = field(default_factory=dict)
-    default_request: Mapping[str, str] = field(default_factory=dict)
-    container_min: Mapping[str, str] = field(default_factory=dict)
-    container_max: Mapping[str, str] = field(default_factory=dict)
-    pod_min: Mapping[str, str] = field(default_factory=dict)
-    pod_max: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PodShape:
     """A pod template as quota sees it."""
 
@@ -54,7 +45,8 @@ class PodShape:
     affinity: tuple[tuple[Requirement, ...], ...] | None  # terms are ORed
     tolerations: tuple[Toleration, ...]
     identity: str  # equal for pods that the scheduler treats alike
-    problem: str = ""  # why the pod may never be admitted
+    outside: tuple[str, ...] = ()  # where it violates a LimitRange, as field errors
+    above: tuple[str, ...] = ()  # where requests exceed limits, as field errors
 
 
 def read_pod(
@@ -76,7 +68,8 @@ def read_pod(
         affinity=_affinity(spec),
         tolerations=read_tolerations(spec.get("tolerations")),
         identity=_identity(spec),
-        problem=_problem(spec, total, limits),
+        outside=outside_limit_ranges(spec, total, limits),
+        above=above_limits(spec),
     )
 
 
@@ -133,19 +126,15 @@ def pod_requests(spec: Manifest) -> Quantities:
         if container.get("restartPolicy") == "Always":
             sidecars = _sum((sidecars, asked))
             asked = {}
-        peak = _most(peak, _sum((sidecars, asked)))
+        peak = larger(peak, _sum((sidecars, asked)))
     running = [_asked(container) for container in spec.get("containers") or ()]
-    total = _most(_sum((sidecars, *running)), peak)
+    total = larger(_sum((sidecars, *running)), peak)
     total.update(_asked(spec))
-    return _sum((total, _quantities(spec.get("overhead"))))
+    return _sum((total, quantities(spec.get("overhead"))))
 
 
 def _asked(holder: Manifest) -> Quantities:
-    return _quantities((holder.get("resources") or {}).get("requests"))
-
-
-def _quantities(given: Manifest | None) -> Quantities:
-    return {name: amounts.parse(text) for name, text in (given or {}).items()}
+    return quantities((holder.get("resources") or {}).get("requests"))
 
 
 def _sum(parts: Iterable[Quantities]) -> Quantities:
@@ -154,13 +143,6 @@ def _sum(parts: Iterable[Quantities]) -> Quantities:
         for name, value in part.items():
             total[name] = total.get(name, Fraction(0)) + value
     return total
-
-
-def _most(left: Quantities, right: Quantities) -> Quantities:
-    most = dict(left)
-    for name, value in right.items():
-        most[name] = max(most.get(name, value), value)
-    return most
 
 
 def _affinity(spec: Manifest) -> tuple[tuple[Requirement, ...], ...] | None:
@@ -179,13 +161,16 @@ def _affinity(spec: Manifest) -> tuple[tuple[Requirement, ...], ...] | None:
 def _identity(spec: Manifest) -> str:
     """Return a digest of what makes two pods the same to the scheduler.
 
-    Source: KUEUE.md 5.7.
+    Requests of the whole pod are in it where there are any: they decide the total.
+    Source: docs/semantics/kueue.md#equivalence-classes.
     """
+    whole = (spec.get("resources") or {}).get("requests")
     written = (
         tuple(_container_identity(c) for c in spec.get("initContainers") or ()),
         tuple(_container_identity(c) for c in spec.get("containers") or ()),
         _written_quantities(spec.get("overhead")),
         *(_written(spec.get(name)) for name in _SHAPE_FIELDS),
+        *((_written_quantities(whole),) if whole else ()),
     )
     return hashlib.blake2b(repr(written).encode(), digest_size=8).hexdigest()
 
@@ -214,78 +199,3 @@ def _written(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return tuple(_written(item) for item in value)
     return value
-
-
-def _problem(spec: Manifest, total: Quantities, limits: Limits | None) -> str:
-    """Return why this pod is not admissible at all, or "".
-
-    Source: KUEUE.md 7.1.
-    """
-    above = _violations(spec, _above_limits)
-    if above:
-        return f"resources validation failed: {'; '.join(above)}"
-    if limits is None:
-        return ""
-    outside = _violations(spec, lambda resources: _outside(resources, limits))
-    outside += _pod_outside(total, limits)
-    if outside:
-        return f"resources didn't satisfy LimitRange constraints: {'; '.join(outside)}"
-    return ""
-
-
-def _violations(spec: Manifest, look: Look) -> list[str]:
-    found: list[str] = []
-    for kind in ("initContainers", "containers"):
-        for index, container in enumerate(spec.get(kind) or ()):
-            for names, sentence in look(container.get("resources") or {}):
-                found.append(
-                    f"template.spec.{kind}[{index}]: Invalid value: "
-                    f"{_list(names)}: {sentence}"
-                )
-    return found
-
-
-def _list(names: list[str]) -> str:
-    return "[" + ",".join(f'"{name}"' for name in names) + "]"
-
-
-def _above_limits(resources: Manifest) -> list[tuple[list[str], str]]:
-    requests = _quantities(resources.get("requests"))
-    names = _greater(requests, _quantities(resources.get("limits")))
-    return [(names, "requests must not exceed its limits")] if names else []
-
-
-def _greater(left: Quantities, right: Quantities) -> list[str]:
-    return sorted(n for n, value in left.items() if n in right and value > right[n])
-
-
-def _outside(resources: Manifest, limits: Limits) -> list[tuple[list[str], str]]:
-    requests = _quantities(resources.get("requests"))
-    capped = _quantities(resources.get("limits"))
-    most = _most(requests, capped)
-    least = {**most, **{n: min(v, capped.get(n, v)) for n, v in requests.items()}}
-    return _range(
-        least,
-        most,
-        _quantities(limits.container_min),
-        _quantities(limits.container_max),
-    )
-
-
-def _range(
-    least: Quantities, most: Quantities, low: Quantities, high: Quantities
-) -> list[tuple[list[str], str]]:
-    found = []
-    if names := _greater(most, high):
-        found.append((names, "requests must not be above the limitRange max"))
-    if names := _greater(low, least):
-        found.append((names, "requests must not be below the limitRange min"))
-    return found
-
-
-def _pod_outside(total: Quantities, limits: Limits) -> list[str]:
-    low, high = _quantities(limits.pod_min), _quantities(limits.pod_max)
-    return [
-        f"template.spec: Invalid value: {_list(names)}: {sentence}"
-        for names, sentence in _range(total, total, low, high)
-    ]

@@ -9,12 +9,8 @@ from typing import Any
 import msgspec
 
 from scheduler import amounts
-from scheduler.records.podset_template import (
-    Limits,
-    Manifest,
-    PodShape,
-    read_pod,
-)
+from scheduler.records.podset_template import PodShape, read_pod
+from scheduler.records.resource_limits import Limits, Manifest
 
 Amounts = dict[str, int]
 

@@ -18,6 +18,7 @@ from scheduler.kueue.workload.info import Work
 from scheduler.reasons import QUOTA_RESERVED
 from scheduler.records.objects import Key, Object
 from scheduler.replay.compare import differences
+from scheduler.replay.kueue_script import Script
 from scheduler.stage import Context
 
 Vector = dict[str, Any]
@@ -29,6 +30,7 @@ _COMPARED = {
     "cycle": ("admitted", "preempted", "pending", "shares"),
     "settle": ("events", "finalAdmitted", "finalPending"),
     "timed": ("events", "unfinished", "endMs"),
+    "script": ("events", "finalAdmitted", "finalPending", "requeueCounts"),
 }
 
 
@@ -56,7 +58,12 @@ def show(vector: Vector) -> tuple[Outcome, Outcome]:
 
 def decide(vector: Vector) -> Outcome:
     """Return what our engine does with the input of a vector."""
-    drive = {"cycle": _one_cycle, "settle": _until_quiet, "timed": _timeline}
+    drive = {
+        "cycle": _one_cycle,
+        "settle": _until_quiet,
+        "timed": _timeline,
+        "script": _script,
+    }
     return drive[vector["mode"]](vector)
 
 
@@ -231,6 +238,34 @@ def _current(work: Work) -> dict[str, Any]:
         for part in work.admission.pod_sets
     )
     return _admission(work.admission.queue, parts)
+
+
+# ---- a script ----
+
+
+def _script(vector: Vector) -> Outcome:
+    """Return what happens under the steps, with the parts that the vector states."""
+    script = Script(_loaded(vector), list(objects_of(vector)))
+    script.run(vector["steps"], vector["untilMs"])
+    stage, expect = script.stage, vector["expect"]
+    counts = {w.name: w.requeue_count for w in stage.cluster.works.values()}
+    pending = {
+        name: _stated(row, expect["finalPending"].get(name))
+        for name, row in _pending(stage).items()
+    }
+    return {
+        "events": [_row(decision) for decision in script.events],
+        "finalAdmitted": _holding(stage),
+        "finalPending": pending,
+        "requeueCounts": _stated(counts, expect.get("requeueCounts")),
+    }
+
+
+def _stated(row: dict[str, Any], stated: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the keys of a row that the vector states; all if it states none."""
+    if stated is None:
+        return row
+    return {name: value for name, value in row.items() if name in stated}
 
 
 # ---- a timeline ----

@@ -82,7 +82,10 @@ class BindingCycles(EventHandlers):
         error may be.
         """
         pod = assumed.pod
-        self._release(assumed)
+        del self.assumed[pod.key]
+        assumed.framework.unreserve(assumed.state, pod, assumed.node)
+        self.cluster.unplace(pod.key)
+        self.host.unlock(self, assumed.node)
         self._emit(
             Unreserve(
                 at_ms=self.context.now_ms,
@@ -92,9 +95,7 @@ class BindingCycles(EventHandlers):
             )
         )
         gone = Event(events.POD_DELETED, old=pod)
-        if assumed.deleted:
-            self.queue.move(gone)
-        elif status.code is Code.ERROR:
+        if status.code is Code.ERROR:
             self.queue.move(gone)
             self._handle_failure(assumed.queued, status, status.message)
         else:

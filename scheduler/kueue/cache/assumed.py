@@ -10,18 +10,16 @@ from scheduler.reasons import ADMITTED
 from scheduler.records.workload import remaining_usage
 
 
-def take_quota(work: Work, queue: Queue, *, charged: bool = False) -> None:
+def take_quota(work: Work, queue: Queue) -> None:
     """Let a workload hold what its admission says, less what it reclaims.
 
-    `charged`: the usage is counted in the tree already.
     Source: KUEUE.md 2.5, 2.7.
     """
     usage = _usage(work, queue)
     work.queue = queue
     work.held = tuple((cell, amount) for cell, amount in usage.items() if amount)
     work.signature = frozenset(cell.flavor_resource for cell in usage)
-    if not charged:
-        charge_all(work.held)
+    charge_all(work.held)
     queue.shelf.put(work)
     _count(work.door, work, 1)
 

@@ -9,6 +9,7 @@ from scheduler.decisions import Admit, Finish, PodSetAdmission
 from scheduler.kueue.cache.assumed import take_quota
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.scheduler.entries import Entry
+from scheduler.kueue.tree.quota import release_all
 from scheduler.kueue.workload.conditions import restart
 from scheduler.kueue.workload.info import Work
 from scheduler.reasons import (
@@ -26,7 +27,8 @@ from scheduler.reasons import (
 def admit(life: Lifecycle, entry: Entry) -> None:
     """Record an admission whose usage the cycle has charged already.
 
-    Source: KUEUE.md 7.4, 10.1.
+    A partial admission may hold less than that: its reclaimable pods are taken off.
+    Source: docs/semantics/kueue.md#partial-admission.
     """
     assert entry.assignment is not None
     work, queue = entry.work, entry.queue
@@ -42,7 +44,8 @@ def admit(life: Lifecycle, entry: Entry) -> None:
     life.say(work, ADMITTED, True, ADMITTED, ADMITTED_SENTENCE)
     if life.cluster.settings.waiting is not None:
         life.say(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
-    take_quota(work, queue, charged=True)
+    release_all(entry.assignment.usage.items())
+    take_quota(work, queue)
     work.attempt = None
     queue.generation += 1  # the admission comes back as an update of the cache
     life.mark(work, queue)

@@ -11,6 +11,8 @@ from scheduler.kueue.queue.clocks import execution_limit, ready_limit
 from scheduler.kueue.scheduler.nominate import misfit
 from scheduler.kueue.workload.info import Work
 from scheduler.reasons import (
+    ADMISSION_CHECK,
+    ADMISSION_GATED,
     ADMITTED,
     BACKOFF_FINISHED,
     BYPASSED,
@@ -18,13 +20,14 @@ from scheduler.reasons import (
     CLUSTER_QUEUE_STOPPED,
     DEACTIVATED,
     DEACTIVATING,
-    EVICTED,
+    DEACTIVATION_TARGET,
     LOCAL_QUEUE_RESTARTED,
     LOCAL_QUEUE_STOPPED,
     LOCAL_STOPPED_SENTENCE,
     MAXIMUM_EXECUTION_TIME_EXCEEDED,
     MISCONFIGURED,
     PENDING_EVALUATION,
+    PODS_READY_TIMEOUT,
     QUEUE_STOPPED_SENTENCE,
     QUOTA_RESERVED,
     REACTIVATED,
@@ -33,12 +36,15 @@ from scheduler.reasons import (
     RESUMED,
     STILL_IN_QUEUE,
     SUSPENDED,
+    gated_by,
     inactive,
     missing,
     stopped,
 )
 
 _STALE = ("Pending", DEACTIVATED, SUSPENDED)
+#: Evicted for these, a workload waits until its requeueAt.
+_BACKING_OFF = (PODS_READY_TIMEOUT, ADMISSION_CHECK)
 _HOLD, _DRAIN = "Hold", "HoldAndDrain"
 
 
@@ -54,47 +60,38 @@ class Controller:
         """Bring one workload in line with its spec, its queues and the clock."""
         if work.finished:
             return
+        if work.holds(DEACTIVATION_TARGET) and work.active:
+            work.active = False  # somebody made it active: Kueue's own reason stands
+            self.context.journal.touch(work.key)
         if not work.active:
-            if not self._deactivated(work):
-                evictions.deactivate(self.life, work)
-            return
-        if self._deactivated(work):
-            self._reactivate(work)
-        if work.reserved:
+            evictions.deactivate(self.life, work)
+        elif work.reserved:
             self._reconcile_reserved(work)
         else:
             self._reconcile_pending(work)
 
-    @staticmethod
-    def _deactivated(work: Work) -> bool:
-        evicted = work.conditions.get(EVICTED)
-        return (
-            evicted is not None
-            and evicted.status
-            and evicted.reason.startswith(DEACTIVATED)
-        )
-
-    def _reactivate(self, work: Work) -> None:
-        """Bring back a workload whose spec.active is true again.
-
-        Source: KUEUE.md 11.5.
-        """
-        work.requeue_count, work.requeue_at_us = 0, None
-        if work not in self.life.stopping:
-            self._resume(work, REACTIVATED)
-
     def _resume(self, work: Work, reason: str) -> None:
-        requeued = work.conditions.get(REQUEUED)
-        if requeued is not None and requeued.status:
-            return
         self.life.say(work, REQUEUED, True, reason, RESUMED[reason])
         self.life.enqueue(work)
 
     # ---- with quota ----
 
     def _reconcile_reserved(self, work: Work) -> None:
+        """Stop what a queue drains or the clock ends; a run that is over counts always.
+
+        Source: docs/semantics/kueue-lifecycle.md#order-of-deadlines.
+        """
         if work.evicted:
             return
+        overdue = self._overdue(work)
+        if not self._drain(work):
+            self._check_pods(work)
+        if overdue and work.active:
+            work.accumulated_s = 0
+            self._condemn(work, MAXIMUM_EXECUTION_TIME_EXCEEDED)
+
+    def _drain(self, work: Work) -> bool:
+        """Take a workload of a stopped queue its quota; tell whether that was so."""
         door = work.door
         if door.spec is not None and door.spec.stop == _DRAIN:
             evictions.evict(
@@ -107,7 +104,8 @@ class Controller:
         elif not work.holds(ADMITTED) and self._queue_stop(work) == _HOLD:
             self._lose_reservation(work)
         else:
-            self._check_clock(work)
+            return False
+        return True
 
     def _queue_stop(self, work: Work) -> str:
         queue = self.cluster.queue_of(work)
@@ -120,15 +118,13 @@ class Controller:
         self.life.pend(work, SUSPENDED, stopped(queue.name))
         self.life.enqueue(work)
 
-    def _check_clock(self, work: Work) -> None:
-        now = self.context.now_us
-        limit = execution_limit(work)
-        if limit is not None and now >= limit:
-            work.accumulated_s = 0
-            self._condemn(work, MAXIMUM_EXECUTION_TIME_EXCEEDED)
-            return
+    def _overdue(self, work: Work) -> bool:
+        ends = execution_limit(work)
+        return ends is not None and self.context.now_us >= ends
+
+    def _check_pods(self, work: Work) -> None:
         limit = ready_limit(work, self.cluster.settings.waiting)
-        if limit is not None and now >= limit:
+        if limit is not None and self.context.now_us >= limit:
             self._not_ready(work)
 
     def _condemn(self, work: Work, reason: str) -> None:
@@ -159,6 +155,8 @@ class Controller:
 
         Source: KUEUE.md 10.4.
         """
+        if work.gated:
+            return ADMISSION_GATED, gated_by(work.gated)
         door, queue, name = work.door, self.cluster.queue_of(work), work.local_queue
         if door.spec is None:
             return MISCONFIGURED, missing("LocalQueue", name)
@@ -173,10 +171,21 @@ class Controller:
         return (MISCONFIGURED, problem) if problem else None
 
     def _end_backoff(self, work: Work) -> None:
+        """Let a workload queue whose backoff is over, or that is active again.
+
+        One that Kueue itself deactivated has another reason and is not let back.
+        Source: docs/semantics/kueue-lifecycle.md#reactivation-after-an-automatic-deactivation.
+        """
         at = work.requeue_at_us
         if at is not None and at <= self.context.now_us:
             work.requeue_at_us = None
             self.context.journal.touch(work.key)
+        requeued = work.conditions.get(REQUEUED)
+        if requeued is None or requeued.status:
+            return
+        if requeued.reason == DEACTIVATED:
+            self._resume(work, REACTIVATED)
+        elif requeued.reason in _BACKING_OFF and work.requeue_at_us is None:
             self._resume(work, BACKOFF_FINISHED)
 
     def _end_stop(self, work: Work) -> None:

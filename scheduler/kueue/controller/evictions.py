@@ -123,8 +123,10 @@ def stop(life: Lifecycle, work: Work) -> None:
     if PODS_READY in work.conditions:
         life.say(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
     life.drop(work)
-    reason = PENDING_EVALUATION if work.active else DEACTIVATED
-    life.pend(work, reason, evicted.message)
+    if work.active:
+        life.pend(work, PENDING_EVALUATION, evicted.message)
+    else:
+        life.pend(work, DEACTIVATED, DEACTIVATED_SENTENCE)
     life.enqueue(work)
     _emit_requeue(life, work)
 
@@ -146,22 +148,32 @@ def _emit_requeue(life: Lifecycle, work: Work) -> None:
 
 
 def deactivate(life: Lifecycle, work: Work) -> None:
-    """Evict an inactive workload; its usage is gone at once.
+    """Take an inactive workload out of queue and quota, and evict it once.
 
-    Source: KUEUE.md 11.5.
+    One that is evicted already, as in its backoff, is not evicted again: reason
+    and message of its eviction stay.
+    Source: docs/semantics/kueue-lifecycle.md#deactivation.
     """
-    target = work.conditions.get(DEACTIVATION_TARGET)
-    reason, message = DEACTIVATED, DEACTIVATED_SENTENCE
-    if target is not None and target.status:
-        reason = f"{DEACTIVATED_DUE_TO}{target.reason}"
-        message = f"{message} due to {target.message}"
-        life.say(work, DEACTIVATION_TARGET, False, target.reason, target.message)
+    reason, message = _deactivation(work)
     work.requeue_count, work.requeue_at_us = 0, None
-    life.leave_line(work)
-    evict(life, work, reason, message)
-    life.drop_usage(work)
+    if not work.evicted:
+        life.leave_line(work)
+        evict(life, work, reason, message)
+        life.drop_usage(work)
+    elif work.line is not None or work.queue is not None:
+        life.leave_line(work)
+        life.drop_usage(work)
     if not work.reserved:
-        life.pend(work, DEACTIVATED, message)
+        life.pend(work, DEACTIVATED, DEACTIVATED_SENTENCE)
+
+
+def _deactivation(work: Work) -> tuple[str, str]:
+    """Return reason and message of a deactivation."""
+    target = work.conditions.get(DEACTIVATION_TARGET)
+    if target is None or not target.status:
+        return DEACTIVATED, DEACTIVATED_SENTENCE
+    reason = f"{DEACTIVATED_DUE_TO}{target.reason}"
+    return reason, f"{DEACTIVATED_SENTENCE} due to {target.message}"
 
 
 def condemn(life: Lifecycle, work: Work, reason: str, sentence: str) -> None:
@@ -191,8 +203,11 @@ def time_out(life: Lifecycle, work: Work) -> None:
     assert waiting is not None
     work.requeue_count += 1
     n = work.requeue_count
-    base = min(waiting.base_s * 2 ** min(n - 1, 62), waiting.most_s)
+    base = waiting.base_s  # the first one is not capped
+    if n > 1:
+        base = min(base * 2 ** min(n - 1, 62), waiting.most_s)
     draw = streams.uniform(life.context.seed, "requeue", work.uid, n)
     until = life.context.now_us + int(base * (1 + _JITTER * draw) * _US)
+    until -= until % _US  # an object holds whole seconds, and the timer follows it
     work.requeue_at_us = max(work.requeue_at_us or 0, until)
     evict(life, work, PODS_READY_TIMEOUT, pods_ready_timeout(work.name))

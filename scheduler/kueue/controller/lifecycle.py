@@ -109,15 +109,18 @@ class Lifecycle:
             and work.door.open
         )
 
-    def enqueue(self, work: Work) -> None:
-        """Put a workload into its line, if it may and has one; refreshes its order."""
+    def enqueue(self, work: Work, *, backing_off: bool = True) -> None:
+        """Put a workload into its line, if it may and has one; refreshes its order.
+
+        While its backoff runs it is set aside, unless `backing_off` is False.
+        """
         self.leave_line(work)
         self.retime(work)
         work.refresh()
         queue = self.cluster.queue_of(work) if self.eligible(work) else None
         if queue is None:
             return
-        if backoff_over(work, self.context.now_us):
+        if not backing_off or backoff_over(work, self.context.now_us):
             queue.line.push(work)
         else:
             queue.line.park(work)
@@ -187,7 +190,8 @@ class Lifecycle:
     def drop(self, work: Work) -> None:
         """Give the quota of a workload back and ask for a re-activation.
 
-        One whose LocalQueue is held re-activates nothing. Source: KUEUE.md 11.9 b.
+        One whose LocalQueue is held re-activates nothing.
+        Source: docs/semantics/kueue.md#held-localqueues.
         """
         queue = work.queue
         if queue is not None:
@@ -195,11 +199,11 @@ class Lifecycle:
             queue.generation += 1
             self.mark(work, queue)
         work.admission = None
-        self.wake_for(work)
+        self.wake_for(work, queue)
 
-    def wake_for(self, work: Work) -> None:
-        """Ask for a re-activation around the workload's ClusterQueue."""
-        queue = self.cluster.queue_of(work)
+    def wake_for(self, work: Work, queue: Queue | None = None) -> None:
+        """Ask for a re-activation around the workload's ClusterQueue, or around `queue`."""
+        queue = queue or self.cluster.queue_of(work)
         if queue is not None and work.door.open:
             self.wake[queue] = None
 

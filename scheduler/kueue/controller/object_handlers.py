@@ -97,12 +97,14 @@ class Intake:
     def _put_queue(self, obj: Object, restore: bool) -> None:
         spec = read_queue(obj.manifest)
         known = self.cluster.forest.queues.get(spec.name)
+        if known is not None and known.spec == spec and not restore:
+            return
         if known is not None:
             self._edit_tree(known)
         queue = self.cluster.put_queue(spec)
         if not restore and (known is None or self._renew_line(queue)):
             for door in self.cluster.doors_of.get(queue.name, ()):
-                self.placing.replace(door.works)
+                self.placing.add(door.works)
         if queue.active_since_us is None:
             queue.active_since_us = status.active_since(obj.status)
         if restore:
@@ -144,6 +146,8 @@ class Intake:
 
     def _put_cohort(self, obj: Object, restore: bool) -> None:
         spec = read_cohort(obj.manifest)
+        if self.cluster.forest.specs.get(spec.name) == spec:
+            return
         self.cluster.stale = True
         if not restore:
             self._edit_tree(self.cluster.forest.cohorts.get(spec.name))
@@ -157,6 +161,8 @@ class Intake:
 
     def _put_flavor(self, obj: Object, restore: bool) -> None:
         flavor = read_flavor(obj.manifest)
+        if self.cluster.flavors.get(flavor.name) == flavor:
+            return
         self.cluster.flavors[flavor.name] = flavor
         self._edit_flavor(flavor.name, restore=restore)
 
@@ -183,11 +189,15 @@ class Intake:
             self._edit_door(door)
 
     def _edit_door(self, door: Door) -> None:
-        self.placing.replace(door.works)
+        """Let its workloads find their place anew; nobody else is requeued by that.
+
+        Source: docs/semantics/kueue.md#held-localqueues.
+        """
+        self.placing.add(door.works)
         self.life.touched_doors[door] = None
         queue = self.cluster.forest.queues.get(door.spec.queue) if door.spec else None
         if queue is not None:
-            self.edit(queue)
+            self.life.touched_queues[queue] = None
 
     def _remove_door(self, key: Key) -> None:
         door = self.cluster.door(key.namespace, key.name)

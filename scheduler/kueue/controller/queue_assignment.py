@@ -27,6 +27,7 @@ class Placing:
         self.life = life
         self.name = name  # under which objects hold our memory
         self.unplaced: dict[Work, None] = {}
+        self.added: dict[Work, None] = {}  # with their queue: no backoff holds them
         self.memories: dict[Work, Memory] = {}  # of those being restored
         self.sticky: dict[str, Key] = {}  # restored: ClusterQueue -> its preemptor
 
@@ -35,6 +36,7 @@ class Placing:
         for work in sorted(self.unplaced, key=lambda w: (w.created_us, w.uid)):
             self._place(work, self.memories.pop(work, None))
         self.unplaced.clear()
+        self.added.clear()
         self._restore_sticky()
 
     def put(self, obj: Object, restore: bool) -> None:
@@ -52,7 +54,9 @@ class Placing:
         if work.line is None:
             self.unplaced[work] = None
         if restore:
-            self.memories[work] = obj.memory.get(self.name) or {}
+            memory = self.memories[work] = obj.memory.get(self.name) or {}
+            if memory.get("added"):
+                self.added[work] = None
         else:
             self._look_again(work)
 
@@ -100,6 +104,7 @@ class Placing:
             self.life.dirty,
             self.life.unready,
             self.unplaced,
+            self.added,
         ):
             pending.pop(work, None)
 
@@ -109,6 +114,15 @@ class Placing:
             self.life.leave_line(work)
             self.unplaced[work] = None
             self._look_again(work)
+
+    def add(self, works: Iterable[Work]) -> None:
+        """Let the workloads of a queue that is new find their place, backoff or not.
+
+        Source: docs/semantics/kueue.md#held-localqueues.
+        """
+        works = list(works)
+        self.replace(works)
+        self.added.update(dict.fromkeys(works))
 
     def reread(self, namespace: str | None) -> None:
         """Read the podsets of waiting workloads again; what adds to them changed."""
@@ -129,7 +143,7 @@ class Placing:
         elif work.reserved and work.admission is not None:
             self._place_admitted(work)
         else:
-            self.life.enqueue(work)
+            self.life.enqueue(work, backing_off=work not in self.added)
         if memory is not None:
             self._recall(work, memory)
         self.life.arm(work)

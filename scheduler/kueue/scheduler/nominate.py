@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from scheduler.kueue.cache.borrowers import Borrowers
 from scheduler.kueue.cache.cluster import Cluster
@@ -17,7 +17,12 @@ from scheduler.kueue.scheduler.preempting import Preempting
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.tree import Queue
 from scheduler.kueue.workload.info import Attempt, Work
-from scheduler.reasons import MISCONFIGURED, WRONG_NAMESPACE
+from scheduler.reasons import (
+    ABOVE_LIMITS,
+    MISCONFIGURED,
+    OUTSIDE_LIMIT_RANGES,
+    WRONG_NAMESPACE,
+)
 
 Found = tuple[Assignment, list[Target]]
 
@@ -71,7 +76,22 @@ def misfit(cluster: Cluster, work: Work, queue: Queue) -> str:
     """
     if not cluster.matches(queue, work.namespace):
         return WRONG_NAMESPACE
-    return next((p.shape.problem for p in work.pod_sets if p.shape.problem), "")
+    shapes = [part.shape for part in work.pod_sets]
+    if any(shape.outside for shape in shapes):
+        return f"{OUTSIDE_LIMIT_RANGES}: {_together(s.outside for s in shapes)}"
+    if any(shape.above for shape in shapes):
+        return f"{ABOVE_LIMITS}: {_together(s.above for s in shapes)}"
+    return ""
+
+
+def _together(errors: Iterable[Sequence[str]]) -> str:
+    """Return the field errors of all podsets, several of them in brackets."""
+    found = [
+        f"spec.podSets[{index}].{error}"
+        for index, each in enumerate(errors)
+        for error in each
+    ]
+    return found[0] if len(found) == 1 else f"[{', '.join(found)}]"
 
 
 def _resume(work: Work, entry: Entry, cycle: int) -> Sequence[Mapping[str, int]]:

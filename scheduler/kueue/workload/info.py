@@ -123,7 +123,7 @@ class Work:
         self.priority = 0
         self.local_queue = ""
         self.active = True
-        self.gated = False
+        self.gated = ""  # who holds the admission back
         self.job_uid = ""
         self.max_execution_s: int | None = None
         self.pod_sets = PodSets(())

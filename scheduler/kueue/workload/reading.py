@@ -41,7 +41,7 @@ def adopt(work: Work, obj: Object, catalogue: Catalogue) -> None:
     work.priority = int(spec.get("priority") or 0)
     work.local_queue = spec.get("queueName") or ""
     work.active = spec.get("active") is not False
-    work.gated = bool(obj.annotations.get(GATED_BY))
+    work.gated = obj.annotations.get(GATED_BY) or ""
     work.job_uid = obj.labels.get(JOB_UID, "")
     work.max_execution_s = _seconds(spec, obj.labels)
     created = metadata.get("creationTimestamp")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from scheduler.yunikorn.objects.model import Application, Ask, Node
+from scheduler.yunikorn.objects.application import Application, Ask
+from scheduler.yunikorn.objects.node import Node
 
 
 class Listener(Protocol):
@@ -43,7 +44,7 @@ class Trace(Protocol):
         """Take one step: order, leaf, request, node, preemption."""
 
 
-class NullListener:
+class Silence:
     """A listener that nobody hears."""
 
     def allocated(self, ask: Ask, node: Node) -> None:

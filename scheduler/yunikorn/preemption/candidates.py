@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from scheduler.yunikorn import resources
-from scheduler.yunikorn.objects.model import Ask, Queue
+from scheduler.yunikorn.objects.application import Ask
+from scheduler.yunikorn.objects.queue import Queue
 from scheduler.yunikorn.preemption.snapshot import Snapshot, remaining
 
 Found = dict[str, list[Ask]]  # queue path -> candidates, any order
@@ -82,7 +83,7 @@ def _leaves(
 def _of_leaf(snapshot: Snapshot, leaf: Queue, limit: int | None, ask: Ask) -> list[Ask]:
     if leaf.properties.preemption == "disabled":
         return []
-    left = remaining(snapshot.queues[leaf.path])
+    left = remaining(snapshot.cells[leaf.path])
     if left is not None and not any(value < 0 for value in left.values()):
         return []
     wanted = ask.resource
@@ -98,7 +99,7 @@ def _of_leaf(snapshot: Snapshot, leaf: Queue, limit: int | None, ask: Ask) -> li
     ]
 
 
-def victim_order(pod: Ask) -> tuple[Any, ...]:
+def by_worth(pod: Ask) -> tuple[Any, ...]:
     """Return the order of candidates: opted in, not originator, newest, by key.
 
     Source: YUNIKORN.md 10.6.

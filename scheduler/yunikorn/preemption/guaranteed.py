@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from scheduler.yunikorn import messages, resources
-from scheduler.yunikorn.objects.laws import PreemptionPlan
-from scheduler.yunikorn.objects.model import Ask
+from scheduler.yunikorn.objects.application import Ask
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.preemption.candidates import (
     Found,
+    by_worth,
     candidates,
-    victim_order,
 )
 from scheduler.yunikorn.preemption.snapshot import Snapshot, remaining
-from scheduler.yunikorn.preemption.victims import VictimSearch, candidate_nodes
+from scheduler.yunikorn.preemption.victims import (
+    Plan,
+    Search,
+    open_nodes,
+)
 
 
-def choose(
-    partition: Partition, ask: Ask, *, nodes_tried: bool
-) -> PreemptionPlan | str:
+def choose(partition: Partition, ask: Ask, *, nodes_tried: bool) -> Plan | str:
     """Return whom to tell to go and where, or the reason why nobody is.
 
     "" is no reason in particular: preemption does not help. Changes nothing.
@@ -28,9 +29,9 @@ def choose(
     found = candidates(snapshot, ask)
     if not _guarantee_allows(snapshot, found, ask):
         return messages.GUARANTEES_FAILED
-    ordered = sorted((pod for pods in found.values() for pod in pods), key=victim_order)
-    search = VictimSearch(snapshot, ask, ordered)
-    plan = search.choose(candidate_nodes(partition, ask), nodes_tried=nodes_tried)
+    ordered = sorted((pod for pods in found.values() for pod in pods), key=by_worth)
+    search = Search(snapshot, ask, ordered)
+    plan = search.choose(open_nodes(partition, ask), nodes_tried=nodes_tried)
     if plan is None:
         return ""
     extra = _additional(snapshot, ask, plan, ordered)
@@ -39,7 +40,7 @@ def choose(
     victims = _trimmed(ask, plan, extra)
     if victims is None:
         return messages.SHORT_OF_RESOURCES
-    return PreemptionPlan(plan.node, victims)
+    return Plan(plan.node, victims)
 
 
 def _hopeless(ask: Ask) -> bool:
@@ -49,7 +50,7 @@ def _hopeless(ask: Ask) -> bool:
     small: what others hold does not touch that. Spares the search.
     """
     leaf = ask.app.queue
-    home = Snapshot(reversed(leaf.route), leaf).ask_queue
+    home = Snapshot(reversed(leaf.route), leaf).home
     if remaining(home) is None:
         return True
     own = home.guaranteed or {}
@@ -65,19 +66,19 @@ def _guarantee_allows(snapshot: Snapshot, found: Found, ask: Ask) -> bool:
     Without a guarantee of its own, removing candidates below the same
     ancestor may make it so. Source: YUNIKORN.md 10.5.
     """
-    left = remaining(snapshot.ask_queue)
+    left = remaining(snapshot.home)
     if left is not None and resources.fits_existing(left, ask.resource):
         return True
     if not found:
         return False
     # Removing only ever frees, so that the end tells whether any step sufficed.
-    snapshot.add(snapshot.ask_queue, ask.resource)
+    snapshot.add(snapshot.home, ask.resource)
     for path, pods in found.items():
         total: dict[str, int] = {}
         for pod in pods:
             resources.add_to(total, pod.resource)
-        snapshot.remove(snapshot.queues[path], total)
-    enough = _not_negative(remaining(snapshot.ask_queue), ask)
+        snapshot.remove(snapshot.cells[path], total)
+    enough = _not_negative(remaining(snapshot.home), ask)
     snapshot.restore()
     return enough
 
@@ -89,7 +90,7 @@ def _not_negative(left: dict[str, int] | None, ask: Ask) -> bool:
 
 
 def _additional(
-    snapshot: Snapshot, ask: Ask, plan: PreemptionPlan, ordered: list[Ask]
+    snapshot: Snapshot, ask: Ask, plan: Plan, ordered: list[Ask]
 ) -> list[Ask] | None:
     """Return more victims on any node while the ask's guarantee lasts.
 
@@ -97,31 +98,31 @@ def _additional(
     """
     chosen = {pod.key for pod in plan.victims}
     for pod in plan.victims:
-        snapshot.remove(snapshot.queues[pod.app.queue.path], pod.resource)
+        snapshot.remove(snapshot.cells[pod.app.queue.path], pod.resource)
     taken: list[Ask] = []
     for pod in ordered:
         if pod.key in chosen:
             continue
-        queue = snapshot.queues[pod.app.queue.path]
-        if not snapshot.eligible(queue, ask):
+        cell = snapshot.cells[pod.app.queue.path]
+        if not snapshot.eligible(cell, ask):
             continue
-        snapshot.remove(queue, pod.resource)
-        before = remaining(snapshot.ask_queue)
+        snapshot.remove(cell, pod.resource)
+        before = remaining(snapshot.home)
         if before is None or not resources.fits_existing(before, pod.resource):
-            snapshot.add(queue, pod.resource)
+            snapshot.add(cell, pod.resource)
             break
-        snapshot.add(snapshot.ask_queue, pod.resource)
-        if remaining(snapshot.ask_queue) == before:
-            snapshot.remove(snapshot.ask_queue, pod.resource)
-            snapshot.add(queue, pod.resource)
+        snapshot.add(snapshot.home, pod.resource)
+        if remaining(snapshot.home) == before:
+            snapshot.remove(snapshot.home, pod.resource)
+            snapshot.add(cell, pod.resource)
         else:
             taken.append(pod)
-    enough = not taken or _not_negative(remaining(snapshot.ask_queue), ask)
+    enough = not taken or _not_negative(remaining(snapshot.home), ask)
     snapshot.restore()
     return taken if enough else None
 
 
-def _trimmed(ask: Ask, plan: PreemptionPlan, extra: list[Ask]) -> list[Ask] | None:
+def _trimmed(ask: Ask, plan: Plan, extra: list[Ask]) -> list[Ask] | None:
     """Return the victims that are really needed, None when they fall short.
 
     The node's free room is not counted. Source: YUNIKORN.md 10.10.

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from scheduler.records.matching import tolerated
 from scheduler.records.node import Node as NodeRecord
 from scheduler.records.pod import Shape
-from scheduler.yunikorn.objects.model import Node, Predicate
+from scheduler.yunikorn.objects.application import Refusal
+from scheduler.yunikorn.objects.node import Node
 
 if TYPE_CHECKING:
-    from scheduler.yunikorn.objects.model import Ask
+    from scheduler.yunikorn.objects.application import Ask
 
 
-class NodePredicate:
+class Selective:
     """Where pods of one shape may run: selector, affinity and taints."""
 
     __slots__ = ("shape",)
@@ -27,7 +28,7 @@ class NodePredicate:
 
         `gone`: pods on the node that would have left; they do not matter here.
         """
-        record = node.record
+        record = node.memory
         if not isinstance(record, NodeRecord):
             return None
         shape = self.shape
@@ -45,11 +46,11 @@ class NodePredicate:
         return None
 
 
-def predicate_of(shape: Shape, *, tainted: bool) -> Predicate | None:
+def refusal_of(shape: Shape, *, tainted: bool) -> Refusal | None:
     """Return the predicate of a shape; None when it may run anywhere.
 
     `tainted` tells whether any node has a taint.
     """
     if shape.node_selector or shape.node_required is not None or tainted:
-        return NodePredicate(shape)
+        return Selective(shape)
     return None

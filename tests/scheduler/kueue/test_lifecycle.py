@@ -6,7 +6,7 @@ From the text of the semantics, not recorded from the real system.
 from __future__ import annotations
 
 from scheduler.records.objects import Key
-from tests.scheduler.kueue.rig import Rig
+from tests.scheduler.kueue.rig import EPOCH, Rig
 
 WAITING = {
     "waitForPodsReady": {
@@ -44,8 +44,7 @@ def test_a_workload_that_ran_out_of_retries_is_deactivated():
     assert rig.told("slow", "Evicted")[1] == "DeactivatedDueToRequeuingLimitExceeded"
     assert rig.told("slow")[1:] == (
         "Deactivated",
-        "The workload is deactivated due to exceeding the maximum number of "
-        "re-queuing retries",
+        "The workload is deactivated",
     )
     rig.stage.write(rig.objects[key])
     assert rig.objects[key].spec["active"] is False
@@ -176,7 +175,7 @@ def test_an_inactive_workload_gives_its_quota_back_and_does_not_queue():
     assert rig.work("w").line is None
 
 
-def test_an_active_workload_again_comes_back():
+def test_a_workload_that_never_held_quota_queues_when_it_is_active_again():
     rig = Rig()
     rig.queue("q")
     key = rig.workload("w", "q", active=False)
@@ -184,7 +183,131 @@ def test_an_active_workload_again_comes_back():
     assert rig.runs() == []
     rig.edit(key, active=True)
     assert rig.run(1) == [("Admit", "w", "QuotaReserved")]
+
+
+def test_a_workload_that_was_stopped_by_its_user_comes_back_when_active_again():
+    rig = Rig()
+    rig.queue("q")
+    key = rig.workload("w", "q")
+    rig.run(0)
+    rig.edit(key, active=False)
+    assert rig.run(1)[0] == ("Evict", "w", "Deactivated")
+    rig.edit(key, active=True)
+    assert rig.run(2) == [("Admit", "w", "QuotaReserved")]
     assert rig.told("w", "Requeued")[1] == "Reactivated"
+
+
+def test_a_workload_that_kueue_deactivated_stays_so_when_somebody_activates_it():
+    rig = Rig()
+    rig.queue("q")
+    key = rig.workload("w", "q", maximumExecutionTimeSeconds=60)
+    rig.run(0)
+    rig.run(60)
+    rig.edit(key, active=True)
+    assert rig.run(100) == []
+    assert rig.work("w").line is None
+    assert rig.told("w")[1:] == ("Deactivated", "The workload is deactivated")
+
+
+def test_a_workload_in_its_backoff_is_not_evicted_again_when_it_is_deactivated():
+    rig = Rig(WAITING)
+    rig.queue("q")
+    key = rig.workload("slow", "q")
+    rig.run(0)
+    rig.run(10)
+    rig.edit(key, active=False)
+    assert rig.run(20) == []
+    assert rig.told("slow", "Evicted")[1] == "PodsReadyTimeout"
+    assert rig.told("slow")[1] == "Deactivated"
+    rig.edit(key, active=True)
+    assert rig.run(21) == [("Admit", "slow", "QuotaReserved")]
+
+
+def test_late_pods_are_the_reason_when_the_run_is_over_at_the_same_time():
+    rig = Rig(WAITING)
+    rig.queue("q")
+    rig.workload("w", "q", maximumExecutionTimeSeconds=10)
+    rig.run(0)
+    assert [row for row in rig.run(10) if row[0] == "Evict"] == [
+        ("Evict", "w", "PodsReadyTimeout")
+    ]
+    assert rig.told("w")[1] == "Deactivated"
+
+
+def test_workloads_whose_backoffs_began_in_one_second_return_together():
+    rig = Rig(WAITING)
+    rig.queue("q", cpu=1)
+    rig.workload("low", "q")
+    rig.run(0.9)
+    rig.run(10.9)
+    assert rig.work("low").requeue_at_us == EPOCH + 70 * 1_000_000
+
+
+def test_the_first_backoff_is_not_cut_at_the_limit():
+    strategy = {"backoffBaseSeconds": 60, "backoffMaxSeconds": 20}
+    rig = Rig({"waitForPodsReady": {"timeout": "10s", "requeuingStrategy": strategy}})
+    rig.queue("q")
+    rig.workload("slow", "q")
+    rig.run(0)
+    rig.run(10)
+    assert rig.work("slow").requeue_at_us == EPOCH + 70 * 1_000_000
+    rig.run(70)
+    rig.run(80)
+    assert rig.work("slow").requeue_at_us == EPOCH + 100 * 1_000_000
+
+
+def test_a_restarted_local_queue_does_not_wait_for_backoffs():
+    rig = Rig(WAITING)
+    rig.queue("q")
+    rig.workload("slow", "q")
+    rig.run(0)
+    rig.run(10)
+    rig.local("q", stop="Hold")
+    rig.run(20)
+    rig.local("q")
+    assert rig.run(30) == [("Admit", "slow", "QuotaReserved")]
+
+
+def test_a_stopped_local_queue_wakes_nobody():
+    rig = Rig()
+    rig.queue("q", cpu=4)
+    rig.local("other", queue="q")
+    rig.workload("runs", "q", cpu=4)
+    rig.workload("waits", "other", cpu=4)
+    rig.run(0)
+    rig.local("q", stop="HoldAndDrain")
+    assert ("Admit", "waits", "QuotaReserved") not in rig.run(1)
+    assert rig.used("q") == 0
+
+
+def test_a_partial_admission_holds_and_gives_back_what_its_running_pods_need():
+    rig = Rig()
+    rig.queue("q", cpu=7)
+    template = {
+        "spec": {"containers": [{"resources": {"requests": {"cpu": "1"}}}]},
+    }
+    fixed = {"name": "fixed", "count": 4, "template": template}
+    shrinks = {"name": "shrinks", "count": 8, "minCount": 2, "template": template}
+    done = {"reclaimablePods": [{"name": "fixed", "count": 3}]}
+    key = rig.workload("part", "q", status=done, podSets=[fixed, shrinks])
+    rig.run(0)
+    counts = [part.count for part in rig.work("part").admission.pod_sets]
+    assert counts == [4, 3]
+    assert rig.used("q") == 4000
+    rig.stage.finish(key)
+    rig.run(1)
+    assert rig.used("q") == 0
+
+
+def test_requests_of_the_whole_pod_tell_workloads_apart():
+    rig = Rig()
+    rig.queue("q", cpu=2)
+    containers = [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]
+    for name, cpu in (("large", "3"), ("small", "2")):
+        pod = {"containers": containers, "resources": {"requests": {"cpu": cpu}}}
+        rig.workload(name, "q", podSets=[{"name": "main", "template": {"spec": pod}}])
+    rig.run(0)
+    assert rig.runs() == ["small"]
 
 
 def test_pods_that_are_done_give_their_quota_to_others():
@@ -256,6 +379,8 @@ def test_a_gated_workload_does_not_queue():
     rig.workload("w", "q", annotations=gate)
     assert rig.run(0) == []
     assert rig.work("w").line is None
+    expected = ("AdmissionGated", "Admission is gated by: somebody")
+    assert rig.told("w")[1:] == expected
 
 
 def test_a_queue_without_its_flavor_admits_when_the_flavor_comes():
@@ -331,7 +456,26 @@ def test_a_limit_range_gives_defaults_and_refuses_what_is_outside():
     assert rig.runs() == ["bare"]
     assert rig.used("q") == 3000
     assert rig.told("big")[1] == "Misconfigured"
-    assert "LimitRange constraints" in rig.told("big")[2]
+    assert rig.told("big")[2] == (
+        "resources didn't satisfy LimitRange constraints: "
+        "spec.podSets[0].template.spec.containers[0]: Invalid value: "
+        '["cpu"]: requests must not be above the limitRange max'
+    )
+
+
+def test_requests_above_the_limits_of_containers_are_listed_by_field():
+    rig = Rig()
+    rig.queue("q", cpu=4)
+    resources = {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}
+    spec = {"containers": [{"resources": resources}, {"resources": resources}]}
+    rig.workload("w", "q", podSets=[{"name": "main", "template": {"spec": spec}}])
+    rig.run(0)
+    path, sentence = "spec.podSets[0].template.spec.containers", "must not exceed its"
+    assert rig.told("w")[2] == (
+        "resources validation failed: "
+        f'[{path}[0]: Invalid value: ["cpu"]: requests {sentence} limits, '
+        f'{path}[1]: Invalid value: ["cpu"]: requests {sentence} limits]'
+    )
 
 
 def test_a_limit_range_that_goes_lets_the_refused_in():
@@ -401,6 +545,16 @@ def test_an_edit_that_changes_nothing_for_quota_leaves_the_parked_alone():
     assert rig.work("big").line.parked(rig.work("big"))
     rig.edit(key, preemptionGates=[])
     rig.stage.settle()
+    assert rig.work("big").line.parked(rig.work("big"))
+
+
+def test_an_apply_of_the_same_queue_brings_nobody_back():
+    rig = Rig()
+    rig.queue("q", cpu=1)
+    rig.workload("big", "q", cpu=3)
+    rig.run(0)
+    rig.queue("q", cpu=1)
+    rig.stage.reconcile()
     assert rig.work("big").line.parked(rig.work("big"))
 
 

