@@ -42,7 +42,7 @@ def _crowded_nodes(world: World) -> Iterator[str]:
         if obj is None or obj.status.get("phase") in ("Succeeded", "Failed"):
             continue
         total = asked.setdefault(node, {})
-        requests, _ = read_requests(obj.spec, [])
+        requests, _ = read_requests(obj.spec)
         for resource, amount in requests.exact.items():
             total[resource] = total.get(resource, 0) + amount
     for node, total in sorted(asked.items()):

@@ -14,14 +14,14 @@ from scheduler.records.objects import Key, Object
 from scheduler.records.policy import PolicySpec
 from scheduler.registry import lookup
 from scheduler.yunikorn.objects import properties
-from scheduler.yunikorn.objects.listener import Silence
+from scheduler.yunikorn.objects.laws import Laws
+from scheduler.yunikorn.objects.listener import NullListener
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.placement.manager import (
     DEFAULT,
-    Incoming,
+    Submission,
     place,
 )
-from scheduler.yunikorn.preemption.laws import Laws
 from scheduler.yunikorn.shim import pods
 
 GROUP = "kueue.x-k8s.io/v1beta2"
@@ -37,7 +37,7 @@ def convert(objects: list[Object], spec: PolicySpec) -> Converted:
     """Return the Kueue world of a YuniKorn world. See `scheduler.cli.convert`."""
     found = Converted()
     partition = manifests.from_plain(spec.yunikorn.queues)
-    laws: Laws = lookup("laws", spec.yunikorn.laws)()
+    laws: Laws[Partition] = lookup("laws", spec.yunikorn.laws)()
     writer = _Writer(partition, laws, objects, found)
     writer.write()
     for obj in objects:
@@ -66,7 +66,7 @@ class _Writer:
     def __init__(
         self,
         spec: PartitionSpec,
-        laws: Laws,
+        laws: Laws[Partition],
         objects: list[Object],
         found: Converted,
     ) -> None:
@@ -76,7 +76,7 @@ class _Writer:
         self.types = self._types(spec.root, objects)
         self.names = _names(spec.root)
         self.doors: set[tuple[str, str]] = set()
-        self.tree = Partition(spec, laws, Silence())
+        self.tree = Partition(spec, laws, NullListener())
 
     def _types(self, root: QueueSpec, objects: list[Object]) -> list[str]:
         """Return every resource that a quota or a pod names, cpu and memory first."""
@@ -223,7 +223,7 @@ class _Writer:
         user, groups = pods.user_of(obj)
         leaf = place(
             self.tree,
-            Incoming(
+            Submission(
                 queue=asked or DEFAULT, user=user, groups=groups, tags=pods.tags_of(obj)
             ),
         )

@@ -11,7 +11,7 @@ from scheduler.explain.shapes import Amount, AskExplanation, Shape
 from scheduler.explain.wording import counted
 from scheduler.records.objects import Key
 from scheduler.world import World
-from scheduler.yunikorn.objects.application import Application
+from scheduler.yunikorn.objects.model import Application
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.scheduling.node_fit import may_run
 

@@ -21,9 +21,8 @@ from scheduler.explain.wording import bare, counted, listed, quantity
 from scheduler.records.objects import Key
 from scheduler.world import World
 from scheduler.yunikorn.explain import Row, line, preemption, verdict
-from scheduler.yunikorn.objects.application import Ask
+from scheduler.yunikorn.objects.model import Ask, Queue
 from scheduler.yunikorn.objects.partition import Partition
-from scheduler.yunikorn.objects.queue import Queue
 from scheduler.yunikorn.resources import Needs, fits_undefined
 from scheduler.yunikorn.scheduling.node_fit import may_run
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from scheduler.explain.fork import fork_yunikorn
 from scheduler.explain.shapes import Amount, Shape
 from scheduler.world import World
-from scheduler.yunikorn.objects.application import Application
+from scheduler.yunikorn.objects.model import Application, Queue
 from scheduler.yunikorn.objects.partition import Partition
-from scheduler.yunikorn.objects.queue import Queue
 from scheduler.yunikorn.sorting.queues import children_in_order, share_of
 
 

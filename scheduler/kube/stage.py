@@ -202,6 +202,9 @@ class KubeStage:
         if known is not None and known.uid != pod.uid:
             self._pod_gone(pod.key)
             known = None
+        if known is None:
+            for scheduler in self.schedulers:
+                scheduler.end_deleted(pod.key)
         self.pods[pod.key] = pod
         self.shared.members.put(pod)
         self.context.journal.touch(pod.key)
@@ -212,11 +215,11 @@ class KubeStage:
             placed = None
         node = pod.wanted_node or (placed[1] if placed else "")
         if node:
-            self._put_placed(pod, node)
+            self._put_placed(pod, node, known)
         else:
             self._put_pending(pod, known)
 
-    def _put_placed(self, pod: Pod, node: str) -> None:
+    def _put_placed(self, pod: Pod, node: str, known: Pod | None) -> None:
         """Take a pod that has its node: given so, or bound and edited since."""
         before = self.nodes.placed.get(pod.key)
         started = pod.started_us
@@ -230,7 +233,10 @@ class KubeStage:
             self.nodes.place(seen, node)
         for scheduler in self.schedulers:
             scheduler.bound(pod.key)
-            scheduler.pod_placed(seen, node)
+            if known is None:
+                scheduler.found_bound(seen, node)
+            else:
+                scheduler.pod_placed(seen, node)
 
     def _put_pending(self, pod: Pod, known: Pod | None) -> None:
         scheduler = self.responsible(pod)

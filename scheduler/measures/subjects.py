@@ -71,7 +71,7 @@ def _pod(world: World, obj: Object) -> Subject:
 
 def requests_of(spec: dict[str, Any]) -> Amounts:
     """Return what one pod of this spec asks for."""
-    requests, _ = read_requests(spec, [])
+    requests, _ = read_requests(spec)
     return dict(requests.exact)
 
 

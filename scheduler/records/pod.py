@@ -19,7 +19,12 @@ from scheduler.records.matching import (
     read_tolerations,
 )
 from scheduler.records.objects import Key
-from scheduler.records.requests import Container, PodRequests, read_requests
+from scheduler.records.requests import (
+    Container,
+    PodRequests,
+    read_requests,
+    read_resize,
+)
 
 GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -166,12 +171,20 @@ _PLACED = ("nodeName", "schedulerName", "priority", "priorityClassName")
 def shape_of(spec: Mapping[str, Any], status: Mapping[str, Any]) -> Shape:
     """Return the shared shape of this spec (and resize status, when there is one)."""
     asked = {key: value for key, value in spec.items() if key not in _PLACED}
-    resized = [
-        item
-        for item in status.get("containerStatuses") or ()
-        if item.get("resources") or item.get("allocatedResources")
-    ]
-    return _shape(msgspec.json.encode([asked, resized]))
+    return _shape(msgspec.json.encode([asked, _resized(status)]))
+
+
+def _resized(status: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of a status that says what is resized; mostly nothing."""
+    lists = {
+        name: items
+        for name in ("containerStatuses", "initContainerStatuses")
+        if (items := [i for i in status.get(name) or () if i.get("resources")])
+    }
+    if not lists and status.get("resources") is None:
+        return {}
+    kept = ("resources", "allocatedResources", "conditions")
+    return {**lists, **{name: status[name] for name in kept if name in status}}
 
 
 _ordinals = iter(range(1, 2**62))
@@ -180,7 +193,7 @@ _ordinals = iter(range(1, 2**62))
 @lru_cache(maxsize=65536)
 def _shape(encoded: bytes) -> Shape:
     spec, resized = msgspec.json.decode(encoded)
-    requests, containers = read_requests(spec, resized)
+    requests, containers = read_requests(spec, read_resize(resized))
     affinity = spec.get("affinity") or {}
     node = affinity.get("nodeAffinity") or {}
     near = affinity.get("podAffinity") or {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -21,6 +21,9 @@ DEFAULT_CPU = 100  # thousandths: what a container without a cpu request counts 
 DEFAULT_MEMORY = 200 * 2**20
 
 Sums = dict[str, Fraction]
+Manifest = Mapping[str, Any]
+
+_DEFAULTS: Sums = {CPU: Fraction(DEFAULT_CPU, 1000), MEMORY: Fraction(DEFAULT_MEMORY)}
 
 
 class Container(msgspec.Struct, frozen=True, gc=False):
@@ -33,75 +36,134 @@ class Container(msgspec.Struct, frozen=True, gc=False):
 class PodRequests(msgspec.Struct, frozen=True, gc=False):
     """A Pod's requests in canonical units; resources with 0 are left out.
 
-    `exact` is what Filter and the node's sums use, `scored` what
+    `exact` is what the node's sums grow by (a resize in progress included),
+    `asked` what Filter compares (the spec alone), `scored` what
     NodeResourcesFit scores with (defaults in, pod level out), and
     `assumed_cpu` / `assumed_memory` what the node's sum with defaults grows by.
     """
 
     exact: dict[str, int]
+    asked: dict[str, int]
     scored: dict[str, int]
     assumed_cpu: int
     assumed_memory: int
 
 
+class Resize(NamedTuple):
+    """What a pod's status says of resources: a resize in place, or nothing."""
+
+    containers: Mapping[str, Manifest] = {}  # statuses that have resources, by name
+    pod: Manifest | None = None  # the pod's own status, if it has resources
+    infeasible: bool = False  # the spec cannot be met and does not count
+
+
+_NO_RESIZE = Resize()
+
+
+def read_resize(status: Manifest) -> Resize:
+    """Return what a pod's status says of its resources.
+
+    Source: docs/semantics/kube-scheduler.md#pods-resized-in-place.
+    """
+    listed = [
+        *(status.get("initContainerStatuses") or ()),
+        *(status.get("containerStatuses") or ()),
+    ]
+    pending: Manifest = next(
+        (
+            condition
+            for condition in status.get("conditions") or ()
+            if condition.get("type") == "PodResizePending"
+        ),
+        {},
+    )
+    return Resize(
+        {
+            str(item.get("name")): item
+            for item in listed
+            if item.get("resources") is not None
+        },
+        status if status.get("resources") is not None else None,
+        pending.get("reason") == "Infeasible",
+    )
+
+
 def read_requests(
-    spec: Mapping[str, Any], resized: list[Mapping[str, Any]]
+    spec: Manifest, resize: Resize = _NO_RESIZE
 ) -> tuple[PodRequests, tuple[Container, ...]]:
     """Return the requests and containers of a Pod spec.
 
-    `resized` holds the container statuses that carry resources (in-place
-    resize): the largest of asked, allocated and actual counts.
+    `resize` is the state of a resize in place, which node sums follow.
     Source: docs/semantics/kube-scheduler.md#request-of-a-pod.
     """
-    actual = {str(item.get("name")): item for item in resized}
-    mains = [_asked(c, actual) for c in spec.get("containers") or ()]
-    inits = [
-        (_asked(c, actual), c.get("restartPolicy") == "Always")
-        for c in spec.get("initContainers") or ()
-    ]
-    level = _level(spec)
     overhead = _fractions(spec.get("overhead"))
-    defaults = {CPU: Fraction(DEFAULT_CPU, 1000), MEMORY: Fraction(DEFAULT_MEMORY)}
-    plain = _total(mains, inits, {}, level, overhead)
+    level = _level(spec)
+    present = _parts(spec, resize)
+    present_level = _level_now(level, resize)
+    plain = _total(*present, {}, present_level, overhead)
     missing = (
-        {k: v for k, v in defaults.items() if k not in plain} if level else defaults
+        {k: v for k, v in _DEFAULTS.items() if k not in plain} if level else _DEFAULTS
     )
-    assumed = _total(mains, inits, missing, level, overhead)
-    scored = _total(mains, inits, defaults, {}, overhead)
+    assumed = _rounded(_total(*present, missing, present_level, overhead))
+    own = _parts(spec, _NO_RESIZE)
     return (
         PodRequests(
             exact=_rounded(plain),
-            scored=_rounded(scored),
-            assumed_cpu=_rounded(assumed).get(CPU, 0),
-            assumed_memory=_rounded(assumed).get(MEMORY, 0),
+            asked=_rounded(_total(*own, {}, level, overhead)),
+            scored=_rounded(_total(*own, _DEFAULTS, {}, overhead)),
+            assumed_cpu=assumed.get(CPU, 0),
+            assumed_memory=assumed.get(MEMORY, 0),
         ),
         _containers(spec),
     )
+
+
+def _parts(
+    spec: Manifest, resize: Resize
+) -> tuple[list[Sums], list[tuple[Sums, bool]]]:
+    """Return the sums of app containers, and of init containers with who stays."""
+    inits = []
+    for container in spec.get("initContainers") or ():
+        stays = container.get("restartPolicy") == "Always"
+        inits.append((_asked(container, resize if stays else _NO_RESIZE), stays))
+    return [_asked(c, resize) for c in spec.get("containers") or ()], inits
 
 
 def _fractions(data: Mapping[str, Any] | None) -> Sums:
     return {str(name): amounts.parse(value) for name, value in (data or {}).items()}
 
 
-def _asked(container: Mapping[str, Any], actual: Mapping[str, Any]) -> Sums:
-    sums = _fractions((container.get("resources") or {}).get("requests"))
-    status = actual.get(str(container.get("name")))
-    if status is None:
-        return sums
-    for other in (
-        status.get("allocatedResources"),
-        (status.get("resources") or {}).get("requests"),
-    ):
-        _raise_to(sums, _fractions(other))
+def _asked(container: Manifest, resize: Resize) -> Sums:
+    sums = _requests(container)
+    status = resize.containers.get(str(container.get("name")))
+    return sums if status is None else _largest(sums, status, resize.infeasible)
+
+
+def _requests(holder: Manifest) -> Sums:
+    return _fractions((holder.get("resources") or {}).get("requests"))
+
+
+def _largest(spec: Sums, status: Manifest, infeasible: bool) -> Sums:
+    """Return the largest of what is asked, actual and allocated, per resource."""
+    sums = {} if infeasible else dict(spec)
+    _raise_to(sums, _requests(status))
+    _raise_to(sums, _fractions(status.get("allocatedResources")))
     return sums
+
+
+def _level_now(level: Sums, resize: Resize) -> Sums:
+    """Return the pod-level requests while they are resized; no name is added."""
+    if resize.pod is None:
+        return level
+    sums = _largest(level, resize.pod, resize.infeasible)
+    return {name: sums.get(name, Fraction(0)) for name in level}
 
 
 def _level(spec: Mapping[str, Any]) -> Sums:
     """Return the pod-level requests that replace the containers' sums."""
-    given = _fractions((spec.get("resources") or {}).get("requests"))
     return {
         name: value
-        for name, value in given.items()
+        for name, value in _requests(spec).items()
         if name in (CPU, MEMORY) or name.startswith("hugepages-")
     }
 

@@ -119,6 +119,13 @@ def process_of(given: Mapping[str, Any]) -> Scheduler:
     for data in given.get("pods") or ():
         pod = read_pod(data, data.get("status") or {})
         scheduler.cluster.place(pod, pod.wanted_node)
+    for data in given.get("namespaces") or ():
+        labels = dict(data["metadata"].get("labels") or {})
+        scheduler.cluster.namespaces[data["metadata"]["name"]] = labels
+    for data in given.get("services") or ():
+        metadata = data["metadata"]
+        key = Key("Service", metadata.get("namespace", "default"), metadata["name"])
+        scheduler.cluster.selecting.put(key, data)
     _nominate(scheduler, given)
     for data in given.get("pdbs") or ():
         namespace = data["metadata"].get("namespace", "default")
@@ -130,8 +137,8 @@ def process_of(given: Mapping[str, Any]) -> Scheduler:
 def _nominate(scheduler: Scheduler, given: Mapping[str, Any]) -> None:
     """Take up nominations. One of a pod that does not exist counts for nothing.
 
-    kube-scheduler looks the pod up before it notes a nomination; the nominated
-    pods of the vectors are in no list of pods, and nothing decided shows them.
+    kube-scheduler looks the pod up before it notes a nomination. Nominated pods
+    exist if they are listed elsewhere, or if `nominatedExist` says so.
     """
     known = {
         (data["metadata"].get("namespace", "default"), data["metadata"]["name"])
@@ -139,7 +146,7 @@ def _nominate(scheduler: Scheduler, given: Mapping[str, Any]) -> None:
     }
     for data in given.get("nominated") or ():
         pod = read_pod(data, data.get("status") or {})
-        if (pod.namespace, pod.name) in known:
+        if given.get("nominatedExist") or (pod.namespace, pod.name) in known:
             scheduler.nominations.put(pod, pod.nominated)
 
 

@@ -8,8 +8,7 @@ from typing import Any
 from scheduler.manifests import yunikorn as manifests
 from scheduler.registry import lookup
 from scheduler.yunikorn import resources
-from scheduler.yunikorn.objects.application import Application, Ask
-from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.model import Application, Ask, Node
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.preemption.candidates import candidates
 from scheduler.yunikorn.preemption.snapshot import Snapshot
@@ -108,7 +107,7 @@ def _ask(partition: Partition, data: Vector, shapes: dict[Any, dict[str, int]]) 
         allow_other=data.get("allowPreemptOther", True),
         originator=data.get("originator", False),
         required_node=data.get("requiredNode"),
-        refusal=_Excluded(excluded) if excluded else None,
+        predicate=_Excluded(excluded) if excluded else None,
     )
 
 

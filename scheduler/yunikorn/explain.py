@@ -6,13 +6,10 @@ from typing import Any
 
 from scheduler.registry import lookup
 from scheduler.yunikorn import messages, resources
-from scheduler.yunikorn.objects.application import Ask
-from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.laws import Laws, PreemptionPlan
+from scheduler.yunikorn.objects.model import Ask, Node, Queue
 from scheduler.yunikorn.objects.partition import Partition
-from scheduler.yunikorn.objects.queue import Queue
 from scheduler.yunikorn.preemption.attempts import RETRY_MS
-from scheduler.yunikorn.preemption.laws import Laws
-from scheduler.yunikorn.preemption.victims import Plan
 from scheduler.yunikorn.scheduling.node_fit import may_run
 from scheduler.yunikorn.sorting.queues import children_in_order, share_of
 
@@ -107,7 +104,7 @@ def verdict(node: Node, ask: Ask) -> str:
     short = resources.shortfall(ask.resource, node.available)
     if short:
         return f"short of {', '.join(sorted(short))}"
-    return (ask.refusal(node) if ask.refusal is not None else None) or ""
+    return (ask.predicate(node) if ask.predicate is not None else None) or ""
 
 
 def preemption(partition: Partition, ask: Ask) -> Row:
@@ -129,7 +126,7 @@ def _not_before(partition: Partition, ask: Ask) -> int:
     return ready if ask.checked_ms is None else max(ready, ask.checked_ms + RETRY_MS)
 
 
-def _under(laws: Laws, partition: Partition, ask: Ask) -> Row:
+def _under(laws: Laws[Partition], partition: Partition, ask: Ask) -> Row:
     """Return a plan for victims, or why there is none."""
     if ask.required_node is not None:
         node = partition.nodes.by_name.get(ask.required_node)
@@ -139,7 +136,7 @@ def _under(laws: Laws, partition: Partition, ask: Ask) -> Row:
         return {"node": ask.required_node, "victims": sorted(v.key for v in victims)}
     fits = resources.fits_undefined(ask.app.queue.headroom(), ask.needs)
     plan = laws.choose(partition, ask, nodes_tried=fits)
-    if isinstance(plan, Plan):
+    if isinstance(plan, PreemptionPlan):
         keys = [victim.key for victim in plan.victims]
         return {"node": plan.node.name, "victims": keys}
     return {"refused": plan or messages.DOES_NOT_HELP}

@@ -16,15 +16,15 @@ from scheduler.yunikorn.shim import (
     state,
     status,
 )
-from scheduler.yunikorn.shim.shim import (
+from scheduler.yunikorn.shim.node_handlers import (
     NODE,
     POD,
     PRIORITY_CLASS,
-    Shim,
+    NodeHandlers,
 )
 
 
-class YunikornStage(Shim):
+class YunikornStage(NodeHandlers):
     """yunikorn-core and its shim as a stage.
 
     Cycles run on multiples of 100 ms of virtual time.
@@ -34,7 +34,7 @@ class YunikornStage(Shim):
         """Take an object that is new or changed, or (restore) one from storage."""
         self.partition.now_ms = self.context.now_ms
         if not restore:
-            self._wake_up()
+            self._finish_restore()
         match obj.key.kind:
             case "Pod":
                 self._put_pod(obj, restore=restore)
@@ -45,21 +45,21 @@ class YunikornStage(Shim):
                 self.opted_out[obj.key.name] = text == "false"
             case "Namespace":
                 self.namespaces[obj.key.name] = dict(obj.labels)
-                self._notice_namespaces()
+                self._update_namespaces()
             case _:
                 pass  # the other kinds say nothing to YuniKorn
 
     def remove(self, key: Key) -> None:
         """Forget an object; a pod's room is free again at once."""
-        self._wake_up()
+        self._finish_restore()
         self.partition.now_ms = self.context.now_ms
         if key.kind == POD:
             self._drop(key)
         elif key.kind == NODE and key.name in self.partition.nodes.by_name:
             for ask in self.partition.remove_node(key.name):
-                self._left(ask)
-            if self.neighbours is not None:
-                self.neighbours.remove_node(key.name)
+                self._store(ask)
+            if self.predicate_context is not None:
+                self.predicate_context.remove_node(key.name)
         elif key.kind == PRIORITY_CLASS:
             self.opted_out.pop(key.name, None)
 
@@ -74,22 +74,22 @@ class YunikornStage(Shim):
 
     def due(self) -> int | None:
         """Return the instant of the next cycle that may decide something."""
-        self._wake_up()
+        self._finish_restore()
         partition, now = self.partition, self.context.now_ms
         times = [application_states.due(partition), placeholders.due(partition)]
         quota = quota_change.enabled(partition)
         if quota:
             times.append(quota_change.due(partition))
         if partition.pending or quota:
-            times.append(now if partition.dirty else partition.wake_ms)
+            times.append(now if partition.dirty else partition.due_ms)
         known = [at for at in times if at is not None]
         return self._slot(max(now, min(known))) if known else None
 
     def _slot(self, at_ms: int) -> int:
         """Return the first time for a cycle from `at_ms` on."""
         slot = -(-at_ms // CYCLE_MS) * CYCLE_MS
-        if self.last_ms is not None and slot <= self.last_ms:
-            return self.last_ms + CYCLE_MS
+        if self.last_cycle_ms is not None and slot <= self.last_cycle_ms:
+            return self.last_cycle_ms + CYCLE_MS
         return slot
 
     def cycle(self) -> bool:
@@ -98,9 +98,9 @@ class YunikornStage(Shim):
         A placement makes the next cycle follow at once; a reservation or a
         preemption waits for the next 100 ms. Source: YUNIKORN.md 9.
         """
-        self._wake_up()
+        self._finish_restore()
         partition = self.partition
-        partition.now_ms = self.last_ms = self.context.now_ms
+        partition.now_ms = self.last_cycle_ms = self.context.now_ms
         quota_change.advance(partition)
         placed = False
         while cycle.run(partition):
@@ -111,32 +111,32 @@ class YunikornStage(Shim):
 
     def _give_up_placeholders(self) -> None:
         """Let preempted placeholders go: no pod of the world stands behind them."""
-        leaving, self.voice.leaving = self.voice.leaving, []
+        leaving, self.recorder.leaving = self.recorder.leaving, []
         for ask in leaving:
             if ask.node is not None:
-                ask.app.gang.note_used(ask.group)
+                placeholders.note_used(ask)
                 self.partition.release(ask)
 
     def dump_state(self) -> dict[str, Any]:
         """Return what is kept beside the objects: made queues, odd applications."""
-        self._wake_up()
+        self._finish_restore()
         return state.dump_state(self)
 
     def load_state(self, kept: dict[str, Any]) -> None:
         """Take back what `dump_state` returned, before any object is restored."""
         state.load_state(self, kept)
 
-    def _wake_up(self) -> None:
+    def _finish_restore(self) -> None:
         """Finish restoring, once: gangs need the nodes to be there."""
-        if self.clock is not None:
-            state.finish(self)
+        if self.stored_clock is not None:
+            state.finish_restore(self)
 
     def owned(self) -> Iterable[Key]:
         """Return the pods that it schedules or has refused."""
-        pods_of = (ask.memory.key for ask in self.partition.asks.values() if ask.memory)
+        pods_of = (ask.pod.key for ask in self.partition.asks.values() if ask.pod)
         return [*pods_of, *self.rejected]
 
     def violations(self) -> Iterator[str]:
         """Yield a sentence per sum that is not what it sums."""
-        self._wake_up()
+        self._finish_restore()
         yield from invariants.violations(self.partition)

@@ -3,6 +3,9 @@
 `older/schema-0002.sql.gz` is a database as it was left by the version whose newest
 migration was 0002: two sandboxes, one a fork, 12 ticks, an edit of the policy.
 `older/format-1.quotalab` is the archive of the first of them, by the same version.
+`older/schema-0006.sql.gz` is of the last version with migration 0006: a sandbox of each
+stack, a fork that was rewound and what the rewind kept; `older/format-2-*.quotalab`
+are the archives of its stacks.
 """
 
 from __future__ import annotations
@@ -34,16 +37,32 @@ FORK = "d6e5251b6d2b6242bb9101d2d02e98bea0c6919010bd84b530ed615730b155de"
 LATER = "221df19d9e7e7cc4b2e4f5276395a54429a7f05a58fa2c11717c09286f7d1447"
 
 
-@pytest.fixture(scope="module")
-def told(tmp_path_factory) -> dict:
-    """What the present version says of the database of before."""
-    data = tmp_path_factory.mktemp("older")
-    text = gzip.decompress((OLDER / "schema-0002.sql.gz").read_bytes()).decode()
+#: What the version of migration 0006 stored, and where five more ticks led it.
+SIX = {
+    "Kueue": (
+        "5dcca7a92cd26e5ad925c9440e4089b0c51b6f9b42cd4994f425b7b6a356a281",
+        "f314191abc7be6ed5714123a3ea844bfaad04ced4717d38abcd3def740b44298",
+    ),
+    "Scheduler": (
+        "b859a17e0afa9233ea3454677b9bacd9302e38c9be5724601ccf2fbf3e29c421",
+        "6ce695e5e9dbfeff25d64bc4f1f30734ef7b7816c14053c3b6cfab0f423f0b0f",
+    ),
+    "YuniKorn": (
+        "efb3d0fdc8d907ed54969d35b592b17eb8ba49ad1b760036f822a1cc63e767fd",
+        "cd8e20e0af94d6a61fde58d9bb8b2eb10b573dac82df4e83a5735b9cdc5a6911",
+    ),
+}
+STACKS = {"Kueue": "kueue", "Scheduler": "kube", "YuniKorn": "yunikorn"}
+
+
+def opened(data: Path, dump: str, *going_on: str) -> dict:
+    """What the present version makes of a database of before."""
+    text = gzip.decompress((OLDER / dump).read_bytes()).decode()
     database = sqlite3.connect(data / "quotalab.sqlite3")
     database.executescript(text)
     database.close()
     ran = subprocess.run(
-        [sys.executable, OLDER / "opened.py"],
+        [sys.executable, OLDER / "opened.py", *going_on],
         cwd=ROOT,
         env={
             **os.environ,
@@ -61,26 +80,65 @@ def told(tmp_path_factory) -> dict:
     return found
 
 
-def test_a_database_of_the_version_before_has_the_worlds_it_had(told):
+@pytest.fixture(scope="module")
+def two(tmp_path_factory) -> dict:
+    data = tmp_path_factory.mktemp("older")
+    return opened(data, "schema-0002.sql.gz", "From before")
+
+
+@pytest.fixture(scope="module")
+def six(tmp_path_factory) -> dict:
+    return opened(tmp_path_factory.mktemp("older"), "schema-0006.sql.gz", *SIX)
+
+
+def test_a_database_of_the_version_before_has_the_worlds_it_had(two):
     for title, expected in (("From before", NOW), ("A fork from before", FORK)):
-        assert told[title]["hash"] == told[title]["told"] == expected
+        assert two[title]["hash"] == two[title]["stored"] == expected
 
 
-def test_every_tick_of_it_is_shown_and_can_be_gone_on_from(told):
-    first = told["From before"]
+def test_every_tick_of_it_is_shown_and_can_be_gone_on_from(two):
+    first = two["From before"]
     assert first["rows"] == [8, 11, 12, 13, 14, 15, *[16] * 7]
     assert all(first["worlds"])
     assert first["events"] == 42 - 1  # one is the fork's own
     assert set(first["firstTick"]) == {0}
-    assert len(told["A fork from before"]["rows"]) == 6
+    assert len(two["A fork from before"]["rows"]) == 6
 
 
-def test_it_ticks_on_to_where_the_version_before_went(told):
-    assert told["later"] == LATER
+def test_it_ticks_on_to_where_the_version_before_went(two):
+    assert two["From before"]["later"] == LATER
 
 
-def test_its_edits_are_undone_and_it_is_exported(told):
-    assert told["again"]
+def test_its_edits_are_undone_and_it_is_exported(two):
+    assert two["From before"]["again"]
+
+
+@pytest.mark.parametrize("title", SIX)
+def test_every_stack_of_the_sixth_schema_opens_and_goes_on_as_it_did(six, title):
+    stored, later = SIX[title]
+    found = six[title]
+    assert found["hash"] == found["stored"] == stored
+    assert all(found["worlds"])
+    assert found["later"] == later
+    assert found["again"]
+
+
+def test_a_rewound_sandbox_of_the_sixth_schema_opens(six):
+    assert six["A fork"]["hash"] == six["A fork"]["stored"]
+    assert all(six["A fork"]["worlds"])
+
+
+@pytest.mark.django_db
+@pytest.mark.both_databases
+@pytest.mark.parametrize("title", SIX)
+def test_an_archive_of_the_second_format_opens_and_goes_on(person, title):
+    file = (OLDER / f"format-2-{STACKS[title]}.quotalab").read_bytes()
+    sandbox = actions.do_restore(person, file)
+    stored, later = SIX[title]
+    assert sandbox.hash == stored
+    actions.do_play(person, sandbox.pk)
+    tick(sandbox, 5)
+    assert row(sandbox).hash == later
 
 
 @pytest.mark.django_db

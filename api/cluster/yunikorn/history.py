@@ -14,7 +14,7 @@ MOST_RECORDS = 1440
 MOST_EVENTS = 10_000
 _GONE = ("Finish", "Evict", "Preempt", "Fail")
 #: Our decision -> (type, change) of an EventRecord: request 1, application 2, node
-#: 3; set 1, add 2, remove 3. Details of changes are not told.
+#: 3; set 1, add 2, remove 3. PodDetails of changes are not told.
 _CHANGES = {
     "Arrive": (1, 2),
     "Bind": (2, 2),

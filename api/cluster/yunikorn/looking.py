@@ -10,10 +10,8 @@ from sandbox.base.errors import NotFoundError
 from sandbox.models import Sandbox
 from scheduler.records.hierarchy import PlacementRule
 from scheduler.world import World
-from scheduler.yunikorn.objects.application import Application, Ask
-from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.model import Application, Ask, Node, Queue
 from scheduler.yunikorn.objects.partition import Partition
-from scheduler.yunikorn.objects.queue import Queue
 
 PARTITION = "default"
 CLUSTER = "quotalab"

@@ -21,7 +21,7 @@ from sandbox.live import limits
 from sandbox.retention import exports
 from sandbox.world import worlds
 from scheduler.manifests.load import load
-from scheduler.yunikorn.objects.application import Application
+from scheduler.yunikorn.objects.model import Application
 
 Places = dict[str, str]
 Answer = Callable[[Looking, Places, Request], Any]

@@ -12,8 +12,7 @@ from sandbox.page.wire import (
 )
 from scheduler.records.objects import Key
 from scheduler.world import World
-from scheduler.yunikorn.objects.application import Application
-from scheduler.yunikorn.objects.queue import Queue
+from scheduler.yunikorn.objects.model import Application, Queue
 from scheduler.yunikorn.sorting.queues import share_of
 
 _LARGEST_SHARE = 1e9  # JSON has no infinity

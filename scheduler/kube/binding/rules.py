@@ -87,7 +87,7 @@ def refusal(pod: Pod, node_info: NodeInfo) -> tuple[str, str] | None:
     Source: docs/semantics/kube-scheduler.md#binding-modes;
     the reason is OutOf<resource>.
     """
-    needs = {PODS: 1, **pod.shape.requests.exact}
+    needs = {PODS: 1, **pod.shape.requests.asked}
     for name, asked in needs.items():
         used = len(node_info.pods) if name == PODS else node_info.requested.get(name, 0)
         capacity = node_info.capacity(name)

@@ -197,6 +197,9 @@ class Plugin:
 
     # --- memory
 
+    def found_bound(self, pod: Pod) -> None:
+        """Note a pod that has a node when it is first seen."""
+
     def forget(self, pod: Pod) -> None:
         """Note that a pod is gone for good."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -9,7 +10,6 @@ import msgspec
 from scheduler.errors import PolicyError
 from scheduler.kube.cache.node_table import Ints, View
 from scheduler.records.node import CPU, MEMORY, is_scalar
-from scheduler.records.pod import Pod
 
 
 class ResourceSpec(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
@@ -42,9 +42,9 @@ class Shortage(NamedTuple):
         return f"Insufficient {self.resource}"
 
 
-def skips(resource: str, pod: Pod) -> bool:
+def skips(resource: str, asked: Mapping[str, int]) -> bool:
     """Return whether scoring leaves the resource out: a scalar not asked for."""
-    return is_scalar(resource) and not pod.shape.requests.exact.get(resource)
+    return is_scalar(resource) and not asked.get(resource)
 
 
 def column(view: View, resource: str, *, defaults: bool) -> Ints:

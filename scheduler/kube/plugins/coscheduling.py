@@ -255,6 +255,15 @@ class Coscheduling(Plugin):
             if not names:
                 del self.assigned[key]
 
+    def found_bound(self, pod: Pod) -> None:
+        """Count a member that runs already as assigned, whoever bound it.
+
+        Source: docs/semantics/kube-scheduler.md#members-that-already-run.
+        """
+        key = group_key(pod)
+        if key is not None:
+            self.assigned.setdefault(key, {})[pod.key] = None
+
     def forget(self, pod: Pod) -> None:
         """Note that a pod is gone."""
         key = group_key(pod)

@@ -57,16 +57,16 @@ class NodeResourcesBalancedAllocation(Plugin):
 
     def pre_score(self, state: CycleState, pod: Pod, view: View) -> Status:
         """Skip a pod that asks for none of the resources."""
-        asked = pod.shape.requests.exact
+        asked = pod.shape.requests.asked
         return OK if any(asked.get(name) for name in self.resources) else SKIP
 
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         """Return 50 plus half of what the pod changes the balance by."""
-        asked = pod.shape.requests.exact
+        asked = pod.shape.requests.asked
         before, after = [], []
         for name in self.resources:
             capacity = node_info.capacity(name)
-            if capacity and not skips(name, pod):
+            if capacity and not skips(name, asked):
                 used = node_info.requested.get(name, 0)
                 before.append(min(1.0, used / capacity))
                 after.append(min(1.0, (used + asked.get(name, 0)) / capacity))
@@ -75,10 +75,10 @@ class NodeResourcesBalancedAllocation(Plugin):
 
     def score_rows(self, state: CycleState, pod: Pod, view: View) -> Ints:
         """Return the same for every row."""
-        asked = pod.shape.requests.exact
+        asked = pod.shape.requests.asked
         before, after, has = [], [], []
         for name in self.resources:
-            if skips(name, pod):
+            if skips(name, asked):
                 continue
             capacity = view.allocatable(name)
             has.append(capacity != 0)

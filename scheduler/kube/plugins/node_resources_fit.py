@@ -79,7 +79,7 @@ class NodeResourcesFitArgs(msgspec.Struct, rename="camel", forbid_unknown_fields
     "plugin",
     "NodeResourcesFit",
     label="Resources fit",
-    help="Filters out nodes without room for the pod's requests; scores by how full "
+    help="Filters out nodes too full for the pod's requests; scores by how full "
     "the node would be: LeastAllocated spreads, MostAllocated packs, "
     "RequestedToCapacityRatio follows a line of your own.",
     parameters=NodeResourcesFitArgs,
@@ -110,7 +110,7 @@ class NodeResourcesFit(Plugin):
     def _needs(self, pod: Pod) -> list[tuple[str, int]]:
         return [
             (name, amount)
-            for name, amount in pod.shape.requests.exact.items()
+            for name, amount in pod.shape.requests.asked.items()
             if not self._is_ignored(name)
         ]
 
@@ -162,17 +162,15 @@ class NodeResourcesFit(Plugin):
 
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         """Score one node, by the same line as the rows."""
-        return self._rule.one(
-            [
-                (spec.weight, used, node_info.capacity(spec.name))
-                for spec in self.resources
-                if not skips(spec.name, pod) and node_info.capacity(spec.name)
-                for used in [
-                    node_info.taken(spec.name, defaults=True)
-                    + pod.shape.requests.scored.get(spec.name, 0)
-                ]
-            ]
-        )
+        asked = pod.shape.requests.scored
+        parts = []
+        for spec in self.resources:
+            capacity = node_info.capacity(spec.name)
+            if capacity and not skips(spec.name, asked):
+                taken = node_info.taken(spec.name, defaults=True)
+                used = taken + asked.get(spec.name, 0)
+                parts.append((spec.weight, used, capacity))
+        return self._rule.one(parts)
 
     def score_rows(self, state: CycleState, pod: Pod, view: View) -> Ints:
         """Score every row."""
@@ -184,14 +182,14 @@ class NodeResourcesFit(Plugin):
                 view.allocatable(spec.name),
             )
             for spec in self.resources
-            if not skips(spec.name, pod)
+            if not skips(spec.name, asked)
         ]
         return self._rule.rows(parts, view.size)
 
     # --- queue
 
     def hints(self) -> dict[str, Hint | None]:
-        """Try again when room was made that the pod could use."""
+        """Try again when something was freed that the pod could use."""
         return {
             events.POD_DELETED: None,
             events.POD_CHANGED: _shrunk,

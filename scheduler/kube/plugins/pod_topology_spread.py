@@ -193,21 +193,29 @@ class PodTopologySpread(Plugin):
         view: View,
         counting: Mask,
     ) -> dict[str, int]:
-        """Return the matching pods per label value of the nodes that count."""
+        """Return the matching pods per label value of the nodes that count.
+
+        An empty selector counts nobody.
+        """
         groups = view.node_table.labels(spread.topology_key)
         codes = groups.codes[counting]
         counts = {groups.values[code]: 0 for code in np.unique(codes)}
         cluster = self.handle.cluster
-        for node, number in cluster.matching(pod.namespace, selector).items():
+        for node, number in self._matching(pod, selector).items():
             node_info = cluster.node_infos.get(node)
             if node_info is not None and counting[node_info.row]:
                 counts[node_info.node.labels[spread.topology_key]] += number
         return counts
 
+    def _matching(self, pod: Pod, selector: Selector) -> dict[str, int]:
+        if not selector.requirements:
+            return {}
+        return self.handle.cluster.matching(pod.namespace, selector)
+
     def add_pod(
         self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
     ) -> None:
-        """Count the pod in."""
+        """Count the pod in, terminating or not, and by an empty selector too."""
         self._change(state, pod, other, node_info, 1)
 
     def remove_pod(
@@ -222,7 +230,7 @@ class PodTopologySpread(Plugin):
         hard = state.data.get(self.name)
         if not isinstance(hard, _Hard):
             return
-        if other.namespace != pod.namespace or other.terminating:
+        if other.namespace != pod.namespace:
             return
         counting = hard.eligible[node_info.node.name]
         for domain, counts in zip(hard.domains, counting, strict=True):
@@ -268,7 +276,7 @@ class PodTopologySpread(Plugin):
         for spread in spreads:
             selector = _narrowed(spread, pod)
             if spread.topology_key == HOSTNAME:
-                counts = self.handle.cluster.matching(pod.namespace, selector)
+                counts = self._matching(pod, selector)
                 size = int(scored.sum())
             else:
                 values = view.by_label(spread.topology_key, lambda v: v or "", object)

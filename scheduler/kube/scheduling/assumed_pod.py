@@ -22,6 +22,7 @@ class AssumedPod:
     waited_ms: dict[str, int] = field(default_factory=dict)  # plug-in -> its timeout
     bind_at: int | None = None  # when the binding is written
     seen: int = 0  # version of the node when it was chosen
+    deleted: bool = False  # while it waited: ends once its rejection is through
     order: int = 0  # which of the assumed ones came first
 
     @property

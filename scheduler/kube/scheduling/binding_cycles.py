@@ -82,10 +82,7 @@ class BindingCycles(EventHandlers):
         error may be.
         """
         pod = assumed.pod
-        del self.assumed[pod.key]
-        assumed.framework.unreserve(assumed.state, pod, assumed.node)
-        self.cluster.unplace(pod.key)
-        self.host.unlock(self, assumed.node)
+        self._release(assumed)
         self._emit(
             Unreserve(
                 at_ms=self.context.now_ms,
@@ -95,7 +92,9 @@ class BindingCycles(EventHandlers):
             )
         )
         gone = Event(events.POD_DELETED, old=pod)
-        if status.code is Code.ERROR:
+        if assumed.deleted:
+            self.queue.move(gone)
+        elif status.code is Code.ERROR:
             self.queue.move(gone)
             self._handle_failure(assumed.queued, status, status.message)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from scheduler.decisions import Fail, Nominate
@@ -31,6 +31,8 @@ from scheduler.kube.scheduling.schedule_one import LOCK, NodeSearch
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
 from scheduler.stage import Context
+
+DELETED = "pod was deleted while it waited"
 
 
 class EventHandlers:
@@ -126,21 +128,54 @@ class EventHandlers:
             self.nominations.put(pod, pod.nominated)
         self.queue.move(Event(events.PENDING_ADDED, new=pod), but=pod.key)
 
+    def found_bound(self, pod: Pod, node: str) -> None:
+        """Take a pod that has a node when it is first seen."""
+        for plugin in self._plugins():
+            plugin.found_bound(pod)
+        self.pod_placed(pod, node)
+
+    def _plugins(self) -> Iterator[Plugin]:
+        for framework in self.frameworks.values():
+            yield from framework.plugins.values()
+
     def pod_gone(self, pod: Pod) -> None:
-        """Forget a pod that was waiting, assumed or placed."""
-        assumed = self.assumed.pop(pod.key, None)
-        self.signals = [(key, s) for key, s in self.signals if key != pod.key]
-        if assumed is not None:
-            assumed.framework.unreserve(assumed.state, pod, assumed.node)
-            self.host.unlock(self, assumed.node)
+        """Forget a pod that was waiting, assumed or placed.
+
+        One that waits on Permit keeps its place until its binding cycle has
+        ended with the rejection, though its going is announced at once.
+        Source: docs/semantics/kube-scheduler.md#deleting-a-pod-that-waits-on-permit.
+        """
+        assumed = self.assumed.get(pod.key)
         self.queue.remove(pod.key)
         self.nominations.remove(pod.key)
+        if assumed is not None and assumed.waits:
+            assumed.deleted = True
+            self.signal(pod.key, Status(Code.UNSCHEDULABLE, (DELETED,)))
+            self.queue.move(Event(events.POD_DELETED, old=pod))
+            return
+        if assumed is not None:
+            self._release(assumed)
         found = self.cluster.unplace(pod.key)
-        for framework in self.frameworks.values():
-            for plugin in framework.plugins.values():
-                plugin.forget(pod)
+        for plugin in self._plugins():
+            plugin.forget(pod)
         name = events.POD_DELETED if found else events.PENDING_DELETED
         self.queue.move(Event(name, old=pod))
+
+    def _release(self, assumed: AssumedPod) -> None:
+        """Give back what an assumed pod holds."""
+        pod = assumed.pod
+        del self.assumed[pod.key]
+        self.signals = [(key, s) for key, s in self.signals if key != pod.key]
+        assumed.framework.unreserve(assumed.state, pod, assumed.node)
+        self.cluster.unplace(pod.key)
+        self.host.unlock(self, assumed.node)
+
+    def end_deleted(self, key: Key) -> None:
+        """Let go of a deleted pod at once, because another of its name is here."""
+        assumed = self.assumed.get(key)
+        if assumed is not None and assumed.deleted:
+            self._release(assumed)
+            self.queue.move(Event(events.POD_DELETED, old=assumed.pod))
 
     def bound(self, key: Key) -> None:
         """Note that an assumed pod is bound: it leaves the queue for good."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.yunikorn.objects.application import Application, State
+from scheduler.yunikorn.objects.model import Application, State
 from scheduler.yunikorn.objects.partition import Partition
 
 STARTING_MS = 5 * 60_000
@@ -18,22 +18,22 @@ def advance(partition: Partition) -> None:
 
     Completed ones are forgotten. Source: YUNIKORN.md 6.
     """
-    for app in list(partition.timed.values()):
+    for app in list(partition.timed_apps.values()):
         if app.state in _OVER:
-            del partition.timed[app.id]
+            del partition.timed_apps[app.id]
             if not app.requests and not app.allocations:
                 partition.remove_application(app)
         elif app.state not in _NEXT:
-            del partition.timed[app.id]
+            del partition.timed_apps[app.id]
         elif partition.now_ms >= ends_ms(app):
-            partition.enter(app, _NEXT[app.state])
+            partition.set_state(app, _NEXT[app.state])
 
 
 def ends_ms(app: Application) -> int:
-    """Return when a timed state of an application runs out."""
+    """Return when a timed_apps state of an application runs out."""
     return app.state_ms + _LENGTH.get(app.state, 0)
 
 
 def due(partition: Partition) -> int | None:
     """Return the next instant at which `advance` has something to do."""
-    return min((ends_ms(app) for app in partition.timed.values()), default=None)
+    return min((ends_ms(app) for app in partition.timed_apps.values()), default=None)

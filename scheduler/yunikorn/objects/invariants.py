@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scheduler.yunikorn import resources
+from scheduler.yunikorn.objects.model import Queue
 from scheduler.yunikorn.objects.partition import Partition
-from scheduler.yunikorn.objects.queue import Queue
 from scheduler.yunikorn.resources import Amounts
 
 

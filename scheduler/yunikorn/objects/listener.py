@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from scheduler.yunikorn.objects.application import Application, Ask
-from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.model import Application, Ask, Node
 
 
 class Listener(Protocol):
@@ -44,7 +43,7 @@ class Trace(Protocol):
         """Take one step: order, leaf, request, node, preemption."""
 
 
-class Silence:
+class NullListener:
     """A listener that nobody hears."""
 
     def allocated(self, ask: Ask, node: Node) -> None:

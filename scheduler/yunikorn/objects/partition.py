@@ -1,17 +1,13 @@
-"""One partition: queues, applications, nodes, and the only door to change them."""
+"""One partition: all changes to its nodes, asks, allocations and reservations."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from scheduler.yunikorn import resources
-from scheduler.yunikorn.objects.application import (
-    Application,
-    Ask,
-    State,
-)
-from scheduler.yunikorn.objects.node import Node
-from scheduler.yunikorn.objects.partition_state import Tenants
+from scheduler.yunikorn.objects import requests
+from scheduler.yunikorn.objects.model import Application, Ask, Node, State
+from scheduler.yunikorn.objects.partition_state import PartitionState
 from scheduler.yunikorn.resources import Amounts
 
 #: Time between two cycles when the first placed nothing.
@@ -22,7 +18,7 @@ RESERVATION_DELAY_MS = 2_000
 RESERVATION_EXPIRY_MS = 120 * 60_000
 
 
-class Partition(Tenants):
+class Partition(PartitionState):
     """Everything that yunikorn-core keeps, sums up to date after every change.
 
     Times are integer milliseconds. `now_ms` is set by whoever runs it.
@@ -36,7 +32,7 @@ class Partition(Tenants):
         self._grow(node.capacity, 1)
 
     def remove_node(self, name: str) -> list[Ask]:
-        """Forget a node; return what ran there, which is gone with it."""
+        """Remove a node; return what ran there, which is gone with it."""
         node = self.nodes.by_name[name]
         for ask in list(node.reservations.values()):
             self.unreserve(ask)
@@ -61,7 +57,7 @@ class Partition(Tenants):
         resources.add_to(node.available, node.occupied)
         resources.take_from(node.available, amounts)
         node.occupied = amounts
-        self.nodes.reopen(node)
+        self.nodes.update_full(node)
         self.changed()
 
     def cordon(self, node: Node, *, schedulable: bool) -> None:
@@ -78,7 +74,7 @@ class Partition(Tenants):
         self.changed()
 
     def refresh(self) -> None:
-        """Work out again what hangs on the size of the cluster."""
+        """Update what depends on the size of the cluster."""
         if self.stale_max:
             self.stale_max = False
             self.root.fair_max = self.root.max
@@ -92,24 +88,28 @@ class Partition(Tenants):
         leaf, before, submitted = app.queue, app.priority, app.submit_ms
         self.asks[ask.key] = ask
         self.pending += 1
-        self.nodes.expect(ask.needs)
+        self.nodes.note_ask(ask.needs)
         if restore:
-            app.insert_request(ask)
+            requests.insert(app, ask)
         else:
             self.counter += 1
-            app.add_request(ask, self.counter)
-        leaf.add_pending(ask)
+            requests.add(app, ask, self.counter)
+        leaf.add_pending(ask.resource, positive=bool(ask.needs))
         if app.priority != before:
             leaf.reprioritize(before, app.priority)
-        if app.slot is None or app.priority != before or app.submit_ms != submitted:
+        if (
+            app.order_entry is None
+            or app.priority != before
+            or app.submit_ms != submitted
+        ):
             leaf.resort(app)
         if not restore:
             if app.state is State.NEW:
-                self.enter(app, State.ACCEPTED)
+                self.set_state(app, State.ACCEPTED)
             elif app.state is State.COMPLETING:
-                self.enter(app, State.RUNNING)
+                self.set_state(app, State.RUNNING)
         self.dirty = True
-        self.wake_ms = None
+        self.due_ms = None
 
     def add_allocation(self, ask: Ask, node: Node, *, restore: bool = False) -> None:
         """Take a pod that already runs on a node."""
@@ -119,7 +119,7 @@ class Partition(Tenants):
         app.submit_ms = min(app.submit_ms, ask.create_ms)
         leaf.add_allocated(ask.resource)
         self._hold(ask, node)
-        if app.slot is not None:
+        if app.order_entry is not None:
             leaf.resort(app)
         if ask.preempted:
             leaf.mark_preempting(ask.resource)
@@ -133,10 +133,10 @@ class Partition(Tenants):
         if ask.reserved_on is not None:
             self.unreserve(ask)
         before = app.priority
-        app.drop_request(ask)
+        requests.remove(app, ask)
         self.pending -= 1
         ask.node = node
-        leaf.allocate(ask)
+        leaf.allocate(ask.resource)
         self._hold(ask, node)
         if app.priority != before:
             leaf.reprioritize(before, app.priority)
@@ -144,6 +144,7 @@ class Partition(Tenants):
         elif not app.requests or (leaf.sort is not None and leaf.sort.by_usage):
             leaf.resort(app)
         self._holds_more(app, ask)
+        self.count_allocating(app)
         self.dirty = True
         self.listener.allocated(ask, node)
 
@@ -155,8 +156,8 @@ class Partition(Tenants):
             held[name] = held.get(name, 0) + value
         node.take(ask)
         self.nodes.move(node)
-        if self.moved is not None:
-            self.moved[ask.key] = None
+        if self.changed_keys is not None:
+            self.changed_keys[ask.key] = None
         if self.limits.active:
             self.limits.take(app, ask.resource)
 
@@ -165,30 +166,29 @@ class Partition(Tenants):
         if app.state is State.RUNNING and not ask.placeholder:
             return
         if ask.placeholder:
-            self.count_running(app)
             if app.gang is not None and app.gang.first_ms is None:
                 app.gang.first_ms = self.now_ms
-            if app.gang is not None and app.gang.complete(app):
-                self.enter(app, State.RUNNING)
+            if app.gang is not None and app.placeholders == app.gang.total():
+                self.set_state(app, State.RUNNING)
         elif app.state in (State.ACCEPTED, State.NEW):
             starts = self.laws.starting and len(app.allocations) == 1
             if starts and app.tags.get("application.stateaware.disable") != "true":
-                self.enter(app, State.STARTING)
+                self.set_state(app, State.STARTING)
             else:
-                self.enter(app, State.RUNNING)
+                self.set_state(app, State.RUNNING)
         elif app.state in (State.STARTING, State.COMPLETING, State.RESUMING):
-            self.enter(app, State.RUNNING)
+            self.set_state(app, State.RUNNING)
 
     def drop_ask(self, ask: Ask) -> None:
-        """Forget a pending ask."""
+        """Remove a pending ask."""
         app, leaf = ask.app, ask.app.queue
         if ask.reserved_on is not None:
             self.unreserve(ask)
         before = app.priority
         del self.asks[ask.key]
         self.pending -= 1
-        app.drop_request(ask)
-        leaf.drop_pending(ask)
+        requests.remove(app, ask)
+        leaf.remove_pending(ask.resource)
         if app.priority != before:
             leaf.reprioritize(before, app.priority)
         leaf.resort(app)
@@ -208,19 +208,18 @@ class Partition(Tenants):
             leaf.unmark_preempting(ask.resource)
         node.release(ask)
         self.nodes.move(node)
-        if self.moved is not None:
-            self.moved[ask.key] = None
+        if self.changed_keys is not None:
+            self.changed_keys[ask.key] = None
         ask.node = None
         if self.limits.active:
-            self.limits.give_back(app, ask.resource)
-        if app.slot is not None:
+            ends = not app.requests and not app.allocations
+            self.limits.give_back(app, ask.resource, ends=ends)
+        if app.order_entry is not None:
             leaf.resort(app)
         self._holds_less(app)
         self.changed()
 
     def _holds_less(self, app: Application) -> None:
-        if app.state is State.ACCEPTED:
-            self.count_running(app)
         if (
             not app.requests
             and not app.allocations
@@ -232,10 +231,10 @@ class Partition(Tenants):
                 State.RESUMING,
             )
         ):
-            self.enter(app, State.COMPLETING)
+            self.set_state(app, State.COMPLETING)
 
     def mark_preempted(self, victims: Sequence[Ask]) -> None:
-        """Note that these pods were told to go."""
+        """Note that these pods were asked to end."""
         for victim in victims:
             victim.preempted = True
             victim.app.queue.mark_preempting(victim.resource)
@@ -247,7 +246,8 @@ class Partition(Tenants):
         """Hold a node for an ask; an earlier reservation of the ask moves.
 
         One ask per node, except required-node asks of the same node; an ask
-        that the empty node could not hold gets nothing. Source: YUNIKORN.md 9.
+        that the empty node could not hold gets nothing.
+        Source: docs/semantics/yunikorn.md#reservations
         """
         if ask.reserved_on is node:
             return False
@@ -263,6 +263,7 @@ class Partition(Tenants):
         ask.app.reserved[ask.key] = ask
         ask.app.queue.reserved[ask.app.id] = ask.app
         self.reservations += 1
+        self.count_allocating(ask.app)
         if not restore:
             ask.reserved_ms = self.now_ms
             self.listener.reserved(ask, node)
@@ -283,7 +284,7 @@ class Partition(Tenants):
         self.listener.unreserved(ask, node)
         self.changed()
 
-    def refuse(self, ask: Ask, message: str) -> None:
+    def log_failure(self, ask: Ask, message: str) -> None:
         """Write into an ask's log why it got nothing."""
         if message not in ask.log:
             self.listener.refused(ask, message)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from scheduler.records.hierarchy import Limit
 from scheduler.yunikorn import resources
+from scheduler.yunikorn.objects.model import Application, Queue
 from scheduler.yunikorn.resources import Amounts
-
-if TYPE_CHECKING:
-    from scheduler.yunikorn.objects.application import Application
-    from scheduler.yunikorn.objects.queue import Queue
 
 ANY = "*"
 #: (queue path, "user" or "group", name)
 Holder = tuple[str, str, str]
 
 
-class Tracker:
+class UserGroupLimits:
     """Usage and running applications per queue, user and group.
 
     A user is tracked on every queue of the path; a group only when a limit
@@ -33,21 +29,27 @@ class Tracker:
 
     def take(self, app: Application, resource: Amounts) -> None:
         """Count a resource as used by the application's user and group."""
+        self.count(app)
         for holder in self._holders(app):
             resources.add_to(self.used.setdefault(holder, {}), resource)
 
-    def give_back(self, app: Application, resource: Amounts) -> None:
-        """Count a resource as used no longer."""
-        for holder in self._holders(app):
-            resources.take_and_prune(self.used.setdefault(holder, {}), resource)
+    def count(self, app: Application) -> None:
+        """Count an application as one that holds resources."""
+        if self.active:
+            for holder in self._holders(app):
+                self.running.setdefault(holder, set()).add(app.id)
 
-    def count_running(self, app: Application, runs: bool) -> None:
-        """Count the application as running or not."""
-        if not self.active:
-            return
+    def counted_without_pods(self, apps: Mapping[str, Application]) -> list[str]:
+        """Return the applications that count although they hold nothing now."""
+        counted = set().union(*self.running.values())
+        return sorted(name for name in counted if not apps[name].allocations)
+
+    def give_back(self, app: Application, resource: Amounts, *, ends: bool) -> None:
+        """Count a resource as used no longer; `ends`: nothing is held or pending."""
         for holder in self._holders(app):
-            ids = self.running.setdefault(holder, set())
-            ids.add(app.id) if runs else ids.discard(app.id)
+            if ends:
+                self.running.setdefault(holder, set()).discard(app.id)
+            resources.take_and_prune(self.used.setdefault(holder, {}), resource)
 
     def forget(self, app: Application) -> None:
         """Forget an application that is gone."""

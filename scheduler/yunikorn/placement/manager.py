@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from scheduler.records.hierarchy import PlacementRule, RuleFilter
+from scheduler.yunikorn.objects.model import Queue
 from scheduler.yunikorn.objects.partition import Partition
-from scheduler.yunikorn.objects.queue import ROOT, Queue
+from scheduler.yunikorn.objects.queue_tree import ROOT
 
 DEFAULT = "root.default"
 RECOVERY = "@recovery@"
@@ -15,7 +16,7 @@ _PROVIDED = (PlacementRule(name="provided"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Incoming:
+class Submission:
     """What is known of an application before it has a queue."""
 
     queue: str = ""  # as asked for; may be a bare name
@@ -24,7 +25,7 @@ class Incoming:
     tags: Mapping[str, str] = field(default_factory=dict)
 
 
-def place(partition: Partition, incoming: Incoming) -> Queue | None:
+def place(partition: Partition, incoming: Submission) -> Queue | None:
     """Return the leaf by the first rule that gives one, made if need be.
 
     None when the application is rejected. Without rules only the queue that
@@ -46,7 +47,7 @@ def recovery(partition: Partition) -> Queue:
     return found or partition.make_queue(partition.root, RECOVERY)
 
 
-def _path(rule: PlacementRule, incoming: Incoming) -> str:
+def _path(rule: PlacementRule, incoming: Submission) -> str:
     """Return the full path that a rule gives, "" when it gives none."""
     if rule.filter is not None and not _passes(rule.filter, incoming):
         return ""
@@ -59,7 +60,7 @@ def _path(rule: PlacementRule, incoming: Incoming) -> str:
     return f"{above}.{name}" if above else ""
 
 
-def _name(rule: PlacementRule, incoming: Incoming) -> str:
+def _name(rule: PlacementRule, incoming: Submission) -> str:
     match rule.name:
         case "provided":
             return incoming.queue.lower()
@@ -76,7 +77,7 @@ def _plain(name: str) -> str:
     return name.lower().replace(".", "_dot_")
 
 
-def _passes(rule: RuleFilter, incoming: Incoming) -> bool:
+def _passes(rule: RuleFilter, incoming: Submission) -> bool:
     if not rule.users and not rule.groups:
         return not rule.deny
     named = incoming.user in rule.users or any(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from scheduler.yunikorn import messages
-from scheduler.yunikorn.objects.application import Ask
+from scheduler.yunikorn.objects.laws import PreemptionPlan
 from scheduler.yunikorn.objects.listener import Trace
+from scheduler.yunikorn.objects.model import Ask
 from scheduler.yunikorn.objects.partition import CYCLE_MS, Partition
-from scheduler.yunikorn.preemption.victims import Plan
 
 STRATEGY = "QueueGuarantee"
 MAX_ATTEMPTS = 10  # per visit of a leaf
@@ -18,15 +18,15 @@ def try_preemption(partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool
     if not partition.spec.preemption:
         return False
     if not _may_preempt(partition, ask):
-        partition.refuse(ask, messages.PRECONDITIONS_FAILED)
+        partition.log_failure(ask, messages.PRECONDITIONS_FAILED)
     elif partition.attempts <= 0:
-        partition.wake_at(partition.now_ms + CYCLE_MS, ask)
-        partition.refuse(ask, messages.ATTEMPTS_EXHAUSTED)
+        partition.due_at(partition.now_ms + CYCLE_MS, ask)
+        partition.log_failure(ask, messages.ATTEMPTS_EXHAUSTED)
     else:
         partition.attempts -= 1
         ask.checked_ms = partition.now_ms
         partition.listener.attempting(ask)
-        partition.wake_at(partition.now_ms + RETRY_MS, ask)
+        partition.due_at(partition.now_ms + RETRY_MS, ask)
         if _preempt(partition, ask, nodes_tried=nodes_tried):
             return True
     return False
@@ -39,7 +39,7 @@ def _preempt(partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool:
         _trace_plan(partition.trace, ask, plan)
     if isinstance(plan, str):
         if plan:
-            partition.refuse(ask, plan)
+            partition.log_failure(ask, plan)
         return False
     partition.mark_preempted(plan.victims)
     ask.triggered = True
@@ -51,27 +51,27 @@ def _preempt(partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool:
     return True
 
 
-def _plan(partition: Partition, ask: Ask, *, nodes_tried: bool) -> Plan | str:
+def _plan(partition: Partition, ask: Ask, *, nodes_tried: bool) -> PreemptionPlan | str:
     """Return the laws' choice; equal asks of a leaf are refused alike in one cycle."""
     key = (
         ask.app.queue.path,
         ask.needs,
         frozenset(ask.resource),
         ask.priority,
-        ask.refusal,
+        ask.predicate,
         ask.reserved_on,
         nodes_tried,
     )
-    refused: str | None = partition.unhelped.get(key)
+    refused: str | None = partition.refused_attempts.get(key)
     if refused is not None:
         return refused
     plan = partition.laws.choose(partition, ask, nodes_tried=nodes_tried)
     if isinstance(plan, str):
-        partition.unhelped[key] = plan
+        partition.refused_attempts[key] = plan
     return plan
 
 
-def _trace_plan(trace: Trace, ask: Ask, plan: Plan | str) -> None:
+def _trace_plan(trace: Trace, ask: Ask, plan: PreemptionPlan | str) -> None:
     if isinstance(plan, str):
         trace.step("preemption", ask=ask.key, refused=plan or messages.DOES_NOT_HELP)
     else:
@@ -87,6 +87,6 @@ def _may_preempt(partition: Partition, ask: Ask) -> bool:
     if ask.checked_ms is not None:
         ready = max(ready, ask.checked_ms + RETRY_MS)
     if partition.now_ms < ready:
-        partition.wake_at(ready, ask)
+        partition.due_at(ready, ask)
         return False
     return True

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scheduler.yunikorn import resources
-from scheduler.yunikorn.objects.application import Ask
-from scheduler.yunikorn.objects.queue import Queue
+from scheduler.yunikorn.objects.model import Ask, Queue
 from scheduler.yunikorn.preemption.snapshot import Snapshot, remaining
 
 Found = dict[str, list[Ask]]  # queue path -> candidates, any order
@@ -83,7 +82,7 @@ def _leaves(
 def _of_leaf(snapshot: Snapshot, leaf: Queue, limit: int | None, ask: Ask) -> list[Ask]:
     if leaf.properties.preemption == "disabled":
         return []
-    left = remaining(snapshot.cells[leaf.path])
+    left = remaining(snapshot.queues[leaf.path])
     if left is not None and not any(value < 0 for value in left.values()):
         return []
     wanted = ask.resource
@@ -99,7 +98,7 @@ def _of_leaf(snapshot: Snapshot, leaf: Queue, limit: int | None, ask: Ask) -> li
     ]
 
 
-def by_worth(pod: Ask) -> tuple[Any, ...]:
+def victim_order(pod: Ask) -> tuple[Any, ...]:
     """Return the order of candidates: opted in, not originator, newest, by key.
 
     Source: YUNIKORN.md 10.6.

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from scheduler.yunikorn import messages, resources
-from scheduler.yunikorn.objects.application import Ask
+from scheduler.yunikorn.objects.laws import PreemptionPlan
+from scheduler.yunikorn.objects.model import Ask
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.preemption.candidates import (
     Found,
-    by_worth,
     candidates,
+    victim_order,
 )
 from scheduler.yunikorn.preemption.snapshot import Snapshot, remaining
-from scheduler.yunikorn.preemption.victims import (
-    Plan,
-    Search,
-    open_nodes,
-)
+from scheduler.yunikorn.preemption.victims import VictimSearch, candidate_nodes
 
 
-def choose(partition: Partition, ask: Ask, *, nodes_tried: bool) -> Plan | str:
+def choose(
+    partition: Partition, ask: Ask, *, nodes_tried: bool
+) -> PreemptionPlan | str:
     """Return whom to tell to go and where, or the reason why nobody is.
 
     "" is no reason in particular: preemption does not help. Changes nothing.
@@ -29,9 +28,9 @@ def choose(partition: Partition, ask: Ask, *, nodes_tried: bool) -> Plan | str:
     found = candidates(snapshot, ask)
     if not _guarantee_allows(snapshot, found, ask):
         return messages.GUARANTEES_FAILED
-    ordered = sorted((pod for pods in found.values() for pod in pods), key=by_worth)
-    search = Search(snapshot, ask, ordered)
-    plan = search.choose(open_nodes(partition, ask), nodes_tried=nodes_tried)
+    ordered = sorted((pod for pods in found.values() for pod in pods), key=victim_order)
+    search = VictimSearch(snapshot, ask, ordered)
+    plan = search.choose(candidate_nodes(partition, ask), nodes_tried=nodes_tried)
     if plan is None:
         return ""
     extra = _additional(snapshot, ask, plan, ordered)
@@ -40,7 +39,7 @@ def choose(partition: Partition, ask: Ask, *, nodes_tried: bool) -> Plan | str:
     victims = _trimmed(ask, plan, extra)
     if victims is None:
         return messages.SHORT_OF_RESOURCES
-    return Plan(plan.node, victims)
+    return PreemptionPlan(plan.node, victims)
 
 
 def _hopeless(ask: Ask) -> bool:
@@ -50,7 +49,7 @@ def _hopeless(ask: Ask) -> bool:
     small: what others hold does not touch that. Spares the search.
     """
     leaf = ask.app.queue
-    home = Snapshot(reversed(leaf.route), leaf).home
+    home = Snapshot(reversed(leaf.route), leaf).ask_queue
     if remaining(home) is None:
         return True
     own = home.guaranteed or {}
@@ -66,19 +65,19 @@ def _guarantee_allows(snapshot: Snapshot, found: Found, ask: Ask) -> bool:
     Without a guarantee of its own, removing candidates below the same
     ancestor may make it so. Source: YUNIKORN.md 10.5.
     """
-    left = remaining(snapshot.home)
+    left = remaining(snapshot.ask_queue)
     if left is not None and resources.fits_existing(left, ask.resource):
         return True
     if not found:
         return False
     # Removing only ever frees, so that the end tells whether any step sufficed.
-    snapshot.add(snapshot.home, ask.resource)
+    snapshot.add(snapshot.ask_queue, ask.resource)
     for path, pods in found.items():
         total: dict[str, int] = {}
         for pod in pods:
             resources.add_to(total, pod.resource)
-        snapshot.remove(snapshot.cells[path], total)
-    enough = _not_negative(remaining(snapshot.home), ask)
+        snapshot.remove(snapshot.queues[path], total)
+    enough = _not_negative(remaining(snapshot.ask_queue), ask)
     snapshot.restore()
     return enough
 
@@ -90,7 +89,7 @@ def _not_negative(left: dict[str, int] | None, ask: Ask) -> bool:
 
 
 def _additional(
-    snapshot: Snapshot, ask: Ask, plan: Plan, ordered: list[Ask]
+    snapshot: Snapshot, ask: Ask, plan: PreemptionPlan, ordered: list[Ask]
 ) -> list[Ask] | None:
     """Return more victims on any node while the ask's guarantee lasts.
 
@@ -98,31 +97,31 @@ def _additional(
     """
     chosen = {pod.key for pod in plan.victims}
     for pod in plan.victims:
-        snapshot.remove(snapshot.cells[pod.app.queue.path], pod.resource)
+        snapshot.remove(snapshot.queues[pod.app.queue.path], pod.resource)
     taken: list[Ask] = []
     for pod in ordered:
         if pod.key in chosen:
             continue
-        cell = snapshot.cells[pod.app.queue.path]
-        if not snapshot.eligible(cell, ask):
+        queue = snapshot.queues[pod.app.queue.path]
+        if not snapshot.eligible(queue, ask):
             continue
-        snapshot.remove(cell, pod.resource)
-        before = remaining(snapshot.home)
+        snapshot.remove(queue, pod.resource)
+        before = remaining(snapshot.ask_queue)
         if before is None or not resources.fits_existing(before, pod.resource):
-            snapshot.add(cell, pod.resource)
+            snapshot.add(queue, pod.resource)
             break
-        snapshot.add(snapshot.home, pod.resource)
-        if remaining(snapshot.home) == before:
-            snapshot.remove(snapshot.home, pod.resource)
-            snapshot.add(cell, pod.resource)
+        snapshot.add(snapshot.ask_queue, pod.resource)
+        if remaining(snapshot.ask_queue) == before:
+            snapshot.remove(snapshot.ask_queue, pod.resource)
+            snapshot.add(queue, pod.resource)
         else:
             taken.append(pod)
-    enough = not taken or _not_negative(remaining(snapshot.home), ask)
+    enough = not taken or _not_negative(remaining(snapshot.ask_queue), ask)
     snapshot.restore()
     return taken if enough else None
 
 
-def _trimmed(ask: Ask, plan: Plan, extra: list[Ask]) -> list[Ask] | None:
+def _trimmed(ask: Ask, plan: PreemptionPlan, extra: list[Ask]) -> list[Ask] | None:
     """Return the victims that are really needed, None when they fall short.
 
     The node's free room is not counted. Source: YUNIKORN.md 10.10.

@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from scheduler.yunikorn import messages, resources
-from scheduler.yunikorn.objects.application import Ask
-from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.laws import PreemptionPlan
+from scheduler.yunikorn.objects.model import Ask, Node, Queue
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.objects.properties import PREEMPTION_POLICY
-from scheduler.yunikorn.objects.queue import Queue
-from scheduler.yunikorn.preemption.victims import Plan, open_nodes
+from scheduler.yunikorn.preemption.victims import candidate_nodes
 from scheduler.yunikorn.resources import Amounts
 
 
-def choose(partition: Partition, ask: Ask) -> Plan | str:
+def choose(partition: Partition, ask: Ask) -> PreemptionPlan | str:
     """Return whom to tell to go and where, or the reason why nobody is.
 
     "" is no reason in particular: preemption does not help. Changes nothing.
@@ -23,16 +22,16 @@ def choose(partition: Partition, ask: Ask) -> Plan | str:
     if policy_of(ask.app.queue) == "disabled" or not below_guarantee(ask):
         return messages.GUARANTEES_FAILED
     top = scope_of(ask)
-    pods = sorted(_candidates(top, ask), key=by_worth)
+    pods = sorted(_candidates(top, ask), key=victim_order)
     by_node: dict[str, list[Ask]] = {}
     for pod in pods:
         assert pod.node is not None
         by_node.setdefault(pod.node.name, []).append(pod)
     plans = []
-    for rank, node in enumerate(open_nodes(partition, ask)):
+    for rank, node in enumerate(candidate_nodes(partition, ask)):
         victims = _victims(top, node, by_node.get(node.name, []), ask)
-        if victims and not (ask.refusal is not None and ask.refusal(node, victims)):
-            plans.append((_cost(victims), rank, Plan(node, victims)))
+        if victims and not (ask.predicate is not None and ask.predicate(node, victims)):
+            plans.append((_cost(victims), rank, PreemptionPlan(node, victims)))
     return min(plans, key=lambda found: found[:2])[2] if plans else ""
 
 
@@ -125,7 +124,7 @@ def _may_go(pod: Ask, ask: Ask) -> bool:
     )
 
 
-def by_worth(pod: Ask) -> tuple[Any, ...]:
+def victim_order(pod: Ask) -> tuple[Any, ...]:
     """Return the order of victims: opted in, low priority, no driver, youngest."""
     return (
         not pod.allow_self,

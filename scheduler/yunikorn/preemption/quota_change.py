@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.yunikorn import messages, resources
-from scheduler.yunikorn.objects.application import Ask
+from scheduler.yunikorn.objects.model import Ask, Queue
 from scheduler.yunikorn.objects.partition import Partition
-from scheduler.yunikorn.objects.queue import Queue
 from scheduler.yunikorn.resources import Amounts
 
 PERIOD_MS = 1_000

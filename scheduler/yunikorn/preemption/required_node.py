@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.yunikorn import messages, resources
-from scheduler.yunikorn.objects.application import Ask
-from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.model import Ask, Node
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.resources import Amounts
 
@@ -20,7 +19,7 @@ def preempt(partition: Partition, node: Node, ask: Ask) -> None:
     """
     victims = partition.laws.required_victims(partition, node, ask)
     if not victims:
-        partition.refuse(ask, messages.NO_FIT_ON_REQUIRED_NODE)
+        partition.log_failure(ask, messages.NO_FIT_ON_REQUIRED_NODE)
         return
     partition.mark_preempted(victims)
     ask.triggered = True

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from scheduler.yunikorn import resources
-from scheduler.yunikorn.objects.application import Ask
-from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.laws import PreemptionPlan
+from scheduler.yunikorn.objects.model import Ask, Node
 from scheduler.yunikorn.objects.partition import (
     RESERVATION_DELAY_MS,
     RESERVATION_EXPIRY_MS,
@@ -21,20 +19,7 @@ ORIGINATOR = 2**33
 SATISFACTORY = 2**32
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A node and the victims that make room there, first to go first."""
-
-    node: Node
-    victims: list[Ask]
-
-    @property
-    def start(self) -> int:
-        """Return the index of the last victim; -1 when none is needed."""
-        return len(self.victims) - 1
-
-
-def open_nodes(partition: Partition, ask: Ask) -> list[Node]:
+def candidate_nodes(partition: Partition, ask: Ask) -> list[Node]:
     """Return the nodes that may be emptied for an ask, in node order.
 
     A node held for another ask is out, unless that one is long overdue and
@@ -62,7 +47,7 @@ def _overdue(partition: Partition, other: Ask, ask: Ask) -> bool:
     )
 
 
-class Search:
+class VictimSearch:
     """One attempt's search: candidates by node, tried on one snapshot."""
 
     def __init__(self, snapshot: Snapshot, ask: Ask, ordered: list[Ask]) -> None:
@@ -73,7 +58,7 @@ class Search:
             assert pod.node is not None
             self.by_node.setdefault(pod.node.name, []).append(pod)
 
-    def choose(self, nodes: list[Node], *, nodes_tried: bool) -> Plan | None:
+    def choose(self, nodes: list[Node], *, nodes_tried: bool) -> PreemptionPlan | None:
         """Return the best plan: no opt-outs, no originators, fewest victims.
 
         Source: YUNIKORN.md 10.8.
@@ -83,28 +68,28 @@ class Search:
             plan = self.plan(node)
             if plan is not None and (plan.victims or not nodes_tried):
                 plans.append(plan)
-        plans.sort(key=lambda plan: (plan.start, plan.node.name))
-        best: Plan | None = None
+        plans.sort(key=lambda plan: (plan.start_index, plan.node.name))
+        best: PreemptionPlan | None = None
         lowest = 0
         for index, plan in enumerate(plans):
             if index % BATCH == 0 and best is not None and lowest < SATISFACTORY:
                 break
-            refusal = self.ask.refusal
-            if refusal is not None and refusal(plan.node, plan.victims):
+            predicate = self.ask.predicate
+            if predicate is not None and predicate(plan.node, plan.victims):
                 continue
             score = self.score(plan)
             if best is None or score < lowest:
                 best, lowest = plan, score
         return best
 
-    def score(self, plan: Plan) -> int:
+    def score(self, plan: PreemptionPlan) -> int:
         """Return how much a plan costs; counts the node's candidates, not victims."""
         candidates = self.by_node.get(plan.node.name)
         if candidates is None:
             return UNFIT
-        if plan.start < 0:
+        if plan.start_index < 0:
             return 0
-        first = candidates[: plan.start + 1]
+        first = candidates[: plan.start_index + 1]
         score = len(plan.victims)
         if any(pod.originator for pod in first):
             score |= ORIGINATOR
@@ -112,13 +97,13 @@ class Search:
             score |= OPTED_OUT
         return score
 
-    def plan(self, node: Node) -> Plan | None:
+    def plan(self, node: Node) -> PreemptionPlan | None:
         """Return the victims that make room on a node, or None.
 
         Source: YUNIKORN.md 10.7.
         """
         if node.has_room(self.ask.needs):
-            return Plan(node, [])
+            return PreemptionPlan(node, [])
         candidates = self.by_node.get(node.name)
         if not candidates:
             return None
@@ -127,7 +112,7 @@ class Search:
         if victims is None and not complete:
             head, tail, _ = self._useful(node, candidates, stop_when_fit=False)
             victims = self._enough(node, head + tail)
-        return Plan(node, victims) if victims else None
+        return PreemptionPlan(node, victims) if victims else None
 
     def _useful(
         self, node: Node, candidates: list[Ask], *, stop_when_fit: bool
@@ -146,19 +131,19 @@ class Search:
             if not missing and stop_when_fit:
                 complete = False
                 break
-            cell = snapshot.cells[pod.app.queue.path]
-            if not snapshot.eligible(cell, ask):
+            queue = snapshot.queues[pod.app.queue.path]
+            if not snapshot.eligible(queue, ask):
                 continue
-            snapshot.remove(cell, pod.resource)
-            budget = remaining(snapshot.home)
+            snapshot.remove(queue, pod.resource)
+            budget = remaining(snapshot.ask_queue)
             if budget is None or not resources.fits_existing(budget, pod.resource):
                 break
             if any(pod.resource.get(name, 0) > 0 for name in missing):
-                snapshot.add(snapshot.home, pod.resource)
+                snapshot.add(snapshot.ask_queue, pod.resource)
                 missing = _less(missing, pod.resource)
                 head.append(pod)
             else:
-                snapshot.add(cell, pod.resource)
+                snapshot.add(queue, pod.resource)
                 tail.append(pod)
         snapshot.restore()
         return head, tail, complete
@@ -169,10 +154,10 @@ class Search:
         missing = resources.shortfall(ask.resource, node.available)
         taken: list[Ask] = []
         for pod in pods:
-            cell = snapshot.cells[pod.app.queue.path]
-            if not snapshot.eligible(cell, ask):
+            queue = snapshot.queues[pod.app.queue.path]
+            if not snapshot.eligible(queue, ask):
                 continue
-            snapshot.remove(cell, pod.resource)
+            snapshot.remove(queue, pod.resource)
             missing = _less(missing, pod.resource)
             taken.append(pod)
             if not missing:

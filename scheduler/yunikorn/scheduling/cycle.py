@@ -5,18 +5,17 @@ from __future__ import annotations
 from scheduler.yunikorn import messages
 from scheduler.yunikorn.gang import placeholders
 from scheduler.yunikorn.objects import application_states
-from scheduler.yunikorn.objects.application import Application, Ask
+from scheduler.yunikorn.objects.model import Application, Ask, Queue
 from scheduler.yunikorn.objects.partition import RESERVATION_DELAY_MS, Partition
-from scheduler.yunikorn.objects.queue import Queue
 from scheduler.yunikorn.preemption.attempts import MAX_ATTEMPTS, try_preemption
 from scheduler.yunikorn.resources import Amounts, fits_undefined
 from scheduler.yunikorn.scheduling import reservations
 from scheduler.yunikorn.scheduling.node_fit import (
+    best_to_reserve,
     first_fit,
     fits_quota,
     may_run,
     takes,
-    tightest,
 )
 from scheduler.yunikorn.scheduling.queue_traversal import Outcome, visit
 
@@ -29,29 +28,29 @@ def run(partition: Partition) -> bool:
     """
     application_states.advance(partition)
     placeholders.advance(partition)
-    wake = partition.wake_ms
+    wake = partition.due_ms
     if not partition.dirty and (wake is None or partition.now_ms < wake):
         return False
     # With nothing changed since an idle cycle only timers can matter.
-    partition.only_due = not (partition.dirty or partition.relook)
-    partition.relook = False
+    partition.only_due = not (partition.dirty or partition.recheck_all)
+    partition.recheck_all = False
     partition.dirty = False
-    partition.wake_ms = None
-    partition.unfit.clear()
-    partition.unwilling.clear()
-    partition.unhelped.clear()
+    partition.due_ms = None
+    partition.no_fit.clear()
+    partition.failed_predicates.clear()
+    partition.refused_attempts.clear()
     partition.refresh()
     if partition.root.max is None:
         return False
     return (
         _reserved(partition)
-        or (partition.ganged > 0 and placeholders.replace(partition))
+        or (partition.gang_count > 0 and placeholders.replace(partition))
         or _normal(partition)
     )
 
 
 def _normal(partition: Partition) -> bool:
-    if not partition.root.wants:
+    if not partition.root.has_pending:
         return False
     return visit(partition, partition.root, _try_leaf) is Outcome.PLACED
 
@@ -87,11 +86,11 @@ def _try_application(
         daemon = ask.required_node is not None  # may end the cycle for the others
         if partition.only_due and not daemon and _sleeps(partition, ask):
             continue
-        ask.wake_ms = None
+        ask.due_ms = None
         if app.gang is not None and placeholders.waits(app, ask):
             continue
         if user_room is not None and not fits_undefined(user_room, ask.needs):
-            partition.refuse(ask, messages.NOT_ENOUGH_USER_QUOTA)
+            partition.log_failure(ask, messages.NOT_ENOUGH_USER_QUOTA)
             continue
         outcome = _try_request(partition, ask, room)
         if outcome is not None:
@@ -101,13 +100,13 @@ def _try_application(
 
 def _sleeps(partition: Partition, ask: Ask) -> bool:
     """Tell whether an ask's time has not come; its next one is kept in mind."""
-    wake = ask.wake_ms
+    wake = ask.due_ms
     if wake is None:
         return True
     if wake <= partition.now_ms:
         return False
-    if partition.wake_ms is None or wake < partition.wake_ms:
-        partition.wake_ms = wake
+    if partition.due_ms is None or wake < partition.due_ms:
+        partition.due_ms = wake
     return True
 
 
@@ -119,7 +118,7 @@ def _try_request(
     if not fits_quota(partition, ask, room):
         if try_preemption(partition, ask, nodes_tried=False):
             return Outcome.HELD
-        partition.refuse(ask, messages.NOT_ENOUGH_QUEUE_QUOTA)
+        partition.log_failure(ask, messages.NOT_ENOUGH_QUEUE_QUOTA)
         _refuse_help(partition, ask)
         return None
     if ask.required_node is not None:
@@ -134,7 +133,7 @@ def _try_request(
 
 def _refuse_help(partition: Partition, ask: Ask) -> None:
     if partition.spec.preemption:
-        partition.refuse(ask, messages.DOES_NOT_HELP)
+        partition.log_failure(ask, messages.DOES_NOT_HELP)
 
 
 def _try_nodes(partition: Partition, ask: Ask) -> Outcome | None:
@@ -148,10 +147,10 @@ def _try_nodes(partition: Partition, ask: Ask) -> Outcome | None:
         return None
     old_enough = ask.create_ms + RESERVATION_DELAY_MS
     if partition.now_ms <= old_enough:
-        partition.wake_at(old_enough + 1, ask)
+        partition.due_at(old_enough + 1, ask)
         return None
-    best = tightest(partition, ask)
-    if best is None or (ask.refusal is not None and ask.refusal(best)):
+    best = best_to_reserve(partition, ask)
+    if best is None or (ask.predicate is not None and ask.predicate(best)):
         return None
     return Outcome.HELD if partition.reserve(ask, best) else None
 

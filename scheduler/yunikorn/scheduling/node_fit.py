@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from scheduler.yunikorn.objects.application import (
+from scheduler.yunikorn.objects.model import (
     Application,
     Ask,
+    Node,
     State,
 )
-from scheduler.yunikorn.objects.node import Node
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.resources import Amounts, fits_undefined
 
@@ -30,42 +30,42 @@ def fits_quota(partition: Partition, ask: Ask, room: Amounts | None) -> bool:
 
 def first_fit(partition: Partition, ask: Ask) -> Node | None:
     """Return the first unreserved node in order that takes the ask."""
-    if ask.refusal is not None:
+    if ask.predicate is not None:
         return _first_willing(partition, ask)
     needs = ask.needs
-    if needs in partition.unfit:
+    if needs in partition.no_fit:
         return None
     node = partition.nodes.first_with_room(needs)
     if node is None:
-        partition.unfit[needs] = None
+        partition.no_fit[needs] = None
     return node
 
 
 def _first_willing(partition: Partition, ask: Ask) -> Node | None:
-    refusal = ask.refusal
-    assert refusal is not None
-    key = (ask.needs, refusal)
-    problems = partition.unwilling.get(key)
+    predicate = ask.predicate
+    assert predicate is not None
+    key = (ask.needs, predicate)
+    problems = partition.failed_predicates.get(key)
     if problems is None:
         found: dict[str, None] = {}
         for node in partition.nodes:
             free = node.schedulable and not node.reservations
             if not (free and node.has_room(ask.needs)):
                 continue
-            problem = refusal(node)
+            problem = predicate(node)
             if problem is None:
                 return node
             found[problem] = None
-        problems = partition.unwilling[key] = tuple(found)
+        problems = partition.failed_predicates[key] = tuple(found)
     for problem in problems:
-        partition.refuse(ask, problem)
+        partition.log_failure(ask, problem)
     return None
 
 
-def tightest(partition: Partition, ask: Ask) -> Node | None:
+def best_to_reserve(partition: Partition, ask: Ask) -> Node | None:
     """Return the node to reserve: lowest fit score, the first one on ties."""
     key = ("tightest", ask.needs)
-    if key not in partition.unfit:
+    if key not in partition.no_fit:
         best, lowest = None, float("inf")
         for node in partition.nodes:
             if node.reservations or not node.schedulable:
@@ -74,16 +74,16 @@ def tightest(partition: Partition, ask: Ask) -> Node | None:
                 score = node.fit_score(ask.resource)
                 if score < lowest:
                     best, lowest = node, score
-        partition.unfit[key] = best
-    return partition.unfit[key]
+        partition.no_fit[key] = best
+    return partition.no_fit[key]
 
 
 def takes(node: Node, ask: Ask) -> bool:
-    """Tell whether a node takes an ask: room, no one else's, no refusal."""
+    """Tell whether a node takes an ask: room, no one else's, no predicate."""
     if node.reservations and ask.key not in node.reservations:
         return False
     if not node.schedulable and ask.required_node is None:
         return False
     if not node.has_room(ask.needs):
         return False
-    return ask.refusal is None or ask.refusal(node) is None
+    return ask.predicate is None or ask.predicate(node) is None

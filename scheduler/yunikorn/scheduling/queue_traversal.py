@@ -6,8 +6,8 @@ from collections.abc import Callable
 from enum import Enum, auto
 
 from scheduler.yunikorn.objects.listener import Trace
+from scheduler.yunikorn.objects.model import Queue
 from scheduler.yunikorn.objects.partition import Partition
-from scheduler.yunikorn.objects.queue import Queue
 from scheduler.yunikorn.sorting.queues import children_in_order, share_of
 
 

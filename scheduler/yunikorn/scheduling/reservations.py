@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from scheduler.yunikorn.objects.application import Application, Ask
+from scheduler.yunikorn.objects.model import Application, Ask, Queue
 from scheduler.yunikorn.objects.partition import RESERVATION_EXPIRY_MS, Partition
-from scheduler.yunikorn.objects.queue import Queue
 from scheduler.yunikorn.preemption import required_node
 from scheduler.yunikorn.resources import Amounts, fits_undefined
 from scheduler.yunikorn.scheduling.node_fit import (
@@ -61,7 +60,7 @@ def _give_up(partition: Partition, ask: Ask) -> bool:
     """Give a reservation back that has not fitted its queue for two hours."""
     expires = ask.reserved_ms + RESERVATION_EXPIRY_MS
     if partition.now_ms <= expires:
-        partition.wake_at(expires + 1, ask)
+        partition.due_at(expires + 1, ask)
         return False
     partition.unreserve(ask)
     return True

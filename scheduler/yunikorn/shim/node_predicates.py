@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from scheduler.records.matching import tolerated
 from scheduler.records.node import Node as NodeRecord
 from scheduler.records.pod import Shape
-from scheduler.yunikorn.objects.application import Refusal
-from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.model import Node, Predicate
 
 if TYPE_CHECKING:
-    from scheduler.yunikorn.objects.application import Ask
+    from scheduler.yunikorn.objects.model import Ask
 
 
-class Selective:
+class NodePredicate:
     """Where pods of one shape may run: selector, affinity and taints."""
 
     __slots__ = ("shape",)
@@ -28,7 +27,7 @@ class Selective:
 
         `gone`: pods on the node that would have left; they do not matter here.
         """
-        record = node.memory
+        record = node.record
         if not isinstance(record, NodeRecord):
             return None
         shape = self.shape
@@ -46,11 +45,11 @@ class Selective:
         return None
 
 
-def refusal_of(shape: Shape, *, tainted: bool) -> Refusal | None:
+def predicate_of(shape: Shape, *, tainted: bool) -> Predicate | None:
     """Return the predicate of a shape; None when it may run anywhere.
 
     `tainted` tells whether any node has a taint.
     """
     if shape.node_selector or shape.node_required is not None or tainted:
-        return Selective(shape)
+        return NodePredicate(shape)
     return None

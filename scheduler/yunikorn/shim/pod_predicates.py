@@ -25,27 +25,27 @@ from scheduler.kube.plugins.pod_topology_spread import (
 from scheduler.records.node import Node as NodeRecord
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod, Shape
-from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.model import Node
 from scheduler.yunikorn.objects.partition import Partition
-from scheduler.yunikorn.shim.node_predicates import Selective
+from scheduler.yunikorn.shim.node_predicates import NodePredicate
 
 if TYPE_CHECKING:
-    from scheduler.yunikorn.objects.application import Ask
+    from scheduler.yunikorn.objects.model import Ask
 
 
-def minds_others(shape: Shape) -> bool:
+def needs_pod_predicates(shape: Shape) -> bool:
     """Tell whether other pods decide where such a pod may stand, or it for them."""
     return bool(shape.has_pod_terms or shape.spread or shape.ports)
 
 
-class Sight:
+class PluginHandle:
     """All that these plug-ins see of a scheduler: the nodes and their pods."""
 
     def __init__(self, cluster: ClusterCache) -> None:
         self.cluster = cluster
 
 
-class Neighbours:
+class PredicateContext:
     """The nodes and who stands on them, kept up to date from the partition.
 
     `version` moves with every change. `records` are the pods by ask key.
@@ -56,20 +56,20 @@ class Neighbours:
         self.records = records
         self.cluster = ClusterCache()
         self.version = 0
-        self.stood: dict[str, Key] = {}
-        self._classes: dict[object, Among] = {}
-        sight = cast("Handle", Sight(self.cluster))
+        self.placed: dict[str, Key] = {}
+        self._classes: dict[object, PodPredicate] = {}
+        sight = cast("Handle", PluginHandle(self.cluster))
         self.plugins: tuple[Plugin, ...] = (
             NodePorts(NoArgs(), sight),
             PodTopologySpread(PodTopologySpreadArgs(), sight),
             InterPodAffinity(InterPodAffinityArgs(), sight),
         )
-        partition.moved = dict.fromkeys(partition.asks)
+        partition.changed_keys = dict.fromkeys(partition.asks)
 
-    def refusal(self, pod: Pod) -> Among:
+    def predicate(self, pod: Pod) -> PodPredicate:
         """Return the predicate of a pod; pods that nothing tells apart share it."""
         known = (pod.shape.ordinal, label_class(pod))
-        return self._classes.setdefault(known, Among(pod, self))
+        return self._classes.setdefault(known, PodPredicate(pod, self))
 
     def put_node(self, record: NodeRecord) -> None:
         """Take a node that is new or changed."""
@@ -79,7 +79,7 @@ class Neighbours:
     def remove_node(self, name: str) -> None:
         """Forget a node."""
         self.version += 1
-        self.look()
+        self.sync()
         self.cluster.remove_node(name)
 
     def put_namespaces(self, labels: Mapping[str, dict[str, str]]) -> None:
@@ -87,12 +87,12 @@ class Neighbours:
         self.version += 1
         self.cluster.namespaces = dict(labels)
 
-    def relabelled(self, key: str) -> None:
+    def note_edited(self, key: str) -> None:
         """Note that a pod which stands somewhere was edited."""
-        assert self.partition.moved is not None
-        self.partition.moved[key] = None
+        assert self.partition.changed_keys is not None
+        self.partition.changed_keys[key] = None
 
-    def put_stranger(self, pod: Pod, node: str) -> None:
+    def put_foreign_pod(self, pod: Pod, node: str) -> None:
         """Take a pod of another scheduler; no node when it is gone."""
         self.version += 1
         if node:
@@ -100,72 +100,74 @@ class Neighbours:
         else:
             self.cluster.unplace(pod.key)
 
-    def look(self) -> None:
+    def sync(self) -> None:
         """Take up who came and went in the partition since the last look."""
-        moved = self.partition.moved
+        moved = self.partition.changed_keys
         if not moved:
             return
         self.version += 1
         for key in moved:
-            gone = self.stood.pop(key, None)
+            gone = self.placed.pop(key, None)
             if gone is not None:
                 self.cluster.unplace(gone)
             ask, pod = self.partition.asks.get(key), self.records.get(key)
             if pod is not None and ask is not None and ask.node is not None:
                 self.cluster.place(pod, ask.node.name)
-                self.stood[key] = pod.key
+                self.placed[key] = pod.key
         moved.clear()
 
-    def prepared(self, pod: Pod) -> tuple[CycleState, list[Plugin]]:
+    def prepare(self, pod: Pod) -> tuple[CycleState, list[Plugin]]:
         """Return the plug-ins that have something to say of the pod, prepared."""
         state = CycleState()
-        speaking = [
+        active = [
             plugin
             for plugin in self.plugins
             if plugin.pre_filter(state, pod)[0].code is not Code.SKIP
         ]
-        return state, speaking
+        return state, active
 
 
-class Among(Selective):
+class PodPredicate(NodePredicate):
     """Where a pod may stand: by its node's labels and taints, and among others."""
 
-    __slots__ = ("_seen", "_speaking", "_state", "neighbours", "pod")
+    __slots__ = ("_active", "_seen", "_state", "pod", "predicate_context")
 
-    def __init__(self, pod: Pod, neighbours: Neighbours) -> None:
+    def __init__(self, pod: Pod, predicate_context: PredicateContext) -> None:
         super().__init__(pod.shape)
         self.pod = pod
-        self.neighbours = neighbours
+        self.predicate_context = predicate_context
         self._seen = -1
         self._state = CycleState()
-        self._speaking: list[Plugin] = []
+        self._active: list[Plugin] = []
 
     def __call__(self, node: Node, gone: Sequence[Ask] = ()) -> str | None:
         """Return why a node is not for this pod, or None.
 
         `gone`: pods on the node that would have left. Source: YUNIKORN.md 10.8.
         """
-        return super().__call__(node) or self._crowded(node.name, gone)
+        return super().__call__(node) or self._filter(node.name, gone)
 
-    def _crowded(self, name: str, gone: Sequence[Ask]) -> str | None:
-        neighbours = self.neighbours
-        neighbours.look()
-        if self._seen != neighbours.version:
-            self._seen = neighbours.version
-            self._state, self._speaking = neighbours.prepared(self.pod)
-        host = neighbours.cluster.node_infos.get(name)
-        if host is None or not self._speaking:
+    def _filter(self, name: str, gone: Sequence[Ask]) -> str | None:
+        predicate_context = self.predicate_context
+        predicate_context.sync()
+        if self._seen != predicate_context.version:
+            self._seen = predicate_context.version
+            self._state, self._active = predicate_context.prepare(self.pod)
+        host = predicate_context.cluster.node_infos.get(name)
+        if host is None or not self._active:
             return None
         state = self._state
         if gone:
             state, host = state.copy(), host.copy()
             for ask in gone:
-                other = host.pods.get(neighbours.stood.get(ask.key, self.pod.key))
+                other = host.pods.get(
+                    predicate_context.placed.get(ask.key, self.pod.key)
+                )
                 if other is not None:
                     host.remove(other)
-                    for plugin in self._speaking:
+                    for plugin in self._active:
                         plugin.remove_pod(state, self.pod, other, host)
-        for plugin in self._speaking:
+        for plugin in self._active:
             status = plugin.filter(state, self.pod, host)
             if not status.ok:
                 return ", ".join(status.reasons)

@@ -12,14 +12,14 @@ from scheduler.records.node import Node as NodeRecord
 from scheduler.records.node import read_node
 from scheduler.records.objects import Object
 from scheduler.records.pod import Pod, Shape, read_pod, shape_of
-from scheduler.yunikorn.gang.placeholders import (
+from scheduler.yunikorn.objects.gang_state import (
     DEFAULT_TIMEOUT_MS,
-    Gang,
+    GangState,
     Style,
     TaskGroup,
 )
 from scheduler.yunikorn.resources import PODS, VCORE, Amounts
-from scheduler.yunikorn.shim.node_predicates import refusal_of
+from scheduler.yunikorn.shim.node_predicates import predicate_of
 
 DOMAIN = "yunikorn.apache.org/"
 APP_ID = DOMAIN + "app-id"
@@ -136,7 +136,7 @@ def unsimulated(shape: Shape) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Details:
+class PodDetails:
     """What one Pod object says to YuniKorn, read once."""
 
     pod: Pod
@@ -146,10 +146,10 @@ class Details:
     resource: Amounts
 
 
-def read_details(obj: Object) -> Details:
+def read_details(obj: Object) -> PodDetails:
     """Return what a Pod object says; raises QuantityError for bad amounts."""
     pod = read_pod(obj.manifest, obj.status)
-    return Details(
+    return PodDetails(
         pod=pod,
         app=app_id(obj),
         queue=queue_name(obj),
@@ -166,7 +166,7 @@ def read_node_object(obj: Object) -> NodeRecord:
     return read_node(obj.manifest, status)
 
 
-def read_gang(obj: Object) -> Gang | None:
+def read_gang(obj: Object) -> GangState | None:
     """Return the task groups that a pod declares for its application.
 
     Raises QuantityError for a declaration that cannot be read.
@@ -183,7 +183,7 @@ def read_gang(obj: Object) -> Gang | None:
             f"name, minMember and minResource: {error}"
         ) from error
     style, timeout = _parameters(obj.annotations.get(PARAMETERS, ""))
-    return Gang(
+    return GangState(
         groups={group.name: group for group in groups},
         style=style,
         timeout_ms=timeout,
@@ -204,7 +204,7 @@ def read_task_group(item: Mapping[str, Any]) -> TaskGroup:
         name=str(item["name"]),
         members=int(item["minMember"]),
         resource=resource_of(shape),
-        refusal=refusal_of(shape, tainted=True),
+        predicate=predicate_of(shape, tainted=True),
         source=item,
     )
 

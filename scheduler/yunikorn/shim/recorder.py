@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from scheduler.decisions import Bind, Evict, Fail, Preempt, Reserve, Unreserve
 from scheduler.records.objects import Key
-from scheduler.records.pod import Shape
 from scheduler.stage import Context
 from scheduler.yunikorn import messages
-from scheduler.yunikorn.objects.application import Application, Ask
-from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.model import Application, Ask, Node
 
 PREEMPTED = "PreemptedByScheduler"
 UNSCHEDULABLE = "Unschedulable"
 
 
-@dataclass(slots=True)
-class Origin:
-    """What an ask keeps of the Pod that it stands for."""
-
-    key: Key
-    shape: Shape
-    queue: str  # as asked for
-    submit_ms: int  # of its application when the pod came
-    since_ms: int | None = None  # placed at
-
-
-class Voice:
+class DecisionRecorder:
     """Tells the journal what a partition decided, and which objects changed."""
 
     def __init__(self, context: Context) -> None:
@@ -40,11 +26,11 @@ class Voice:
         """Tell that a pod has its node; a placeholder only holds it."""
         self._moved(node)
         now = self.context.now_ms
-        if ask.memory is None:
+        if ask.pod is None:
             self._emit_gang(ask, node, reserve=True, message=f"placeholder {ask.key}")
             return
-        ask.memory.since_ms = now
-        key = ask.memory.key
+        ask.pod.since_ms = now
+        key = ask.pod.key
         self.context.journal.touch(key)
         self.context.journal.emit(Bind(at_ms=now, subject=key, node=node.name))
 
@@ -76,9 +62,9 @@ class Voice:
         self._hold(Unreserve, ask, node)
 
     def _hold(self, kind: type[Reserve | Unreserve], ask: Ask, node: Node) -> None:
-        if ask.memory is None:
+        if ask.pod is None:
             return
-        key = ask.memory.key
+        key = ask.pod.key
         self.context.journal.touch(key)
         self.context.journal.emit(
             kind(at_ms=self.context.now_ms, subject=key, node=node.name)
@@ -86,8 +72,8 @@ class Voice:
 
     def attempting(self, ask: Ask) -> None:
         """Note that the pod remembers when preemption was last tried for it."""
-        if ask.memory is not None:
-            self.context.journal.touch(ask.memory.key)
+        if ask.pod is not None:
+            self.context.journal.touch(ask.pod.key)
 
     def preempting(self, ask: Ask, victims: Sequence[Ask], strategy: str) -> None:
         """Tell victims to go."""
@@ -95,12 +81,12 @@ class Voice:
         path = ask.app.queue.path
         message = messages.preempted_by(ask.key, ask.app.id, path)
         for victim in victims:
-            if victim.memory is None:
+            if victim.pod is None:
                 self.leaving.append(victim)
                 continue
             self._evict(victim, message, PREEMPTED, by=by, strategy=strategy)
-        if ask.memory is not None:
-            self.context.journal.touch(ask.memory.key)
+        if ask.pod is not None:
+            self.context.journal.touch(ask.pod.key)
 
     def _evict(
         self,
@@ -111,8 +97,9 @@ class Voice:
         by: Key | None = None,
         strategy: str = "",
     ) -> None:
-        now, key = self.context.now_ms, victim.memory.key
-        since = victim.memory.since_ms
+        assert victim.pod is not None
+        now, key = self.context.now_ms, victim.pod.key
+        since = victim.pod.since_ms
         journal = self.context.journal
         if strategy:
             journal.emit(
@@ -133,16 +120,16 @@ class Voice:
 
     def releasing(self, ask: Ask, reason: str, message: str) -> None:
         """Tell a pod to go for no other pod; placeholders go by themselves."""
-        if ask.memory is None:
+        if ask.pod is None:
             self._emit_gang(ask, ask.node, reserve=False, message=message)
         else:
             self._evict(ask, message, reason)
 
     def refused(self, ask: Ask, message: str) -> None:
         """Tell why a pod got nothing, once per reason."""
-        if ask.memory is None or message in messages.SILENT:
+        if ask.pod is None or message in messages.SILENT:
             return
-        key = ask.memory.key
+        key = ask.pod.key
         self.context.journal.touch(key)
         if message == messages.DOES_NOT_HELP and not messages.SILENT.issuperset(
             ask.log
@@ -167,7 +154,7 @@ def application_key(app: Application) -> Key:
 
 
 def _key(ask: Ask) -> Key:
-    if ask.memory is None:
+    if ask.pod is None:
         return application_key(ask.app)
-    key: Key = ask.memory.key
+    key: Key = ask.pod.key
     return key

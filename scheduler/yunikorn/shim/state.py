@@ -2,59 +2,52 @@
 
 from __future__ import annotations
 
-import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import msgspec
-
-from scheduler.records.policy import YuniKorn
-from scheduler.yunikorn.gang.placeholders import Gang
-from scheduler.yunikorn.objects.application import (
-    Application,
-    Ask,
-    State,
-)
-from scheduler.yunikorn.objects.queue import ROOT
+from scheduler.yunikorn.objects.gang_state import GangState, TaskGroup
+from scheduler.yunikorn.objects.model import Application, Ask, State
+from scheduler.yunikorn.objects.queue_tree import ROOT
 from scheduler.yunikorn.placement import manager as placement
 from scheduler.yunikorn.shim.pods import read_task_group
+from scheduler.yunikorn.shim.shim_state import ShimState
 from scheduler.yunikorn.shim.status import reasons_of
-
-if TYPE_CHECKING:
-    from scheduler.yunikorn.shim.shim import Shim
 
 _TIMED = (State.STARTING, State.COMPLETING, State.COMPLETED, State.FAILED)
 
 
-def fingerprint(section: YuniKorn) -> str:
-    """Return a short text that changes with the policy's section."""
-    data = msgspec.msgpack.encode(section, order="sorted")
-    return hashlib.blake2b(data, digest_size=8).hexdigest()
-
-
-def dump_state(stage: Shim) -> dict[str, Any]:
+def dump_state(shim: ShimState) -> dict[str, Any]:
     """Return the applications that pods left, made queues, gangs and clocks."""
-    partition = stage.partition
-    now = stage.context.now_ms
-    last = stage.last_ms
-    stage.gone = {name: None for name in stage.gone if name in partition.apps}
-    odd = (partition.apps[name] for name in sorted(_odd(stage)))
+    partition = shim.partition
+    now = shim.context.now_ms
+    last = shim.last_cycle_ms
+    shim.stored_apps = {
+        name: None for name in shim.stored_apps if name in partition.apps
+    }
+    odd = (partition.apps[name] for name in sorted(_to_store(shim)))
     kept: dict[str, Any] = {
         "counter": partition.counter,
-        "policy": stage.fingerprint,
+        "policy": shim.policy_hash,
         "dirty": partition.dirty,
-        "wake": partition.wake_ms,
+        "wake": partition.due_ms,
         "last": last if last is not None and last >= now else None,
         "queues": [list(made) for made in partition.dynamic],
-        "apps": [_application(app, left=app.id in stage.gone) for app in odd],
+        "apps": [_application(app, left=app.id in shim.stored_apps) for app in odd],
         "gangs": [_gang(app) for _, app in sorted(partition.apps.items()) if app.gang],
-        "quota": _quota(stage),
+        "quota": _quota(shim),
+        "allocating": sorted(partition.root.allocating),
+        "counted": partition.limits.counted_without_pods(partition.apps),
+        "backoff": [
+            [app.id, app.backoff_ms]
+            for _, app in sorted(partition.apps.items())
+            if app.backoff_ms is not None and app.backoff_ms > now
+        ],
     }
     return {name: value for name, value in kept.items() if value not in (None, [])}
 
 
-def _odd(stage: Shim) -> set[str]:
+def _to_store(shim: ShimState) -> set[str]:
     """Return the applications that their pods alone do not tell."""
-    return {*stage.gone, *stage.partition.timed}
+    return {*shim.stored_apps, *shim.partition.timed_apps}
 
 
 def _application(app: Application, *, left: bool) -> list[Any]:
@@ -73,7 +66,8 @@ def _application(app: Application, *, left: bool) -> list[Any]:
 
 
 def _gang(app: Application) -> list[Any]:
-    gang: Gang = app.gang
+    gang = app.gang
+    assert gang is not None
     holders = [*app.requests, *app.allocations.values()]
     return [
         app.id,
@@ -82,7 +76,7 @@ def _gang(app: Application) -> list[Any]:
         gang.timeout_ms,
         gang.first_ms,
         dict(sorted(gang.used.items())),
-        [_holder(ask) for ask in sorted(holders, key=_by_key) if ask.placeholder],
+        [_placeholder(ask) for ask in sorted(holders, key=_by_key) if ask.placeholder],
     ]
 
 
@@ -90,7 +84,7 @@ def _by_key(ask: Ask) -> str:
     return ask.key
 
 
-def _holder(ask: Ask) -> list[Any]:
+def _placeholder(ask: Ask) -> list[Any]:
     held = ask.reserved_on
     return [
         ask.key,
@@ -104,10 +98,10 @@ def _holder(ask: Ask) -> list[Any]:
     ]
 
 
-def _quota(stage: Shim) -> list[Any]:
+def _quota(shim: ShimState) -> list[Any]:
     return [
         [queue.path, queue.quota_due_ms, queue.quota_ran]
-        for queue in stage.partition.root.walk()
+        for queue in shim.partition.root.walk()
         if queue.quota_due_ms is not None or queue.quota_ran
     ]
 
@@ -115,42 +109,45 @@ def _quota(stage: Shim) -> list[Any]:
 # -- taking up again
 
 
-def load_state(stage: Shim, kept: dict[str, Any]) -> None:
+def load_state(shim: ShimState, kept: dict[str, Any]) -> None:
     """Take back queues and applications; the rest waits for the objects."""
-    partition = stage.partition
+    partition = shim.partition
     partition.counter = kept.get("counter", 0)
     for path, leaf in kept.get("queues", []):
-        _make_queue(stage, path, leaf=leaf)
+        _make_queue(shim, path, leaf=leaf)
     for values in kept.get("apps", []):
-        _take_application(stage, values)
+        _restore_application(shim, values)
     for path, due_ms, ran in kept.get("quota", []):
         queue = partition.queue(path)
         if queue is not None:
             queue.quota_due_ms, queue.quota_ran = due_ms, ran
-    stage.last_ms = kept.get("last")
-    stage.kept = kept.get("gangs", [])
-    same = kept.get("policy", stage.fingerprint) == stage.fingerprint
-    stage.continues = kept.get("policy") == stage.fingerprint
-    stage.clock = (
+    shim.last_cycle_ms = kept.get("last")
+    shim.stored_counts = {
+        name: kept.get(name, []) for name in ("allocating", "counted", "backoff")
+    }
+    shim.stored_gangs = kept.get("gangs", [])
+    same = kept.get("policy", shim.policy_hash) == shim.policy_hash
+    shim.same_policy = kept.get("policy") == shim.policy_hash
+    shim.stored_clock = (
         kept.get("dirty", True) or not same,
         kept.get("wake") if same else None,
     )
 
 
-def _make_queue(stage: Shim, path: str, *, leaf: bool) -> None:
+def _make_queue(shim: ShimState, path: str, *, leaf: bool) -> None:
     """Make a queue that a rule had made, where its parent still allows it."""
     above, _, name = path.rpartition(".")
-    parent = stage.partition.queue(above)
+    parent = shim.partition.queue(above)
     if parent is not None and not parent.leaf and name not in parent.children:
-        stage.partition.make_queue(parent, name, leaf=leaf)
+        shim.partition.make_queue(parent, name, leaf=leaf)
 
 
-def _take_application(stage: Shim, values: list[Any]) -> None:
+def _restore_application(shim: ShimState, values: list[Any]) -> None:
     name, path, user, groups, submit, state, since, tags, group, left = values
-    partition = stage.partition
+    partition = shim.partition
     queue = partition.queue(path) if path.startswith(ROOT) else None
     if queue is None or not queue.leaf:
-        incoming = placement.Incoming(user=user, groups=tuple(groups), tags=tags)
+        incoming = placement.Submission(user=user, groups=tuple(groups), tags=tags)
         queue = placement.place(partition, incoming) or placement.recovery(partition)
     app = Application(
         id=name,
@@ -165,88 +162,106 @@ def _take_application(stage: Shim, values: list[Any]) -> None:
     partition.add_application(app)
     partition.count_running(app)
     if app.state in _TIMED:
-        partition.timed[app.id] = app
+        partition.timed_apps[app.id] = app
     if left:
-        stage.gone[app.id] = None
+        shim.stored_apps[app.id] = None
 
 
-def take_up(stage: Shim, ask: Ask, kept: dict[str, Any]) -> None:
+def restore_pod(shim: ShimState, ask: Ask, kept: dict[str, Any]) -> None:
     """Give a restored pod back what its object remembers of it."""
-    app, partition = ask.app, stage.partition
+    app, partition = ask.app, shim.partition
     ask.triggered = kept.get("triggered", False)
     ask.checked_ms = kept.get("checked")
     ask.log = dict.fromkeys(kept.get("log", ()), 0)
-    app.submit_ms = min(app.submit_ms, ask.memory.submit_ms)
-    if app.slot is not None:
+    assert ask.pod is not None
+    app.submit_ms = min(app.submit_ms, ask.pod.submit_ms)
+    if app.order_entry is not None:
         app.queue.resort(app)
     if kept.get("preempted") and ask.node is not None:
         partition.mark_preempted([ask])
     if "reserved" in kept:
-        _reserve(stage, ask, *kept["reserved"])
-    told = app.id in stage.gone or app.id in partition.timed
-    if not told and app.state is not State.RUNNING:
+        _reserve(shim, ask, *kept["reserved"])
+    stored = app.id in shim.stored_apps or app.id in partition.timed_apps
+    if not stored and app.state is not State.RUNNING:
         placed = ask.node is not None and not ask.placeholder
         app.state = State.RUNNING if placed else State.ACCEPTED
         partition.count_running(app)
 
 
-def _reserve(stage: Shim, ask: Ask, name: str, at_ms: int) -> None:
-    node = stage.partition.nodes.by_name.get(name)
+def _reserve(shim: ShimState, ask: Ask, name: str, at_ms: int) -> None:
+    node = shim.partition.nodes.by_name.get(name)
     if node is not None:
-        stage.partition.reserve(ask, node, restore=True)
+        shim.partition.reserve(ask, node, restore=True)
         ask.reserved_ms = at_ms
 
 
-def finish(stage: Shim) -> None:
+def finish_restore(shim: ShimState) -> None:
     """Take up gangs, now that nodes and pods are there, and the clock."""
-    clock, stage.clock = stage.clock, None
-    kept, stage.kept = stage.kept, []
+    clock, shim.stored_clock = shim.stored_clock, None
+    kept, shim.stored_gangs = shim.stored_gangs, []
     for values in kept:
-        app = stage.partition.apps.get(values[0])
+        app = shim.partition.apps.get(values[0])
         if app is not None:
-            _take_gang(stage, app, values)
-    _order_nodes(stage)
+            _restore_gang(shim, app, values)
+    _restore_counts(shim)
+    _order_nodes(shim)
     if clock is not None:
-        stage.partition.dirty, stage.partition.wake_ms = clock
-        stage.partition.relook = True
+        shim.partition.dirty, shim.partition.due_ms = clock
+        shim.partition.recheck_all = True
 
 
-def _order_nodes(stage: Shim) -> None:
+def _restore_counts(shim: ShimState) -> None:
+    """Restore which applications count, where their pods do not show it."""
+    counts, shim.stored_counts = shim.stored_counts, {}
+    partition = shim.partition
+    for name in counts.get("allocating", ()):
+        if name in partition.apps:
+            partition.count_allocating(partition.apps[name])
+    for name in counts.get("counted", ()):
+        if name in partition.apps:
+            partition.limits.count(partition.apps[name])
+    for name, until_ms in counts.get("backoff", ()):
+        if name in partition.apps:
+            partition.apps[name].backoff_ms = until_ms
+
+
+def _order_nodes(shim: ShimState) -> None:
     """Put nodes that others use where they stood: restoring has moved them."""
-    order = stage.partition.nodes
+    order = shim.partition.nodes
     for node in list(order):
-        score = stage.scores.pop(node.name, None)
+        score = shim.stored_scores.pop(node.name, None)
         if score is not None:
             order.put_at(node, score)
-            stage.voice.displaced.add(node.name)
+            shim.recorder.displaced.add(node.name)
         elif node.occupied:
             order.move(node)
 
 
-def _take_gang(stage: Shim, app: Application, values: list[Any]) -> None:
-    _, groups, style, timeout, first, used, holders = values
-    found = {str(item["name"]): read_task_group(item) for item in groups}
-    app.gang = Gang(
-        groups=found, style=style, timeout_ms=timeout, first_ms=first, used=dict(used)
+def _restore_gang(shim: ShimState, app: Application, values: list[Any]) -> None:
+    _, items, style, timeout, first, used, holders = values
+    groups = {str(item["name"]): read_task_group(item) for item in items}
+    app.gang = GangState(
+        groups=groups, style=style, timeout_ms=timeout, first_ms=first, used=dict(used)
     )
-    stage.partition.ganged += 1
+    shim.partition.gang_count += 1
     for holder in holders:
-        _take_holder(stage, app, holder)
+        _restore_placeholder(shim, app, groups[holder[1]], holder)
 
 
-def _take_holder(stage: Shim, app: Application, values: list[Any]) -> None:
-    key, group, priority, create, rank, name, held, marks = values
-    partition = stage.partition
-    known = app.gang.groups[group]
+def _restore_placeholder(
+    shim: ShimState, app: Application, group: TaskGroup, values: list[Any]
+) -> None:
+    key, _, priority, create, rank, name, held, marks = values
+    partition = shim.partition
     ask = Ask(
         key=key,
         app=app,
-        resource=known.resource,
+        resource=group.resource,
         priority=priority,
         create_ms=create,
-        group=group,
+        group=group.name,
         placeholder=True,
-        refusal=known.refusal,
+        predicate=group.predicate,
     )
     ask.rank = rank
     ask.triggered, ask.checked_ms, ask.preempted, log = marks
@@ -254,8 +269,7 @@ def _take_holder(stage: Shim, app: Application, values: list[Any]) -> None:
     node = partition.nodes.by_name.get(name) if name else None
     if node is not None:
         partition.add_allocation(ask, node, restore=True)
-        partition.count_running(app)
     elif name is None:
         partition.add_ask(ask, restore=True)
         if held is not None:
-            _reserve(stage, ask, *held)
+            _reserve(shim, ask, *held)

@@ -6,8 +6,8 @@ from typing import Any
 
 from scheduler.records.objects import Object
 from scheduler.yunikorn import messages
-from scheduler.yunikorn.objects.application import Ask
-from scheduler.yunikorn.objects.node import Node, NodeOrder
+from scheduler.yunikorn.objects.model import Ask, Node
+from scheduler.yunikorn.objects.node_order import NodeOrder
 from scheduler.yunikorn.shim.recorder import UNSCHEDULABLE
 
 SCHEDULED = "PodScheduled"
@@ -53,7 +53,8 @@ def _unscheduled(reason: str, message: str) -> dict[str, str]:
 
 def _memory(ask: Ask) -> dict[str, Any]:
     """Return what a restart needs of one pod; whatever is as usual is left out."""
-    origin = ask.memory
+    origin = ask.pod
+    assert origin is not None
     memory: dict[str, Any] = {
         "queue": ask.app.queue.path,
         "submit": origin.submit_ms,

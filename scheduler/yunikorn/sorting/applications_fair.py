@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from scheduler.registry import register
-from scheduler.yunikorn.objects.application import Application
-from scheduler.yunikorn.objects.queue import Queue
+from scheduler.yunikorn.objects.model import Application, Queue
 from scheduler.yunikorn.resources import usage_shares
 
 

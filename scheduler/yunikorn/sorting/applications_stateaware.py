@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from scheduler.registry import register
-from scheduler.yunikorn.objects.application import Application, State
-from scheduler.yunikorn.objects.queue import Queue
+from scheduler.yunikorn.objects.model import Application, Queue, State
 
 _RUNNING = (State.RUNNING, State.RESUMING, State.COMPLETING)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.yunikorn.objects.queue import Queue
+from scheduler.yunikorn.objects.model import Queue
 from scheduler.yunikorn.resources import Amounts, fair_share
 
 
@@ -18,7 +18,7 @@ def children_in_order(parent: Queue, *, positional: bool) -> list[Queue]:
     waiting = [
         child
         for child in parent.children.values()
-        if child.wants and child.state != "Stopped"
+        if child.has_pending and child.state != "Stopped"
     ]
     if len(waiting) < 2:
         return waiting

@@ -1,4 +1,4 @@
-"""Run against a database of an earlier version: tells what has become of it, as JSON."""
+"""Run against a database of an earlier version: prints what it is now, as JSON."""
 
 from __future__ import annotations
 
@@ -23,21 +23,23 @@ def main() -> None:
     from sandbox.retention import archives
     from tests.sandbox.conftest import tick
 
-    told: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for sandbox in Sandbox.objects.order_by("created_at"):
-        told[sandbox.title] = opened(sandbox)
-    first = Sandbox.objects.get(title="From before")
-    actions.do_play(local_user(), first.pk)
-    tick(first, 5)
-    told["later"] = Sandbox.objects.get(pk=first.pk).hash
-    actions.do_undo(local_user(), first.pk)
-    again = actions.do_restore(local_user(), archives.write(first.pk))
-    told["again"] = again.hash == Sandbox.objects.get(pk=first.pk).hash
-    sys.stdout.write(json.dumps(told) + "\n")
+        found[sandbox.title] = opened(sandbox)
+    for title in sys.argv[1:]:
+        first = Sandbox.objects.get(title=title)
+        actions.do_play(local_user(), first.pk)
+        tick(first, 5)
+        found[title]["later"] = Sandbox.objects.get(pk=first.pk).hash
+        if title == "From before":
+            actions.do_undo(local_user(), first.pk)
+        again = actions.do_restore(local_user(), archives.write(first.pk))
+        found[title]["again"] = again.hash == Sandbox.objects.get(pk=first.pk).hash
+    sys.stdout.write(json.dumps(found) + "\n")
 
 
 def opened(sandbox: Any) -> dict[str, Any]:
-    """Return what a sandbox of before says of itself and of its past."""
+    """Return the hash, rows and worlds of a sandbox at each of its ticks."""
     from sandbox.page.rows import page_of
     from sandbox.world import history, worlds
 
@@ -55,7 +57,7 @@ def opened(sandbox: Any) -> dict[str, Any]:
     ]
     return {
         "hash": worlds.fresh(sandbox).hash(),
-        "told": sandbox.hash,
+        "stored": sandbox.hash,
         "rows": [len(page) for page in pages],
         "worlds": same,
         "events": history.events(sandbox).count(),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.yunikorn.gang import placeholders
-from scheduler.yunikorn.gang.placeholders import Gang, TaskGroup
-from scheduler.yunikorn.objects.application import Application, State
+from scheduler.yunikorn.objects.gang_state import GangState, TaskGroup
+from scheduler.yunikorn.objects.model import Application, State
 from tests.scheduler.yunikorn.worlds import World, cores, queue
 
 
@@ -23,7 +23,7 @@ def _form(world: World, members: int, size: float = 1, **given: Any) -> Applicat
     app = world.app("app", "root.q")
     group = TaskGroup(name="g", members=members, resource=cores(size))
     assert placeholders.form(
-        world.partition, app, Gang(groups={"g": group}, **given), 0
+        world.partition, app, GangState(groups={"g": group}, **given), 0
     )
     return app
 
@@ -110,11 +110,15 @@ def test_a_gang_larger_than_its_queue_is_rejected() -> None:
     world = World(queue("q", max=2), nodes={"n": 9}, laws="released")
     app = world.app("app", "root.q")
     group = TaskGroup(name="g", members=3, resource=cores(1))
-    assert not placeholders.form(world.partition, app, Gang(groups={"g": group}), 0)
+    assert not placeholders.form(
+        world.partition, app, GangState(groups={"g": group}), 0
+    )
 
 
 def test_a_gang_needs_a_queue_that_is_first_in_first_out() -> None:
     world = _world(application_sort_policy="fair")
     app = world.app("app", "root.q")
     group = TaskGroup(name="g", members=1, resource=cores(1))
-    assert not placeholders.form(world.partition, app, Gang(groups={"g": group}), 0)
+    assert not placeholders.form(
+        world.partition, app, GangState(groups={"g": group}), 0
+    )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from scheduler.records.hierarchy import PlacementRule, RuleFilter, Template
-from scheduler.yunikorn.placement.manager import Incoming, place
+from scheduler.yunikorn.placement.manager import Submission, place
 from tests.scheduler.yunikorn.worlds import World, cores, queue
 
-ANN = Incoming(queue="root.a", user="ann.b", tags={"namespace": "dev"})
+ANN = Submission(queue="root.a", user="ann.b", tags={"namespace": "dev"})
 
 
-def _placed(world: World, incoming: Incoming = ANN) -> str | None:
+def _placed(world: World, incoming: Submission = ANN) -> str | None:
     found = place(world.partition, incoming)
     return found.path if found is not None else None
 
@@ -26,12 +26,12 @@ def test_without_rules_the_queue_asked_for_counts() -> None:
 
 
 def test_without_rules_an_unknown_queue_is_refused() -> None:
-    assert _placed(_world(), Incoming(queue="root.b")) is None
+    assert _placed(_world(), Submission(queue="root.b")) is None
 
 
 def test_a_default_queue_is_the_last_resort() -> None:
     world = World(queue("default"))
-    assert _placed(world, Incoming(queue="root.b")) == "root.default"
+    assert _placed(world, Submission(queue="root.b")) == "root.default"
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_filter_lets_some_through(deny: bool, path: str | None) -> None:
 def test_a_made_queue_starts_from_the_template() -> None:
     rule = PlacementRule(name="provided", create=True)
     world = _world(rule, template=Template(max=cores(3)))
-    _placed(world, Incoming(queue="root.tenants.new"))
+    _placed(world, Submission(queue="root.tenants.new"))
     made = world.partition.queue("root.tenants.new")
     assert made is not None
     assert made.max == cores(3)

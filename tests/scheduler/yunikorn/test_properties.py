@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from scheduler.records.hierarchy import QueueSpec
 from scheduler.yunikorn.objects import invariants
-from scheduler.yunikorn.objects.application import Ask
-from scheduler.yunikorn.objects.queue import Queue
+from scheduler.yunikorn.objects.model import Ask, Queue
 from scheduler.yunikorn.preemption.guaranteed_documented import policy_of
 from tests.scheduler.yunikorn.worlds import World, queue
 

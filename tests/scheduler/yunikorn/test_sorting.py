@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from scheduler.registry import lookup
-from scheduler.yunikorn.objects.node import Node, NodeOrder
+from scheduler.yunikorn.objects.model import Node
+from scheduler.yunikorn.objects.node_order import NodeOrder
 from scheduler.yunikorn.sorting.queues import children_in_order
 from tests.scheduler.yunikorn.worlds import World, queue
 

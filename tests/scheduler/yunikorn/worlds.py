@@ -8,8 +8,7 @@ from typing import Any
 
 from scheduler.records.hierarchy import PartitionSpec, QueueSpec
 from scheduler.registry import lookup
-from scheduler.yunikorn.objects.application import Application, Ask
-from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.model import Application, Ask, Node
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.scheduling import cycle
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from scheduler.registry import register
 from scheduler.yunikorn import resources
-from scheduler.yunikorn.objects.application import Ask
-from scheduler.yunikorn.objects.node import Node
+from scheduler.yunikorn.objects.laws import PreemptionPlan
+from scheduler.yunikorn.objects.model import Ask, Node, Queue
 from scheduler.yunikorn.objects.partition import Partition
-from scheduler.yunikorn.objects.queue import Queue
 from scheduler.yunikorn.preemption import guaranteed, required_node
-from scheduler.yunikorn.preemption.victims import Plan
 
 _SORTS = ("fifo", "fair")
 
@@ -38,7 +36,7 @@ class Released:
 
     def choose(
         self, partition: Partition, ask: Ask, *, nodes_tried: bool
-    ) -> Plan | str:
+    ) -> PreemptionPlan | str:
         """Return victims and their node for an ask, or why there are none."""
         return guaranteed.choose(partition, ask, nodes_tried=nodes_tried)
 

@@ -1,0 +1,71 @@
+"""What the shim knows of the cluster beside the core's partition."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import msgspec
+
+from scheduler.records.hierarchy import PartitionSpec
+from scheduler.records.objects import Key, Object
+from scheduler.records.pod import Pod
+from scheduler.records.policy import Policy, YuniKorn
+from scheduler.registry import lookup
+from scheduler.stage import Context
+from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.resources import Amounts
+from scheduler.yunikorn.shim.recorder import DecisionRecorder
+
+STAGE = "yunikorn"
+
+
+class ShimState:
+    """One partition, and what was read from the objects of the cluster."""
+
+    name = STAGE
+
+    def __init__(self, context: Context, policy: Policy, spec: PartitionSpec) -> None:
+        self.context = context
+        section = policy.spec.yunikorn
+        self.recorder = DecisionRecorder(context)
+        laws = lookup("laws", section.laws)()
+        self.partition = Partition(spec, laws, self.recorder)
+        self.partition.now_ms = context.now_ms
+        self.policy_hash = hash_of(section)
+        self.opted_out: dict[str, bool] = {}  # PriorityClass -> says "false"
+        self.foreign: dict[Key, tuple[str, Amounts]] = {}  # pod -> node, use
+        #: Node name -> pods that run on it, while the node is not known.
+        self.waiting_for_node: dict[str, dict[Key, Object]] = {}
+        self.rejected: dict[Key, str] = {}  # pod -> why
+        #: Applications that their pods alone do not describe: stored by name.
+        self.stored_apps: dict[str, None] = {}
+        self.records: dict[str, Pod] = {}  # by ask key, foreign pods by path
+        #: Namespace -> labels, and -> annotations.
+        self.namespaces: dict[str, dict[str, str]] = {}
+        self.annotations: dict[str, dict[str, str]] = {}
+        self.last_cycle_ms: int | None = None
+        # While a stored state is being restored:
+        self.same_policy = False  # it was stored under the present policy
+        self.stored_gangs: list[Any] = []  # restored after all pods
+        self.stored_scores: dict[str, float] = {}  # node -> place in the order
+        self.stored_counts: dict[str, list[Any]] = {}
+        self.stored_clock: tuple[bool, int | None] | None = None
+        for path in spec.unsimulated:
+            context.journal.complain(f"queues.yaml: {path} is not simulated")
+        self._warn_deprecated()
+
+    def _warn_deprecated(self) -> None:
+        for queue in self.partition.root.walk():
+            named = queue.own_texts.get("application.sort.policy", "").lower()
+            if named == "stateaware" and not self.partition.laws.starting:
+                self.context.journal.complain(
+                    f"{queue.path}: Sort policy 'stateaware' is deprecated; "
+                    "using 'fifo' instead"
+                )
+
+
+def hash_of(section: YuniKorn) -> str:
+    """Return a short text that changes with the policy's section."""
+    data = msgspec.msgpack.encode(section, order="sorted")
+    return hashlib.blake2b(data, digest_size=8).hexdigest()
