@@ -322,7 +322,7 @@ class KubeStage:
         """Let the binding cycles go on; return whether there are pods to try now."""
         for scheduler in self._in_order():
             scheduler.run_binding_cycles()
-        return any(p.queue.ready() or p.signals for p in self.schedulers)
+        return any(scheduler.ready() for scheduler in self.schedulers)
 
     def _in_order(self) -> list[Scheduler]:
         """Return the schedulers with a drawn one first: nobody always wins."""
@@ -342,7 +342,7 @@ class KubeStage:
         times = [
             at for scheduler in self.schedulers if (at := scheduler.due()) is not None
         ]
-        if any(p.queue.ready() or p.signals for p in self.schedulers):
+        if any(scheduler.ready() for scheduler in self.schedulers):
             times.append(max(self.context.now_ms, self._stalled_until))
         return min(times, default=None)
 

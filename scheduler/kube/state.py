@@ -183,7 +183,9 @@ def _restore_pending(scheduler: Scheduler, pod: Pod, kept: dict[str, Any]) -> No
     if "held" in kept:
         assumed = load_assumed(scheduler, queued, kept["held"])
         scheduler.assumed[pod.key] = assumed
-        if not assumed.waits:
+        if assumed.bind_at is not None:
+            scheduler.queue_binding(assumed)
+        elif not assumed.waits:
             scheduler.queue.done(queued)
         scheduler.cluster.place(pod, assumed.node)
         scheduler.host.lock(scheduler, assumed.node)

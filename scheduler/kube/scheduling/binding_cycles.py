@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from typing import Any
 
 from scheduler.decisions import Unreserve
@@ -10,7 +11,7 @@ from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
 from scheduler.kube.framework.status import Code, Status
 from scheduler.kube.scheduling.assumed_pod import AssumedPod
-from scheduler.kube.scheduling.event_handlers import EventHandlers, one_node
+from scheduler.kube.scheduling.event_handlers import DELETED, EventHandlers, one_node
 from scheduler.records.objects import Key
 
 
@@ -21,7 +22,7 @@ class BindingCycles(EventHandlers):
     """
 
     def run_binding_cycles(self) -> None:
-        """Carry out what was signalled to one assumed pod, else bind those that may.
+        """Carry out what was signalled to one assumed pod, else bind one that may.
 
         Binding cycles run beside the scheduling loop: one gets its turn when
         the loop has no pod to try, and what it frees is tried for before the
@@ -39,24 +40,49 @@ class BindingCycles(EventHandlers):
             self._reject(assumed, status)
             self._activate()
             return
-        self._bind_due()
+        self._bind_next()
 
     def _start_binding(self, assumed: AssumedPod) -> None:
         assumed.bind_at = self.context.now_ms + self.host.bind_latency_ms
-        self.queue.done(assumed.queued)
+        self.queue_binding(assumed)
 
-    def _bind_due(self) -> None:
-        """End the binding cycles whose time has come, in the order of choosing."""
-        now = self.context.now_ms
-        for assumed in sorted(self.assumed.values(), key=lambda assumed: assumed.order):
-            due = assumed.bind_at is not None and assumed.bind_at <= now
-            if (
-                due
-                and not assumed.waits
-                and self.assumed.get(assumed.pod.key) is assumed
-            ):
-                self._bind(assumed)
-                self._activate()
+    def _end_deleted(self) -> None:
+        """End the binding cycles of pods deleted while they waited.
+
+        The cycle of such a pod ends while the loop tries its next one.
+        """
+        for assumed in list(self.assumed.values()):
+            if assumed.deleted:
+                self._reject(assumed, Status(Code.UNSCHEDULABLE, (DELETED,)))
+
+    def ready(self) -> bool:
+        """Return whether there is something to do at this instant."""
+        if self.queue.ready() or self.signals:
+            return True
+        at = self._next_binding()
+        return at is not None and at <= self.context.now_ms
+
+    def _next_binding(self) -> int | None:
+        """Return when the next binding is written; passes over those given up."""
+        while self.bindings:
+            at, _, assumed = self.bindings[0]
+            if self.assumed.get(assumed.pod.key) is assumed:
+                return at
+            heapq.heappop(self.bindings)
+        return None
+
+    def _bind_next(self) -> None:
+        """End the first binding cycle that is due."""
+        at = self._next_binding()
+        if at is not None and at <= self.context.now_ms:
+            self._bind(heapq.heappop(self.bindings)[2])
+            self._activate()
+
+    def queue_binding(self, assumed: AssumedPod) -> None:
+        """Take up the binding cycle of a pod whose `bind_at` is set."""
+        assert assumed.bind_at is not None
+        heapq.heappush(self.bindings, (assumed.bind_at, assumed.order, assumed))
+        self.queue.done(assumed.queued)
 
     def _bind(self, assumed: AssumedPod) -> None:
         """End the binding cycle: PreBind, Bind, PostBind."""
@@ -124,11 +150,9 @@ class BindingCycles(EventHandlers):
     def due(self) -> int | None:
         """Return the next instant with a timer."""
         times = [t for assumed in self.assumed.values() for t in assumed.waits.values()]
-        times += [
-            assumed.bind_at
-            for assumed in self.assumed.values()
-            if assumed.bind_at is not None and not assumed.waits
-        ]
+        binding = self._next_binding()
+        if binding is not None:
+            times.append(binding)
         later = self.queue.due()
         if later is not None:
             times.append(later)

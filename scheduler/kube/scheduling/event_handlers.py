@@ -60,6 +60,7 @@ class EventHandlers:
         self.nominations = Nominations()
         self.extenders = extenders(self)
         self.assumed: dict[Key, AssumedPod] = {}
+        self.bindings: list[tuple[int, int, AssumedPod]] = []  # a heap: at, order
         self.signals: list[tuple[Key, Status]] = []
         self.to_activate: list[Key] = []
         self.frameworks: dict[str, Framework] = {}
@@ -141,17 +142,15 @@ class EventHandlers:
     def pod_gone(self, pod: Pod) -> None:
         """Forget a pod that was waiting, assumed or placed.
 
-        One that waits on Permit keeps its place until its binding cycle has
-        ended with the rejection, though its going is announced at once.
+        One that waits on Permit is announced and taken out of its group at
+        once, but keeps its place until its binding cycle has ended.
         Source: docs/semantics/kube-scheduler.md#deleting-a-pod-that-waits-on-permit.
         """
         assumed = self.assumed.get(pod.key)
         self.queue.remove(pod.key)
         self.nominations.remove(pod.key)
         if assumed is not None and assumed.waits:
-            assumed.deleted = True
-            self.signal(pod.key, Status(Code.UNSCHEDULABLE, (DELETED,)))
-            self.queue.move(Event(events.POD_DELETED, old=pod))
+            self._delete_waiting(assumed)
             return
         if assumed is not None:
             self._release(assumed)
@@ -161,12 +160,22 @@ class EventHandlers:
         name = events.POD_DELETED if found else events.PENDING_DELETED
         self.queue.move(Event(name, old=pod))
 
+    def _delete_waiting(self, assumed: AssumedPod) -> None:
+        pod = assumed.pod
+        assumed.deleted = True
+        self.signal(pod.key, Status(Code.UNSCHEDULABLE, (DELETED,)))
+        assumed.waits.clear()
+        # First the event: who is tried next is settled before the group's time moves.
+        self.queue.move(Event(events.POD_DELETED, old=pod))
+        assumed.framework.unreserve(assumed.state, pod, assumed.node)
+
     def _release(self, assumed: AssumedPod) -> None:
         """Give back what an assumed pod holds."""
         pod = assumed.pod
         del self.assumed[pod.key]
         self.signals = [(key, s) for key, s in self.signals if key != pod.key]
-        assumed.framework.unreserve(assumed.state, pod, assumed.node)
+        if not assumed.deleted:
+            assumed.framework.unreserve(assumed.state, pod, assumed.node)
         self.cluster.unplace(pod.key)
         self.host.unlock(self, assumed.node)
 

@@ -25,6 +25,7 @@ class Scheduler(BindingCycles):
         if queued is None:
             return None
         self._scheduling_cycle(queued)
+        self._end_deleted()
         self._activate()
         return queued
 
