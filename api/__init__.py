@@ -1,3 +1,3 @@
-"""HTTP: routes, views and documents over the rooms below."""
+"""HTTP: routes, views and documents over the packages below."""
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from sandbox.models.access import hash_of
 _NOTED_EVERY = datetime.timedelta(minutes=1)
 
 
-class ByToken(BaseAuthentication):
+class TokenAuthentication(BaseAuthentication):
     """`Authorization: Bearer ql_...`; for programs, which have no cookie to forge."""
 
     def authenticate(self, request: Request) -> tuple[User, Token] | None:
@@ -51,7 +51,7 @@ def token_of(secret: str) -> Token | None:
 class LocalOrSession(SessionAuthentication):
     """Sign-in by session with CSRF checks; in the default run nobody signs in.
 
-    There the doors are loopback, Host and Origin, which sandbox.base.security keeps.
+    There loopback, Host and Origin are checked, which sandbox.base.security keeps.
     """
 
     def authenticate(self, request: Request) -> tuple[User, None] | None:
@@ -66,10 +66,10 @@ class LocalOrSession(SessionAuthentication):
         return 'Session realm="quotalab"'
 
 
-class ByTokenScheme(OpenApiAuthenticationExtension):
+class TokenAuthenticationScheme(OpenApiAuthenticationExtension):
     """How the OpenAPI document describes it."""
 
-    target_class = "api.authentication.ByToken"
+    target_class = "api.authentication.TokenAuthentication"
     name = "token"
 
     def get_security_definition(self, auto_schema: object) -> dict[str, str]:

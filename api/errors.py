@@ -1,4 +1,4 @@
-"""Errors of the rooms below as Kubernetes-style Status bodies."""
+"""Errors of the packages below as Kubernetes-style Status bodies."""
 
 from __future__ import annotations
 

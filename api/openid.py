@@ -17,7 +17,7 @@ from django.http import HttpRequest, HttpResponse
 from joserfc.errors import JoseError
 from requests import RequestException
 
-from api.arrivals import AwayError, UnfitError
+from api.oidc_errors import InvalidCallbackError, ProviderUnavailableError
 from sandbox.base.environment import Provider
 
 #: Signatures that only the provider can make; never "none", never a shared secret.
@@ -29,7 +29,7 @@ _UNFIT = (OAuthError, JoseError, ValueError, KeyError, TypeError, RuntimeError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
+class ProviderLogin:
     """Somebody who came back from the provider."""
 
     claims: Mapping[str, Any]
@@ -37,7 +37,7 @@ class Arrival:
     end_session: str  # where to sign out at the provider; "" when it has no such place
 
 
-def depart(request: HttpRequest, provider: Provider, back: str) -> HttpResponse:
+def redirect(request: HttpRequest, provider: Provider, back: str) -> HttpResponse:
     """Return the way to the provider, with state, nonce and a PKCE challenge.
 
     They are kept in the session until the person is back at the address `back`.
@@ -45,26 +45,26 @@ def depart(request: HttpRequest, provider: Provider, back: str) -> HttpResponse:
     try:
         answer: HttpResponse = _client(provider).authorize_redirect(request, back)
     except (RequestException, *_UNFIT) as error:
-        raise AwayError(str(error)) from error
+        raise ProviderUnavailableError(str(error)) from error
     return answer
 
 
-def arrive(request: HttpRequest, provider: Provider) -> Arrival:
+def handle_callback(request: HttpRequest, provider: Provider) -> ProviderLogin:
     """Return who comes back. Raises UnfitError, or AwayError when nobody answers."""
     try:
         client = _client(provider)
         token = client.authorize_access_token(
             request, claims_options=_wanted(provider), leeway=LEEWAY_S
         )
-        return Arrival(
+        return ProviderLogin(
             claims=_complete(client, provider, token),
             id_token=token["id_token"],
             end_session=client.server_metadata.get("end_session_endpoint", ""),
         )
     except RequestException as error:
-        raise AwayError(str(error)) from error
+        raise ProviderUnavailableError(str(error)) from error
     except _UNFIT as error:
-        raise UnfitError(f"{type(error).__name__}: {error}") from error
+        raise InvalidCallbackError(f"{type(error).__name__}: {error}") from error
 
 
 def _client(provider: Provider) -> Any:
@@ -84,7 +84,9 @@ def _client(provider: Provider) -> Any:
     )
     metadata = client.load_server_metadata()
     if metadata.get("issuer") != provider.issuer:
-        raise AwayError(f"{provider.issuer} calls itself {metadata.get('issuer')!r}")
+        raise ProviderUnavailableError(
+            f"{provider.issuer} calls itself {metadata.get('issuer')!r}"
+        )
     offered = metadata.get("id_token_signing_alg_values_supported") or ["RS256"]
     fit = [name for name in offered if name in ALGORITHMS]
     metadata["id_token_signing_alg_values_supported"] = fit or ["RS256"]
@@ -106,12 +108,12 @@ def _complete(
 ) -> dict[str, Any]:
     """Return the ID token's claims, and what the userinfo endpoint adds to them."""
     if not token.get("userinfo"):
-        raise UnfitError("the answer holds no ID token")
+        raise InvalidCallbackError("the answer holds no ID token")
     claims = dict(token["userinfo"])
     lacking = {"preferred_username", "email", provider.groups_claim} - set(claims)
     if lacking and client.server_metadata.get("userinfo_endpoint"):
         more = client.userinfo(token=token)
         if more.get("sub") != claims["sub"]:
-            raise UnfitError("the userinfo is about somebody else")
+            raise InvalidCallbackError("the userinfo is about somebody else")
         claims = {**more, **claims}
     return claims

@@ -13,7 +13,7 @@ from sandbox.models.access import Scope
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-class WithinScope(IsAuthenticated):
+class HasScope(IsAuthenticated):
     """Somebody who signed in, or a token whose scope covers the request.
 
     A view that lets people in or out, or makes tokens, sets `scope = "admin"`.
@@ -22,7 +22,7 @@ class WithinScope(IsAuthenticated):
     message = "the token's scope does not cover this request"
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        """Tell whether the request may go on to the checks of the sandbox."""
+        """Return whether the request may go on to the checks of the sandbox."""
         if not super().has_permission(request, view):
             return False
         token = request.auth

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from api.arrivals import AwayError, UnfitError
+from api.oidc_errors import InvalidCallbackError, ProviderUnavailableError
 from api.signing import SIGNED_IN_BY, form, slow_down, target_of
 from sandbox import actions
 from sandbox.actions.access import note
@@ -39,8 +39,8 @@ def go(request: HttpRequest) -> HttpResponse:
     request.session[_WANTED] = target
     try:
         there = request.build_absolute_uri(reverse("provider-back"))
-        return openid.depart(request, provider, there)
-    except AwayError as error:
+        return openid.redirect(request, provider, there)
+    except ProviderUnavailableError as error:
         logger.warning("the provider is away: %s", error)
         return form(request, target, AWAY, 502)
 
@@ -55,10 +55,10 @@ def back(request: HttpRequest) -> HttpResponse:
     target = str(request.session.pop(_WANTED, "/"))
     try:
         return _welcomed(request, provider, target)
-    except AwayError as error:
+    except ProviderUnavailableError as error:
         logger.warning("the provider is away: %s", error)
         return form(request, target, AWAY, 502)
-    except UnfitError as error:
+    except InvalidCallbackError as error:
         logger.warning("a sign-in was refused: %s", error)
         return form(request, target, REFUSED, 401)
     except ForbiddenError as error:
@@ -70,7 +70,7 @@ def back(request: HttpRequest) -> HttpResponse:
 def _welcomed(request: HttpRequest, provider: Provider, target: str) -> HttpResponse:
     from api import openid
 
-    arrival = openid.arrive(request, provider)
+    arrival = openid.handle_callback(request, provider)
     user = actions.do_recognise(provider, arrival.claims)
     login(request, user)
     request.session[SIGNED_IN_BY] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.answers import describe
+from api.record_schemas import describe
 
 _STATUS = {
     "type": "object",

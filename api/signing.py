@@ -152,7 +152,7 @@ def slow_down(request: HttpRequest) -> HttpResponse | None:
 
 
 def too_many(request: HttpRequest) -> bool:
-    """Count a try of this address; tell whether there were too many in a minute."""
+    """Count a try of this address; return whether there were too many in a minute."""
     most = settings.LIMITS["sign_ins_per_minute"]
     key = f"sign-in-{request.META.get('REMOTE_ADDR', '')}"
     cache.add(key, 0, timeout=60)

@@ -37,7 +37,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Addresses of scheduler extenders that may be called; none by default.
 EXTENDERS = environment.items("QUOTALAB_EXTENDERS")
 
-# ------------------------------------------------------------- the rooms
+# ------------------------------------------------------------- the apps
 
 INSTALLED_APPS = [
     "sandbox",
@@ -109,9 +109,9 @@ PULSE_EXPIRES_S = 1.0
 #: How often what is no longer to be kept is looked for.
 TIDY_EVERY_S = 60.0
 
-# --------------------------------------------------------------- the doors
+# -------------------------------------------------------------- security --
 
-# The default run is plain HTTP on loopback; a server answers by HTTPS unless told
+# The default run is plain HTTP on loopback; a server answers by HTTPS unless set
 # otherwise. Behind a proxy, uvicorn takes X-Forwarded-Proto from the addresses in
 # FORWARDED_ALLOW_IPS; Django itself trusts no such header.
 HTTPS = environment.flag("HTTPS", default=SERVER)
@@ -135,7 +135,7 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 X_FRAME_OPTIONS = "DENY"
-# Bodies are capped before Django reads them, by path (sandbox/live/bodies.py).
+# Bodies are capped before Django reads them, by path (sandbox/live/body_limits.py).
 DATA_UPLOAD_MAX_MEMORY_SIZE = None
 
 #: Sign-in at a provider of OpenID Connect; None where OIDC_ISSUER is not set.
@@ -205,10 +205,10 @@ REST_FRAMEWORK: dict[str, Any] = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "api.authentication.ByToken",
+        "api.authentication.TokenAuthentication",
         "api.authentication.LocalOrSession",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["api.permissions.WithinScope"],
+    "DEFAULT_PERMISSION_CLASSES": ["api.permissions.HasScope"],
     "DEFAULT_THROTTLE_CLASSES": ["api.throttles.PerPerson", "api.throttles.Writes"],
     "NUM_PROXIES": environment.number("PROXIES", 0),
     "EXCEPTION_HANDLER": "api.errors.answer",

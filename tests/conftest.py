@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 pytest_plugins = [
     "tests.services.bus",
     "tests.services.postgres",
-    "tests.services.house",
+    "tests.services.default_run",
     "tests.services.provider",
     "tests.services.server",
     "tests.services.browser",

@@ -125,7 +125,7 @@ class Operations(Sender):
         to_tick: int | None = None,
         with_: str | None = None,
     ) -> Comparison:
-        """Return where they part, who fares how, preemptions, curves and totals."""
+        """Return where they part, whose outcome differs, preemptions, curves and totals."""
         return cast('Comparison', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/compare", query=given({'points': points, 'toTick': to_tick, 'with': with_})))
 
     def convert(
@@ -800,7 +800,7 @@ class AsyncOperations(AsyncSender):
         to_tick: int | None = None,
         with_: str | None = None,
     ) -> Comparison:
-        """Return where they part, who fares how, preemptions, curves and totals."""
+        """Return where they part, whose outcome differs, preemptions, curves and totals."""
         return cast('Comparison', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/compare", query=given({'points': points, 'toTick': to_tick, 'with': with_})))
 
     async def convert(

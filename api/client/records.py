@@ -103,8 +103,8 @@ class Comparison(TypedDict):
     historyFrom: int
     sameSubjects: bool
     differences: list[Difference]
-    counts: list[Counts]
-    workloads: list[Fare]
+    counts: list[OutcomeCounts]
+    workloads: list[OutcomeDiff]
     moreWorkloads: int
     preemptions: list[Preemptions]
     series: Series
@@ -149,16 +149,6 @@ class Converted(TypedDict):
     changedAt: str
     findings: list[Finding]
     losses: list[Loss]
-
-
-class Counts(TypedDict):
-    """How many workloads fare how in another branch."""
-
-    same: int
-    earlier: int
-    later: int
-    never: int
-    only: int
 
 
 class Create(TypedDict):
@@ -215,7 +205,7 @@ class Curves(TypedDict):
 
 
 class Database(TypedDict):
-    """What the whole database takes; free = room in it for new rows (SQLite)."""
+    """What the whole database takes; free = space in it for new rows (SQLite)."""
 
     bytes: int
     free: int
@@ -320,25 +310,6 @@ class ExperimentList(TypedDict):
 
     items: list[Experiment]
     remaining: int
-
-
-class Fare(TypedDict):
-    """A workload that fares differently; one verdict per other branch."""
-
-    subject: str
-    verdicts: list[VerdictsEnum]
-    fates: list[Fate]
-
-
-class Fate(TypedDict):
-    """How a workload fared in one branch."""
-
-    arrivedMs: int | None
-    firstMs: int | None
-    startedMs: int | None
-    finishedMs: int | None
-    evictions: int
-    spans: list[Span]
 
 
 class File(TypedDict):
@@ -453,7 +424,7 @@ class Kind(TypedDict):
 
 
 class Lesson(TypedDict):
-    """A lesson; `code` is told to the owner of the sandbox alone."""
+    """A lesson; `code` is shown to the owner of the sandbox alone."""
 
     running: bool
     version: int
@@ -491,7 +462,7 @@ class LinkList(TypedDict):
 
 
 class Look(TypedDict):
-    """Where the presenter's page is, and which answers were told."""
+    """Where the presenter's page is, and which answers were shown."""
 
     view: str
     query: NotRequired[str]
@@ -645,6 +616,24 @@ class OpenLink(TypedDict):
     """The secret of a link."""
 
     secret: str
+
+
+class OutcomeCounts(TypedDict):
+    """How many workloads ended how in another branch."""
+
+    same: int
+    earlier: int
+    later: int
+    never: int
+    only: int
+
+
+class OutcomeDiff(TypedDict):
+    """A workload whose outcome differs; one verdict per other branch."""
+
+    subject: str
+    verdicts: list[VerdictsEnum]
+    timelines: list[Timeline]
 
 
 class Patch(TypedDict):
@@ -866,7 +855,7 @@ class Share(TypedDict):
 
 
 class Span(TypedDict):
-    """A stretch of a life."""
+    """A span of a timeline."""
 
     state: SpanStateEnum
     fromMs: int
@@ -914,6 +903,17 @@ class Tally(TypedDict):
     count: int
 
 
+class Timeline(TypedDict):
+    """What happened to a workload in one branch."""
+
+    arrivedMs: int | None
+    firstMs: int | None
+    startedMs: int | None
+    finishedMs: int | None
+    evictions: int
+    spans: list[Span]
+
+
 class Token(TypedDict):
     """A token; its secret is only in the answer that made it."""
 
@@ -959,7 +959,7 @@ class Use(TypedDict):
 
 
 class Verdict(TypedDict):
-    """An assertion about one variant; null = a simulation cannot tell."""
+    """An assertion about one variant; null = a simulation cannot show it."""
 
     variant: int
     text: str
@@ -1033,7 +1033,7 @@ class Waiting(TypedDict):
     of: int
     ahead: list[str]
     moreAhead: int
-    parked: bool
+    inadmissible: bool
     sticky: bool
     strategy: str
     notBeforeMs: int | None
@@ -1042,13 +1042,13 @@ class Waiting(TypedDict):
 class Attempt(TypedDict):
     """What one admission cycle decides about the workload now. `ran` is False when
     the workload may not be tried; `reason` and `message` say why. `order` is its
-    turn among `heads`, from 1. `fate`: "admitted", "preempting", "skipped"
+    turn among `heads`, from 1. `status`: "admitted", "preempting", "skipped"
     (others of the cycle came first), "held" (pods of those admitted are waited
     for) or "refused".
     """
 
     ran: bool
-    fate: str
+    status: str
     reason: str
     message: str
     borrow: int
@@ -1186,7 +1186,7 @@ class StepRecord(TypedDict):
     reservedMs: int | None
     held: list[Amount]
     test: Test | None
-    room: list[Room]
+    quotaChecks: list[QuotaCheck]
     fits: bool | None
     borrowing: bool | None
     rule: str
@@ -1213,7 +1213,7 @@ class Test(TypedDict):
     cells: list[Standing]
 
 
-class Room(TypedDict):
+class QuotaCheck(TypedDict):
     """What is free for a request at one step of a search. `amount` is asked.
     `within_nominal` is what is left of the ClusterQueue's own quota where it may
     not borrow, None where it may.
@@ -1522,7 +1522,7 @@ class Head(TypedDict):
     requests: list[Amount]
     shareAfter: float | None
     borrow: int
-    fate: str
+    status: str
     reason: str
     message: str
     targets: list[VictimRecord]
@@ -1627,11 +1627,11 @@ class CohortRow(TypedDict):
     implicit: bool
     weight: str
     share: str
-    cells: list[Cell]
+    cells: list[QuotaCell]
     lendable: dict[str, str]
 
 
-class Cell(TypedDict):
+class QuotaCell(TypedDict):
     """Quota and usage of one (flavor, resource) at one node of the quota tree."""
 
     flavor: str
@@ -1659,14 +1659,14 @@ class ClusterQueueRow(TypedDict):
     inactiveReason: str
     weight: str
     share: str
-    cells: list[Cell]
-    counts: CountsRecord
+    cells: list[QuotaCell]
+    counts: WorkloadCounts
     withinClusterQueue: str
     reclaimWithinCohort: str
     borrowWithinCohort: str
 
 
-class CountsRecord(TypedDict):
+class WorkloadCounts(TypedDict):
     """Workloads by state."""
 
     pending: int
@@ -1678,7 +1678,7 @@ class CountsRecord(TypedDict):
 
 
 class LocalQueueRow(TypedDict):
-    """A LocalQueue: the door of a namespace to a ClusterQueue."""
+    """A LocalQueue: the queue of a namespace that leads to a ClusterQueue."""
 
     kind: Literal['LocalQueue']
     key: str
@@ -1687,7 +1687,7 @@ class LocalQueueRow(TypedDict):
     clusterQueue: str
     stopPolicy: str
     active: bool
-    counts: CountsRecord
+    counts: WorkloadCounts
 
 
 class ResourceFlavorRow(TypedDict):

@@ -123,7 +123,7 @@ class Resources(ClusterView):
 
 
 def aggregated(request: Request) -> bool:
-    """Tell whether the client takes all of discovery in one answer."""
+    """Return whether the client takes all of discovery in one answer."""
     accept = request.headers.get("Accept", "").replace(" ", "")
     return "g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" in accept
 

@@ -179,7 +179,7 @@ class One(Present):
 
 
 class Status(Present):
-    """The status of an object: what is told of it, not what is decided.
+    """The status of an object: what is reported of it, not what is decided.
 
     Of a Workload the reclaimable pods, of a Node what it has; schedulers write
     the rest themselves, and what is given of it is left as it is.

@@ -10,7 +10,7 @@ from typing import Any
 
 from rest_framework.serializers import ValidationError
 
-#: List field -> the field by which its items are told apart.
+#: List field -> the field by which its items are distinguished.
 MERGE_KEYS = {
     "containers": "name",
     "initContainers": "name",

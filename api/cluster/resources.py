@@ -58,7 +58,7 @@ class Resource:
 
     @property
     def is_events(self) -> bool:
-        """Tell whether these are core Events, which are made of our own events."""
+        """Return whether these are core Events, which are made of our own events."""
         return (self.kind.group, self.version, self.kind.plural) == EVENTS
 
     @property

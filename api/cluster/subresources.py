@@ -30,7 +30,7 @@ SCALED = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
 
 
 class Served(NamedTuple):
-    """One subresource as discovery tells of it."""
+    """One subresource as discovery lists it."""
 
     name: str
     group: str

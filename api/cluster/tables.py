@@ -174,7 +174,7 @@ def _completions(document: Document) -> str:
 
 
 def _duration(document: Document) -> str:
-    """Return how long a Job ran; "" while it has not ended, as its rows tell no now."""
+    """Return how long a Job ran; "" while it has not ended, as its rows hold no current time."""
     began = _path("status.startTime")(document)
     ended = _path("status.completionTime")(document)
     return age(began, durations.stamp_us(ended)) if began and ended else ""

@@ -73,7 +73,7 @@ def _answer(request: Request, version: str, items: list[dict[str, Any]]) -> Resp
 
 def _pending(sandbox: Sandbox, queue: str) -> list[dict[str, Any]]:
     """Return the line of a ClusterQueue; positions count from 0."""
-    with worlds.looking_at(sandbox) as world:
+    with worlds.reading(sandbox) as world:
         if world.kueue is None:
             return []
         known = world.kueue.cluster.forest.queues.get(queue)
@@ -88,8 +88,8 @@ def _line(world: Any, queue: Any) -> list[dict[str, Any]]:
     for position, work in enumerate(_in_order(queue)):
         obj = world.objects[Key("Workload", work.key.namespace, work.key.name)]
         local = str(obj.spec.get("queueName") or "")
-        door = (work.key.namespace, local)
-        inner = seen[door] = seen.get(door, -1) + 1
+        local_queue = (work.key.namespace, local)
+        inner = seen[local_queue] = seen.get(local_queue, -1) + 1
         metadata = obj.manifest["metadata"]
         fields = ("name", "namespace", "creationTimestamp", "ownerReferences", "uid")
         items.append(

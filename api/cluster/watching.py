@@ -44,7 +44,7 @@ Event = dict[str, Any]
 
 
 class Watch:
-    """What one client watches, and what it was told already."""
+    """What one client watches, and what it was sent already."""
 
     def __init__(
         self, request: Request, sandbox: Sandbox, resource: Resource, namespace: str

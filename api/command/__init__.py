@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from api.client import ApiError
 from api.command.completion import script
 from api.command.local import InProcess, begin, manage
+from api.command.output import show
 from api.command.parser import LOCAL, parser
-from api.command.showing import show
 from api.command.verbs import VERBS, Asked, WrongError
 
 
@@ -70,8 +70,8 @@ def _refused(error: ApiError, *, as_json: bool) -> None:
     for cause in error.causes:
         place = f"{cause['file']}:{cause['line']}: " if cause.get("file") else ""
         field = f"{cause['field']}: " if cause.get("field") else ""
-        told = str(cause.get("message", ""))
-        told = told.removeprefix(field)
-        print(f"  {place}{field}{told}", file=sys.stderr)
+        message = str(cause.get("message", ""))
+        message = message.removeprefix(field)
+        print(f"  {place}{field}{message}", file=sys.stderr)
     if error.code == 401:
         print("  name a token with --token or QUOTALAB_TOKEN", file=sys.stderr)

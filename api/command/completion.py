@@ -109,9 +109,9 @@ def _fish(parts: dict[str, argparse.ArgumentParser], helps: dict[str, str]) -> s
         seen = f"complete -c quotalab -n '__fish_seen_subcommand_from {name}'"
         for action in _options(part):
             long = [o.removeprefix("--") for o in action.option_strings if "--" in o]
-            told = _quoted((action.help or "").replace("%%", "%"))
+            help_text = _quoted((action.help or "").replace("%%", "%"))
             needs = "" if action.nargs == 0 else " -r"
-            lines += [f"{seen} -l {option}{needs} -d {told}" for option in long]
+            lines += [f"{seen} -l {option}{needs} -d {help_text}" for option in long]
         for action in part._actions:
             if action.choices:
                 values = " ".join(map(str, action.choices))

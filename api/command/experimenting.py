@@ -1,4 +1,4 @@
-"""The verb `experiment`: the exit status tells of its assertions, for CI."""
+"""The verb `experiment`: the exit status says whether its assertions hold, for CI."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from api.command.showing import Bar, Found
+from api.command.output import Bar, Found
 from api.command.verbs import Asked, Part, WrongError, verb
 from scheduler.cli.experiment import read_file, sources_of
 from scheduler.errors import SchedulerError
@@ -24,7 +24,7 @@ def _arguments(part: Part) -> None:
 
 @verb(
     "experiment",
-    "run variants x seeds; the exit status tells of the assertions",
+    "run variants x seeds; the exit status says whether the assertions hold",
     "experiment compare.yaml",
     "experiment compare.yaml --server https://quotalab.example --json",
     arguments=_arguments,
@@ -76,7 +76,7 @@ def _text(found: dict[str, Any]) -> str:
 def _here(words: Any) -> Found:
     from api.command.local import manage
 
-    told = ["experiment", words.file]
-    told += ["--json"] if words.json else []
-    told += [] if words.workers is None else ["--workers", str(words.workers)]
-    return Found(status=manage(told))
+    words_given = ["experiment", words.file]
+    words_given += ["--json"] if words.json else []
+    words_given += [] if words.workers is None else ["--workers", str(words.workers)]
+    return Found(status=manage(words_given))

@@ -14,7 +14,7 @@ def begin() -> None:
     import django
 
     django.setup()
-    # What is refused is told in words; the server's log lines would say it twice.
+    # What is refused is head in words; the server's log lines would say it twice.
     logging.getLogger("django.request").setLevel(logging.ERROR)
     from django.conf import settings
     from django.core.management import call_command
@@ -47,22 +47,22 @@ class InProcess:
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | None
     ) -> tuple[int, str, bytes]:
         """Return status, content type and body."""
-        told: dict[str, Any] = {}
+        head: dict[str, Any] = {}
 
         def start(status: str, sent: list[tuple[str, str]], *_: object) -> None:
-            told["code"] = int(status.split()[0])
-            told["type"] = dict(sent).get("Content-Type", "").partition(";")[0]
+            head["code"] = int(status.split()[0])
+            head["type"] = dict(sent).get("Content-Type", "").partition(";")[0]
 
         environment = _environment(method, path, headers, body or b"")
         answer = self.application(environment, start)
         try:
-            return _answer(told, b"".join(answer))
+            return _answer(head, b"".join(answer))
         finally:
             answer.close()
 
 
-def _answer(told: dict[str, Any], body: bytes) -> tuple[int, str, bytes]:
-    return told["code"], told["type"], body
+def _answer(head: dict[str, Any], body: bytes) -> tuple[int, str, bytes]:
+    return head["code"], head["type"], body
 
 
 def _environment(

@@ -6,7 +6,7 @@ import argparse
 import os
 
 # The verbs enrol when their modules are read.
-from api.command import experimenting, keeping, moving, reading, telling  # noqa: F401
+from api.command import changing, experimenting, explaining, reading, retention  # noqa: F401
 from api.command.verbs import VERBS
 
 #: Verbs that only make sense here: management commands with their own --help.
@@ -14,7 +14,7 @@ LOCAL = {
     "up": "start everything on this machine and open the page",
     "worker": "processes of a server run that tick and run experiments",
     "clock": "the clock of a server run",
-    "tidy": "let go now of history that is not to be kept",
+    "tidy": "delete now history that is not to be kept",
 }
 _ABOUT = """\
 Sandboxes of this machine or, with --server, of a server.

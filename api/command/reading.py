@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from api.command.showing import Found
+from api.command.output import Found
 from api.command.verbs import Asked, Part, WrongError, one, verb
 
 _TEXTS = ("all", "objects", "policy", "queues")

@@ -9,7 +9,7 @@ from typing import Any
 
 from api.client import Client
 from api.client.sending import Transport
-from api.command.showing import Found
+from api.command.output import Found
 
 Part = argparse.ArgumentParser
 

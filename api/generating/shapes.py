@@ -129,5 +129,5 @@ def fields_of(schema: Schema) -> list[Field]:
 
 
 def is_object(schema: Schema) -> bool:
-    """Tell whether a component is an object with fields of its own."""
+    """Return whether a component is an object with fields of its own."""
     return bool(schema.get("properties"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from api.metrics.kept import Kept
+from api.metrics.count_cache import CountCache
 from sandbox.models import Sandbox
 from sandbox.page.diffs import Page
 from sandbox.world import history
@@ -20,7 +20,7 @@ def _times() -> Times:
 
 
 @dataclass(slots=True)
-class Counts:
+class WorkloadTotals:
     """The totals of one sandbox up to `revision`."""
 
     revision: int = 0
@@ -45,7 +45,7 @@ class Counts:
 _TYPES = ("Admit", "Wait", "Preempt", "Evict", "Finish")
 
 
-def _read(counts: Counts, sandbox: Sandbox, page: Page) -> None:
+def _read(counts: WorkloadTotals, sandbox: Sandbox, page: Page) -> None:
     """Count what came since; one query."""
     events = (
         history.events(sandbox)
@@ -103,4 +103,4 @@ def _read(counts: Counts, sandbox: Sandbox, page: Page) -> None:
     counts.revision = sandbox.revision
 
 
-counts_of = Kept(Counts, _read).brought_to
+counts_of = CountCache(WorkloadTotals, _read).brought_to

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any
 
 from api.metrics import kueue_totals
-from api.metrics.counting import Counts
+from api.metrics.counting import WorkloadTotals
 from api.metrics.exposition import Exposition
 from sandbox.page.diffs import Page, Row
 
@@ -18,8 +18,10 @@ from sandbox.page.diffs import Page, Row
 _MILLI = frozenset({"cpu"})
 
 
-def add(out: Exposition, page: Page, counts: Counts, common: dict[str, str]) -> None:
-    """Add everything that the page and the counts tell."""
+def add(
+    out: Exposition, page: Page, counts: WorkloadTotals, common: dict[str, str]
+) -> None:
+    """Add everything that the page and the counts hold."""
     labels = {**common, "replica_role": "standalone"}
     rows = list(page.values())
     roots = _roots(rows)
@@ -161,9 +163,9 @@ def _workloads(out: Exposition, rows: list[Row], common: dict[str, str]) -> None
     for row in rows:
         if row["kind"] != "Workload":
             continue
-        queue, door = row["clusterQueue"], (row["localQueue"], row["namespace"])
+        queue, local = row["clusterQueue"], (row["localQueue"], row["namespace"])
         if row["phase"] in ("pending", "inadmissible"):
-            reasons[(*door, queue, row["reason"])] += 1
+            reasons[(*local, queue, row["reason"])] += 1
             for resource, amount in row["totals"].items():
                 asked[queue, resource] += int(amount)
         elif row["phase"] in ("reserved", "admitted"):
@@ -171,7 +173,7 @@ def _workloads(out: Exposition, rows: list[Row], common: dict[str, str]) -> None
                 for resource, flavor in pod_set["flavors"].items():
                     amount = int(pod_set["requests"].get(resource, 0))
                     amount *= pod_set["count"]
-                    held[(*door, flavor, resource)] += amount
+                    held[(*local, flavor, resource)] += amount
     _unadmitted(out, reasons, common)
     for (queue, resource), total in sorted(asked.items()):
         labels = {**common, "cluster_queue": queue, "resource": resource}
@@ -191,9 +193,9 @@ def _unadmitted(
 ) -> None:
     by_queue: Counter[tuple[str, str]] = Counter()
     help_ = "Waiting Workloads by reason"
-    for (door, namespace, queue, reason), number in sorted(reasons.items()):
+    for (local, namespace, queue, reason), number in sorted(reasons.items()):
         by_queue[queue, reason] += number
-        own = {"name": door, "namespace": namespace, "cluster_queue": queue}
+        own = {"name": local, "namespace": namespace, "cluster_queue": queue}
         labels = {**common, **own, "reason": reason, "underlying_cause": ""}
         name = "kueue_local_queue_unadmitted_workloads"
         out.add(name, "gauge", help_, number, labels)
@@ -235,7 +237,7 @@ def _places(place: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _subtrees(
-    out: Exposition, rows: list[Row], counts: Counts, common: dict[str, str]
+    out: Exposition, rows: list[Row], counts: WorkloadTotals, common: dict[str, str]
 ) -> None:
     """Add what runs and was admitted below each cohort."""
     above = {row["name"]: row["parent"] for row in rows if row["kind"] == "Cohort"}

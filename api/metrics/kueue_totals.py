@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 
-from api.metrics.counting import Counts
+from api.metrics.counting import WorkloadTotals
 from api.metrics.exposition import Exposition
 
 
-def add(out: Exposition, counts: Counts, common: dict[str, str]) -> None:
+def add(out: Exposition, counts: WorkloadTotals, common: dict[str, str]) -> None:
     """Add them, per ClusterQueue and per LocalQueue."""
     _totals(out, counts, common)
     _local_totals(out, counts, common)
 
 
-def _local_totals(out: Exposition, counts: Counts, common: dict[str, str]) -> None:
+def _local_totals(
+    out: Exposition, counts: WorkloadTotals, common: dict[str, str]
+) -> None:
     names = ("name", "namespace", "priority_class")
     for word, found in (
         ("quota_reserved", counts.local_admitted),
@@ -41,7 +43,7 @@ def _local_totals(out: Exposition, counts: Counts, common: dict[str, str]) -> No
             out.observe(name, "In seconds", values, labels)
 
 
-def _totals(out: Exposition, counts: Counts, common: dict[str, str]) -> None:
+def _totals(out: Exposition, counts: WorkloadTotals, common: dict[str, str]) -> None:
     for (result,), number in sorted(counts.attempts.items()):
         labels = {**common, "result": result}
         name, help_ = "kueue_admission_attempts_total", "Attempts by result"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from api.metrics.kept import Kept
+from api.metrics.count_cache import CountCache
 from sandbox.models import Sandbox
 from sandbox.page.diffs import Page
 from sandbox.world import history
@@ -75,4 +75,4 @@ def _count(counts: PodCounts, type_: str, subject: str, by: str, t_ms: int) -> N
             counts.released[queue] += 1
 
 
-counts_of = Kept(PodCounts, _read).brought_to
+counts_of = CountCache(PodCounts, _read).brought_to

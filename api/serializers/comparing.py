@@ -37,8 +37,8 @@ class DifferenceSerializer(serializers.Serializer[Any]):
     theirs = DecidedSerializer(allow_null=True)
 
 
-class CountsSerializer(serializers.Serializer[Any]):
-    """How many workloads fare how in another branch."""
+class OutcomeCountsSerializer(serializers.Serializer[Any]):
+    """How many workloads ended how in another branch."""
 
     same = serializers.IntegerField()
     earlier = serializers.IntegerField()
@@ -48,15 +48,15 @@ class CountsSerializer(serializers.Serializer[Any]):
 
 
 class SpanSerializer(serializers.Serializer[Any]):
-    """A stretch of a life."""
+    """A span of a timeline."""
 
     state = serializers.ChoiceField(["waiting", "running", "finished"])
     fromMs = serializers.IntegerField()  # noqa: N815 - as it travels
     untilMs = serializers.IntegerField(allow_null=True)  # noqa: N815 - as it travels
 
 
-class FateSerializer(serializers.Serializer[Any]):
-    """How a workload fared in one branch."""
+class TimelineSerializer(serializers.Serializer[Any]):
+    """What happened to a workload in one branch."""
 
     arrivedMs = serializers.IntegerField(allow_null=True)  # noqa: N815 - as it travels
     firstMs = serializers.IntegerField(allow_null=True)  # noqa: N815 - as it travels
@@ -66,15 +66,15 @@ class FateSerializer(serializers.Serializer[Any]):
     spans = SpanSerializer(many=True)
 
 
-class FareSerializer(serializers.Serializer[Any]):
-    """A workload that fares differently; one verdict per other branch."""
+class OutcomeDiffSerializer(serializers.Serializer[Any]):
+    """A workload whose outcome differs; one verdict per other branch."""
 
     subject = serializers.CharField()
     verdicts = serializers.ListField(
         child=serializers.ChoiceField(["same", "earlier", "later", "never", "only"])
     )
-    fates = serializers.ListField(
-        child=FateSerializer(allow_null=True),
+    timelines = serializers.ListField(
+        child=TimelineSerializer(allow_null=True),
         help_text="One per branch; null = not there.",
     )
 
@@ -145,14 +145,14 @@ class ComparisonSerializer(serializers.Serializer[Any]):
         help_text="Waits that began before this tick are not known."
     )
     sameSubjects = serializers.BooleanField(  # noqa: N815 - as it travels
-        help_text="false: the stacks are too different to tell workloads apart."
+        help_text="false: the stacks are too different to compare single workloads."
     )
     differences = serializers.ListField(
         child=DifferenceSerializer(allow_null=True),
         help_text="One per other branch; null = they decide the same.",
     )
-    counts = CountsSerializer(many=True)
-    workloads = FareSerializer(many=True)
+    counts = OutcomeCountsSerializer(many=True)
+    workloads = OutcomeDiffSerializer(many=True)
     moreWorkloads = serializers.IntegerField()  # noqa: N815 - as it travels
     preemptions = PreemptionsSerializer(many=True)
     series = SeriesSerializer()

@@ -94,7 +94,7 @@ class LineSerializer(serializers.Serializer[Any]):
 
 
 class VerdictSerializer(serializers.Serializer[Any]):
-    """An assertion about one variant; null = a simulation cannot tell."""
+    """An assertion about one variant; null = a simulation cannot show it."""
 
     variant = serializers.IntegerField()
     text = serializers.CharField()

@@ -11,7 +11,7 @@ MOST = 999
 
 
 class LookSerializer(serializers.Serializer[Any]):
-    """Where the presenter's page is, and which answers were told."""
+    """Where the presenter's page is, and which answers were shown."""
 
     view = serializers.RegexField(r"^[a-z]{1,20}$")
     query = serializers.CharField(max_length=2000, allow_blank=True, default="")
@@ -36,7 +36,7 @@ class TallySerializer(GuessSerializer):
 
 
 class LessonSerializer(serializers.Serializer[Any]):
-    """A lesson; `code` is told to the owner of the sandbox alone."""
+    """A lesson; `code` is shown to the owner of the sandbox alone."""
 
     running = serializers.BooleanField()
     version = serializers.IntegerField()

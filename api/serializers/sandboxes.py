@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from sandbox.actions.keeping import MOST_DAYS, MOST_TICKS
+from sandbox.actions.retention import MOST_DAYS, MOST_TICKS
 from sandbox.models import Sandbox
 from sandbox.page.rows.transport import until_text
 from sandbox.retention.disk import PARTS, Use
@@ -152,7 +152,7 @@ class UseSerializer(serializers.Serializer[Any]):
 
 
 class DatabaseSerializer(serializers.Serializer[Any]):
-    """What the whole database takes; free = room in it for new rows (SQLite)."""
+    """What the whole database takes; free = space in it for new rows (SQLite)."""
 
     bytes = serializers.IntegerField()
     free = serializers.IntegerField()

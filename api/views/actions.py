@@ -21,13 +21,13 @@ from sandbox import actions
 from sandbox.base.errors import ConflictError
 from sandbox.explain.explaining import preview_move
 from sandbox.explain.pinning import preview_pin
-from sandbox.page.diffs import Step
+from sandbox.page.diffs import RevisionDiff
 from scheduler.explain import to_document
 from scheduler.explain.shapes import Preview, ShareChange, Victim
 from scheduler.records.objects import Key
 
 
-def done(step: Step) -> Response:
+def done(step: RevisionDiff) -> Response:
     """Answer with the revision that was made."""
     return Response({"revision": step.revision, "tick": step.tick})
 
@@ -64,7 +64,7 @@ class Speed(View):
         return done(actions.do_speed(self.user(), sandbox_id, given["speed"]))
 
 
-class Step_(View):  # noqa: N801 - Step is the diff
+class StepAction(View):
     """Some ticks, then a pause."""
 
     @extend_schema(
@@ -216,7 +216,7 @@ def _number(share: float | None) -> str:
     return "inf" if share is None else f"{share:.10g}"
 
 
-class Node(View):
+class NodeAction(View):
     """Add, cordon, drain, fail, recover."""
 
     @extend_schema(request=bodies.NodeSerializer, responses=bodies.DoneSerializer)
@@ -332,7 +332,7 @@ class Redo(View):
         return done(actions.do_redo(self.user(), sandbox_id))
 
 
-class PutAway(View):
+class ArchiveAction(View):
     """A sandbox that is not needed now, as one file."""
 
     @extend_schema(
@@ -348,7 +348,7 @@ class PutAway(View):
         return Response(body)
 
 
-class OpenAgain(View):
+class UnarchiveAction(View):
     """An archived sandbox, as it was."""
 
     @extend_schema(
@@ -368,18 +368,18 @@ ACTIONS: dict[str, Any] = {
     "play": Play,
     "pause": Pause,
     "speed": Speed,
-    "step": Step_,
+    "step": StepAction,
     "import": Import,
     "apply": Import,
     "delete": Delete,
     "move": Move,
-    "node": Node,
+    "node": NodeAction,
     "pin": Pin,
     "fork": Fork,
     "convert": Convert,
     "rewind": Rewind,
     "undo": Undo,
     "redo": Redo,
-    "archive": PutAway,
-    "unarchive": OpenAgain,
+    "archive": ArchiveAction,
+    "unarchive": UnarchiveAction,
 }

@@ -65,7 +65,7 @@ def version_matches(request: Request, version: int) -> None:
 
 
 def has_newest(request: Request, version: int) -> bool:
-    """Tell whether If-None-Match names the version that is there: a 304."""
+    """Return whether If-None-Match names the version that is there: a 304."""
     given = request.headers.get("If-None-Match")
     return given is not None and str(version) in _versions(given)
 

@@ -40,7 +40,7 @@ class Compare(View):
         ],
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return where they part, who fares how, preemptions, curves and totals."""
+        """Return where they part, whose outcome differs, preemptions, curves and totals."""
         others = _others(request)
         given = request.query_params.get("toTick")
         found = comparing.compare(

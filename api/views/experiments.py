@@ -99,7 +99,7 @@ class OneExperiment(ExperimentView):
                 "sort",
                 str,
                 description="`variant`, `name` or a measure, by its mean; a `-` "
-                "in front turns it round. Lines without the measure come last.",
+                "in front reverses it. Lines without the measure come last.",
             ),
             OpenApiParameter(
                 "front",

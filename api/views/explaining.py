@@ -61,7 +61,7 @@ class Explain(View):
 
 
 class Fairness(View):
-    """Weighted shares and whose turn it is."""
+    """Weighted shares and who is next."""
 
     @extend_schema(
         operation_id="fairness_read",

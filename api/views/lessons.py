@@ -36,7 +36,7 @@ class OneLesson(View):
     )
     def post(self, request: Request, sandbox_id: str) -> Response:
         """Open it, or return the one that runs; the answer holds the code."""
-        actions.do_present(self.user(), sandbox_id)
+        actions.do_start_lesson(self.user(), sandbox_id)
         return Response(self._body(sandbox_id), status=201)
 
     @extend_schema(
@@ -47,13 +47,15 @@ class OneLesson(View):
     def put(self, request: Request, sandbox_id: str) -> Response:
         """Let followers look where the presenter looks."""
         owned(self.user(), sandbox_id)
-        actions.do_look(self.user(), sandbox_id, **self.read(bodies.LookSerializer))
+        actions.do_update_lesson(
+            self.user(), sandbox_id, **self.read(bodies.LookSerializer)
+        )
         return Response(self._body(sandbox_id))
 
     @extend_schema(operation_id="lesson_end", responses={204: None})
     def delete(self, request: Request, sandbox_id: str) -> Response:
         """End it; followers are out."""
-        actions.do_dismiss(self.user(), sandbox_id)
+        actions.do_end_lesson(self.user(), sandbox_id)
         return Response(status=204)
 
     def _body(self, sandbox_id: str) -> dict[str, Any]:
@@ -82,7 +84,7 @@ class FollowerGuess(View):
 
 
 class JoinLesson(View):
-    """The code of a lesson, as it was said in the room."""
+    """The code of a lesson, as the presenter shows it."""
 
     throttle_classes = (PerPerson, Writes, Joins)
 

@@ -131,14 +131,14 @@ class OneSandbox(View):
         if "title" in given:
             actions.do_rename(self.user(), sandbox_id, given["title"])
         if "keepTicks" in given or "keepDays" in given:
-            actions.do_keep(
+            actions.do_set_retention(
                 self.user(),
                 sandbox_id,
                 ticks=given.get("keepTicks"),
                 days=given.get("keepDays"),
             )
         if "visibility" in given:
-            actions.do_show(self.user(), sandbox_id, given["visibility"])
+            actions.do_set_visibility(self.user(), sandbox_id, given["visibility"])
         return self._answer(sandbox_id)
 
     @extend_schema(operation_id="sandboxes_delete", responses={204: None})

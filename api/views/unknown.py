@@ -21,5 +21,5 @@ class Unknown(APIView):
         """Refuse. Raises NotFoundError."""
         raise NotFoundError(
             f"the server could not find the requested resource: {request.path}; "
-            "what there is, is told at /api/v1/schema"
+            "/api/v1/schema lists what there is"
         )

@@ -1,6 +1,6 @@
 // Small rows to test with: a test names only what matters to it.
 
-import type { Cell, ClusterQueueRow, CohortRow, EventLine, NodeRow, Sample, WorkloadRow } from "@/protocol/wire";
+import type { QuotaCell, ClusterQueueRow, CohortRow, EventLine, NodeRow, Sample, WorkloadRow } from "@/protocol/wire";
 
 const COUNTS = { pending: 0, inadmissible: 0, reserved: 0, admitted: 0, evicted: 0, finished: 0 };
 
@@ -15,7 +15,7 @@ export function workload(row: Partial<WorkloadRow>): WorkloadRow {
   };
 }
 
-export function cell(resource: string, nominal: number, used: number, more: Partial<Cell> = {}): Cell {
+export function cell(resource: string, nominal: number, used: number, more: Partial<QuotaCell> = {}): QuotaCell {
   return {
     flavor: "plain", resource, nominal: String(nominal), used: String(used),
     borrowed: String(Math.max(0, used - nominal)), lent: "0", available: "0",
@@ -23,7 +23,7 @@ export function cell(resource: string, nominal: number, used: number, more: Part
   };
 }
 
-export function queue(name: string, cells: readonly Cell[], more: Partial<ClusterQueueRow> = {}): ClusterQueueRow {
+export function queue(name: string, cells: readonly QuotaCell[], more: Partial<ClusterQueueRow> = {}): ClusterQueueRow {
   return {
     kind: "ClusterQueue", key: `ClusterQueue//${name}`, name, namespace: "", cohort: "all",
     queueingStrategy: "BestEffortFIFO", stopPolicy: "None", active: true, inactiveReason: "",
@@ -32,7 +32,7 @@ export function queue(name: string, cells: readonly Cell[], more: Partial<Cluste
   };
 }
 
-export function cohort(name: string, cells: readonly Cell[], more: Partial<CohortRow> = {}): CohortRow {
+export function cohort(name: string, cells: readonly QuotaCell[], more: Partial<CohortRow> = {}): CohortRow {
   return {
     kind: "Cohort", key: `Cohort//${name}`, name, namespace: "", parent: "", implicit: false,
     weight: "1", share: "0", cells, lendable: {}, ...more,

@@ -1,6 +1,6 @@
 """What a person or the clock can do to a sandbox: one function and one transaction each.
 
-This and `commits` are the only doors through which anything is written. Who
+Nothing is written but through here and `commits`. Who
 acts comes first; they must be allowed to change the sandbox. Every action is
 an event with who, what, before and after.
 """
@@ -21,20 +21,12 @@ from sandbox.actions.conversion import Conversion, do_convert
 from sandbox.actions.evictions import do_evict
 from sandbox.actions.forks import do_fork
 from sandbox.actions.identities import do_recognise
-from sandbox.actions.keeping import do_clear, do_keep, do_trim
 from sandbox.actions.lessons import (
-    do_dismiss,
+    do_end_lesson,
     do_guess,
     do_join,
-    do_look,
-    do_present,
-)
-from sandbox.actions.living import (
-    do_create,
-    do_delete_sandbox,
-    do_first_run,
-    do_rename,
-    do_show,
+    do_start_lesson,
+    do_update_lesson,
 )
 from sandbox.actions.moves import do_move
 from sandbox.actions.nodes import do_add_node, do_node
@@ -44,10 +36,18 @@ from sandbox.actions.objects import (
     do_import,
     do_policy,
 )
-from sandbox.actions.past import do_redo, do_rewind, do_undo
 from sandbox.actions.pins import do_pin
+from sandbox.actions.retention import do_clear, do_set_retention, do_trim
+from sandbox.actions.sandboxes import (
+    do_create,
+    do_delete_sandbox,
+    do_first_run,
+    do_rename,
+    do_set_visibility,
+)
 from sandbox.actions.ticks import do_fail, do_tick
 from sandbox.actions.transport import do_pause, do_play, do_speed, do_step
+from sandbox.actions.undo import do_redo, do_rewind, do_undo
 
 __all__ = [
     "Conversion",
@@ -59,7 +59,7 @@ __all__ = [
     "do_create",
     "do_delete",
     "do_delete_sandbox",
-    "do_dismiss",
+    "do_end_lesson",
     "do_evict",
     "do_fail",
     "do_first_run",
@@ -67,8 +67,8 @@ __all__ = [
     "do_guess",
     "do_import",
     "do_join",
-    "do_keep",
-    "do_look",
+    "do_set_retention",
+    "do_update_lesson",
     "do_member",
     "do_move",
     "do_node",
@@ -77,7 +77,7 @@ __all__ = [
     "do_pin",
     "do_play",
     "do_policy",
-    "do_present",
+    "do_start_lesson",
     "do_recognise",
     "do_redo",
     "do_rename",
@@ -85,7 +85,7 @@ __all__ = [
     "do_revoke",
     "do_rewind",
     "do_share",
-    "do_show",
+    "do_set_visibility",
     "do_speed",
     "do_step",
     "do_tick",

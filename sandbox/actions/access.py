@@ -76,7 +76,7 @@ def do_unmember(user: User, sandbox_id: str, name: str) -> None:
 def do_share(
     user: User, sandbox_id: str, *, may_fork: bool, expires_at: datetime | None
 ) -> tuple[ShareLink, str]:
-    """Make a link; return it and its secret, which is told this once."""
+    """Make a link; return it and its secret, which is shown this once."""
     sandbox = owned(user, sandbox_id)
     secret = new_secret()
     link = ShareLink.objects.create(
@@ -121,7 +121,7 @@ def do_open(user: User, secret: str) -> Sandbox:
 def do_token(
     user: User, *, name: str, scope: str, expires_at: datetime | None
 ) -> tuple[Token, str]:
-    """Make a token; return it and its secret, which is told this once."""
+    """Make a token; return it and its secret, which is shown this once."""
     if scope not in Token.SCOPES:
         raise _wrong("scope", f"expected read, write or admin, got {scope!r}")
     secret = new_secret()

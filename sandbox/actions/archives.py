@@ -9,7 +9,7 @@ from django.db.models import Model
 from django.utils import timezone
 
 from sandbox.actions.access import note
-from sandbox.actions.turns import allowed
+from sandbox.actions.sessions import allowed
 from sandbox.base.errors import ConflictError, ForbiddenError
 from sandbox.live import limits
 from sandbox.models import (
@@ -57,7 +57,7 @@ def do_archive(user: User, sandbox_id: str) -> Sandbox:
     of its history: that would go with it.
     """
     _owned(user, sandbox_id)
-    with leases.claimed(sandbox_id), worlds.door(sandbox_id):
+    with leases.claimed(sandbox_id), worlds.lock(sandbox_id):
         sandbox = Sandbox.objects.get(pk=sandbox_id)
         if sandbox.archived_at is not None:
             raise ConflictError("the sandbox is archived already")
@@ -103,7 +103,7 @@ def do_unarchive(user: User, sandbox_id: str) -> Sandbox:
     it no more.
     """
     _owned(user, sandbox_id)
-    with leases.claimed(sandbox_id), worlds.door(sandbox_id):
+    with leases.claimed(sandbox_id), worlds.lock(sandbox_id):
         sandbox = Sandbox.objects.select_related("parent").get(pk=sandbox_id)
         if sandbox.archived_at is None:
             raise ConflictError("the sandbox is open")

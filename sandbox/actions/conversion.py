@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 from django.contrib.auth.models import User
 
-from sandbox.actions.living import do_create
+from sandbox.actions.sandboxes import do_create
 from sandbox.base.errors import (
     Cause,
     ConflictError,

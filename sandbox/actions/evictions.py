@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from django.contrib.auth.models import User
 
-from sandbox.actions.turns import turn
+from sandbox.actions.sessions import edit_session
 from sandbox.base.errors import (
     Cause,
     DisruptionError,
     NotFoundError,
 )
-from sandbox.page.diffs import Step
-from sandbox.world.commits import Work
+from sandbox.page.diffs import RevisionDiff
+from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import Delete
 from scheduler.kube.cache.pod_group import PodDisruptionBudget, disruptions_allowed
 from scheduler.records.objects import Key, Object
@@ -22,7 +22,7 @@ from scheduler.world import World
 
 def do_evict(
     user: User, sandbox_id: str, namespace: str, name: str, *, dry_run: bool = False
-) -> Step | None:
+) -> RevisionDiff | None:
     """Evict a pod; None when only asked whether it could be.
 
     What a run owns is made again by its owner. Raises NotFoundError, and
@@ -30,8 +30,8 @@ def do_evict(
     Source: Kubernetes, API-initiated eviction.
     """
     key = Key("Pod", namespace, name)
-    with turn(user, sandbox_id) as mine:
-        world = mine.held.world
+    with edit_session(user, sandbox_id) as session:
+        world = session.loaded.world
         if key not in world.objects:
             raise NotFoundError(f'pods "{name}" not found')
         pod = world.get(key)
@@ -39,11 +39,13 @@ def do_evict(
         if dry_run:
             return None
         summary = f"{user.get_username()} evicts pod {key.path}"
-        line = mine.line(user, "Evict", str(key), summary, before=pod.manifest)
+        line = session.edit_event(user, "Evict", str(key), summary, before=pod.manifest)
         operation = Delete([(key.kind, key.namespace, key.name)])
-        mine.do(operation)
-        return mine.commit(
-            Work(operation=operation, who=user.pk, summary=summary, edits=[line])
+        session.do(operation)
+        return session.commit(
+            CommitRequest(
+                operation=operation, who=user.pk, summary=summary, edits=[line]
+            )
         )
 
 

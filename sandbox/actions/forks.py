@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib.auth.models import User
 
-from sandbox.actions.living import begin
+from sandbox.actions.sandboxes import begin
 from sandbox.base.errors import ForbiddenError, NotFoundError
 from sandbox.live import limits
 from sandbox.models import Sandbox

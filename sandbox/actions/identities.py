@@ -33,7 +33,7 @@ def do_recognise(provider: Provider, claims: Claims) -> User:
     user = _known(provider, claims) or _made(provider, claims)
     if not user.is_active:
         raise ForbiddenError("this account was switched off here")
-    _told(user, claims)
+    _copy_names(user, claims)
     if provider.staff:
         user.is_staff = bool(provider.staff & groups)
     user.save()
@@ -75,7 +75,7 @@ def _names(claims: Claims) -> Iterator[str]:
     yield from (f"{name}-{number}" for number in count(2))
 
 
-def _told(user: User, claims: Claims) -> None:
+def _copy_names(user: User, claims: Claims) -> None:
     user.first_name = str(claims.get("given_name") or "")[:150]
     user.last_name = str(claims.get("family_name") or "")[:150]
     user.email = str(claims.get("email") or "")[:254]

@@ -24,12 +24,12 @@ from sandbox.world import broadcast
 
 #: A lesson that nobody ended ends by itself.
 LONGEST = timedelta(hours=12)
-#: More browsers than any room has; a code that leaked fills no table.
+#: More browsers than any class has; a code that leaked fills no table.
 MOST_FOLLOWERS = 1000
 
 
 @transaction.atomic
-def do_present(user: User, sandbox_id: str) -> Lesson:
+def do_start_lesson(user: User, sandbox_id: str) -> Lesson:
     """Open a lesson in one's own sandbox, or return the one that runs."""
     sandbox = owned(user, sandbox_id)
     running = Lesson.objects.running().filter(sandbox=sandbox).first()
@@ -40,32 +40,32 @@ def do_present(user: User, sandbox_id: str) -> Lesson:
         sandbox=sandbox, expires_at=timezone.now() + LONGEST, shown=lessons.START
     )
     note(user, "lesson", sandbox=sandbox_id)
-    _tell(sandbox_id)
+    _publish(sandbox_id)
     return made
 
 
 @transaction.atomic
-def do_look(
+def do_update_lesson(
     user: User, sandbox_id: str, *, view: str, query: str, revealed: Sequence[int]
 ) -> Lesson:
-    """Let followers look at a view, its query, and the answers that were told."""
+    """Let followers look at a view, its query, and the answers that were shown."""
     owned(user, sandbox_id)
     lesson = _running(sandbox_id)
     shown = {"view": view, "query": query, "revealed": sorted(set(revealed))}
     if shown != lesson.shown:
         lesson.shown = shown
         lesson.save(update_fields=["shown"])
-        _tell(sandbox_id)
+        _publish(sandbox_id)
     return lesson
 
 
 @transaction.atomic
-def do_dismiss(user: User, sandbox_id: str) -> None:
+def do_end_lesson(user: User, sandbox_id: str) -> None:
     """End the lesson: its code opens nothing, and who came by it is out."""
     owned(user, sandbox_id)
     _running(sandbox_id).delete()
     note(user, "lesson-end", sandbox=sandbox_id)
-    _tell(sandbox_id)
+    _publish(sandbox_id)
 
 
 @transaction.atomic
@@ -88,19 +88,19 @@ def do_join(user: User, code: str, key: str = "") -> Follower:
         raise ForbiddenError(f"{MOST_FOLLOWERS} browsers follow already; no more fit")
     made = Follower.objects.create(lesson=lesson, user=user)
     note(user, "join", sandbox=lesson.sandbox_id)
-    _tell(lesson.sandbox_id)
+    _publish(lesson.sandbox_id)
     return made
 
 
 @transaction.atomic
 def do_guess(user: User, sandbox_id: str, key: str, *, stop: int, choice: int) -> None:
-    """Keep what a follower expects; refused once the answer was told."""
+    """Keep what a follower expects; refused once the answer was shown."""
     lesson = _running(sandbox_id)
     follower = Follower.objects.filter(lesson=lesson, user=user, key=key).first()
     if follower is None:
         raise NotFoundError(f"nobody follows as {key} here; join with the code")
     if stop in lesson.shown["revealed"]:
-        raise ConflictError("the answer to this question was told already")
+        raise ConflictError("the answer to this question was shown already")
     most = lessons.choices_of(lesson.sandbox.scenario, stop)
     if choice >= most:
         problem = f"expected one of {most} choices of stop {stop}, got {choice}"
@@ -108,7 +108,7 @@ def do_guess(user: User, sandbox_id: str, key: str, *, stop: int, choice: int) -
     Guess.objects.update_or_create(
         follower=follower, stop=stop, defaults={"choice": choice}
     )
-    _tell(sandbox_id)
+    _publish(sandbox_id)
 
 
 def _running(sandbox_id: str) -> Lesson:
@@ -118,7 +118,7 @@ def _running(sandbox_id: str) -> Lesson:
     return found
 
 
-def _tell(sandbox_id: str) -> None:
-    """Tell every page of the sandbox, once this is committed."""
+def _publish(sandbox_id: str) -> None:
+    """Send it to every page of the sandbox, once this is committed."""
     Lesson.objects.filter(sandbox_id=sandbox_id).update(version=F("version") + 1)
     broadcast.news(sandbox_id, lambda: lessons.encode(lessons.news_of(sandbox_id)))

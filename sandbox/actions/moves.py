@@ -6,10 +6,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from sandbox.actions.turns import refuse_stale, turn
+from sandbox.actions.sessions import edit_session, refuse_stale
 from sandbox.base.errors import ConflictError, NotFoundError
-from sandbox.page.diffs import Step
-from sandbox.world.commits import Work
+from sandbox.page.diffs import RevisionDiff
+from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import (
     Edit,
     Put,
@@ -27,25 +27,25 @@ from scheduler.world import World
 
 def do_move(
     user: User, sandbox_id: str, subject: Key, target: Key, *, seen: int | None = None
-) -> Step:
+) -> RevisionDiff:
     """Move an object under another; a Workload with quota is evicted first.
 
     Raises NotFoundError for what is not there, ConflictError when it cannot move.
     """
-    with turn(user, sandbox_id) as mine:
-        refuse_stale(mine.sandbox, seen, [str(subject)])
-        world = mine.held.world
+    with edit_session(user, sandbox_id) as session:
+        refuse_stale(session.sandbox, seen, [str(subject)])
+        world = session.loaded.world
         change = change_of(world, subject, target)
         operation = operation_of(world, change)
         patch = change.edits[-1].patch
         before = {name: world.objects[subject].spec.get(name) for name in patch["spec"]}
         summary = f"{user.get_username()} moves {subject.path} to {target}"
-        line = mine.line(
+        line = session.edit_event(
             user, "Move", str(subject), summary, before=before, after=patch["spec"]
         )
-        done = mine.do(operation)
-        return mine.commit(
-            Work(operation=done, who=user.pk, summary=summary, edits=[line])
+        done = session.do(operation)
+        return session.commit(
+            CommitRequest(operation=done, who=user.pk, summary=summary, edits=[line])
         )
 
 

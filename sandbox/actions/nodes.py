@@ -8,15 +8,15 @@ from typing import Any, Literal, get_args
 import msgspec
 from django.contrib.auth.models import User
 
-from sandbox.actions.turns import Turn, turn
+from sandbox.actions.sessions import EditSession, edit_session
 from sandbox.base.errors import (
     Cause,
     ConflictError,
     InvalidError,
     NotFoundError,
 )
-from sandbox.page.diffs import Step
-from sandbox.world.commits import Work
+from sandbox.page.diffs import RevisionDiff
+from sandbox.world.commits import CommitRequest
 from sandbox.world.findings import causes_of
 from sandbox.world.operations import (
     Edit,
@@ -34,16 +34,16 @@ CHANGES: tuple[str, ...] = get_args(Change)
 _HOST = "kubernetes.io/hostname"
 
 
-def do_node(user: User, sandbox_id: str, name: str, change: str) -> Step:
+def do_node(user: User, sandbox_id: str, name: str, change: str) -> RevisionDiff:
     """Cordon, uncordon, drain, fail or recover a node."""
     if change not in CHANGES:
         problem = f"expected one of {', '.join(CHANGES)}, got {change!r}"
         raise InvalidError(problem, causes=[Cause(problem=problem, field="change")])
-    with turn(user, sandbox_id) as mine:
-        node = _node(mine.held.world, name)
+    with edit_session(user, sandbox_id) as session:
+        node = _node(session.loaded.world, name)
         operation = change_of(node, change)
         summary = f"{user.get_username()}: {change} node {name}"
-        return _carry_out(user, mine, operation, change.capitalize(), name, summary)
+        return _carry_out(user, session, operation, change.capitalize(), name, summary)
 
 
 def change_of(node: Object, change: str) -> Edit:
@@ -68,20 +68,20 @@ def do_add_node(
     like: str = "",
     labels: Mapping[str, str] | None = None,
     allocatable: Mapping[str, str] | None = None,
-) -> Step:
+) -> RevisionDiff:
     """Add a node of a given size, or as large as another one and labelled like it.
 
     Raises ConflictError when there is one of this name, InvalidError for a size
     that is none.
     """
-    with turn(user, sandbox_id) as mine:
-        world = mine.held.world
+    with edit_session(user, sandbox_id) as session:
+        world = session.loaded.world
         if Key("Node", "", name) in world.objects:
             raise ConflictError(f"node {name} is in this sandbox already")
         model = _node(world, like) if like else None
         put = _new(name, model, labels or {}, allocatable or {})
         summary = f"{user.get_username()} adds node {name}"
-        return _carry_out(user, mine, put, "Add", name, summary)
+        return _carry_out(user, session, put, "Add", name, summary)
 
 
 def _new(
@@ -126,10 +126,15 @@ def _node(world: World, name: str) -> Object:
 
 
 def _carry_out(
-    user: User, mine: Turn, operation: Edit, action: str, name: str, summary: str
-) -> Step:
-    before: Any = mine.held.world.objects.get(Key("Node", "", name))
-    line = mine.line(
+    user: User,
+    session: EditSession,
+    operation: Edit,
+    action: str,
+    name: str,
+    summary: str,
+) -> RevisionDiff:
+    before: Any = session.loaded.world.objects.get(Key("Node", "", name))
+    line = session.edit_event(
         user,
         action,
         str(Key("Node", "", name)),
@@ -137,8 +142,10 @@ def _carry_out(
         before=before.manifest if before else None,
         after=_after(operation),
     )
-    done = mine.do(operation)
-    return mine.commit(Work(operation=done, who=user.pk, summary=summary, edits=[line]))
+    done = session.do(operation)
+    return session.commit(
+        CommitRequest(operation=done, who=user.pk, summary=summary, edits=[line])
+    )
 
 
 def _after(operation: Edit) -> dict[str, Any] | None:

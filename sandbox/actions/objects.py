@@ -8,18 +8,18 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from sandbox.actions.turns import Turn, refuse_stale, turn
+from sandbox.actions.sessions import EditSession, edit_session, refuse_stale
 from sandbox.base.errors import (
     Cause,
     InvalidError,
     NotFoundError,
 )
 from sandbox.live import limits as limited
-from sandbox.page.diffs import Step
-from sandbox.page.events import Line
+from sandbox.page.diffs import RevisionDiff
+from sandbox.page.events import EventRecord
 from sandbox.page.rows.transport import POLICY_KEY
 from sandbox.world import operations
-from sandbox.world.commits import Work
+from sandbox.world.commits import CommitRequest
 from sandbox.world.findings import causes_of
 from sandbox.world.operations import (
     Delete,
@@ -76,18 +76,20 @@ def do_import(
     loaded = load(files, limits=limits or limited.of_texts())
     limited.check_objects(len(loaded.objects))
     _check_only(loaded, only)
-    with turn(user, sandbox_id) as mine:
-        refuse_stale(mine.sandbox, seen, [str(obj.key) for obj in loaded.objects])
-        operation, answer = _plan(mine.held.world, loaded, skip_errors=skip_errors)
+    with edit_session(user, sandbox_id) as session:
+        refuse_stale(session.sandbox, seen, [str(obj.key) for obj in loaded.objects])
+        operation, answer = _plan(session.loaded.world, loaded, skip_errors=skip_errors)
         if operation is None or dry_run:
-            _try(mine.held.world, operation)
-            answer.revision = mine.sandbox.revision
+            _try(session.loaded.world, operation)
+            answer.revision = session.sandbox.revision
             return answer
-        lines = _lines(user, mine, operation, answer)
-        mine.do(operation)
+        lines = _lines(user, session, operation, answer)
+        session.do(operation)
         summary = _summary(user, answer)
-        work = Work(operation=operation, who=user.pk, summary=summary, edits=lines)
-        answer.revision = mine.commit(work).revision
+        request = CommitRequest(
+            operation=operation, who=user.pk, summary=summary, edits=lines
+        )
+        answer.revision = session.commit(request).revision
         return answer
 
 
@@ -100,7 +102,7 @@ def _check_only(loaded: Loaded, only: Key | None) -> None:
 
 
 def _try(world: World, operation: Edit | None) -> None:
-    """Do it to a copy, so that what the world refuses is told."""
+    """Do it to a copy, so that what the world refuses is reported."""
     if operation is None:
         return
     try:
@@ -241,30 +243,34 @@ def _summary(user: User, answer: Imported) -> str:
     return f"{user.get_username()} {' and '.join(parts)}"
 
 
-def _lines(user: User, mine: Turn, operation: Edit, answer: Imported) -> list[Line]:
+def _lines(
+    user: User, session: EditSession, operation: Edit, answer: Imported
+) -> list[EventRecord]:
     """Return an event per object, or one for all when they are many."""
     lines = []
-    world = mine.held.world
+    world = session.loaded.world
     for part in operation.parts if isinstance(operation, Several) else [operation]:
         if isinstance(part, SetPolicy):
-            lines.append(_policy_line(user, mine, part))
+            lines.append(_policy_line(user, session, part))
         elif isinstance(part, Put) and len(part.manifests) > MOST_LINES:
             count = len(part.manifests)
             message = f"{user.get_username()} puts {count} objects"
             after = {"created": len(answer.created), "changed": len(answer.changed)}
-            lines.append(mine.line(user, "Import", "", message, after=after))
+            lines.append(session.edit_event(user, "Import", "", message, after=after))
         elif isinstance(part, Put):
-            lines += [_put_line(user, mine, world, m) for m in part.manifests]
+            lines += [_put_line(user, session, world, m) for m in part.manifests]
     return lines
 
 
-def _put_line(user: User, mine: Turn, world: World, manifest: dict[str, Any]) -> Line:
+def _put_line(
+    user: User, session: EditSession, world: World, manifest: dict[str, Any]
+) -> EventRecord:
     metadata = manifest["metadata"]
     key = Key(manifest["kind"], metadata.get("namespace", ""), metadata["name"])
     known = world.objects.get(key)
     action = "Update" if known else "Create"
     word = "changes" if known else "creates"
-    return mine.line(
+    return session.edit_event(
         user,
         action,
         str(key),
@@ -274,13 +280,13 @@ def _put_line(user: User, mine: Turn, world: World, manifest: dict[str, Any]) ->
     )
 
 
-def _policy_line(user: User, mine: Turn, part: SetPolicy) -> Line:
-    return mine.line(
+def _policy_line(user: User, session: EditSession, part: SetPolicy) -> EventRecord:
+    return session.edit_event(
         user,
         "Policy",
         POLICY_KEY,
         f"{user.get_username()} changes the policy",
-        before=mine.held.world.policy.document(),
+        before=session.loaded.world.policy.document(),
         after=part.document,
     )
 
@@ -295,40 +301,40 @@ def do_policy(
     seen: int | None = None,
 ) -> Imported:
     """Replace the policy, or lay a merge patch of the whole document over it."""
-    with turn(user, sandbox_id) as mine:
-        refuse_stale(mine.sandbox, seen, [POLICY_KEY])
-        before = mine.held.world.policy.document()
+    with edit_session(user, sandbox_id) as session:
+        refuse_stale(session.sandbox, seen, [POLICY_KEY])
+        before = session.loaded.world.policy.document()
         after = merge(before, document) if patch else document
-        answer = Imported(revision=mine.sandbox.revision)
+        answer = Imported(revision=session.sandbox.revision)
         operation = _changed_policy(before, after, answer)
         if operation is None or dry_run:
-            _try(mine.held.world, operation)
+            _try(session.loaded.world, operation)
             return answer
-        lines = [_policy_line(user, mine, operation)]
-        mine.do(operation)
-        work = Work(
+        lines = [_policy_line(user, session, operation)]
+        session.do(operation)
+        request = CommitRequest(
             operation=operation,
             who=user.pk,
             summary=f"{user.get_username()} changes the policy",
             edits=lines,
         )
-        answer.revision = mine.commit(work).revision
+        answer.revision = session.commit(request).revision
         return answer
 
 
 def do_delete(
     user: User, sandbox_id: str, keys: Sequence[Key], *, seen: int | None = None
-) -> Step:
+) -> RevisionDiff:
     """Delete objects; what runs for them stops."""
-    with turn(user, sandbox_id) as mine:
-        refuse_stale(mine.sandbox, seen, [str(key) for key in keys])
-        world = mine.held.world
+    with edit_session(user, sandbox_id) as session:
+        refuse_stale(session.sandbox, seen, [str(key) for key in keys])
+        world = session.loaded.world
         for key in keys:
             if key not in world.objects:
                 raise NotFoundError(f"{key.kind} {key.path} is not in this sandbox")
         name = user.get_username()
         lines = [
-            mine.line(
+            session.edit_event(
                 user,
                 "Delete",
                 str(key),
@@ -338,8 +344,10 @@ def do_delete(
             for key in keys
         ]
         operation = Delete([(key.kind, key.namespace, key.name) for key in keys])
-        mine.do(operation)
+        session.do(operation)
         summary = lines[0].message if len(lines) == 1 else f"{name} deletes {len(keys)}"
-        return mine.commit(
-            Work(operation=operation, who=user.pk, summary=summary, edits=lines)
+        return session.commit(
+            CommitRequest(
+                operation=operation, who=user.pk, summary=summary, edits=lines
+            )
         )

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from sandbox.actions.turns import turn
+from sandbox.actions.sessions import edit_session
 from sandbox.base.errors import ConflictError, NotFoundError
-from sandbox.page.diffs import Step
-from sandbox.world.commits import Work
+from sandbox.page.diffs import RevisionDiff
+from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import (
     Delete,
     Edit,
@@ -24,22 +24,24 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _FIELD = "metadata.name"
 
 
-def do_pin(user: User, sandbox_id: str, namespace: str, name: str, node: str) -> Step:
+def do_pin(
+    user: User, sandbox_id: str, namespace: str, name: str, node: str
+) -> RevisionDiff:
     """Pin a pod to a node, or with node "" let it go where it may.
 
     A pod of its own that is placed elsewhere begins again; one that a run owns
     must wait for its place, as its owner makes the next one. Raises
     NotFoundError and ConflictError.
     """
-    with turn(user, sandbox_id) as mine:
-        world = mine.held.world
+    with edit_session(user, sandbox_id) as session:
+        world = session.loaded.world
         pod = pod_of(world, Key("Pod", namespace, name))
         if node and Key("Node", "", node) not in world.objects:
             raise NotFoundError(f"node {node} is not in this sandbox")
         operation = operation_of(world, pod, node)
         who = user.get_username()
         summary = f"{who} pins pod {name} to {node}" if node else f"{who} unpins {name}"
-        line = mine.line(
+        line = session.edit_event(
             user,
             "Pin" if node else "Unpin",
             str(pod.key),
@@ -47,9 +49,9 @@ def do_pin(user: User, sandbox_id: str, namespace: str, name: str, node: str) ->
             before=pinned_to(pod.spec),
             after=node,
         )
-        done = mine.do(operation)
-        return mine.commit(
-            Work(operation=done, who=user.pk, summary=summary, edits=[line])
+        done = session.do(operation)
+        return session.commit(
+            CommitRequest(operation=done, who=user.pk, summary=summary, edits=[line])
         )
 
 

@@ -6,18 +6,18 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from sandbox.actions.turns import holding
+from sandbox.actions.sessions import open_session
 from sandbox.live import limits
 from sandbox.models import Sandbox
-from sandbox.page.diffs import Step
-from sandbox.page.events import Line
+from sandbox.page.diffs import RevisionDiff
+from sandbox.page.events import EventRecord
 from sandbox.page.rows.transport import KEY, awaited
 from sandbox.world import (
     extenders,
     leases,
     operations,
 )
-from sandbox.world.commits import Work
+from sandbox.world.commits import CommitRequest
 from sandbox.world.leases import Claim
 from sandbox.world.operations import (
     AnyOperation,
@@ -32,47 +32,51 @@ from scheduler.world import World
 MOST_BEHIND_S = 1.0
 
 
-def do_tick(claim: Claim) -> Step | None:
+def do_tick(claim: Claim) -> RevisionDiff | None:
     """Make one tick of a sandbox that plays; None when it does not.
 
     The claim's fence and the revision decide: of two deliveries one commits.
     """
-    with holding(claim) as mine:
-        sandbox = mine.sandbox
+    with open_session(claim) as session:
+        sandbox = session.sandbox
         if not sandbox.playing:
             return None
-        world = mine.held.world
+        world = session.loaded.world
         done = _tick(claim, world)
         columns, lines = _go_on(sandbox, world)
         if problems := world.problems():
             columns["problem"] = "\n".join(problems)
-        return mine.commit(Work(operation=done, columns=columns, edits=lines))
+        return session.commit(
+            CommitRequest(operation=done, columns=columns, edits=lines)
+        )
 
 
 def _tick(claim: Claim, world: World) -> AnyOperation:
     """Tick the world; one that asks outside may take longer than a lease."""
     if not extenders.has_extenders(world):
         return operations.perform(world, Tick())
-    with leases.kept(claim):
+    with leases.renewed(claim):
         return operations.perform(world, Tick(), live=extenders.live())
 
 
-def do_fail(claim: Claim, problem: str) -> Step:
+def do_fail(claim: Claim, problem: str) -> RevisionDiff:
     """Stop a sandbox whose tick failed, and say why on the page."""
-    with holding(claim) as mine:
-        line = mine.line(None, "Pause", KEY, problem)
+    with open_session(claim) as session:
+        line = session.edit_event(None, "Pause", KEY, problem)
         columns: dict[str, Any] = {"playing": False, "until": {}, "problem": problem}
-        return mine.commit(
-            Work(operation=Transport(), summary=problem, edits=[line], columns=columns)
+        return session.commit(
+            CommitRequest(
+                operation=Transport(), summary=problem, edits=[line], columns=columns
+            )
         )
 
 
-def _go_on(sandbox: Sandbox, world: World) -> tuple[dict[str, Any], list[Line]]:
+def _go_on(sandbox: Sandbox, world: World) -> tuple[dict[str, Any], list[EventRecord]]:
     """Return what becomes of the transport after this tick, and why it stops."""
     why = _why_stop(sandbox, world)
     if not why:
         return {"due_at": _next_due(sandbox)}, []
-    line = Line(
+    line = EventRecord(
         t_ms=world.context.now_ms, type="Edit", subject=KEY, reason="Pause", message=why
     )
     return {"playing": False, "until": {}}, [line]

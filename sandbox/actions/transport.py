@@ -8,20 +8,20 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from sandbox.actions.turns import Turn, turn
+from sandbox.actions.sessions import EditSession, edit_session
 from sandbox.base.errors import Cause, InvalidError
 from sandbox.live import limits
-from sandbox.page.diffs import Step
+from sandbox.page.diffs import RevisionDiff
 from sandbox.page.rows.transport import KEY, until_text
-from sandbox.process import idle_flag as stillness
-from sandbox.world.commits import Work
+from sandbox.process import idle_flag
+from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import Transport
 from scheduler import decisions
 
 SLOWEST, FASTEST = 0.1, 1000.0
 
 
-def do_play(user: User, sandbox_id: str, *, speed: float | None = None) -> Step:
+def do_play(user: User, sandbox_id: str, *, speed: float | None = None) -> RevisionDiff:
     """Let the clock tick the sandbox; at `speed` when given (ticks a second)."""
     columns: dict[str, Any] = {"playing": True, "until": {}, "problem": ""}
     if speed is not None:
@@ -29,13 +29,13 @@ def do_play(user: User, sandbox_id: str, *, speed: float | None = None) -> Step:
     return _turn_to(user, sandbox_id, "Play", "plays", columns)
 
 
-def do_pause(user: User, sandbox_id: str) -> Step:
+def do_pause(user: User, sandbox_id: str) -> RevisionDiff:
     """Stop the clock for this sandbox; a tick that is being made is finished."""
     columns: dict[str, Any] = {"playing": False, "until": {}}
     return _turn_to(user, sandbox_id, "Pause", "pauses", columns)
 
 
-def do_speed(user: User, sandbox_id: str, speed: float) -> Step:
+def do_speed(user: User, sandbox_id: str, speed: float) -> RevisionDiff:
     """Set the speed: ticks per second of wall time, 0 = as fast as it goes."""
     columns: dict[str, Any] = {"speed": check_speed(speed)}
     word = f"{speed:g} ticks/s" if speed else "as fast as it goes"
@@ -49,7 +49,7 @@ def do_step(
     ticks: int = 1,
     until_tick: int | None = None,
     until_event: Mapping[str, Any] | None = None,
-) -> Step:
+) -> RevisionDiff:
     """Run `ticks` ticks, or to a tick, or to an event, then pause.
 
     An event is {type, subject?, reason?}, its type one or a list of them: the
@@ -63,10 +63,12 @@ def do_step(
     if until_tick is not None:
         until["tick"] = until_tick
     until = until or {"ticks": ticks}
-    with turn(user, sandbox_id) as mine:
-        until = _absolute(until, mine.sandbox.tick)
+    with edit_session(user, sandbox_id) as session:
+        until = _absolute(until, session.sandbox.tick)
         columns = {"playing": True, "until": until, "problem": ""}
-        return _commit(user, mine, "Step", f"runs until {until_text(until)}", columns)
+        return _commit(
+            user, session, "Step", f"runs until {until_text(until)}", columns
+        )
 
 
 def _absolute(until: dict[str, Any], tick: int) -> dict[str, Any]:
@@ -108,24 +110,24 @@ def _wrong(field: str, problem: str) -> InvalidError:
 
 def _turn_to(
     user: User, sandbox_id: str, action: str, words: str, columns: dict[str, Any]
-) -> Step:
-    with turn(user, sandbox_id) as mine:
-        return _commit(user, mine, action, words, columns)
+) -> RevisionDiff:
+    with edit_session(user, sandbox_id) as session:
+        return _commit(user, session, action, words, columns)
 
 
 def _commit(
-    user: User, mine: Turn, action: str, words: str, columns: dict[str, Any]
-) -> Step:
-    before = {name: getattr(mine.sandbox, name) for name in columns}
+    user: User, session: EditSession, action: str, words: str, columns: dict[str, Any]
+) -> RevisionDiff:
+    before = {name: getattr(session.sandbox, name) for name in columns}
     summary = f"{user.get_username()} {words}"
-    line = mine.line(user, action, KEY, summary, before=before, after=columns)
-    work = Work(
+    line = session.edit_event(user, action, KEY, summary, before=before, after=columns)
+    request = CommitRequest(
         operation=Transport(),
         who=user.pk,
         summary=summary,
         edits=[line],
         columns={**columns, "due_at": time.time()},
     )
-    step = mine.commit(work)
-    stillness.end_after_commit()
+    step = session.commit(request)
+    idle_flag.clear_after_commit()
     return step

@@ -1,4 +1,4 @@
-"""What the process is told from outside: variables, the data folder, the bus.
+"""What the process takes from outside: variables, the data folder, the bus.
 
 Two ways to run share this code. The default run needs no variable at all and
 keeps its files in one folder of this machine. The server run begins with

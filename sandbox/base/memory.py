@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 #: Objects of worlds that are worth a look at everything.
-LEAST_LET_GO = 2_000
+LEAST_RELEASED = 2_000
 
 _seldom = False  # this process holds worlds, and collects seldom
 _let_go = 0  # objects, since the last collection
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Hold the garbage collector off while many small values are made.
 
     They are all kept, and looking at every one of them again and again is most
@@ -40,17 +40,17 @@ def collect_seldom() -> None:
     gc.set_threshold(50_000, 20, 50)
 
 
-def let_go(objects: int, *, kept: int) -> None:
+def note_released(objects: int, *, kept: int) -> None:
     """Count the objects of a world that nobody holds any more; collect in time.
 
     The parts of a world point at each other, so only the collector frees them,
     and where it comes seldom, worlds that were read anew would pile up. Collects
-    when what was let go is half of what is `kept`; costs nothing elsewhere.
+    when what was released is half of what is `kept`; costs nothing elsewhere.
     """
     global _let_go
     if not _seldom:
         return
     _let_go += objects
-    if _let_go > max(LEAST_LET_GO, kept // 2):
+    if _let_go > max(LEAST_RELEASED, kept // 2):
         _let_go = 0
         gc.collect()

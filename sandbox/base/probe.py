@@ -1,4 +1,4 @@
-"""`python -m sandbox.base.probe`: whether the process next door is well, for health checks.
+"""`python -m sandbox.base.probe`: whether the server or worker beside it is well, for health checks.
 
 Plain Python that loads nothing heavy: it is run every few seconds for ever.
 """

@@ -1,4 +1,4 @@
-"""The doors to other web pages: response headers, and whose page may knock.
+"""Other web pages kept out: response headers, and whose page may send requests.
 
 Signing in and roles are elsewhere. Here a browser is kept from being used
 against its owner: by a page of another site, or by a name that resolves to
@@ -85,7 +85,7 @@ def _refusal(request: HttpRequest) -> dict[str, object]:
 
 
 def status(code: int, reason: str, message: str) -> dict[str, object]:
-    """Return a refusal in Kubernetes' words, for the doors before the API."""
+    """Return a refusal in Kubernetes' words, for what is checked before the API."""
     return {
         "kind": "Status",
         "apiVersion": "v1",
@@ -98,7 +98,7 @@ def status(code: int, reason: str, message: str) -> dict[str, object]:
     }
 
 
-class OwnPageOnly:
+class OriginCheck:
     """ASGI wrapper: a WebSocket is opened by our own page or by no page.
 
     Both names are checked: Host against ALLOWED_HOSTS (a foreign name may resolve
@@ -117,7 +117,7 @@ class OwnPageOnly:
 
 
 def welcome(handshake: dict[bytes, bytes]) -> bool:
-    """Tell whether these handshake headers come from our own page or from none."""
+    """Return whether these handshake headers come from our own page or from none."""
     host = handshake.get(b"host", b"").decode("latin-1").lower()
     domain, _ = split_domain_port(host)
     if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from sandbox.actions.living import begin
+from sandbox.actions.sandboxes import begin
 from sandbox.base.errors import (
     Cause,
     ConflictError,

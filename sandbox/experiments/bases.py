@@ -65,7 +65,7 @@ def open_base(kind: str, body: bytes) -> Base:
     return FileBase.read(_decode_files(data))
 
 
-class _Kept:
+class _BaseCache:
     """Bases by experiment; reading files takes longer than a small run."""
 
     def __init__(self) -> None:
@@ -87,4 +87,4 @@ class _Kept:
             return base
 
 
-base_of = _Kept().get
+base_of = _BaseCache().get

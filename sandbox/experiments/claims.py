@@ -20,7 +20,7 @@ _GLANCE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class RunClaim:
     """The right to write the result of one run, while the fence is the newest."""
 
     run_id: int
@@ -37,10 +37,10 @@ def open_runs(now: float) -> QuerySet[Run]:
     return Run.objects.filter(waits | lost, experiment__state=Experiment.RUNNING)
 
 
-def take(worker: str, experiment_id: str = "") -> Claim | None:
+def take(worker: str, experiment_id: str = "") -> RunClaim | None:
     """Take up a run, of any experiment unless one is named; None when none waits.
 
-    Experiments get their turn by run number, so a small one is not kept
+    Experiments are served by run number, so a small one is not kept
     behind a large one.
     """
     now = time.time()
@@ -52,7 +52,7 @@ def take(worker: str, experiment_id: str = "") -> Claim | None:
             if run.fence >= MOST_TRIES:
                 _give_up(run)
             elif _won(run, worker, now):
-                return Claim(
+                return RunClaim(
                     run.pk, run.experiment_id, run.variant, run.seed, run.fence + 1
                 )
     return None
@@ -71,30 +71,30 @@ def _won(run: Run, worker: str, now: float) -> bool:
 
 def _give_up(run: Run) -> None:
     error = f"given up: its worker was lost {run.fence} times"
-    claim = Claim(run.pk, run.experiment_id, run.variant, run.seed, run.fence)
+    claim = RunClaim(run.pk, run.experiment_id, run.variant, run.seed, run.fence)
     fail(claim, error)
 
 
-def renew(claim: Claim) -> bool:
+def renew(claim: RunClaim) -> bool:
     """Hold on for longer; False when the run is lost or no longer wanted."""
     return _mine(claim).update(lease_until=time.time() + LEASE_S) == 1
 
 
-def finish(claim: Claim, result: Result, document: dict[str, Any]) -> bool:
+def finish(claim: RunClaim, result: Result, document: dict[str, Any]) -> bool:
     """Write a result; False when somebody else has the run by now."""
     return _end(claim, failed=0, state=Run.DONE, result=document, hash=result.hash)
 
 
-def fail(claim: Claim, error: str) -> bool:
+def fail(claim: RunClaim, error: str) -> bool:
     """Write why there is no result; False when somebody else has the run."""
     return _end(claim, failed=1, state=Run.FAILED, error=error[:4000])
 
 
-def _mine(claim: Claim) -> QuerySet[Run]:
+def _mine(claim: RunClaim) -> QuerySet[Run]:
     return Run.objects.filter(pk=claim.run_id, fence=claim.fence, state=Run.RUNNING)
 
 
-def _end(claim: Claim, *, failed: int, **columns: Any) -> bool:
+def _end(claim: RunClaim, *, failed: int, **columns: Any) -> bool:
     experiment = Experiment.objects.filter(pk=claim.experiment_id)
     with transaction.atomic():
         # The experiment first: its row is the queue in which runs end.

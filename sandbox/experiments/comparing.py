@@ -1,4 +1,4 @@
-"""Runs side by side: each is run again in memory, tick by tick, and told like a sandbox."""
+"""Runs side by side: each is run again in memory, tick by tick, and reported like a sandbox."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sandbox.explain.comparing.branches import (
 from sandbox.explain.comparing.shapes import BranchLine, Comparison
 from sandbox.models import Experiment, Run, Sandbox
 from sandbox.page import diffs, rows
-from sandbox.page.events import lines_of
+from sandbox.page.events import records_of
 from sandbox.page.rows.tally import Tally
 from scheduler.tick import run_tick
 from scheduler.world import World
@@ -70,7 +70,7 @@ def _branch(world: World, end: int, number: str, title: str) -> Branch:
     while world.tick < end:
         run_tick(world)
         changes = world.take()
-        lines = lines_of(changes.decisions)
+        lines = records_of(changes.decisions)
         shown.tick, shown.now_ms = world.tick, world.context.now_ms
         diffs.apply(page, rows.delta_of(world, shown, page, tally, changes))
         samples.append(rows.sample_of(shown, page, tally, lines))

@@ -17,14 +17,14 @@ from scheduler.experiments.results import Cell, Line, Verdict, table
 from scheduler.measures import flat
 
 
-class Outcome(NamedTuple):
+class ExperimentOutcome(NamedTuple):
     """What the runs so far come to."""
 
     lines: list[Line]
     verdicts: list[Verdict]
 
 
-def outcome(experiment: Experiment) -> Outcome:
+def outcome(experiment: Experiment) -> ExperimentOutcome:
     """Return table and verdicts of the runs that ended so far.
 
     Verdicts may still change while runs are missing. O(runs), kept until
@@ -34,14 +34,14 @@ def outcome(experiment: Experiment) -> Outcome:
 
 
 @lru_cache(maxsize=32)
-def _outcome(experiment_id: str, done: int) -> Outcome:
+def _outcome(experiment_id: str, done: int) -> ExperimentOutcome:
     experiment = Experiment.objects.defer("base").get(pk=experiment_id)
     spec = read_experiment(experiment.document).spec
     names = variants_of(experiment)
     cells = cells_of(experiment_id, done)
     lines = table(cells, len(names), spec.objectives)
     verdicts = judge(spec.assertions, names, lines, cells, experiment.files)
-    return Outcome(lines, verdicts)
+    return ExperimentOutcome(lines, verdicts)
 
 
 def variants_of(experiment: Experiment) -> list[str]:

@@ -1,4 +1,4 @@
-"""Celery's door to experiments: run what waits, for one visit. Safe to deliver twice."""
+"""Celery task of experiments: run what waits, for one visit. Safe to deliver twice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sandbox.experiments.work import work
 from sandbox.models import Experiment
 from sandbox.process.celery import EXPERIMENTS, app
 
-#: One visit: then ticks that wait have their turn. A run that was begun is ended.
+#: One visit: then ticks that wait are served. A run that was begun is ended.
 VISIT_S = 0.3
 #: How often the clock looks where runs wait; a visit sends its own successor.
 LOOK_EVERY_S = 1.0

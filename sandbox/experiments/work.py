@@ -10,7 +10,7 @@ from django.db import DatabaseError, OperationalError
 
 from sandbox.experiments import claims
 from sandbox.experiments.bases import base_of
-from sandbox.experiments.claims import Claim
+from sandbox.experiments.claims import RunClaim
 from sandbox.models import Experiment
 from scheduler.errors import SchedulerError
 from scheduler.experiments.runs import CancelledError, Plan, run
@@ -35,7 +35,7 @@ def work(worker: str, seconds: float, experiment_id: str = "") -> int:
     return ended
 
 
-def execute(claim: Claim) -> bool:
+def execute(claim: RunClaim) -> bool:
     """Run what was claimed and write its result; False when it came to nothing."""
     try:
         plan = plan_of(claim.experiment_id)
@@ -54,7 +54,7 @@ def execute(claim: Claim) -> bool:
         return False
     except SchedulerError as error:
         return claims.fail(claim, str(error))
-    except Exception as error:  # a defect of ours stops one run, and is told
+    except Exception as error:  # a defect of ours stops one run, and is reported
         logger.exception("a run failed", extra={"run": claim.run_id})
         return claims.fail(claim, f"{type(error).__name__}: {error}")
     return claims.finish(claim, result, msgspec.to_builtins(result))
@@ -69,7 +69,7 @@ def plan_of(experiment_id: str) -> Plan:
 class _Pulse:
     """Renews the claim now and then."""
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: RunClaim) -> None:
         self.claim = claim
         self.next = time.monotonic() + RENEW_S
 

@@ -112,7 +112,7 @@ def key_of(text: str) -> Key:
 @contextmanager
 def _world(sandbox: Sandbox, tick: int | None) -> Iterator[World]:
     if tick is None or tick == sandbox.tick:
-        with worlds.looking_at(sandbox) as world:
+        with worlds.reading(sandbox) as world:
             yield world
     else:
         yield history.world_at(sandbox, history.revision_at(sandbox, tick))

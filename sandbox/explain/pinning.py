@@ -31,7 +31,7 @@ def preview_pin(sandbox: Sandbox, key: Key, node: str) -> dict[str, Any]:
     now, before the pin. Raises what the pin itself would raise. Costs a copy,
     one table of the pod, and the decisions until it is bound.
     """
-    with worlds.looking_at(sandbox) as world:
+    with worlds.reading(sandbox) as world:
         pod = pod_of(world, key)
         if node and Key("Node", "", node) not in world.objects:
             raise NotFoundError(f"node {node} is not in this sandbox")

@@ -17,7 +17,7 @@ from scheduler.records.scenario import Match
 from scheduler.reproduction import Reproduction, Start, reproduce, start_of_world
 from scheduler.world import World
 
-#: How long a search may take in the wall's seconds, unless it is told otherwise.
+#: How long a search may take in the wall's seconds, unless it is given.
 PATIENCE_S = 20.0
 MOST_RUNS = 2000
 #: Events that no engine decides: a person did them.

@@ -1,4 +1,4 @@
-"""The door of the server: HTTP to Django, WebSocket to sandbox.live.routing."""
+"""The ASGI application: HTTP to Django, WebSocket to sandbox.live.routing."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from django.core.asgi import get_asgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
 http = get_asgi_application()  # before anything that imports a model
 
-from sandbox.base.security import OwnPageOnly  # noqa: E402
-from sandbox.live.bodies import BodyCap  # noqa: E402
+from sandbox.base.security import OriginCheck  # noqa: E402
+from sandbox.live.body_limits import BodySizeLimit  # noqa: E402
 from sandbox.live.routing import websocket_urlpatterns  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
-        "http": BodyCap(http),
-        "websocket": OwnPageOnly(
+        "http": BodySizeLimit(http),
+        "websocket": OriginCheck(
             SessionMiddlewareStack(URLRouter(websocket_urlpatterns))
         ),
     }

@@ -17,7 +17,7 @@ from sandbox.live.hub import (
     in_thread,
 )
 from sandbox.live.lessons import running_news
-from sandbox.live.limits import knocks, seats
+from sandbox.live.limits import connection_slots, handshakes
 from sandbox.live.people import person_of
 from sandbox.models import Sandbox
 from sandbox.page.wire import Hello, Status
@@ -37,24 +37,24 @@ class SandboxConsumer(AsyncWebsocketConsumer):
     """One browser on one sandbox. Clients say hello and nothing else."""
 
     client: Client | None = None
-    seat: int | None = None
+    slot: int | None = None
     guard: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
         """Let in who may see the sandbox; to others it is not there."""
         self.sandbox_id: str = self.scope["url_route"]["kwargs"]["sandbox_id"]
         address = (self.scope.get("client") or ("",))[0]
-        if not knocks.allowed(address, time.time()):
+        if not handshakes.allowed(address, time.time()):
             await self.close(CLOSE_FULL)
             return
         person = await in_thread(_who_sees, self.scope, self.sandbox_id)
         if person is None:
             await self.close(CLOSE_GONE)
             return
-        if not seats.take(person):
+        if not connection_slots.take(person):
             await self.close(CLOSE_FULL)
             return
-        self.seat = person
+        self.slot = person
         await self.accept()
         self.guard = asyncio.create_task(self._look_again())
 
@@ -88,8 +88,8 @@ class SandboxConsumer(AsyncWebsocketConsumer):
         """Leave the hub."""
         if self.guard is not None:
             self.guard.cancel()
-        if self.seat is not None:
-            seats.leave(self.seat)
+        if self.slot is not None:
+            connection_slots.leave(self.slot)
         if self.client is not None:
             await hub.leave(self.sandbox_id, self.client)
 
@@ -121,8 +121,8 @@ def _who_sees(scope: dict[str, Any], sandbox_id: str) -> int | None:
     return user.pk if seen.exists() and user.is_authenticated else None
 
 
-class NowhereConsumer(AsyncWebsocketConsumer):
-    """Every other path: there is nothing, as behind a door that is shut."""
+class NotFoundConsumer(AsyncWebsocketConsumer):
+    """Every other path: closed as for a sandbox that is not there."""
 
     async def connect(self) -> None:
         """Close, as for a sandbox that is not there."""

@@ -89,7 +89,7 @@ def _status(level: Literal["live", "waiting", "error"], message: str) -> str:
     return encode_status(Status(level=level, message=message)).decode()
 
 
-class Room:
+class SandboxSubscription:
     """The clients of one sandbox in this process, and their one subscription."""
 
     def __init__(self, sandbox_id: str) -> None:
@@ -100,7 +100,7 @@ class Room:
         self.watcher: asyncio.Task[None] | None = None
         self.listening = asyncio.Event()
         self.making = asyncio.Lock()
-        self.told = "live"
+        self.reported = "live"
         self.made: tuple[float, list[str], int] | None = None  # when, frames, revision
 
     async def page(self) -> tuple[list[str], int]:
@@ -173,16 +173,16 @@ class Room:
             await asyncio.wait_for(ping, LOOK_EVERY_S)
         except Exception as error:
             logger.warning("the bus is away: %s", error)
-            self.tell("waiting", "the message bus is away; time stands still")
+            self.report("waiting", "the message bus is away; time stands still")
         else:
-            if self.told == "waiting":
-                self.tell("live", "")
+            if self.reported == "waiting":
+                self.report("live", "")
 
-    def tell(self, level: Literal["live", "waiting", "error"], message: str) -> None:
+    def report(self, level: Literal["live", "waiting", "error"], message: str) -> None:
         """Say how the service is, when that changed."""
-        if level == self.told:
+        if level == self.reported:
             return
-        self.told = level
+        self.reported = level
         self._note(_status(level, message))
 
     def _note(self, text: str) -> None:
@@ -195,7 +195,7 @@ class Room:
             asyncio.create_task(client.close(CLOSE_GONE))  # noqa: RUF006 - ends by itself
 
     async def _watch(self) -> None:
-        """Find revisions that the bus did not tell of."""
+        """Find revisions that the bus did not deliver."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
             await self._look_at_bus()
@@ -203,10 +203,10 @@ class Room:
                 newest = await in_thread(pages.newest_revision, self.sandbox_id)
             except Exception as error:
                 logger.warning("the database is away: %s", error)
-                self.tell("error", "the database does not answer; nothing is lost")
+                self.report("error", "the database does not answer; nothing is lost")
                 continue
-            if self.told == "error":
-                self.tell("live", "")
+            if self.reported == "error":
+                self.report("live", "")
             if newest is None:
                 self._end()
             elif newest > self.newest:
@@ -218,35 +218,37 @@ class Room:
 
 
 class Hub:
-    """The rooms of this process. Everything here runs in one event loop."""
+    """The subscriptions of this process. Everything here runs in one event loop."""
 
     def __init__(self) -> None:
-        self.rooms: dict[str, Room] = {}
+        self.subscriptions: dict[str, SandboxSubscription] = {}
 
     async def enter(self, sandbox_id: str, client: Client) -> None:
         """Join first, so that what is sent meanwhile is seen twice, never missed."""
-        room = self.rooms.get(sandbox_id)
-        if room is None:
-            room = self.rooms[sandbox_id] = Room(sandbox_id)
-            room.open()
-        room.clients.add(client)
-        await asyncio.wait_for(room.listening.wait(), SEND_PATIENCE_S)
-        client.pump = asyncio.create_task(pump(room, client))
+        subscription = self.subscriptions.get(sandbox_id)
+        if subscription is None:
+            subscription = self.subscriptions[sandbox_id] = SandboxSubscription(
+                sandbox_id
+            )
+            subscription.open()
+        subscription.clients.add(client)
+        await asyncio.wait_for(subscription.listening.wait(), SEND_PATIENCE_S)
+        client.pump = asyncio.create_task(pump(subscription, client))
 
     async def leave(self, sandbox_id: str, client: Client) -> None:
         """Leave; the last one out ends the subscription."""
         if client.pump is not None:
             client.pump.cancel()
-        room = self.rooms.get(sandbox_id)
-        if room is None:
+        subscription = self.subscriptions.get(sandbox_id)
+        if subscription is None:
             return
-        room.clients.discard(client)
-        if not room.clients:
-            del self.rooms[sandbox_id]
-            await room.close()
+        subscription.clients.discard(client)
+        if not subscription.clients:
+            del self.subscriptions[sandbox_id]
+            await subscription.close()
 
 
-async def pump(room: Room, client: Client) -> None:
+async def pump(subscription: SandboxSubscription, client: Client) -> None:
     """Send a client what it has not got, in order and without a gap."""
     while True:
         await client.wake.wait()
@@ -256,7 +258,7 @@ async def pump(room: Room, client: Client) -> None:
                 await asyncio.wait_for(
                     client.send(client.notes.popleft()), SEND_PATIENCE_S
                 )
-            for text in await _next(room, client):
+            for text in await _next(subscription, client):
                 await asyncio.wait_for(client.send(text), SEND_PATIENCE_S)
         except TimeoutError:
             await client.close(CLOSE_SLOW)
@@ -265,13 +267,13 @@ async def pump(room: Room, client: Client) -> None:
             raise
         except Exception:
             logger.exception(
-                "a client was not served", extra={"sandbox": room.sandbox_id}
+                "a client was not served", extra={"sandbox": subscription.sandbox_id}
             )
             await client.close(1011)
             return
 
 
-async def _next(room: Room, client: Client) -> list[str]:
+async def _next(subscription: SandboxSubscription, client: Client) -> list[str]:
     """Return the frames that bring the client to what is known now."""
     messages = list(client.waiting)
     client.waiting.clear()
@@ -283,13 +285,13 @@ async def _next(room: Room, client: Client) -> list[str]:
             return _frames(fresh)
     client.page_wanted = False
     if client.revision is None:
-        frames, client.revision = await room.page()
+        frames, client.revision = await subscription.page()
         # Diffs that came while the page was made are above it, or in it.
         client.waiting.extendleft(reversed(messages))
         client.wake.set()
         return frames
     frames, client.revision = await in_thread(
-        pages.frames_for, room.sandbox_id, client.revision
+        pages.frames_for, subscription.sandbox_id, client.revision
     )
     if client.waiting:
         client.wake.set()
@@ -304,7 +306,7 @@ async def in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs)
 
 
 def _join(messages: list[Message], revision: int) -> bool:
-    """Tell whether the diffs follow one another from `revision` on."""
+    """Return whether the diffs follow one another from `revision` on."""
     at = revision
     for message in messages:
         if message.begin != at:

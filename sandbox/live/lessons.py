@@ -12,7 +12,7 @@ from sandbox.base.errors import NotFoundError
 from sandbox.models import Follower, Guess, Lesson
 from sandbox.page.wire import LessonNews, Tally
 
-#: Where a lesson begins: at its first stop, nothing told.
+#: Where a lesson begins: at its first stop, no answer shown.
 START: dict[str, Any] = {"view": "lessons", "query": "", "revealed": []}
 _NONE = LessonNews(
     running=False, version=0, view="", query="", revealed=[], followers=0, tallies=[]

@@ -86,7 +86,7 @@ def _too_big(problem: str) -> InvalidError:
     return InvalidError(said, causes=[Cause(problem=said, field="spec")])
 
 
-class Seats:
+class ConnectionSlots:
     """How many sockets each person has open in this process, and all together."""
 
     def __init__(self) -> None:
@@ -113,7 +113,7 @@ class Seats:
                 del self._taken[user_id]
 
 
-class Knocks:
+class HandshakeLimiter:
     """How often each address opened a socket in this minute, in this process."""
 
     def __init__(self) -> None:
@@ -132,5 +132,5 @@ class Knocks:
             return not most or self._counted[address] <= most
 
 
-seats = Seats()
-knocks = Knocks()
+connection_slots = ConnectionSlots()
+handshakes = HandshakeLimiter()

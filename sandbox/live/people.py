@@ -23,7 +23,7 @@ Respond = Callable[[HttpRequest], HttpResponseBase]
 def local_user() -> User:
     """Return the user of the default run, made when there is none.
 
-    The doors of the default run are loopback and our own page (security.py):
+    The default run lets in loopback and its own page (security.py):
     who gets through them is the person at this machine.
     """
     user, made = User.objects.get_or_create(username=LOCAL)

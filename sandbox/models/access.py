@@ -31,7 +31,7 @@ class LivingQuerySet(models.QuerySet["Token"]):
     """What has not expired."""
 
     def living(self) -> LivingQuerySet:
-        """Return the rows that still open a door."""
+        """Return the rows that are still valid."""
         now = timezone.now()
         return self.filter(models.Q(expires_at=None) | models.Q(expires_at__gt=now))
 
@@ -61,7 +61,7 @@ class Token(models.Model):
         return f"{self.name} ({self.scope})"
 
     def allows(self, scope: Scope) -> bool:
-        """Tell whether the token reaches this far."""
+        """Return whether the token reaches this far."""
         return self.SCOPES.index(scope) <= self.SCOPES.index(self.scope)
 
 
@@ -121,7 +121,7 @@ class Identity(models.Model):
 
 
 class Audit(models.Model):
-    """One thing that concerns the doors: who did what, when. Never changed.
+    """One line of the audit log: who did what, when. Never changed.
 
     Names are texts, so that the record outlives what it is about. Edits of a
     sandbox are its events and not repeated here.

@@ -10,7 +10,7 @@ from sandbox.models.sandbox import Sandbox
 
 
 class Revision(models.Model):
-    """One commit: a tick, an edit, or a turn of the transport.
+    """One commit: a tick, an edit, or play, pause and speed.
 
     `operation` is all that is needed to do it again on the world before it.
     """

@@ -30,7 +30,7 @@ class LessonQuerySet(models.QuerySet["Lesson"]):
 
 
 class Lesson(models.Model):
-    """One sandbox shown to a room. It is deleted when the presenter ends it.
+    """One sandbox shown to a class. It is deleted when the presenter ends it.
 
     `shown` is where the presenter looks: {view, query, revealed}; `version`
     grows with every change that followers hear of.

@@ -119,7 +119,7 @@ class Sandbox(models.Model):
     now_ms = models.BigIntegerField(default=0)
     tick_ms = models.IntegerField(default=1000)
     header = models.BinaryField()  # scheduler.world.Header as msgpack
-    start_policy = JsonText(default=dict)  # what `changed` is told against
+    start_policy = JsonText(default=dict)  # what `changed` is compared with
     hash = models.CharField(max_length=64, blank=True)  # of the world at `revision`
 
     # Transport. Times are Unix seconds of the wall clock.
@@ -224,5 +224,5 @@ class Answer(models.Model):
         return self.key
 
     def fits(self, request: str) -> bool:
-        """Tell whether this was the same request; a key is not for two."""
+        """Return whether this was the same request; a key is not for two."""
         return self.request == request

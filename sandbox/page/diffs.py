@@ -28,11 +28,11 @@ class Delta(msgspec.Struct, kw_only=True):
     removed: list[str] = []
 
     def empty(self) -> bool:
-        """Tell whether the pages are equal."""
+        """Return whether the pages are equal."""
         return not (self.added or self.updated or self.removed)
 
 
-class Step(msgspec.Struct, kw_only=True):
+class RevisionDiff(msgspec.Struct, kw_only=True):
     """A diff as it travels and as it is stored: the message `diff` of the wire."""
 
     type: str = "diff"
@@ -55,7 +55,7 @@ class Patch(Delta, kw_only=True):
 
 decode_patch = msgspec.json.Decoder(Patch).decode
 encode_step = msgspec.json.Encoder().encode
-decode_step = msgspec.json.Decoder(Step).decode
+decode_step = msgspec.json.Decoder(RevisionDiff).decode
 
 
 def between(before: Mapping[str, Row], after: Mapping[str, Row]) -> Delta:
@@ -76,7 +76,7 @@ def note(delta: Delta, before: Row | None, after: Row) -> None:
         }
 
 
-def apply(page: Page, change: Delta | Step) -> None:
+def apply(page: Page, change: Delta | RevisionDiff) -> None:
     """Bring the page forward, in place. Rows are replaced, never written into."""
     for key in change.removed:
         page.pop(key, None)
@@ -86,7 +86,7 @@ def apply(page: Page, change: Delta | Step) -> None:
         page[key] = {**page[key], **patch}
 
 
-def merge(steps: Sequence[Step]) -> Step:
+def merge(steps: Sequence[RevisionDiff]) -> RevisionDiff:
     """Return one diff that does what these consecutive ones do.
 
     Raises ValueError when they are not consecutive. Samples and events are
@@ -101,7 +101,7 @@ def merge(steps: Sequence[Step]) -> Step:
             raise ValueError(f"expected a diff from {at}, got {step.from_revision}")
         merged.take(step)
         at = step.revision
-    return Step(
+    return RevisionDiff(
         from_revision=steps[0].from_revision,
         revision=at,
         tick=steps[-1].tick,
@@ -129,7 +129,7 @@ class _Merged:
         self.updated: dict[str, Row] = {}
         self.removed: dict[str, None] = {}
 
-    def take(self, step: Step) -> None:
+    def take(self, step: RevisionDiff) -> None:
         for key in step.removed:
             self._remove(key)
         for row in step.added:

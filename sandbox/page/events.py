@@ -13,7 +13,7 @@ from scheduler.decisions import AnyDecision, Decision
 _COMMON = frozenset(Decision.__struct_fields__) | {"type"}
 
 
-class Line(msgspec.Struct, kw_only=True):
+class EventRecord(msgspec.Struct, kw_only=True):
     """One event before it has its place in the run."""
 
     COLUMNS: ClassVar[tuple[str, ...]] = (
@@ -61,13 +61,13 @@ class Line(msgspec.Struct, kw_only=True):
         }
 
 
-def lines_of(decisions: Iterable[AnyDecision | Decision]) -> list[Line]:
+def records_of(decisions: Iterable[AnyDecision | Decision]) -> list[EventRecord]:
     """Return one line per decision, in order."""
     return [_line(decision) for decision in decisions]
 
 
-def _line(decision: Decision) -> Line:
-    return Line(
+def _line(decision: Decision) -> EventRecord:
+    return EventRecord(
         t_ms=decision.at_ms,
         type=type(decision).__name__,
         subject=str(decision.subject),

@@ -15,8 +15,8 @@ import msgspec
 from sandbox.page.diffs import (
     Page,
     Patch,
+    RevisionDiff,
     Row,
-    Step,
     decode_patch,
     decode_step,
     encode_step,
@@ -75,12 +75,12 @@ def opened_size(body: bytes, most: int) -> int:
     return size
 
 
-def pack_step(step: Step) -> bytes:
+def pack_step(step: RevisionDiff) -> bytes:
     """Return a diff for storing."""
     return _seal(encode_step(step))
 
 
-def unpack_step(body: bytes) -> Step:
+def unpack_step(body: bytes) -> RevisionDiff:
     """Return the diff that `pack_step` wrote."""
     version, text = _open(body)
     step = decode_step(text)

@@ -27,7 +27,7 @@ class Wire(
     """The base of everything that travels."""
 
 
-class Cell(Wire, frozen=True, kw_only=True):
+class QuotaCell(Wire, frozen=True, kw_only=True):
     """Quota and usage of one (flavor, resource) at one node of the quota tree."""
 
     flavor: str
@@ -41,7 +41,7 @@ class Cell(Wire, frozen=True, kw_only=True):
     lending_limit: str | None = None
 
 
-class Counts(Wire, frozen=True, kw_only=True):
+class WorkloadCounts(Wire, frozen=True, kw_only=True):
     """Workloads by state."""
 
     pending: int = 0
@@ -91,7 +91,7 @@ class CohortRow(Row, tag="Cohort", tag_field="kind", frozen=True, kw_only=True):
     implicit: bool
     weight: str
     share: str  # weighted share; "inf" when weight is 0 and it borrows
-    cells: list[Cell]
+    cells: list[QuotaCell]
     lendable: Amounts
 
 
@@ -107,20 +107,20 @@ class ClusterQueueRow(
     inactive_reason: str
     weight: str
     share: str
-    cells: list[Cell]
-    counts: Counts
+    cells: list[QuotaCell]
+    counts: WorkloadCounts
     within_cluster_queue: str
     reclaim_within_cohort: str
     borrow_within_cohort: str
 
 
 class LocalQueueRow(Row, tag="LocalQueue", tag_field="kind", frozen=True, kw_only=True):
-    """A LocalQueue: the door of a namespace to a ClusterQueue."""
+    """A LocalQueue: the queue of a namespace that leads to a ClusterQueue."""
 
     cluster_queue: str
     stop_policy: str
     active: bool
-    counts: Counts
+    counts: WorkloadCounts
 
 
 class ResourceFlavorRow(

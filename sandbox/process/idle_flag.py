@@ -20,8 +20,8 @@ MARK = "quotalab:still"
 MARK_MS = 500
 
 
-def mark_if_still() -> bool:
-    """Put the mark when nothing plays and no experiment runs; tell whether it is so."""
+def mark_if_idle() -> bool:
+    """Put the mark when nothing plays and no experiment runs; return whether it is so."""
     still = not (
         Sandbox.objects.filter(playing=True).exists()
         or Experiment.objects.filter(state=Experiment.RUNNING).exists()
@@ -31,7 +31,7 @@ def mark_if_still() -> bool:
     return still
 
 
-def end_after_commit() -> None:
+def clear_after_commit() -> None:
     """Take the mark away once it is committed that something plays."""
     transaction.on_commit(lambda: _ask(lambda bus: bus.delete(MARK)), robust=True)
 
@@ -41,6 +41,6 @@ def _ask(command: Callable[[redis.Redis], Any]) -> None:
     try:
         command(bus)
     except (redis.RedisError, OSError) as problem:
-        logger.debug("the bus was not told", extra={"problem": problem})
+        logger.debug("the bus was not reached", extra={"problem": problem})
     finally:
         bus.close()

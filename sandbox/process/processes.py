@@ -2,7 +2,7 @@
 
 A parent that is killed with -9 cannot end its children. So a guard, a few lines of
 shell, holds the reading end of a pipe whose writing end only the parent has, and is
-told on that pipe which process groups there are. When the pipe closes, for whatever
+informed on that pipe which process groups there are. When the pipe closes, for whatever
 reason, the guard ends them and removes the bus's folder. It also holds the parent's
 lock open, so that nobody begins in the same place before it is done.
 """
@@ -54,7 +54,7 @@ class Children:
         """Hold the commands.
 
         When all is over, the folder `remove` is deleted, and after that the file
-        descriptor `lock` is let go.
+        descriptor `lock` is released.
         """
         self.commands = dict(commands)
         self.remove = remove
@@ -67,7 +67,7 @@ class Children:
         self.guard, self.pipe = self._guarded()
 
     def start(self, name: str) -> None:
-        """Start one child and tell the guard about it."""
+        """Start one child and report it to the guard."""
         self.running[name] = subprocess.Popen(
             self.commands[name], start_new_session=True, stdin=subprocess.DEVNULL
         )
@@ -105,7 +105,7 @@ class Children:
             self._tell_guard()
 
     def _may_restart(self, name: str) -> bool:
-        """Tell whether it is time; a child that keeps ending is given longer."""
+        """Return whether it is time; a child that keeps ending is given longer."""
         lived_s = time.monotonic() - self.started_at[name]
         return lived_s >= self.restart_s.get(name, 0.0)
 
@@ -134,7 +134,7 @@ class Children:
 
     def _tell_guard(self) -> None:
         groups = " ".join(f"-{child.pid}" for child in self.running.values())
-        # A guard that has just ended is started again, and told, by `supervise`.
+        # A guard that has just ended is started again, and informed, by `supervise`.
         with contextlib.suppress(BrokenPipeError):
             os.write(self.pipe, f"{groups}\n".encode())
 

@@ -71,7 +71,7 @@ def await_bus(url: str, timeout_s: float = 10.0) -> None:
 
 
 def answers(url: str) -> bool:
-    """Tell whether a bus answers at `url` now."""
+    """Return whether a bus answers at `url` now."""
     client = bus_client(url)
     try:
         client.ping()

@@ -2,7 +2,7 @@
 
 The file is a line that names it and its format, then compressed msgpack. A fork
 takes the past that it shares along, so the file stands alone; its own forks are
-sandboxes, and files, of their own. `docs/decisions/stored-formats.md` tells how
+sandboxes, and files, of their own. `docs/decisions/stored-formats.md` describes how
 formats follow one another.
 """
 
@@ -60,7 +60,7 @@ class Columns(msgspec.Struct, kw_only=True):
     kept_tick: _Count = 0
 
 
-class Line(msgspec.Struct, array_like=True):
+class ArchivedRevision(msgspec.Struct, array_like=True):
     """A revision."""
 
     number: _Count
@@ -74,7 +74,7 @@ class Line(msgspec.Struct, array_like=True):
     who: str = ""  # a user's name
 
 
-class EventLine(msgspec.Struct, array_like=True):
+class ArchivedEvent(msgspec.Struct, array_like=True):
     """An event."""
 
     revision: _Count
@@ -89,7 +89,7 @@ class EventLine(msgspec.Struct, array_like=True):
     data: dict[str, Any]
 
 
-class SampleLine(msgspec.Struct, array_like=True):
+class ArchivedSample(msgspec.Struct, array_like=True):
     """A sample."""
 
     revision: _Count
@@ -97,7 +97,7 @@ class SampleLine(msgspec.Struct, array_like=True):
     body: dict[str, Any]
 
 
-class CheckpointLine(msgspec.Struct, array_like=True):
+class ArchivedCheckpoint(msgspec.Struct, array_like=True):
     """A checkpoint."""
 
     revision: _Count
@@ -113,11 +113,11 @@ class Archive(msgspec.Struct, kw_only=True):
     start_policy: dict[str, Any]
     world: bytes
     page: dict[str, dict[str, Any]]
-    revisions: list[Line]
-    events: list[EventLine]
+    revisions: list[ArchivedRevision]
+    events: list[ArchivedEvent]
     diffs: list[tuple[_Count, bytes]]
-    samples: list[SampleLine]
-    checkpoints: list[CheckpointLine]
+    samples: list[ArchivedSample]
+    checkpoints: list[ArchivedCheckpoint]
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -132,7 +132,7 @@ def write(sandbox_id: str) -> bytes:
     for _ in range(5):
         body, sandbox = worlds.encoded(sandbox_id)
         archive = _archive(sandbox, body)
-        # What was let go meanwhile would be missing.
+        # What was deleted meanwhile would be missing.
         still = Sandbox.objects.filter(pk=sandbox_id)
         if still.filter(kept_revision=sandbox.kept_revision).exists():
             return seal(archive)
@@ -195,19 +195,20 @@ def _archive(sandbox: Sandbox, world: bytes) -> Archive:
         page=history.page_at(sandbox, sandbox.revision),
         revisions=_revisions(sandbox),
         events=[
-            EventLine(*row) for row in _rows(Event, past, EventLine.__struct_fields__)
+            ArchivedEvent(*row)
+            for row in _rows(Event, past, ArchivedEvent.__struct_fields__)
         ],
         diffs=[(n, bytes(body)) for n, body in _rows(Diff, past, ("revision", "body"))],
         samples=[
-            SampleLine(*row)
-            for row in _rows(Sample, past, SampleLine.__struct_fields__)
+            ArchivedSample(*row)
+            for row in _rows(Sample, past, ArchivedSample.__struct_fields__)
         ],
         checkpoints=[
-            CheckpointLine(revision, tick, bytes(world), bytes(page))
+            ArchivedCheckpoint(revision, tick, bytes(world), bytes(page))
             for revision, tick, world, page in _rows(
                 Checkpoint,
                 history.lineage(sandbox, whole=True),
-                CheckpointLine.__struct_fields__,
+                ArchivedCheckpoint.__struct_fields__,
             )
         ],
     )
@@ -216,12 +217,12 @@ def _archive(sandbox: Sandbox, world: bytes) -> Archive:
 _TOLD = ("number", "tick", "t_ms", "kind", "operation", "summary", "undone")
 
 
-def _revisions(sandbox: Sandbox) -> list[Line]:
+def _revisions(sandbox: Sandbox) -> list[ArchivedRevision]:
     past = history.lineage(sandbox, whole=True)
     rows = Revision.objects.filter(history.within(past, "number")).order_by("number")
     found = rows.values_list(*_TOLD, "at", "who__username")
     return [
-        Line(
+        ArchivedRevision(
             number=row[0],
             tick=row[1],
             t_ms=row[2],
@@ -244,7 +245,7 @@ def _micros(at: datetime) -> int:
     return (gone.days * 86_400 + gone.seconds) * 1_000_000 + gone.microseconds
 
 
-def moment(line: Line) -> datetime:
+def moment(line: ArchivedRevision) -> datetime:
     """Return when a revision was made; now for a file that does not say."""
     if line.at_us is None:
         return clock.now()
@@ -254,7 +255,9 @@ def moment(line: Line) -> datetime:
         raise wrong(f"revision {line.number}: no such time: {line.at_us}") from error
 
 
-def _rows(model: Any, past: list[history.Stretch], columns: tuple[str, ...]) -> Any:
+def _rows(
+    model: Any, past: list[history.RevisionRange], columns: tuple[str, ...]
+) -> Any:
     found = model.objects.filter(history.within(past, "revision"))
     return found.order_by("revision", "pk").values_list(*columns)
 

@@ -139,7 +139,7 @@ def free_bytes() -> int:
 
 
 def shrink() -> None:
-    """Give the free room of the SQLite file back; PostgreSQL does so by itself.
+    """Give the free space of the SQLite file back; PostgreSQL does so by itself.
 
     Writes the whole file anew: O(the database), and nobody writes meanwhile.
     """

@@ -136,7 +136,7 @@ def _insert_revisions(sandbox: Sandbox, archive: Archive, after: int) -> None:
 def _insert_lines(pk: str, archive: Archive, after: int) -> None:
     bulk.insert(
         Event,
-        ("sandbox_id", *archives.EventLine.__struct_fields__),
+        ("sandbox_id", *archives.ArchivedEvent.__struct_fields__),
         [
             (pk, *msgspec.structs.astuple(event)[:-1], json_text(event.data))
             for event in archive.events

@@ -1,6 +1,6 @@
 """How much history is kept: what may go of a sandbox, and its deletion in batches.
 
-Whole stretches go, oldest first, up to a checkpoint: the first revision that is
+Whole ranges go, oldest first, up to a checkpoint: the first revision that is
 kept is one, so every tick that is still shown is shown as it was. Operations stay,
 and a few checkpoints, so that old edits can still be undone. What a fork shares
 stays for as long as the fork keeps it.
@@ -37,7 +37,7 @@ class Keep(NamedTuple):
     days: int
 
 
-class Place(NamedTuple):
+class HistoryStart(NamedTuple):
     """A revision and its tick."""
 
     revision: int
@@ -66,7 +66,7 @@ def candidates() -> QuerySet[Sandbox]:
     return found.filter(wished)
 
 
-def beginning(sandbox: Sandbox) -> Place | None:
+def beginning(sandbox: Sandbox) -> HistoryStart | None:
     """Return where history should begin; None when nothing is to go.
 
     The newest checkpoint that leaves as many ticks and days as are to be kept.
@@ -84,7 +84,9 @@ def beginning(sandbox: Sandbox) -> Place | None:
         .values_list("revision", "tick")
         .first()
     )
-    return None if found is None or found[0] <= _oldest(sandbox) else Place(*found)
+    return (
+        None if found is None or found[0] <= _oldest(sandbox) else HistoryStart(*found)
+    )
 
 
 def _before(sandbox: Sandbox) -> Iterator[Q]:

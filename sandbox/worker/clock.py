@@ -56,7 +56,7 @@ class Clock:
         self.resign()
 
     def beat(self) -> bool:
-        """Send one pulse if this clock is to speak; tell whether the bus answered."""
+        """Send one pulse if this clock is the one that sends; return whether the bus answered."""
         try:
             if self._speaks():
                 app.send_task(

@@ -2,7 +2,7 @@
 
 Every process has a name and a queue of its own, so that a sandbox's ticks go where
 its world is in memory. The parent opens no connection and runs no task: it fills the
-place of whoever ends, and ends all when it is told to.
+place of whoever ends, and ends all when a signal asks for it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MOST_REVOKED = 500
 _TOLD_TO_END = (signal.SIGTERM, signal.SIGINT)
 
 
-class Team:
+class WorkerPool:
     """So many processes, by place. The first is for ticks alone.
 
     A run of an experiment may take minutes, and ticks must not wait for it.
@@ -109,7 +109,7 @@ def load() -> None:
     app.finalize()
     app.loader.import_default_modules()
     os.environ["CELERY_SKIP_CHECKS"] = "1"  # they were just made
-    # Tasks that expired are remembered, 50,000 of them were it not told.
+    # Tasks that expired are remembered, 50,000 of them unless limited.
     state.revoked.maxlen = MOST_REVOKED
     gc.collect()
     # Looked at no more, so that the pages stay the same and are not copied.
@@ -122,7 +122,7 @@ def name_of(place: int) -> str:
 
 
 def work(name: str, *, experiments: bool) -> int:
-    """Take tasks until told to end; return the exit status."""
+    """Take tasks until a signal ends it; return the exit status."""
     queues = [app.conf.task_default_queue] + [EXPERIMENTS] * experiments
     # Being root is no more of a risk here than for the process that started this.
     warnings.filterwarnings("ignore", message="You're running the worker with superu")

@@ -1,4 +1,4 @@
-"""Celery's doors: what is due, and one sandbox brought forward. Safe to deliver twice."""
+"""Celery tasks: what is due, and one sandbox brought forward. Safe to deliver twice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sandbox.base.errors import OvertakenError
 from sandbox.base.memory import collect_seldom
 from sandbox.experiments import tasks as experiments
 from sandbox.models import Sandbox
-from sandbox.process import idle_flag as stillness
+from sandbox.process import idle_flag
 from sandbox.process.celery import app, own_queue
 from sandbox.retention.retention import (
     BATCH,
@@ -27,7 +27,7 @@ from sandbox.world.leases import Claim
 
 logger = logging.getLogger(__name__)
 
-#: One visit to a sandbox: then others have their turn.
+#: One visit to a sandbox: then others are served.
 VISIT_S = 0.4
 #: A visitor waits this long for a tick that is nearly due, rather than go away.
 NEARLY_S = 0.06
@@ -35,7 +35,7 @@ NEARLY_S = 0.06
 TIDY_S = 2.0
 #: A tick that its process has not begun after this is sent to all of them.
 EXPIRES_S = 1.0
-#: There it keeps its place for so long: who never gets a turn must not lose it too.
+#: There it keeps its place for so long: who is never served must not lose its place too.
 EXPIRES_FOR_ALL_S = 4.0
 
 
@@ -63,7 +63,7 @@ def pulse() -> int:
             sent += 1
     experiments.look()
     if not sent:
-        stillness.mark_if_still()
+        idle_flag.mark_if_idle()
     return sent
 
 
@@ -90,7 +90,7 @@ def advance(self: object, sandbox_id: str) -> int:
     name = getattr(getattr(self, "request", None), "hostname", None) or ""
     Sandbox.objects.filter(pk=sandbox_id).update(queued_until=0, warm=name)
     try:
-        with leases.kept(claim):
+        with leases.renewed(claim):
             return _visit(claim)
     finally:
         leases.release(claim)
@@ -117,7 +117,7 @@ def _visit(claim: Claim) -> int:
 
 
 def _await_due(claim: Claim, end: float) -> bool:
-    """Tell whether to tick now; waits for a tick that is nearly due."""
+    """Return whether to tick now; waits for a tick that is nearly due."""
     row = (
         Sandbox.objects.filter(pk=claim.sandbox_id, fence=claim.fence, playing=True)
         .annotate(away=F("due_at") - time.time())

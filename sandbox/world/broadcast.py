@@ -1,4 +1,4 @@
-"""Telling everyone what was committed, after it was committed.
+"""Sending everyone what was committed, after it was committed.
 
 One publisher per process: a thread with a loop and one connection to the bus.
 A bus that is gone loses messages and nothing else; readers see the gap and
@@ -17,7 +17,7 @@ from typing import Any
 from channels.layers import get_channel_layer
 from django.db import transaction
 
-from sandbox.page.diffs import Step, encode_step
+from sandbox.page.diffs import RevisionDiff, encode_step
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ def group_of(sandbox_id: str) -> str:
     return f"sandbox.{sandbox_id}"
 
 
-def after_commit(sandbox_id: str, step: Step) -> None:
+def after_commit(sandbox_id: str, step: RevisionDiff) -> None:
     """Send the diff once the running transaction has committed."""
     body = encode_step(step)
     message = {
@@ -43,7 +43,7 @@ def after_commit(sandbox_id: str, step: Step) -> None:
 
 
 def gone(sandbox_id: str) -> None:
-    """Tell that a sandbox was deleted, once that is committed."""
+    """Announce that a sandbox was deleted, once that is committed."""
     transaction.on_commit(lambda: _publish(sandbox_id, {"type": "gone"}), robust=True)
 
 
@@ -61,7 +61,7 @@ def _publish(sandbox_id: str, message: dict[str, Any]) -> None:
     try:
         _publisher().run(layer.group_send(group_of(sandbox_id), message))
     except Exception as error:
-        logger.warning("a diff was not told: %s", error, extra={"sandbox": sandbox_id})
+        logger.warning("a diff was not sent: %s", error, extra={"sandbox": sandbox_id})
 
 
 class _Publisher:

@@ -18,8 +18,8 @@ from sandbox.base.errors import OvertakenError
 from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
 from sandbox.models.fields import json_text
 from sandbox.page import diffs, rows
-from sandbox.page.diffs import Step
-from sandbox.page.events import Line, lines_of
+from sandbox.page.diffs import RevisionDiff
+from sandbox.page.events import EventRecord, records_of
 from sandbox.page.packing import (
     pack_page,
     pack_step,
@@ -48,7 +48,7 @@ from sandbox.world.operations import (
     Transport,
     Undo,
 )
-from sandbox.world.worlds import Held
+from sandbox.world.worlds import LoadedSandbox
 from scheduler.world import Changes
 
 CHECKPOINT_EVERY = 64
@@ -57,13 +57,13 @@ CHECKPOINT_APART = 8
 
 
 @dataclass(slots=True, kw_only=True)
-class Work:
+class CommitRequest:
     """What is to be committed: what was done to the held world, by whom."""
 
     operation: AnyOperation
     who: int | None = None  # user id; None = the clock
     summary: str = ""
-    edits: list[Line] = field(default_factory=list)  # events of the edit itself
+    edits: list[EventRecord] = field(default_factory=list)  # events of the edit itself
     columns: dict[str, Any] = field(default_factory=dict)  # of the sandbox's row
     whole: bool = False  # the world is another one: write every object
 
@@ -81,7 +81,9 @@ class Work:
                 return Revision.EDIT
 
 
-def commit(held: Held, sandbox: Sandbox, claim: Claim, work: Work) -> Step:
+def commit(
+    held: LoadedSandbox, sandbox: Sandbox, claim: Claim, request: CommitRequest
+) -> RevisionDiff:
     """Write what was done to `held.world`; return the diff that everyone gets.
 
     `sandbox` is the row at the held revision; it is brought forward too.
@@ -90,57 +92,61 @@ def commit(held: Held, sandbox: Sandbox, claim: Claim, work: Work) -> Step:
     """
     changes = held.world.take()
     before = sandbox.revision
-    _bring_forward(sandbox, held, work)
-    step = _step(held, sandbox, changes, work, before)
-    lines = [*work.edits, *lines_of(changes.decisions)]
+    _bring_forward(sandbox, held, request)
+    step = _step(held, sandbox, changes, request, before)
+    lines = [*request.edits, *records_of(changes.decisions)]
     step.events = [
         line.row(step.revision, step.tick, n) for n, line in enumerate(lines)
     ]
     diffs.apply(held.page, step)
-    if work.kind != Revision.TICK:
+    if request.kind != Revision.TICK:
         held.tally = Tally.of(held.page)
-    if work.kind == Revision.TICK:
+    if request.kind == Revision.TICK:
         step.samples = [rows.sample_of(sandbox, held.page, held.tally, lines)]
     with transaction.atomic():
         _claim_revision(sandbox, claim, before)
-        _store(held, sandbox, changes, work)
-        _insert_history(sandbox, work, step, lines)
+        _store(held, sandbox, changes, request)
+        _insert_history(sandbox, request, step, lines)
         held.revision = sandbox.revision
-        _insert_checkpoint(held, sandbox, work)
+        _insert_checkpoint(held, sandbox, request)
         broadcast.after_commit(sandbox.pk, step)
     return step
 
 
-def commit_transport(sandbox: Sandbox, claim: Claim, work: Work) -> Step:
-    """Write a turn of the transport: the world stays as it is and is not needed.
+def commit_transport(
+    sandbox: Sandbox, claim: Claim, request: CommitRequest
+) -> RevisionDiff:
+    """Write a change of play, pause or speed: the world stays as it is and is not needed.
 
     Raises OvertakenError.
     """
     before = sandbox.revision
-    for name, value in work.columns.items():
+    for name, value in request.columns.items():
         setattr(sandbox, name, value)
     sandbox.revision += 1
-    step = Step(
+    step = RevisionDiff(
         from_revision=before,
         revision=sandbox.revision,
         tick=sandbox.tick,
         updated={rows.SANDBOX_KEY: rows.transport_of(sandbox)},
         events=[
             line.row(sandbox.revision, sandbox.tick, n)
-            for n, line in enumerate(work.edits)
+            for n, line in enumerate(request.edits)
         ],
     )
     with transaction.atomic():
         _claim_revision(sandbox, claim, before)
-        _insert_history(sandbox, work, step, work.edits)
+        _insert_history(sandbox, request, step, request.edits)
         broadcast.after_commit(sandbox.pk, step)
     worlds.bring_page_forward(sandbox.pk, step)
     return step
 
 
-def _bring_forward(sandbox: Sandbox, held: Held, work: Work) -> None:
+def _bring_forward(
+    sandbox: Sandbox, held: LoadedSandbox, request: CommitRequest
+) -> None:
     world = held.world
-    for name, value in work.columns.items():
+    for name, value in request.columns.items():
         setattr(sandbox, name, value)
     sandbox.revision += 1
     sandbox.tick = world.tick
@@ -152,13 +158,17 @@ def _bring_forward(sandbox: Sandbox, held: Held, work: Work) -> None:
 
 
 def _step(
-    held: Held, sandbox: Sandbox, changes: Changes, work: Work, before: int
-) -> Step:
-    if work.kind == Revision.TICK:
+    held: LoadedSandbox,
+    sandbox: Sandbox,
+    changes: Changes,
+    request: CommitRequest,
+    before: int,
+) -> RevisionDiff:
+    if request.kind == Revision.TICK:
         delta = rows.delta_of(held.world, sandbox, held.page, held.tally, changes)
     else:
         delta = diffs.between(held.page, rows.page_of(held.world, sandbox))
-    return Step(
+    return RevisionDiff(
         from_revision=before,
         revision=sandbox.revision,
         tick=sandbox.tick,
@@ -187,14 +197,16 @@ def _claim_revision(sandbox: Sandbox, claim: Claim, before: int) -> None:
     changed = {name: getattr(sandbox, name) for name in _CARRIED}
     for name in ("playing", "speed", "until", "problem", "due_at", "title"):
         changed[name] = getattr(sandbox, name)
-    mine = Sandbox.objects.filter(pk=sandbox.pk, revision=before, fence=claim.fence)
+    own = Sandbox.objects.filter(pk=sandbox.pk, revision=before, fence=claim.fence)
     held_until = time.time() + LEASE_S
-    if mine.update(lease_until=held_until, changed_at=timezone.now(), **changed) != 1:
+    if own.update(lease_until=held_until, changed_at=timezone.now(), **changed) != 1:
         raise OvertakenError(f"{sandbox.pk} has moved on from revision {before}")
 
 
-def _store(held: Held, sandbox: Sandbox, changes: Changes, work: Work) -> None:
-    if work.whole:
+def _store(
+    held: LoadedSandbox, sandbox: Sandbox, changes: Changes, request: CommitRequest
+) -> None:
+    if request.whole:
         manifests.clear(sandbox.pk)
         manifests.store(sandbox.pk, held.world.objects.values(), sandbox.revision)
         return
@@ -203,24 +215,27 @@ def _store(held: Held, sandbox: Sandbox, changes: Changes, work: Work) -> None:
 
 
 def _insert_history(
-    sandbox: Sandbox, work: Work, step: Step, lines: list[Line]
+    sandbox: Sandbox,
+    request: CommitRequest,
+    step: RevisionDiff,
+    lines: list[EventRecord],
 ) -> None:
     revision = Revision(
         sandbox=sandbox,
         number=step.revision,
         tick=sandbox.tick,
         t_ms=sandbox.now_ms,
-        kind=work.kind,
-        operation=operations.to_document(work.operation),
-        summary=work.summary[:300],
-        who_id=work.who,
+        kind=request.kind,
+        operation=operations.to_document(request.operation),
+        summary=request.summary[:300],
+        who_id=request.who,
         at=timezone.now(),
     )
     revision.save(force_insert=True)
     place = (sandbox.pk, step.revision)
     bulk.insert(
         Event,
-        ("sandbox_id", "revision", "tick", "seq", *Line.COLUMNS),
+        ("sandbox_id", "revision", "tick", "seq", *EventRecord.COLUMNS),
         [(*place, step.tick, n, *line.values()) for n, line in enumerate(lines)],
     )
     bulk.insert(Diff, ("sandbox_id", "revision", "body"), [(*place, pack_step(step))])
@@ -231,8 +246,10 @@ def _insert_history(
     )
 
 
-def _insert_checkpoint(held: Held, sandbox: Sandbox, work: Work) -> None:
-    if not _due(sandbox, work):
+def _insert_checkpoint(
+    held: LoadedSandbox, sandbox: Sandbox, request: CommitRequest
+) -> None:
+    if not _due(sandbox, request):
         return
     bulk.insert(
         Checkpoint,
@@ -249,10 +266,10 @@ def _insert_checkpoint(held: Held, sandbox: Sandbox, work: Work) -> None:
     )
 
 
-def _due(sandbox: Sandbox, work: Work) -> bool:
-    if work.kind == Revision.RERUN or sandbox.revision % CHECKPOINT_EVERY == 0:
+def _due(sandbox: Sandbox, request: CommitRequest) -> bool:
+    if request.kind == Revision.RERUN or sandbox.revision % CHECKPOINT_EVERY == 0:
         return True
-    if work.kind != Revision.EDIT:
+    if request.kind != Revision.EDIT:
         return False
     near = Checkpoint.objects.filter(
         sandbox=sandbox, revision__gt=sandbox.revision - CHECKPOINT_APART

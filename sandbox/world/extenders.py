@@ -30,7 +30,7 @@ from scheduler.world import World
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
-Told = tuple[str, Any]  # digest of a question, its answer
+ExtenderAnswer = tuple[str, Any]  # digest of a question, its answer
 _FAILED = "failed"
 
 
@@ -40,12 +40,12 @@ def live() -> Port:
 
 
 def has_extenders(world: World) -> bool:
-    """Tell whether a scheduler of the world asks extenders."""
+    """Return whether a scheduler of the world asks extenders."""
     kube = world.kube
     return kube is not None and any(p.extenders.extenders for p in kube.schedulers)
 
 
-class NobodyPort:
+class UnreachablePort:
     """Answers nothing: what is done again has its answers already."""
 
     def call(self, extender: Extender, verb: str, payload: dict[str, Any]) -> Any:
@@ -55,14 +55,16 @@ class NobodyPort:
         )
 
 
-class Memory:
+class RecordingPort:
     """Stored answers first, then those of `beyond`, which are kept.
 
-    `told` is what was given in order; the same question asked twice gets the
+    `answers` is what was given in order; the same question asked twice gets the
     answers in the order in which they came.
     """
 
-    def __init__(self, world: World, stored: Sequence[Told], beyond: Port) -> None:
+    def __init__(
+        self, world: World, stored: Sequence[ExtenderAnswer], beyond: Port
+    ) -> None:
         assert world.kube is not None, "extenders belong to kube-scheduler"
         self._policy = world.kube.port
         self._by_policy = {
@@ -73,7 +75,7 @@ class Memory:
         self._stored: dict[str, deque[Any]] = {}
         for digest, answer in stored:
             self._stored.setdefault(digest, deque()).append(answer)
-        self.told: list[Told] = list(stored)
+        self.answers: list[ExtenderAnswer] = list(stored)
 
     def call(self, extender: Extender, verb: str, payload: dict[str, Any]) -> Any:
         """Return the answer; a stored failure is raised again."""
@@ -97,8 +99,8 @@ class Memory:
             answer = {_FAILED: str(problem)}
             if isinstance(problem, NotAllowedError):
                 self._world.context.journal.complain(str(problem))
-        if not isinstance(self._beyond, NobodyPort):
-            self.told.append((digest, answer))
+        if not isinstance(self._beyond, UnreachablePort):
+            self.answers.append((digest, answer))
         return answer
 
 
@@ -109,17 +111,17 @@ def _digest(extender: Extender, verb: str, payload: dict[str, Any]) -> str:
 
 @contextmanager
 def answering(
-    world: World, stored: Sequence[Told], beyond: Port | None
-) -> Iterator[list[Told]]:
+    world: World, stored: Sequence[ExtenderAnswer], beyond: Port | None
+) -> Iterator[list[ExtenderAnswer]]:
     """Let the world's extenders answer in the block; yields what they answered."""
     kube = world.kube
     if kube is None or not has_extenders(world):
         yield list(stored)
         return
-    memory = Memory(world, stored, beyond or NobodyPort())
+    port = RecordingPort(world, stored, beyond or UnreachablePort())
     before = kube.port
-    kube.use(memory)
+    kube.use(port)
     try:
-        yield memory.told
+        yield port.answers
     finally:
         kube.use(before)

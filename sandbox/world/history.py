@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from django.db.models import Q, QuerySet
 
 from sandbox.base.errors import GoneError, NotFoundError
-from sandbox.base.memory import undisturbed
+from sandbox.base.memory import gc_paused
 from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
 from sandbox.page import diffs, rows
-from sandbox.page.diffs import Page, Step
+from sandbox.page.diffs import Page, RevisionDiff
 from sandbox.page.packing import (
     unpack_page,
     unpack_patch,
@@ -30,7 +30,7 @@ from scheduler.world import World
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class RevisionRange:
     """A part of a lineage: the revisions of one sandbox in (after, upto]."""
 
     sandbox_id: str
@@ -40,7 +40,7 @@ class Stretch:
 
 def lineage(
     sandbox: Sandbox, upto: int | None = None, *, whole: bool = False
-) -> list[Stretch]:
+) -> list[RevisionRange]:
     """Return whose revisions make up the sandbox's past, oldest first.
 
     From the first revision that is kept; with `whole` from the very first: what
@@ -50,15 +50,15 @@ def lineage(
     refuse_archived(sandbox)
     first = 0 if whole else max(0, sandbox.kept_revision - 1)
     end = sandbox.revision if upto is None else min(upto, sandbox.revision)
-    stretches: list[Stretch] = []
+    ranges: list[RevisionRange] = []
     place: Sandbox | None = sandbox
     while place is not None:
         begin = place.parent_revision if place.parent_id else 0
         if max(begin, first) < end:
-            stretches.append(Stretch(place.pk, max(begin, first), end))
+            ranges.append(RevisionRange(place.pk, max(begin, first), end))
         end = min(end, begin)
         place = place.parent if place.parent_id and end > first else None
-    return stretches[::-1]
+    return ranges[::-1]
 
 
 def refuse_archived(sandbox: Sandbox) -> None:
@@ -67,10 +67,10 @@ def refuse_archived(sandbox: Sandbox) -> None:
         raise GoneError("the sandbox is archived; open it again first")
 
 
-def within(stretches: list[Stretch], field: str) -> Q:
+def within(ranges: list[RevisionRange], field: str) -> Q:
     """Return the condition that picks the rows of a lineage."""
     condition = Q(pk__in=())
-    for part in stretches:
+    for part in ranges:
         condition |= Q(
             sandbox_id=part.sandbox_id,
             **{f"{field}__gt": part.after, f"{field}__lte": part.upto},
@@ -102,7 +102,9 @@ def revision_at(sandbox: Sandbox, tick: int) -> int:
     return found
 
 
-def steps_since(sandbox: Sandbox, revision: int, *, most: int) -> list[Step] | None:
+def steps_since(
+    sandbox: Sandbox, revision: int, *, most: int
+) -> list[RevisionDiff] | None:
     """Return the diffs above a revision, or None when they do not join up."""
     if sandbox.revision - revision > most:
         return None
@@ -162,41 +164,41 @@ def page_at(sandbox: Sandbox, revision: int) -> Page:
     Raises GoneError when its checkpoint is no longer kept. Cost: opening one
     checkpoint and at most 64 diffs.
     """
-    stretches = lineage(sandbox, revision)
-    at, page = _start(stretches, revision)
+    ranges = lineage(sandbox, revision)
+    at, page = _start(ranges, revision)
     bodies = (
         Diff.objects.filter(
-            within(stretches, "revision"), revision__gt=at, revision__lte=revision
+            within(ranges, "revision"), revision__gt=at, revision__lte=revision
         )
         .order_by("revision")
         .values_list("body", flat=True)
     )
-    with undisturbed():
+    with gc_paused():
         for body in bodies:
             patch = unpack_patch(bytes(body))
             diffs.apply(page, patch)
             at = patch.revision
     if at != revision:
         raise GoneError(f"revision {revision} is no longer known")
-    if stretches:
-        _pages.keep(stretches[-1].sandbox_id, revision, dict(page))
+    if ranges:
+        _pages.keep(ranges[-1].sandbox_id, revision, dict(page))
     return _as_of(page, sandbox, revision)
 
 
-def _start(stretches: list[Stretch], revision: int) -> tuple[int, Page]:
-    checkpoint = _checkpoint(stretches, revision)
+def _start(ranges: list[RevisionRange], revision: int) -> tuple[int, Page]:
+    checkpoint = _checkpoint(ranges, revision)
     low = checkpoint.revision
-    near = _pages.nearest(stretches[-1].sandbox_id, low, revision)
+    near = _pages.nearest(ranges[-1].sandbox_id, low, revision)
     if near is not None:
         return near
     page = Checkpoint.objects.values_list("page", flat=True).get(pk=checkpoint.pk)
-    with undisturbed():
+    with gc_paused():
         return low, unpack_page(bytes(page))
 
 
-def _checkpoint(stretches: list[Stretch], revision: int) -> Checkpoint:
+def _checkpoint(ranges: list[RevisionRange], revision: int) -> Checkpoint:
     found = (
-        Checkpoint.objects.filter(within(stretches, "revision"), revision__lte=revision)
+        Checkpoint.objects.filter(within(ranges, "revision"), revision__lte=revision)
         .defer("world", "page")
         .order_by("-revision")
         .first()
@@ -229,13 +231,13 @@ def world_at(sandbox: Sandbox, revision: int) -> World:
     done stays known, and some checkpoints stay to begin from. Raises GoneError when
     an update of this program decides otherwise than it did then.
     """
-    stretches = lineage(sandbox, revision, whole=True)
-    checkpoint = _checkpoint(stretches, revision)
+    ranges = lineage(sandbox, revision, whole=True)
+    checkpoint = _checkpoint(ranges, revision)
     body = Checkpoint.objects.values_list("world", flat=True).get(pk=checkpoint.pk)
     world = unpack_world(bytes(body))
     documents = (
         Revision.objects.filter(
-            within(stretches, "number"),
+            within(ranges, "number"),
             number__gt=checkpoint.revision,
             number__lte=revision,
         )
@@ -245,12 +247,12 @@ def world_at(sandbox: Sandbox, revision: int) -> World:
     for document in documents:
         operations.perform(world, operations.from_document(document))
         world.take()
-    _refuse_another(sandbox, stretches, revision, world)
+    _refuse_another(sandbox, ranges, revision, world)
     return world
 
 
 def _refuse_another(
-    sandbox: Sandbox, stretches: list[Stretch], revision: int, world: World
+    sandbox: Sandbox, ranges: list[RevisionRange], revision: int, world: World
 ) -> None:
     """Refuse a world that shows something else than was shown.
 
@@ -258,12 +260,14 @@ def _refuse_another(
     they decided may not.
     """
     body = (
-        Diff.objects.filter(within(stretches, "revision"), revision=revision)
+        Diff.objects.filter(within(ranges, "revision"), revision=revision)
         .values_list("body", flat=True)
         .first()
     )
-    told = unpack_patch(bytes(body)).updated.get(KEY, {}).get("hash") if body else None
-    if told is None or told == world.hash()[: len(told)]:
+    shown_hash = (
+        unpack_patch(bytes(body)).updated.get(KEY, {}).get("hash") if body else None
+    )
+    if shown_hash is None or shown_hash == world.hash()[: len(shown_hash)]:
         return
     shown = page_at(sandbox, revision)
     delta = diffs.between(shown, rows.page_of(world, sandbox))
@@ -278,7 +282,7 @@ def _refuse_another(
 def effective(sandbox: Sandbox, after: int = 0) -> list[Revision]:
     """Return the revisions whose operations, in order, make the present world.
 
-    Rewinds, undone edits and turns of the transport are taken out of account.
+    Rewinds, undone edits and play, pause and speed are taken out of account.
     Only revisions above `after` are looked at.
     """
     found: list[Revision] = []

@@ -47,18 +47,18 @@ def take(sandbox_id: str, *, lease_s: float = LEASE_S) -> Claim | None:
 
 def renew(claim: Claim, *, lease_s: float = LEASE_S) -> bool:
     """Hold on for longer; False when the claim is lost."""
-    mine = Sandbox.objects.filter(pk=claim.sandbox_id, fence=claim.fence)
-    return mine.update(lease_until=time.time() + lease_s) == 1
+    own = Sandbox.objects.filter(pk=claim.sandbox_id, fence=claim.fence)
+    return own.update(lease_until=time.time() + lease_s) == 1
 
 
 def release(claim: Claim) -> None:
     """Give the sandbox back; nothing happens when the claim is lost already."""
-    mine = Sandbox.objects.filter(pk=claim.sandbox_id, fence=claim.fence)
-    mine.update(lease_until=0)
+    own = Sandbox.objects.filter(pk=claim.sandbox_id, fence=claim.fence)
+    own.update(lease_until=0)
 
 
 @contextmanager
-def kept(claim: Claim) -> Iterator[None]:
+def renewed(claim: Claim) -> Iterator[None]:
     """Renew the claim from a thread for as long as the block runs.
 
     For what may take longer than a lease; a process that dies renews nothing.
@@ -95,7 +95,7 @@ def claimed(sandbox_id: str, *, patience_s: float = 15.0) -> Iterator[Claim]:
     claim = _insist(sandbox_id, time.monotonic() + patience_s)
     Sandbox.objects.filter(pk=sandbox_id).update(waiting_until=0)
     try:
-        with kept(claim):
+        with renewed(claim):
             yield claim
     finally:
         release(claim)

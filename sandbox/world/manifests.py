@@ -11,7 +11,7 @@ import msgspec
 from sandbox.base import bulk
 from sandbox.models import ALL_TABLES, StoredObject, table_of
 from sandbox.models.fields import decode_json, json_text
-from sandbox.page.transitions import (
+from sandbox.page.phases import (
     conditions_of,
     is_true,
     phase_of,
@@ -133,13 +133,13 @@ def _of_workload(obj: Object) -> tuple[Any, ...]:
     return (
         spec.get("queueName") or "",
         admission.get("clusterQueue") or "",
-        phase_of(spec, held=lambda name: is_true(conditions, name)),
+        phase_of(spec, is_set=lambda name: is_true(conditions, name)),
         int(spec.get("priority") or 0),
-        telling_condition(status).get("reason", "")[:128],
+        summary_condition(status).get("reason", "")[:128],
     )
 
 
-def telling_condition(status: dict[str, Any]) -> dict[str, Any]:
+def summary_condition(status: dict[str, Any]) -> dict[str, Any]:
     """Return the condition that explains a Workload's phase; {} when none does."""
     conditions = conditions_of(status)
     for name in ("Finished", "Admitted"):

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from sandbox.world.extenders import Told, answering
+from sandbox.world.extenders import ExtenderAnswer, answering
 from scheduler.kube.extender.extenders import Port
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import read_policy
@@ -29,7 +29,7 @@ class Begin(Operation, frozen=True, tag="begin"):
 class Tick(Operation, frozen=True, tag="tick"):
     """One step of virtual time, and what extenders answered in it."""
 
-    answers: list[Told] = []
+    answers: list[ExtenderAnswer] = []
 
 
 class Put(Operation, frozen=True, tag="put"):
@@ -55,7 +55,7 @@ class Lose(Operation, frozen=True, tag="lose"):
 class Settle(Operation, frozen=True, tag="settle"):
     """Let the schedulers handle the present instant before the edit goes on."""
 
-    answers: list[Told] = []
+    answers: list[ExtenderAnswer] = []
 
 
 class SetPolicy(Operation, frozen=True, tag="policy"):
@@ -137,13 +137,13 @@ def perform(
     """
     match operation:
         case Tick(answers=answers):
-            with answering(world, answers, live) as told:
+            with answering(world, answers, live) as given:
                 run_tick(world)
-            return Tick(answers=told)
+            return Tick(answers=given)
         case Settle(answers=answers):
-            with answering(world, answers, live) as told:
+            with answering(world, answers, live) as given:
                 settle(world)
-            return Settle(answers=told)
+            return Settle(answers=given)
         case Put(manifests=manifests, statuses=statuses):
             for manifest in manifests:
                 _put(world, manifest, statuses)

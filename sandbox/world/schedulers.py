@@ -21,7 +21,7 @@ def schedulers(sandbox: Sandbox, revision: int) -> list[Row]:
     """
     if revision != sandbox.revision:
         return _rows(history.world_at(sandbox, revision))
-    with worlds.looking_at(sandbox) as world:
+    with worlds.reading(sandbox) as world:
         return _rows(world)
 
 

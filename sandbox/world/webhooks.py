@@ -20,7 +20,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
-from sandbox.base.answers import shaped
+from sandbox.base.extender_results import shaped
 from scheduler.kube.extender.extenders import Extender, ExtenderError
 
 MOST_BYTES = 8 * 2**20  # of one answer

@@ -17,10 +17,10 @@ from typing import Any
 import msgspec
 
 from sandbox.base.errors import BusyError, NotFoundError
-from sandbox.base.memory import let_go, undisturbed
+from sandbox.base.memory import gc_paused, note_released
 from sandbox.models import Diff, Revision, Sandbox
 from sandbox.page import diffs, rows
-from sandbox.page.diffs import Page, Step
+from sandbox.page.diffs import Page, RevisionDiff
 from sandbox.page.packing import unpack_step
 from sandbox.page.rows.tally import Tally
 from sandbox.world import (
@@ -42,7 +42,7 @@ _encode_header = msgspec.msgpack.Encoder(order="sorted").encode
 
 
 @dataclass(slots=True)
-class Held:
+class LoadedSandbox:
     """A sandbox in memory: its world and its page, both at one revision."""
 
     sandbox_id: str
@@ -52,7 +52,7 @@ class Held:
     tally: Tally  # of the page's workloads
 
 
-def _size(held: Held) -> int:
+def _size(held: LoadedSandbox) -> int:
     return len(held.world.objects)
 
 
@@ -61,19 +61,19 @@ class _Cache:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: OrderedDict[str, Held] = OrderedDict()
+        self._held: OrderedDict[str, LoadedSandbox] = OrderedDict()
         self._doors: dict[str, threading.RLock] = {}
 
-    def door(self, sandbox_id: str) -> threading.RLock:
+    def lock(self, sandbox_id: str) -> threading.RLock:
         """Return the lock to hold while using this sandbox's world."""
         with self._lock:
             return self._doors.setdefault(sandbox_id, threading.RLock())
 
-    def get(self, sandbox_id: str) -> Held | None:
+    def get(self, sandbox_id: str) -> LoadedSandbox | None:
         with self._lock:
             return self._held.get(sandbox_id)
 
-    def put(self, held: Held) -> None:
+    def put(self, held: LoadedSandbox) -> None:
         with self._lock:
             before = self._held.get(held.sandbox_id)
             gone = [before] if before and before.world is not held.world else []
@@ -86,7 +86,7 @@ class _Cache:
                 gone.append(oldest)
             count = sum(map(_size, gone))
         del before, gone
-        let_go(count, kept=total)
+        note_released(count, kept=total)
 
     def drop(self, sandbox_id: str) -> None:
         with self._lock:
@@ -94,7 +94,7 @@ class _Cache:
             count = _size(held) if held else 0
             total = sum(map(_size, self._held.values()))
         del held
-        let_go(count, kept=total)
+        note_released(count, kept=total)
 
     def clear(self) -> None:
         with self._lock:
@@ -102,15 +102,15 @@ class _Cache:
 
 
 _cache = _Cache()
-door = _cache.door
+lock = _cache.lock
 drop = _cache.drop
 forget_all = _cache.clear
 
 
-def hold(sandbox: Sandbox) -> Held:
+def load(sandbox: Sandbox) -> LoadedSandbox:
     """Return the sandbox's world at `sandbox.revision`, to be changed.
 
-    The caller holds the sandbox's claim and its `door`, and drops the world
+    The caller holds the sandbox's claim and its `lock`, and drops the world
     when a change fails half-way.
     """
     held = _cache.get(sandbox.pk)
@@ -120,12 +120,12 @@ def hold(sandbox: Sandbox) -> Held:
     return held
 
 
-def keep(held: Held) -> None:
+def put(held: LoadedSandbox) -> None:
     """Hold a world that was made otherwise: a fork, an earlier state."""
     _cache.put(held)
 
 
-def bring_page_forward(sandbox_id: str, step: Step) -> None:
+def bring_page_forward(sandbox_id: str, step: RevisionDiff) -> None:
     """Apply a diff that left the world as it is to the world held here, if any."""
     held = _cache.get(sandbox_id)
     if held is not None and held.revision == step.from_revision:
@@ -141,18 +141,18 @@ def header_bytes(world: World) -> bytes:
 def fresh(sandbox: Sandbox) -> World:
     """Return the world of the sandbox's rows; always the same number of queries."""
     header = _headers.decode(bytes(sandbox.header))
-    with undisturbed():
+    with gc_paused():
         return World.load(header, manifests.load(sandbox.pk))
 
 
 @contextmanager
-def looking_at(sandbox: Sandbox) -> Iterator[World]:
+def reading(sandbox: Sandbox) -> Iterator[World]:
     """Lend the world at `sandbox.revision` to somebody who only asks it.
 
     The one held here if it is current, else one read from rows.
     """
     history.refuse_archived(sandbox)
-    with door(sandbox.pk):
+    with lock(sandbox.pk):
         held = _cache.get(sandbox.pk)
         if held is not None and held.revision == sandbox.revision:
             yield held.world
@@ -169,7 +169,7 @@ def encoded(sandbox_id: str) -> tuple[bytes, Sandbox]:
     """Return the world as committed last, as bytes, and the row it belongs to."""
     sandbox = Sandbox.objects.select_related("parent").filter(pk=sandbox_id).first()
     if sandbox is not None and sandbox.archived_at is None:
-        with door(sandbox_id):
+        with lock(sandbox_id):
             held = _cache.get(sandbox_id)
             if held is not None and held.revision == sandbox.revision:
                 return held.world.encode(), sandbox
@@ -187,7 +187,7 @@ def copy_of(sandbox_id: str) -> tuple[World, Sandbox]:
         if sandbox is None:
             raise NotFoundError(f"sandbox {sandbox_id} is not there")
         history.refuse_archived(sandbox)
-        with door(sandbox_id):
+        with lock(sandbox_id):
             held = _cache.get(sandbox_id)
             if held is not None and held.revision == sandbox.revision:
                 return held.world.copy(), sandbox
@@ -197,14 +197,14 @@ def copy_of(sandbox_id: str) -> tuple[World, Sandbox]:
     raise BusyError("the sandbox changes faster than it can be read; pause it")
 
 
-def _read(sandbox: Sandbox) -> Held:
-    with undisturbed():
+def _read(sandbox: Sandbox) -> LoadedSandbox:
+    with gc_paused():
         world = fresh(sandbox)
         page = rows.page_of(world, sandbox)
-    return Held(sandbox.pk, sandbox.revision, world, page, Tally.of(page))
+    return LoadedSandbox(sandbox.pk, sandbox.revision, world, page, Tally.of(page))
 
 
-def _catch_up(held: Held, sandbox: Sandbox) -> bool:
+def _catch_up(held: LoadedSandbox, sandbox: Sandbox) -> bool:
     """Do again what others committed since; False when rows are the better way."""
     behind = sandbox.revision - held.revision
     if behind == 0:
@@ -230,7 +230,7 @@ def _catch_up(held: Held, sandbox: Sandbox) -> bool:
     return _catch_up_page(held, sandbox)
 
 
-def _catch_up_page(held: Held, sandbox: Sandbox) -> bool:
+def _catch_up_page(held: LoadedSandbox, sandbox: Sandbox) -> bool:
     bodies = (
         Diff.objects.filter(sandbox=sandbox, revision__gt=held.revision)
         .order_by("revision")

@@ -149,7 +149,7 @@ def _head(order: int, entry: Entry) -> Head:
         requests=_requests(entry),
         share_after=after if usage else None,
         borrow=entry.borrow,
-        fate=entry.fate.value,
+        status=entry.fate.value,
         reason=entry.reason,
         message=entry.message,
         targets=[victim(target.work, target.reason) for target in entry.targets],

@@ -10,7 +10,7 @@ import msgspec
 from scheduler.explain import telling
 from scheduler.explain.shapes import (
     Amount,
-    Room,
+    QuotaCheck,
     Search,
     ShareRow,
     Source,
@@ -72,7 +72,7 @@ class Reader:
         step.fits = values.get("fits")
         step.within_nominal = values.get("withinNominal")
         step.held = msgspec.convert(values.get("held", []), list[Amount])
-        step.room = msgspec.convert(values.get("room", []), list[Room])
+        step.quota_checks = msgspec.convert(values.get("room", []), list[QuotaCheck])
         step.shares = msgspec.convert(values.get("shares", []), list[ShareRow])
         if values.get("test") is not None:
             step.test = msgspec.convert(values["test"], Test)

@@ -20,7 +20,7 @@ def _state(answer: Explanation) -> Iterator[str]:
     if not attempt.ran:
         yield f"It is not tried for admission: {attempt.message}."
         return
-    match attempt.fate:
+    match attempt.status:
         case "admitted":
             yield "Tried now as the head of its queue, it would be admitted."
         case "preempting":
@@ -40,7 +40,7 @@ def _line(answer: Explanation) -> Iterator[str]:
         yield f"It is not tried again before {waiting.not_before_ms / 1000:g} s."
     if waiting.position > 1:
         yield _behind(waiting)
-    elif waiting.parked:
+    elif waiting.inadmissible:
         yield "It is set aside until quota is released in its tree."
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scheduler.explain.shapes import Room, Search, Source, Standing, Step, Test
+from scheduler.explain.shapes import QuotaCheck, Search, Source, Standing, Step, Test
 from scheduler.explain.wording import (
     bare,
     counted,
@@ -33,12 +33,12 @@ def tell(search: Search) -> None:
 
 
 def _set_up(step: Step, search: Search) -> None:
-    rooms = step.room
+    checks = step.quota_checks
     asked = several(search.requests)
-    free = listed([quantity(r.resource, r.available) for r in rooms])
+    free = listed([quantity(r.resource, r.available) for r in checks])
     sources = [source for source in search.sources if source.candidates]
     who = ", ".join(_source(source) for source in sources) or "no candidate anywhere"
-    sentence = f"{asked} are needed" + (f", {free} are free" if rooms else "")
+    sentence = f"{asked} are needed" + (f", {free} are free" if checks else "")
     step.headline = "What it needs, and who may be a candidate"
     step.sentence = f"{sentence}: {who}."
 
@@ -69,7 +69,7 @@ def _headline(step: Step, tried: int) -> str:
 
 def _attempt(step: Step, search: Search) -> str:
     rule = "may borrow" if step.borrowing else "has to stay within its nominal quota"
-    return f"The preemptor {rule}: {_rooms(step.room)}."
+    return f"The preemptor {rule}: {_quota_checks(step.quota_checks)}."
 
 
 def _round(step: Step, search: Search) -> str:
@@ -79,7 +79,9 @@ def _round(step: Step, search: Search) -> str:
             "and no shares are compared."
         )
     if step.rule == (search.rules[0] if search.rules else ""):
-        return f"Shares are compared by {step.rule}: {_rooms(step.room)}."
+        return (
+            f"Shares are compared by {step.rule}: {_quota_checks(step.quota_checks)}."
+        )
     return f"Those refused are asked once more, by {step.rule}, one of each queue."
 
 
@@ -101,7 +103,7 @@ def _candidate(step: Step, search: Search) -> str:
     end = "the preemptor fits" if step.fits else "not enough yet"
     held = several(step.held)
     lead = f"{told}: take it" if told else f"{name} goes ({step.reason})"
-    return f"{lead}. It frees {held}; {_rooms(step.room)}, {end}."
+    return f"{lead}. It frees {held}; {_quota_checks(step.quota_checks)}, {end}."
 
 
 def _test(test: Test | None, *, taken: bool) -> str:
@@ -139,23 +141,23 @@ def _nominal(cells: Sequence[Standing]) -> str:
     return f"{listed(parts)} by now"
 
 
-def _rooms(rooms: Sequence[Room]) -> str:
-    return "; ".join(_room(room) for room in rooms)
+def _quota_checks(checks: Sequence[QuotaCheck]) -> str:
+    return "; ".join(_quota_check(check) for check in checks)
 
 
-def _room(room: Room) -> str:
-    free = int(room.available)
-    if room.within_nominal is not None:
-        free = min(free, max(0, int(room.within_nominal)))
-    sign = "≥" if free >= int(room.amount) else "<"
-    asked = quantity(room.resource, room.amount)
-    return f"{quantity(room.resource, free)} free {sign} {asked} asked"
+def _quota_check(check: QuotaCheck) -> str:
+    free = int(check.available)
+    if check.within_nominal is not None:
+        free = min(free, max(0, int(check.within_nominal)))
+    sign = "≥" if free >= int(check.amount) else "<"
+    asked = quantity(check.resource, check.amount)
+    return f"{quantity(check.resource, free)} free {sign} {asked} asked"
 
 
 def _put_back(step: Step, search: Search) -> str:
     if step.fits:
-        return f"With it back {_rooms(step.room)}: it keeps running."
-    return f"With it back {_rooms(step.room)}: it stays a target."
+        return f"With it back {_quota_checks(step.quota_checks)}: it keeps running."
+    return f"With it back {_quota_checks(step.quota_checks)}: it stays a target."
 
 
 def _failed(step: Step, search: Search) -> str:

@@ -78,7 +78,7 @@ def _blank(world: World, key: Key, status: Mapping[str, Any]) -> Explanation:
         condition=next((c for c in conditions if c.type == FINISHED), None),
         conditions=conditions,
         waiting=None,
-        attempt=Attempt(ran=False, fate="", reason="", message=text),
+        attempt=Attempt(ran=False, status="", reason="", message=text),
         flavors=[],
         searches=[],
         decisive=None,
@@ -157,7 +157,7 @@ def waiting_of(stage: KueueStage, work: Work) -> Waiting | None:
         of=len(members),
         ahead=[str(other.key) for other in members[max(0, at - MOST_AHEAD) : at]],
         more_ahead=max(0, at - MOST_AHEAD),
-        parked=line.parked(work),
+        inadmissible=line.parked(work),
         sticky=sticky is work,
         strategy=queue.spec.strategy,
         not_before_ms=None if later is None else stage.context.ms(later),
@@ -179,7 +179,7 @@ def _barred(stage: KueueStage, work: Work, queue: Queue) -> str:
 
 def _untried(answer: Explanation, problem: str) -> Attempt:
     reason = answer.condition.reason if answer.condition is not None else ""
-    return Attempt(ran=False, fate="", reason=reason, message=problem)
+    return Attempt(ran=False, status="", reason=reason, message=problem)
 
 
 def attempt(stage: KueueStage, work: Work, queue: Queue, trace: Trace) -> Attempt:
@@ -213,7 +213,7 @@ def attempt(stage: KueueStage, work: Work, queue: Queue, trace: Trace) -> Attemp
     order, entry = next((i, e) for i, e in enumerate(entries, 1) if e.work is work)
     return Attempt(
         ran=True,
-        fate=entry.fate.value,
+        status=entry.fate.value,
         reason=entry.reason,
         message=entry.message,
         borrow=entry.borrow,

@@ -1,4 +1,4 @@
-"""The typed client against a running house, sync and async; the examples run."""
+"""The typed client against a running server, sync and async; the examples run."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 
 from api.client import ApiError, AsyncClient, Client
 from tests.sandbox.conftest import contended, text_of
-from tests.services.house import House
+from tests.services.default_run import DefaultRun
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [("world.yaml", text_of(*contended()))]
 
 
 @pytest.fixture(scope="module")
-def server(shared_house: House) -> Client:
+def server(shared_house: DefaultRun) -> Client:
     return Client(shared_house.url)
 
 

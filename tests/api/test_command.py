@@ -18,7 +18,7 @@ from sandbox.models import Sandbox
 from sandbox.worker import tasks
 from tests.builders import cluster_queue
 from tests.sandbox.conftest import contended, row, text_of
-from tests.services.house import House
+from tests.services.default_run import DefaultRun
 
 pytestmark = [pytest.mark.django_db]
 
@@ -175,7 +175,7 @@ def test_the_examples_in_the_help_are_words_that_it_understands():
 
 
 def test_a_server_is_asked_with_the_token_of_the_environment(
-    shared_house: House, capsys, tmp_path, monkeypatch
+    shared_house: DefaultRun, capsys, tmp_path, monkeypatch
 ):
     world = tmp_path / "world.yaml"
     world.write_text(text_of(*contended()))
@@ -189,7 +189,7 @@ def test_a_server_is_asked_with_the_token_of_the_environment(
 
 
 def test_a_remote_experiment_ends_with_the_status_of_its_assertions(
-    shared_house: House, capsys, tmp_path
+    shared_house: DefaultRun, capsys, tmp_path
 ):
     (tmp_path / "world.yaml").write_text(text_of(*contended()))
     for most, status in ((10**9, 0), (-1, 1)):

@@ -18,11 +18,11 @@ from sandbox import actions
 from sandbox.actions.ticks import _next_due
 from sandbox.base.errors import ForbiddenError, InvalidError
 from sandbox.experiments import actions as experiments
-from sandbox.live.limits import Knocks, Seats
+from sandbox.live.limits import ConnectionSlots, HandshakeLimiter
 from sandbox.models import Experiment, Sandbox
 from tests.builders import cluster_queue, flavor
 from tests.sandbox.conftest import contended, row, text_of
-from tests.services.house import House, wait_for
+from tests.services.default_run import DefaultRun, wait_for
 
 FRESH_CACHE = "django.core.cache.backends.locmem.LocMemCache"
 
@@ -193,7 +193,7 @@ def test_an_experiment_is_no_larger_than_allowed(person, allow, limits, words):
 
 def test_seats_are_counted_and_given_back(allow):
     allow(connections_per_user=1, connections=2)
-    seats = Seats()
+    seats = ConnectionSlots()
     assert seats.take(1)
     assert not seats.take(1)
     assert seats.take(2)
@@ -204,7 +204,7 @@ def test_seats_are_counted_and_given_back(allow):
 
 def test_knocks_are_counted_per_address_and_minute(allow):
     allow(handshakes_per_minute=2)
-    knocks = Knocks()
+    knocks = HandshakeLimiter()
     first = [knocks.allowed("10.0.0.1", 60.0 + n) for n in range(3)]
     assert first == [True, True, False]
     assert knocks.allowed("10.0.0.2", 63.0)
@@ -225,18 +225,18 @@ def test_every_limit_is_in_the_table_of_the_docs():
 
 
 @pytest.fixture(scope="module")
-def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DefaultRun]:
     """A house that takes little."""
     little = {
         "BYTES_PER_BODY": "2000",
         "SECONDS_PER_BODY": "1",
         "CONNECTIONS_PER_USER": "2",
     }
-    with House(tmp_path_factory.mktemp("strict"), **little) as running:
+    with DefaultRun(tmp_path_factory.mktemp("strict"), **little) as running:
         yield running
 
 
-def raw(house: House, *pieces: bytes) -> bytes:
+def raw(house: DefaultRun, *pieces: bytes) -> bytes:
     """Send bytes as they are; return all that is answered until the end."""
     host, _, port = house.url.removeprefix("http://").partition(":")
     with socket.create_connection((host, int(port)), 10) as line:
@@ -280,7 +280,7 @@ def test_what_is_refused_takes_no_memory(strict):
     assert process.memory_info().rss - before < 8 * 2**20
 
 
-def socket_to(house: House) -> str:
+def socket_to(house: DefaultRun) -> str:
     made = house.post("/api/v1/sandboxes", {"title": "seats"})
     return f"{house.url.replace('http', 'ws')}/ws/sandboxes/{made['id']}"
 
@@ -315,7 +315,7 @@ BENT_FRAMES = {
 }
 
 
-def shaken(house: House) -> socket.socket:
+def shaken(house: DefaultRun) -> socket.socket:
     """Open a socket by hand; return its line."""
     url = socket_to(house)
     host, _, path = url.removeprefix("ws://").partition("/")

@@ -14,7 +14,7 @@ from django.test import Client
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from tests.services.house import House
+from tests.services.default_run import DefaultRun
 
 pytestmark = [pytest.mark.django_db]
 PATHS = ("/", "/s/abc", "/account", "/api/v1/me", "/api/v1/nowhere", "/healthz")
@@ -77,7 +77,7 @@ def test_cookies_are_for_this_site_and_out_of_scripts_reach(settings):
 # ------------------------------------------------------------- the run as users start it
 
 
-def test_it_listens_to_this_machine_alone(shared_house: House):
+def test_it_listens_to_this_machine_alone(shared_house: DefaultRun):
     found = [shared_house.process, *shared_house.family()]
     heard = [
         ipaddress.ip_address(line.laddr.ip)
@@ -89,7 +89,7 @@ def test_it_listens_to_this_machine_alone(shared_house: House):
     assert all(address.is_loopback for address in heard)
 
 
-def test_a_page_of_another_origin_drives_nothing(shared_house: House):
+def test_a_page_of_another_origin_drives_nothing(shared_house: DefaultRun):
     request = urllib.request.Request(
         f"{shared_house.url}/api/v1/sandboxes",
         data=b"{}",
@@ -111,7 +111,7 @@ def test_a_page_of_another_origin_drives_nothing(shared_house: House):
     ],
     ids=["another site", "another port", "a name that resolves here", "no origin"],
 )
-def test_a_socket_is_not_opened_for(shared_house: House, host, origin):
+def test_a_socket_is_not_opened_for(shared_house: DefaultRun, host, origin):
     made = shared_house.post("/api/v1/sandboxes", {"title": "mine"})
     address = shared_house.url.replace("http", "ws")
     port = address.rpartition(":")[2]

@@ -16,7 +16,7 @@ import pytest
 from tests.builders import cluster_queue, flavor, local_queue, workload_priority
 from tests.sandbox.conftest import text_of
 from tests.sandbox.experiments.test_workers import Workers
-from tests.services.house import House, wait_for
+from tests.services.default_run import DefaultRun, wait_for
 
 pytestmark = pytest.mark.bench
 
@@ -101,14 +101,14 @@ def document() -> dict[str, Any]:
     }
 
 
-def cpu_seconds(house: House) -> float:
+def cpu_seconds(house: DefaultRun) -> float:
     """Return what the worker's processes have used so far."""
     worker = house.child("py worker")
     times = [one.cpu_times() for one in (worker, *worker.children(recursive=True))]
     return sum(one.user + one.system for one in times)
 
 
-def measure(house: House) -> tuple[float, float, list[str]]:
+def measure(house: DefaultRun) -> tuple[float, float, list[str]]:
     """Return wall and CPU seconds of an experiment, and the hashes of its runs."""
     used = cpu_seconds(house)
     files = [{"name": "teams.yaml", "text": scenario()}]

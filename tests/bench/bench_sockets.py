@@ -23,7 +23,7 @@ import pytest
 import websockets
 
 from tests.services.browser import chromium
-from tests.services.house import House, wait_for
+from tests.services.default_run import DefaultRun, wait_for
 
 SECONDS = 10.0
 SOCKETS, BROWSERS = "200 sockets", "200 sockets and two browsers"
@@ -59,7 +59,7 @@ class Watcher:
 
 
 async def run(
-    house: House, path: str, *, clients: int, speed: float, join_s: float
+    house: DefaultRun, path: str, *, clients: int, speed: float, join_s: float
 ) -> Watcher:
     watcher = Watcher()
     sandbox = path.rpartition("/")[2]
@@ -81,7 +81,7 @@ def until_open(watcher: Watcher, clients: int, join_s: float) -> None:
     wait_for(lambda: watcher.open == clients, "every socket's page", join_s)
 
 
-def measure(house: House, name: str, *, clients: int, speed: float, join_s: float):
+def measure(house: DefaultRun, name: str, *, clients: int, speed: float, join_s: float):
     """Print how long diffs took to reach the sockets of a new sandbox."""
     made = house.post("/api/v1/sandboxes", {"scenario": "friday-rush"})
     path = f"/api/v1/sandboxes/{made['id']}"
@@ -101,7 +101,7 @@ def measure(house: House, name: str, *, clients: int, speed: float, join_s: floa
     return p95, len(delays)
 
 
-def memory_mib(house: House) -> int:
+def memory_mib(house: DefaultRun) -> int:
     return round(house.process.memory_full_info().uss / 2**20)
 
 
@@ -111,7 +111,7 @@ def nothing() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def looked_at(house: House, sandbox: str) -> Iterator[None]:
+def looked_at(house: DefaultRun, sandbox: str) -> Iterator[None]:
     """Have two browsers, each with a process of its own, look at the sandbox."""
     code = _BROWSER.format(path=chromium(), url=f"{house.url}/s/{sandbox}")
     with contextlib.ExitStack() as stack:
@@ -149,7 +149,7 @@ with sync_playwright() as playwright:
 
 @pytest.mark.bench
 def test_two_hundred_sockets_are_in_step(tmp_path):
-    with House(tmp_path / "house") as house:
+    with DefaultRun(tmp_path / "house") as house:
         p95, frames = measure(house, SOCKETS, clients=200, speed=4, join_s=60)
     assert frames > 200 * SECONDS * 4 * 0.8
     assert p95 < AIM_MS
@@ -159,7 +159,7 @@ def test_two_hundred_sockets_are_in_step(tmp_path):
 def test_two_hundred_sockets_and_two_browsers_are_in_step(tmp_path):
     if chromium() is None:
         pytest.skip("no Chromium on this machine")
-    with House(tmp_path / "house") as house:
+    with DefaultRun(tmp_path / "house") as house:
         p95, frames = measure(house, BROWSERS, clients=200, speed=4, join_s=60)
     assert frames > 200 * SECONDS * 4 * 0.8
     assert p95 < AIM_MS
@@ -167,12 +167,12 @@ def test_two_hundred_sockets_and_two_browsers_are_in_step(tmp_path):
 
 @pytest.mark.bench
 def test_a_thousand_sockets_stay_open(tmp_path):
-    with House(tmp_path / "house") as house:
+    with DefaultRun(tmp_path / "house") as house:
         _, frames = measure(house, "1,000 sockets", clients=1000, speed=1, join_s=120)
     assert frames > 1000 * SECONDS * 0.8
 
 
-def committed(house: House, sandbox: str) -> dict[int, float]:
+def committed(house: DefaultRun, sandbox: str) -> dict[int, float]:
     """Return when each revision was written, just before its commit."""
     file = f"{house.environment['QUOTALAB_DATA']}/quotalab.sqlite3"
     query = "SELECT number, at FROM sandbox_revision WHERE sandbox_id = ?"

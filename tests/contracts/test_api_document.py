@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import api.client
-from tests.services.house import ROOT, House
+from tests.services.default_run import ROOT, DefaultRun
 
 DOCUMENT = ROOT / "docs/api.md"
 EXAMPLES = ROOT / "docs/examples"
@@ -29,7 +29,7 @@ def blocks(language: str) -> list[tuple[str, str]]:
 
 
 @pytest.fixture
-def environment(shared_house: House, tmp_path: Path) -> dict[str, str]:
+def environment(shared_house: DefaultRun, tmp_path: Path) -> dict[str, str]:
     """What the examples find: the address, and `quotalab` and `python3` on PATH."""
     folder = tmp_path / "bin"
     folder.mkdir()

@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 from sandbox.process.services import await_bus, bus_binary
-from tests.services.house import wait_for
+from tests.services.default_run import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "docker-compose.yml"

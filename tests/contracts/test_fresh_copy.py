@@ -7,12 +7,12 @@ import shutil
 
 import pytest
 
-from tests.services.house import ROOT, House, wait_for
+from tests.services.default_run import ROOT, DefaultRun, wait_for
 
 MADE_HERE = (".venv", "node_modules", "var", ".git", "__pycache__", ".*_cache")
 
 
-class Copy(House):
+class Copy(DefaultRun):
     """A house built from a copy of the tree, by the verb that users type."""
 
     command = ("./dev", "run")

@@ -104,7 +104,7 @@ def _first(about: metadata.PackageMetadata) -> str:
 
 
 def welcome(said: str) -> bool:
-    """Tell whether some way of taking it is welcome: one of OR, all of AND."""
+    """Return whether some way of taking it is welcome: one of OR, all of AND."""
     ways = [way.split(" AND ") for way in re.split(r" OR |;", said)]
     return any(
         all(part.strip("() ").startswith(WELCOME) for part in way) for way in ways

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.sandbox.conftest import contended, text_of
-from tests.services.house import ROOT, House
+from tests.services.default_run import ROOT, DefaultRun
 
 _BUILD = "from setuptools import build_meta as b; print(b.build_wheel({folder!r}))"
 _NOT_OURS = shutil.ignore_patterns(
@@ -92,7 +92,7 @@ def test_the_command_works_where_only_the_wheel_is(python, tmp_path):
     assert "friday-rush" in run("scenarios")
 
 
-class Installed(House):
+class Installed(DefaultRun):
     """The house of a wheel: started by its command, far from any checkout."""
 
     def __init__(self, python: Path, folder: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.board import Board
-from tests.services.house import House
+from tests.services.default_run import DefaultRun
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_the_page_goes_on_after_the_server_comes_back(
     page: Page, tmp_path: Path
 ) -> None:
     page.set_default_timeout(20_000)
-    with House(tmp_path / "house") as house:
+    with DefaultRun(tmp_path / "house") as house:
         board = Board(page, house.url).load("two-teams.yaml")
         port = house.url.rsplit(":", 1)[1]
         board.play()
@@ -123,7 +123,7 @@ def test_the_page_goes_on_after_the_server_comes_back(
         tick = page.get_by_test_id("tick").inner_text()
     expect(page.get_by_role("banner")).to_contain_text("Reconnecting")
     expect(page.get_by_test_id("tick")).to_have_text(tick)
-    again = House(tmp_path / "house")
+    again = DefaultRun(tmp_path / "house")
     again.arguments = ("--port", port, "--no-open")
     with again:
         expect(page.get_by_role("banner")).to_contain_text("Paused", timeout=30_000)

@@ -13,19 +13,19 @@ from celery import Celery
 
 from sandbox.base import environment
 from tests.faults.test_killed_runs import Run, undisturbed  # noqa: F401 - a fixture
-from tests.services.house import ROOT, House, wait_for
+from tests.services.default_run import ROOT, DefaultRun, wait_for
 
 COPIES = 300
 
 
-def bus_of(house: House) -> Celery:
+def bus_of(house: DefaultRun) -> Celery:
     """Return something that sends messages to the house's workers."""
     words = " ".join(house.child("valkey").cmdline())
     socket = words.partition("unixsocket:")[2].split()[0]
     return Celery("stranger", broker=environment.broker(f"unix://{socket}"))
 
 
-def flood(house: House, runs: list[Run]) -> None:
+def flood(house: DefaultRun, runs: list[Run]) -> None:
     """Send what the clock sends, many times over, in an order of the seed's."""
     calls = [("sandbox.advance", (run.path.rpartition("/")[2],)) for run in runs]
     calls = [*calls, ("sandbox.pulse", ())] * COPIES
@@ -36,7 +36,7 @@ def flood(house: House, runs: list[Run]) -> None:
 
 
 @pytest.fixture
-def rival(house: House) -> Iterator[psutil.Popen]:
+def rival(house: DefaultRun) -> Iterator[psutil.Popen]:
     """A second worker on the house's bus and database."""
     command = [sys.executable, "manage.py", "worker", "--processes", "2"]
     running = psutil.Popen(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from tests.services.house import House, wait_for
+from tests.services.default_run import DefaultRun, wait_for
 
 SCENARIO = "friday-rush"
 #: QUOTALAB_KILLS=100 is the long run.
@@ -22,7 +22,7 @@ PATIENCE_S = 90.0
 class Run:
     """One sandbox that is told to run TICKS ticks."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: DefaultRun) -> None:
         self.house = house
         made = house.post("/api/v1/sandboxes", {"scenario": SCENARIO})
         self.path = f"/api/v1/sandboxes/{made['id']}"
@@ -52,13 +52,13 @@ class Run:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The hash of a run that nothing happened to."""
-    with House(tmp_path_factory.mktemp("calm")) as house:
+    with DefaultRun(tmp_path_factory.mktemp("calm")) as house:
         run = Run(house)
         run.start()
         yield run.hash()
 
 
-def victim(house: House, rng: random.Random) -> psutil.Process:
+def victim(house: DefaultRun, rng: random.Random) -> psutil.Process:
     """Return a process of the worker: one that ticks, and sometimes the parent."""
     worker = house.child("py worker")
     return rng.choice([worker, *worker.children() * 2])
@@ -90,6 +90,6 @@ def test_a_house_killed_in_the_middle_goes_on_at_the_next_start(house, undisturb
     run.await_tick(TICKS // 2)
     house.process.kill()
     house.process.wait(10)
-    with House(house.folder) as again:
+    with DefaultRun(house.folder) as again:
         run.house = again
         assert run.hash() == undisturbed

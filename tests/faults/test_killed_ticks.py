@@ -13,7 +13,7 @@ import pytest
 from scheduler.tick import run_tick
 from tests.builders import world_of
 from tests.sandbox.conftest import contended
-from tests.services.house import ROOT
+from tests.services.default_run import ROOT
 from tests.services.postgres import server_environment
 
 KILLS = int(os.environ.get("QUOTALAB_KILLS", "10"))

@@ -20,7 +20,7 @@ import websockets
 
 from tests.builders import cluster_queue, flavor, job, local_queue
 from tests.sandbox.conftest import text_of
-from tests.services.house import House
+from tests.services.default_run import DefaultRun
 
 pytestmark = pytest.mark.soak
 
@@ -76,7 +76,9 @@ def request(who: int, turn: int) -> tuple[str, dict]:
     return "import", {"objects": [flavor(f"flavor-{who}", turn=str(turn)), work]}
 
 
-def write(house: House, ids: list[str], stop: threading.Event, who: int, load: Load):
+def write(
+    house: DefaultRun, ids: list[str], stop: threading.Event, who: int, load: Load
+):
     turn = -1
     while not stop.is_set():
         turn += 1
@@ -111,7 +113,7 @@ async def listen(url: str, seen: Seen, end: float) -> None:
                 seen.revision = frame["revision"]
 
 
-def memory_mib(house: House) -> list[int]:
+def memory_mib(house: DefaultRun) -> list[int]:
     """Return what each process has for itself; the first is the web server."""
     found = []
     for process in (house.process, *house.family()):
@@ -122,7 +124,7 @@ def memory_mib(house: House) -> list[int]:
 
 def test_a_full_house_runs_for_minutes(tmp_path: Path):
     load, every = Load(), [Seen() for _ in range(SOCKETS)]
-    with House(tmp_path / "house") as house:
+    with DefaultRun(tmp_path / "house") as house:
         ids = []
         for n in range(SANDBOXES):
             files = [{"name": "w.yaml", "text": world(n)}]
@@ -173,7 +175,7 @@ def test_a_full_house_runs_for_minutes(tmp_path: Path):
 
 
 async def _everybody(
-    house: House, ids: list[str], every: list[Seen]
+    house: DefaultRun, ids: list[str], every: list[Seen]
 ) -> list[list[int]]:
     """Listen on all sockets; return the memory, measured all along."""
     end = time.monotonic() + SECONDS

@@ -83,7 +83,7 @@ def busy(make: Callable[..., Sandbox], person: User) -> Sandbox:
     return sandbox
 
 
-def tick(sandbox: Sandbox, count: int = 1) -> list[diffs.Step]:
+def tick(sandbox: Sandbox, count: int = 1) -> list[diffs.RevisionDiff]:
     """Make ticks as a worker would; stop early when the sandbox stops playing."""
     steps = []
     for _ in range(count):

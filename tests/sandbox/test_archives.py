@@ -113,7 +113,7 @@ def test_a_history_that_was_let_go_is_not_asked_for(busy, person):
     from sandbox.worker import tasks
 
     tick(busy, 80)
-    actions.do_keep(person, busy.pk, ticks=10)
+    actions.do_set_retention(person, busy.pk, ticks=10)
     tasks.tidy()
     again = actions.do_restore(person, archives.write(busy.pk))
     assert row(again).kept_tick == row(busy).kept_tick > 0

@@ -18,7 +18,7 @@ from sandbox.worker.clock import (
     Clock,
 )
 from tests.services.bus import running_bus
-from tests.services.house import wait_for
+from tests.services.default_run import wait_for
 
 QUEUE = "celery"
 
@@ -91,7 +91,7 @@ def test_who_plays_is_heard_at_the_next_beat(valkey, clock, make, person):
 
 @pytest.mark.django_db(transaction=True)
 def test_while_somebody_plays_there_is_no_mark(valkey, busy):
-    assert not stillness.mark_if_still()
+    assert not stillness.mark_if_idle()
     assert not valkey.client().exists(stillness.MARK)
 
 

@@ -1,4 +1,4 @@
-"""Branches told apart: who fares how, what is decided otherwise, and what it sums to."""
+"""Branches told apart: who diffs how, what is decided otherwise, and what it sums to."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def test_more_quota_lets_workloads_start_earlier(parted):
 def test_the_most_different_workload_comes_first(parted):
     found = compare(parted(WIDE))
     apart = [
-        abs((fare.fates[0].started_ms or 28_000) - fare.fates[1].started_ms)
-        for fare in found.workloads
+        abs((diff.timelines[0].started_ms or 28_000) - diff.timelines[1].started_ms)
+        for diff in found.workloads
     ]
     assert apart == sorted(apart, reverse=True)
 
@@ -85,7 +85,7 @@ def test_a_preemption_is_added_and_its_victim_starts_later(parted):
     assert (added.tick, preemptions.removed, preemptions.same) == (4, [], 0)
     victim = next(f for f in found.workloads if f.subject == added.subject)
     assert victim.verdicts == ["later"]
-    assert [s.state for s in victim.fates[1].spans][:3] == [
+    assert [s.state for s in victim.timelines[1].spans][:3] == [
         "waiting",
         "running",
         "waiting",

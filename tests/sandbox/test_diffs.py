@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.page import diffs
-from sandbox.page.diffs import Step
+from sandbox.page.diffs import RevisionDiff
 
 KEYS = st.sampled_from(["Workload/x/a", "Workload/x/b", "Node//n"])
 PAGES = st.dictionaries(
@@ -17,9 +17,9 @@ PAGES = st.dictionaries(
 ).map(lambda page: {key: {"key": key, **row} for key, row in page.items()})
 
 
-def step(begin: int, before: diffs.Page, after: diffs.Page) -> Step:
+def step(begin: int, before: diffs.Page, after: diffs.Page) -> RevisionDiff:
     delta = diffs.between(before, after)
-    return Step(
+    return RevisionDiff(
         from_revision=begin,
         revision=begin + 1,
         tick=begin,

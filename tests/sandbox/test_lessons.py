@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.django_db]
 def held(person: User) -> Sandbox:
     """A sandbox of the library in which a lesson is held."""
     made = actions.do_create(person, scenario="friday-rush").sandbox
-    actions.do_present(person, made.pk)
+    actions.do_start_lesson(person, made.pk)
     return made
 
 
@@ -51,7 +51,7 @@ def test_the_code_lets_look_and_neither_fork_nor_change(held, stranger):
 def test_the_end_shuts_the_door_and_the_code(held, person, stranger):
     code = code_of(held)
     actions.do_join(stranger, code)
-    actions.do_dismiss(person, held.pk)
+    actions.do_end_lesson(person, held.pk)
     assert not sees(stranger, held)
     with pytest.raises(NotFoundError, match="no lesson has this code"):
         actions.do_join(stranger, code)
@@ -63,11 +63,11 @@ def test_a_lesson_that_nobody_ended_runs_out(held, person, stranger):
     Lesson.objects.update(expires_at=past)
     assert not sees(stranger, held)
     assert not lessons.news_of(held.pk).running
-    assert actions.do_present(person, held.pk).version == 1
+    assert actions.do_start_lesson(person, held.pk).version == 1
 
 
 def test_opening_it_twice_keeps_the_code(held, person):
-    assert actions.do_present(person, held.pk).code == code_of(held)
+    assert actions.do_start_lesson(person, held.pk).code == code_of(held)
 
 
 def test_who_signed_in_counts_once_and_the_last_guess_counts(held, person, stranger):
@@ -91,7 +91,7 @@ def test_the_presenters_own_browsers_count_each(held, person):
 
 def test_once_the_answer_is_told_no_guess_is_taken(held, person, stranger):
     follower = actions.do_join(stranger, code_of(held))
-    actions.do_look(person, held.pk, view="lessons", query="", revealed=[0])
+    actions.do_update_lesson(person, held.pk, view="lessons", query="", revealed=[0])
     with pytest.raises(ConflictError, match="told already"):
         actions.do_guess(stranger, held.pk, follower.key, stop=0, choice=0)
 
@@ -107,14 +107,14 @@ def test_a_guess_names_a_stop_and_a_choice_that_are_there(held, stranger):
 def test_only_the_owner_shows(held, stranger):
     actions.do_join(stranger, code_of(held))
     with pytest.raises(ForbiddenError):
-        actions.do_look(stranger, held.pk, view="board", query="", revealed=[])
+        actions.do_update_lesson(stranger, held.pk, view="board", query="", revealed=[])
     with pytest.raises(ForbiddenError):
-        actions.do_dismiss(stranger, held.pk)
+        actions.do_end_lesson(stranger, held.pk)
 
 
 def test_news_grow_in_version_with_every_change(held, person):
     before = lessons.news_of(held.pk).version
-    actions.do_look(person, held.pk, view="board", query="tick=3", revealed=[])
+    actions.do_update_lesson(person, held.pk, view="board", query="tick=3", revealed=[])
     after = lessons.news_of(held.pk)
     assert after.version > before
     assert (after.view, after.query) == ("board", "tick=3")

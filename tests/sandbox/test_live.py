@@ -14,7 +14,7 @@ import redis
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from tests.services.house import House, wait_for
+from tests.services.default_run import DefaultRun, wait_for
 
 TIMEOUT_S = 15.0
 
@@ -67,7 +67,7 @@ class Reader:
 class Live:
     """One sandbox of the house and the sockets on it."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: DefaultRun) -> None:
         self.house = house
         made = house.post("/api/v1/sandboxes", {"scenario": "friday-rush"})
         self.id = made["id"]
@@ -107,7 +107,7 @@ class Live:
 
 
 @pytest.fixture
-def live(shared_house: House) -> Live:
+def live(shared_house: DefaultRun) -> Live:
     return Live(shared_house)
 
 

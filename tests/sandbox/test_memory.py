@@ -8,7 +8,7 @@ import weakref
 import pytest
 
 from sandbox.base import memory
-from sandbox.base.memory import LEAST_LET_GO, let_go
+from sandbox.base.memory import LEAST_RELEASED, note_released
 
 
 class Knot:
@@ -28,16 +28,16 @@ def knot(monkeypatch):
 
 
 def test_many_objects_that_were_let_go_are_collected(knot):
-    let_go(LEAST_LET_GO + 1, kept=0)
+    note_released(LEAST_RELEASED + 1, kept=0)
     assert knot() is None
 
 
 def test_few_beside_what_is_kept_are_not_worth_it(knot):
-    let_go(LEAST_LET_GO + 1, kept=10 * LEAST_LET_GO)
+    note_released(LEAST_RELEASED + 1, kept=10 * LEAST_RELEASED)
     assert knot() is not None
 
 
 def test_they_are_counted_over_many_times(knot):
     for _ in range(3):
-        let_go(LEAST_LET_GO // 2, kept=0)
+        note_released(LEAST_RELEASED // 2, kept=0)
     assert knot() is None

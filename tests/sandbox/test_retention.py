@@ -31,7 +31,7 @@ def long(make, person):
     sandbox = make(*contended())
     actions.do_play(person, sandbox.pk)
     tick(sandbox, 100)
-    actions.do_keep(person, sandbox.pk, ticks=30)
+    actions.do_set_retention(person, sandbox.pk, ticks=30)
     return sandbox
 
 
@@ -51,7 +51,7 @@ def test_every_tick_that_is_kept_is_shown_as_it_was(make, person):
     actions.do_play(person, sandbox.pk)
     known = hashes(sandbox, 100)
     pages = {at: history.page_at(row(sandbox), at) for at in (70, 88, 100)}
-    actions.do_keep(person, sandbox.pk, ticks=35)
+    actions.do_set_retention(person, sandbox.pk, ticks=35)
     tasks.tidy()
     history._pages._pages.clear()
     present = row(sandbox)
@@ -78,7 +78,7 @@ def test_the_page_tells_the_first_tick(long):
     page = history.page_at(present, present.revision)
     assert page["Sandbox//sandbox"]["firstTick"] == present.kept_tick > 0
     told = history.events(present).get(reason="Trim")
-    assert told.message == f"history before tick {present.kept_tick} is let go"
+    assert told.message == f"history before tick {present.kept_tick} is deleted"
 
 
 def test_letting_history_go_changes_no_decision(long, make, person):
@@ -106,7 +106,7 @@ def test_an_old_edit_can_still_be_undone(make, person):
     actions.do_delete(person, sandbox.pk, [Key("Job", "default", "job-00")])
     for one in (sandbox, other):
         tick(one, 80)
-    actions.do_keep(person, sandbox.pk, ticks=10)
+    actions.do_set_retention(person, sandbox.pk, ticks=10)
     tasks.tidy()
     actions.do_undo(person, sandbox.pk)
     assert row(sandbox).hash == row(other).hash
@@ -115,7 +115,7 @@ def test_an_old_edit_can_still_be_undone(make, person):
 
 def test_a_fork_keeps_what_it_shares(long, person):
     fork = actions.do_fork(person, long.pk, tick=40)
-    actions.do_keep(person, fork.pk, ticks=0)
+    actions.do_set_retention(person, fork.pk, ticks=0)
     shown = {at: history.page_at(row(fork), at) for at in (2, 17, 40)}
     tasks.tidy()
     history._pages._pages.clear()
@@ -167,7 +167,7 @@ def test_days_are_those_of_the_wall_clock(make, person):
     tick(sandbox, 80)
     old = Revision.objects.filter(sandbox=sandbox, tick__lte=70)
     old.update(at=F("at") - timedelta(days=3))
-    actions.do_keep(person, sandbox.pk, days=2)
+    actions.do_set_retention(person, sandbox.pk, days=2)
     tasks.tidy()
     assert 0 < row(sandbox).kept_tick <= 70
 
@@ -175,9 +175,9 @@ def test_days_are_those_of_the_wall_clock(make, person):
 def test_the_operator_s_limit_holds_for_everybody(long, person, settings):
     settings.HISTORY = {"ticks": 20, "days": 0}
     assert retention.keep_of(row(long)) == (20, 0)
-    actions.do_keep(person, long.pk, ticks=10)
+    actions.do_set_retention(person, long.pk, ticks=10)
     assert retention.keep_of(row(long)) == (10, 0)
-    actions.do_keep(person, long.pk, ticks=0)
+    actions.do_set_retention(person, long.pk, ticks=0)
     assert retention.keep_of(row(long)) == (20, 0)
 
 
@@ -199,9 +199,9 @@ def test_who_holds_the_sandbox_is_left_alone(long):
 def test_only_the_owner_says_how_much_is_kept(long, stranger):
     type(long).objects.filter(pk=long.pk).update(visibility="public")
     with pytest.raises(ForbiddenError):
-        actions.do_keep(stranger, long.pk, ticks=1)
+        actions.do_set_retention(stranger, long.pk, ticks=1)
 
 
 def test_a_setting_that_cannot_be_is_refused(long, person):
     with pytest.raises(InvalidError, match="keepTicks: expected 0"):
-        actions.do_keep(person, long.pk, ticks=-1)
+        actions.do_set_retention(person, long.pk, ticks=-1)

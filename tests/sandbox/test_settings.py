@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from tests.services.house import ROOT
+from tests.services.default_run import ROOT
 from tests.services.postgres import server_environment
 
 SERVER = server_environment("postgresql://u:p@db.example/quotalab", "redis://bus:6379")

@@ -59,7 +59,7 @@ def test_a_tick_thrown_away_is_made_again_as_it_was(busy, make, person):
     actions.do_play(person, other.pk)
     tick(other, 2)
     claim = leases.take(other.pk)
-    worlds.hold(row(other))  # in memory, then lost as by kill -9
+    worlds.load(row(other))  # in memory, then lost as by kill -9
     worlds.forget_all()
     leases.release(claim)
     tick(other)
@@ -92,7 +92,7 @@ def test_a_world_left_behind_catches_up_by_doing_it_again(busy):
     worlds.drop(busy.pk)
     tick(busy, 5)
     worlds.drop(busy.pk)
-    worlds.keep(held)
+    worlds.put(held)
     tick(busy)
     assert worlds._cache.get(busy.pk) is held
     check_rows(busy)

@@ -10,14 +10,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.services.house import ROOT, House, wait_for
+from tests.services.default_run import ROOT, DefaultRun, wait_for
 
 
 def gone(processes: list[psutil.Process]) -> bool:
     return not any(one.is_running() for one in processes)
 
 
-def bus_folder(house: House) -> Path:
+def bus_folder(house: DefaultRun) -> Path:
     words = " ".join(house.child("valkey").cmdline())
     return Path(words.partition("unixsocket:")[2].split()[0]).parent
 
@@ -71,7 +71,7 @@ def test_a_killed_parent_takes_everything_along(house):
 def test_a_run_after_a_killed_one_starts_as_ever(house):
     house.process.kill()
     house.process.wait(10)
-    with House(house.folder) as again:
+    with DefaultRun(house.folder) as again:
         assert again.ready()
 
 
@@ -85,7 +85,7 @@ def test_a_killed_guard_is_replaced_and_still_guards(house):
     wait_for(lambda: gone(family), "the end of every child")
 
 
-def up(house: House, *words: str) -> subprocess.CompletedProcess[str]:
+def up(house: DefaultRun, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "manage.py", "up", "--no-open", *words],
         cwd=ROOT,
@@ -104,7 +104,7 @@ def test_a_second_run_on_the_same_folder_is_told_where_the_first_one_is(shared_h
 
 def test_a_taken_port_is_named_with_another_one_to_try(shared_house, tmp_path):
     port = shared_house.url.rpartition(":")[2]
-    other = House(tmp_path)
+    other = DefaultRun(tmp_path)
     second = up(other, "--port", port)
     assert second.returncode == 1
     assert f"--port {int(port) + 1}" in second.stderr

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.services.bus import running_bus
-from tests.services.house import ROOT, wait_for
+from tests.services.default_run import ROOT, wait_for
 from tests.services.postgres import Postgres, server_environment
 from tests.services.provider import CLIENT, SECRET, Provider, running_provider
 
@@ -51,7 +51,7 @@ class ServerRun:
         return done.stdout
 
     def ready(self) -> bool:
-        """Tell whether it says that all it needs answers."""
+        """Return whether it says that all it needs answers."""
         try:
             with urllib.request.urlopen(f"{self.url}/readyz", timeout=5):
                 return True

@@ -1,11 +1,11 @@
-"""What was: applications and containers over time, and events, as YuniKorn tells them."""
+"""What was: applications and containers over time, and events, as YuniKorn returns them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from api.cluster.yunikorn.looking import Looking
+from api.cluster.yunikorn.partition_view import PartitionView
 from sandbox.world import history
 
 #: One record per minute and the newest of them, as the real one keeps.
@@ -14,7 +14,7 @@ MOST_RECORDS = 1440
 MOST_EVENTS = 10_000
 _GONE = ("Finish", "Evict", "Preempt", "Fail")
 #: Our decision -> (type, change) of an EventRecord: request 1, application 2, node
-#: 3; set 1, add 2, remove 3. PodDetails of changes are not told.
+#: 3; set 1, add 2, remove 3. Details of changes are left out.
 _CHANGES = {
     "Arrive": (1, 2),
     "Bind": (2, 2),
@@ -26,7 +26,7 @@ _CHANGES = {
 }
 
 
-def containers(looking: Looking) -> list[dict[str, Any]]:
+def containers(looking: PartitionView) -> list[dict[str, Any]]:
     """Return how many containers ran at the end of each minute."""
     return [
         {"timestamp": looking.nanoseconds(at), "totalContainers": str(count)}
@@ -34,7 +34,7 @@ def containers(looking: Looking) -> list[dict[str, Any]]:
     ]
 
 
-def applications(looking: Looking) -> list[dict[str, Any]]:
+def applications(looking: PartitionView) -> list[dict[str, Any]]:
     """Return how many applications had containers at the end of each minute."""
     return [
         {"timestamp": looking.nanoseconds(at), "totalApplications": str(count)}
@@ -42,7 +42,7 @@ def applications(looking: Looking) -> list[dict[str, Any]]:
     ]
 
 
-def _over_time(looking: Looking, *, applications: bool) -> list[tuple[int, int]]:
+def _over_time(looking: PartitionView, *, applications: bool) -> list[tuple[int, int]]:
     owner = {
         f"Pod/{ask.key}": app.id
         for app in looking.partition.apps.values()
@@ -69,7 +69,7 @@ def _count(running: set[str], owner: dict[str, str], applications: bool) -> int:
     return len({owner.get(pod, pod.rpartition("-")[0]) for pod in running})
 
 
-def _pods(looking: Looking) -> Iterator[tuple[str, str, int]]:
+def _pods(looking: PartitionView) -> Iterator[tuple[str, str, int]]:
     sandbox = looking.sandbox
     yield from (
         history.events(sandbox)
@@ -84,7 +84,7 @@ def _pods(looking: Looking) -> Iterator[tuple[str, str, int]]:
     )
 
 
-def batch(looking: Looking, start: int, count: int) -> dict[str, Any]:
+def batch(looking: PartitionView, start: int, count: int) -> dict[str, Any]:
     """Return events from an id on, counted from 0 over the run."""
     sandbox = looking.sandbox
     query = history.events(sandbox).filter(

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from api.cluster.base import ClusterView, JSONUnlessYAML
 from api.cluster.yunikorn import history
-from api.cluster.yunikorn.looking import ENDED, PARTITION, Looking
+from api.cluster.yunikorn.partition_view import ENDED, PARTITION, PartitionView
 from api.renderers import dump
 from api.views.base import number
 from sandbox.base.errors import NotFoundError
@@ -24,7 +24,7 @@ from scheduler.manifests.load import load
 from scheduler.yunikorn.objects.model import Application
 
 Places = dict[str, str]
-Answer = Callable[[Looking, Places, Request], Any]
+Answer = Callable[[PartitionView, Places, Request], Any]
 _PARTITIONS = (PARTITION, f"[mycluster]{PARTITION}")
 
 
@@ -38,13 +38,13 @@ class YuniKornView(ClusterView):
         sandbox = self.sandbox(sandbox_id)
         if places.get("partition", PARTITION) not in _PARTITIONS:
             raise NotFoundError("Partition not found")
-        with worlds.looking_at(sandbox) as world:
+        with worlds.reading(sandbox) as world:
             assert self.answer is not None  # given to as_view
-            return Response(self.answer(Looking(sandbox, world), places, request))
+            return Response(self.answer(PartitionView(sandbox, world), places, request))
 
 
 def _in_state(
-    looking: Looking, apps: Iterable[Application], state: str
+    looking: PartitionView, apps: Iterable[Application], state: str
 ) -> list[dict[str, Any]]:
     """Return the applications in a state; `active` is all that have not ended."""
     wanted = state.lower()
@@ -56,29 +56,29 @@ def _in_state(
     ]
 
 
-def _of_partition(looking: Looking, places: Places, request: Request) -> Any:
+def _of_partition(looking: PartitionView, places: Places, request: Request) -> Any:
     return _in_state(looking, looking.partition.apps.values(), places["state"])
 
 
-def _of_queue(looking: Looking, places: Places, request: Request) -> Any:
+def _of_queue(looking: PartitionView, places: Places, request: Request) -> Any:
     apps = looking.find_queue(places["queue"]).apps.values()
     return _in_state(looking, apps, places.get("state", "active"))
 
 
-def _application(looking: Looking, places: Places, request: Request) -> Any:
+def _application(looking: PartitionView, places: Places, request: Request) -> Any:
     app = looking.find_application(places["application"])
     if app.queue.path != places.get("queue", app.queue.path):
         raise NotFoundError(f"Application not found: {app.id}")
     return looking.application(app)
 
 
-def _queue(looking: Looking, places: Places, request: Request) -> Any:
+def _queue(looking: PartitionView, places: Places, request: Request) -> Any:
     deep = "subtree" in request.query_params
     return looking.queue(looking.find_queue(places["queue"]), deep=deep)
 
 
 def _one_of(holder: str, title: str) -> Answer:
-    def answer(looking: Looking, places: Places, request: Request) -> Any:
+    def answer(looking: PartitionView, places: Places, request: Request) -> Any:
         for record in looking.usage(holder):
             if record[f"{holder}Name"] == places["name"]:
                 return record
@@ -87,27 +87,27 @@ def _one_of(holder: str, title: str) -> Answer:
     return answer
 
 
-def _utilization(looking: Looking, places: Places, request: Request) -> Any:
+def _utilization(looking: PartitionView, places: Places, request: Request) -> Any:
     kind = request.query_params.get("name", "vcore")
     return looking.utilization(kind)
 
 
-def _utilizations(looking: Looking, places: Places, request: Request) -> Any:
+def _utilizations(looking: PartitionView, places: Places, request: Request) -> Any:
     kinds = sorted(looking.partition.root.max or {})
     found = [looking.utilization(kind) for kind in kinds]
     return [{"clusterId": "quotalab", "partition": PARTITION, "utilizations": found}]
 
 
-def _events(looking: Looking, places: Places, request: Request) -> Any:
+def _events(looking: PartitionView, places: Places, request: Request) -> Any:
     start = number(request, "start", 0, most=10**12)
     return history.batch(looking, start, number(request, "count", 10_000, most=10_000))
 
 
-def _queues(looking: Looking) -> Any:
+def _queues(looking: PartitionView) -> Any:
     return looking.queue(looking.partition.root, deep=True)
 
 
-def _dump(looking: Looking, places: Places, request: Request) -> Any:
+def _dump(looking: PartitionView, places: Places, request: Request) -> Any:
     """Return everything at once, for a report of a problem."""
     apps = looking.partition.apps.values()
     nodes = looking.partition.nodes.by_name.values()

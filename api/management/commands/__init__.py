@@ -1,3 +1,3 @@
-"""The commands of this room."""
+"""The commands of this package."""
 
 from __future__ import annotations

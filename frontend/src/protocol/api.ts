@@ -46,12 +46,12 @@ export interface Comparison {
   readonly toTick: number;
   /** Waits that began before this tick are not known. */
   readonly historyFrom: number;
-  /** false: the stacks are too different to tell workloads apart. */
+  /** false: the stacks are too different to compare single workloads. */
   readonly sameSubjects: boolean;
   /** One per other branch; null = they decide the same. */
   readonly differences: readonly Difference[];
-  readonly counts: readonly Counts[];
-  readonly workloads: readonly Fare[];
+  readonly counts: readonly OutcomeCounts[];
+  readonly workloads: readonly OutcomeDiff[];
   readonly moreWorkloads: number;
   readonly preemptions: readonly Preemptions[];
   readonly series: Series;
@@ -100,15 +100,6 @@ export interface Converted {
 }
 
 export type ConvertedStack = "kueue" | "yunikorn";
-
-/** How many workloads fare how in another branch. */
-export interface Counts {
-  readonly same: number;
-  readonly earlier: number;
-  readonly later: number;
-  readonly never: number;
-  readonly only: number;
-}
 
 /** A new sandbox: of a scenario of the library, of files, or empty. */
 export interface Create {
@@ -167,7 +158,7 @@ export interface Curves {
   readonly used: Readonly<Record<string, Readonly<Record<string, readonly (number | null)[]>>>>;
 }
 
-/** What the whole database takes; free = room in it for new rows (SQLite). */
+/** What the whole database takes; free = space in it for new rows (SQLite). */
 export interface Database {
   readonly bytes: number;
   readonly free: number;
@@ -272,24 +263,6 @@ export type ExperimentRole = "owner" | "viewer";
 
 export type ExperimentState = "running" | "done" | "cancelled";
 
-/** A workload that fares differently; one verdict per other branch. */
-export interface Fare {
-  readonly subject: string;
-  readonly verdicts: readonly VerdictsEnum[];
-  /** One per branch; null = not there. */
-  readonly fates: readonly Fate[];
-}
-
-/** How a workload fared in one branch. */
-export interface Fate {
-  readonly arrivedMs: number | null;
-  readonly firstMs: number | null;
-  readonly startedMs: number | null;
-  readonly finishedMs: number | null;
-  readonly evictions: number;
-  readonly spans: readonly Span[];
-}
-
 /** One file: its name, for messages, and its text. */
 export interface File {
   readonly name?: string;
@@ -388,7 +361,7 @@ export interface Kind {
   readonly note: string;
 }
 
-/** A lesson; `code` is told to the owner of the sandbox alone. */
+/** A lesson; `code` is shown to the owner of the sandbox alone. */
 export interface Lesson {
   readonly running: boolean;
   readonly version: number;
@@ -427,7 +400,7 @@ export interface LinkList {
   readonly items: readonly Link[];
 }
 
-/** Where the presenter's page is, and which answers were told. */
+/** Where the presenter's page is, and which answers were shown. */
 export interface Look {
   readonly view: string;
   readonly query?: string;
@@ -586,6 +559,23 @@ export interface Open {
 /** The secret of a link. */
 export interface OpenLink {
   readonly secret: string;
+}
+
+/** How many workloads ended how in another branch. */
+export interface OutcomeCounts {
+  readonly same: number;
+  readonly earlier: number;
+  readonly later: number;
+  readonly never: number;
+  readonly only: number;
+}
+
+/** A workload whose outcome differs; one verdict per other branch. */
+export interface OutcomeDiff {
+  readonly subject: string;
+  readonly verdicts: readonly VerdictsEnum[];
+  /** One per branch; null = not there. */
+  readonly timelines: readonly Timeline[];
 }
 
 /** A merge patch of one object. */
@@ -812,7 +802,7 @@ export interface Share {
   readonly after: string;
 }
 
-/** A stretch of a life. */
+/** A span of a timeline. */
 export interface Span {
   readonly state: SpanStateEnum;
   readonly fromMs: number;
@@ -861,6 +851,16 @@ export interface Tally {
   readonly count: number;
 }
 
+/** What happened to a workload in one branch. */
+export interface Timeline {
+  readonly arrivedMs: number | null;
+  readonly firstMs: number | null;
+  readonly startedMs: number | null;
+  readonly finishedMs: number | null;
+  readonly evictions: number;
+  readonly spans: readonly Span[];
+}
+
 /** A token; its secret is only in the answer that made it. */
 export interface Token {
   readonly id: number;
@@ -903,7 +903,7 @@ export interface Use {
   readonly parts: Readonly<Record<string, number>>;
 }
 
-/** An assertion about one variant; null = a simulation cannot tell. */
+/** An assertion about one variant; null = a simulation cannot show it. */
 export interface Verdict {
   readonly variant: number;
   readonly text: string;
@@ -975,7 +975,7 @@ export interface Waiting {
   readonly of: number;
   readonly ahead: readonly string[];
   readonly moreAhead: number;
-  readonly parked: boolean;
+  readonly inadmissible: boolean;
   readonly sticky: boolean;
   readonly strategy: string;
   readonly notBeforeMs: number | null;
@@ -983,12 +983,12 @@ export interface Waiting {
 
 /**
  * What one admission cycle decides about the workload now. `ran` is False when the workload may not be tried;
- * `reason` and `message` say why. `order` is its turn among `heads`, from 1. `fate`: "admitted", "preempting",
+ * `reason` and `message` say why. `order` is its turn among `heads`, from 1. `status`: "admitted", "preempting",
  * "skipped" (others of the cycle came first), "held" (pods of those admitted are waited for) or "refused".
  */
 export interface Attempt {
   readonly ran: boolean;
-  readonly fate: string;
+  readonly status: string;
   readonly reason: string;
   readonly message: string;
   readonly borrow: number;
@@ -1115,7 +1115,7 @@ export interface StepRecord {
   readonly reservedMs: number | null;
   readonly held: readonly Amount[];
   readonly test: Test | null;
-  readonly room: readonly Room[];
+  readonly quotaChecks: readonly QuotaCheck[];
   readonly fits: boolean | null;
   readonly borrowing: boolean | null;
   readonly rule: string;
@@ -1145,7 +1145,7 @@ export interface Test {
  * What is free for a request at one step of a search. `amount` is asked. `within_nominal` is what is left of the
  * ClusterQueue's own quota where it may not borrow, None where it may.
  */
-export interface Room {
+export interface QuotaCheck {
   readonly resource: string;
   readonly amount: string;
   readonly flavor: string;
@@ -1426,7 +1426,7 @@ export interface Head {
   readonly requests: readonly Amount[];
   readonly shareAfter: number | null;
   readonly borrow: number;
-  readonly fate: string;
+  readonly status: string;
   readonly reason: string;
   readonly message: string;
   readonly targets: readonly VictimRecord[];
@@ -1525,12 +1525,12 @@ export interface CohortRow {
   readonly implicit: boolean;
   readonly weight: string;
   readonly share: string;
-  readonly cells: readonly Cell[];
+  readonly cells: readonly QuotaCell[];
   readonly lendable: Readonly<Record<string, string>>;
 }
 
 /** Quota and usage of one (flavor, resource) at one node of the quota tree. */
-export interface Cell {
+export interface QuotaCell {
   readonly flavor: string;
   readonly resource: string;
   readonly nominal: string;
@@ -1555,15 +1555,15 @@ export interface ClusterQueueRow {
   readonly inactiveReason: string;
   readonly weight: string;
   readonly share: string;
-  readonly cells: readonly Cell[];
-  readonly counts: CountsRecord;
+  readonly cells: readonly QuotaCell[];
+  readonly counts: WorkloadCounts;
   readonly withinClusterQueue: string;
   readonly reclaimWithinCohort: string;
   readonly borrowWithinCohort: string;
 }
 
 /** Workloads by state. */
-export interface CountsRecord {
+export interface WorkloadCounts {
   readonly pending: number;
   readonly inadmissible: number;
   readonly reserved: number;
@@ -1572,7 +1572,7 @@ export interface CountsRecord {
   readonly finished: number;
 }
 
-/** A LocalQueue: the door of a namespace to a ClusterQueue. */
+/** A LocalQueue: the queue of a namespace that leads to a ClusterQueue. */
 export interface LocalQueueRow {
   readonly kind: "LocalQueue";
   readonly key: string;
@@ -1581,7 +1581,7 @@ export interface LocalQueueRow {
   readonly clusterQueue: string;
   readonly stopPolicy: string;
   readonly active: boolean;
-  readonly counts: CountsRecord;
+  readonly counts: WorkloadCounts;
 }
 
 /** A ResourceFlavor. */

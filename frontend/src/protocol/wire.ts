@@ -3,7 +3,7 @@
 export const PROTOCOL = 1;
 
 /** Quota and usage of one (flavor, resource) at one node of the quota tree. */
-export interface Cell {
+export interface QuotaCell {
   readonly flavor: string;
   readonly resource: string;
   readonly nominal: string;
@@ -18,7 +18,7 @@ export interface Cell {
 }
 
 /** Workloads by state. */
-export interface Counts {
+export interface WorkloadCounts {
   readonly pending: number;
   readonly inadmissible: number;
   readonly reserved: number;
@@ -73,7 +73,7 @@ export interface CohortRow {
   readonly weight: string;
   /** weighted share; "inf" when weight is 0 and it borrows */
   readonly share: string;
-  readonly cells: readonly Cell[];
+  readonly cells: readonly QuotaCell[];
   readonly lendable: Readonly<Record<string, string>>;
 }
 
@@ -90,14 +90,14 @@ export interface ClusterQueueRow {
   readonly inactiveReason: string;
   readonly weight: string;
   readonly share: string;
-  readonly cells: readonly Cell[];
-  readonly counts: Counts;
+  readonly cells: readonly QuotaCell[];
+  readonly counts: WorkloadCounts;
   readonly withinClusterQueue: string;
   readonly reclaimWithinCohort: string;
   readonly borrowWithinCohort: string;
 }
 
-/** A LocalQueue: the door of a namespace to a ClusterQueue. */
+/** A LocalQueue: the queue of a namespace that leads to a ClusterQueue. */
 export interface LocalQueueRow {
   readonly kind: "LocalQueue";
   readonly key: string;
@@ -106,7 +106,7 @@ export interface LocalQueueRow {
   readonly clusterQueue: string;
   readonly stopPolicy: string;
   readonly active: boolean;
-  readonly counts: Counts;
+  readonly counts: WorkloadCounts;
 }
 
 /** A ResourceFlavor. */
@@ -433,7 +433,7 @@ const TAGGED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 const SHAPES: Readonly<Record<string, Fields>> = {
- "Cell": {
+ "QuotaCell": {
   "flavor": "text",
   "resource": "text",
   "nominal": "text",
@@ -454,7 +454,7 @@ const SHAPES: Readonly<Record<string, Fields>> = {
    ]
   }
  },
- "Counts": {
+ "WorkloadCounts": {
   "pending": "integer",
   "inadmissible": "integer",
   "reserved": "integer",
@@ -521,7 +521,7 @@ const SHAPES: Readonly<Record<string, Fields>> = {
   "share": "text",
   "cells": {
    "list": {
-    "record": "Cell"
+    "record": "QuotaCell"
    }
   },
   "lendable": {
@@ -546,11 +546,11 @@ const SHAPES: Readonly<Record<string, Fields>> = {
   "share": "text",
   "cells": {
    "list": {
-    "record": "Cell"
+    "record": "QuotaCell"
    }
   },
   "counts": {
-   "record": "Counts"
+   "record": "WorkloadCounts"
   },
   "withinClusterQueue": "text",
   "reclaimWithinCohort": "text",
@@ -569,7 +569,7 @@ const SHAPES: Readonly<Record<string, Fields>> = {
   "stopPolicy": "text",
   "active": "flag",
   "counts": {
-   "record": "Counts"
+   "record": "WorkloadCounts"
   }
  },
  "ResourceFlavorRow": {

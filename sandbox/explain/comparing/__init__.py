@@ -1,6 +1,6 @@
-"""Branches side by side: where they part, who fares how, curves, sums.
+"""Branches side by side: where they part, whose outcome differs, curves, sums.
 
-Told from history's rows alone, from the tick that the branches have in common
+Read from history's rows alone, from the tick that the branches have in common
 up to one that all of them reached. The first branch is what the others are
 held against: a delta is theirs minus its own.
 """
@@ -13,10 +13,10 @@ import msgspec
 
 from sandbox.explain.comparing.branches import Branch, read_branches
 from sandbox.explain.comparing.differences import first_difference, preemptions
-from sandbox.explain.comparing.fares import counts, fares
-from sandbox.explain.comparing.fates import fates_of
+from sandbox.explain.comparing.outcome_diff import counts, outcome_diffs
 from sandbox.explain.comparing.series import series
 from sandbox.explain.comparing.shapes import Comparison
+from sandbox.explain.comparing.timelines import timelines_of
 from sandbox.explain.comparing.totals import totals
 from sandbox.models import Sandbox
 
@@ -50,20 +50,20 @@ def side_by_side(
     kinds = {branch.subject_kind for branch in branches}
     first, *others = branches
     # A Workload and a Pod of two stacks are not the same thing that waits.
-    fates = [fates_of(branch) if len(kinds) == 1 else {} for branch in branches]
-    told = fares(branches, fates)
+    timelines = [timelines_of(branch) if len(kinds) == 1 else {} for branch in branches]
+    workloads = outcome_diffs(branches, timelines)
     return Comparison(
         branches=[branch.line for branch in branches],
         from_tick=first.begin_tick,
         to_tick=end,
         same_subjects=len(kinds) == 1,
         differences=[first_difference(first, other) for other in others],
-        counts=counts(fates),
-        workloads=told[:MOST_LISTED],
-        more_workloads=max(0, len(told) - MOST_LISTED),
+        counts=counts(timelines),
+        workloads=workloads[:MOST_LISTED],
+        more_workloads=max(0, len(workloads) - MOST_LISTED),
         preemptions=[preemptions(first, other) for other in others],
-        series=series(branches, fates, points),
-        totals=totals(branches, fates),
+        series=series(branches, timelines, points),
+        totals=totals(branches, timelines),
     )
 
 

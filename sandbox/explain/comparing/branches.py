@@ -12,9 +12,9 @@ from sandbox.base.errors import GoneError
 from sandbox.explain.comparing.shapes import BranchLine
 from sandbox.models import Event, Revision, Sample, Sandbox
 from sandbox.models.fields import decode_json, json_text
-from sandbox.page.events import Line, lines_of
+from sandbox.page.events import EventRecord, records_of
 from sandbox.world import history, operations
-from sandbox.world.history import Stretch
+from sandbox.world.history import RevisionRange
 from sandbox.world.operations import (
     Redo,
     Transport,
@@ -79,7 +79,7 @@ def read_branches(sandboxes: Sequence[Sandbox], end: int) -> list[Branch]:
 
 
 def _refuse_let_go(sandbox: Sandbox, common: int) -> None:
-    """Refuse a branch whose own way is not told from its beginning."""
+    """Refuse a branch whose own history is not known from its beginning."""
     if sandbox.kept_revision > common + 1:
         raise GoneError(
             f"branch {sandbox.branch} parts from the others before tick "
@@ -96,7 +96,7 @@ def common_revision(sandboxes: Sequence[Sandbox]) -> int:
     )
 
 
-def _shared(one: Sequence[Stretch], other: Sequence[Stretch]) -> int:
+def _shared(one: Sequence[RevisionRange], other: Sequence[RevisionRange]) -> int:
     shared = 0
     for ours, theirs in zip(one, other, strict=False):
         if ours.sandbox_id != theirs.sandbox_id:
@@ -147,7 +147,7 @@ def _branch(
         end_ms=_time_at(sandbox, end),
         before=before,
         since=since,
-        # The samples of what was undone tell of something else.
+        # The samples of what was undone describe something else.
         samples=[] if retold else _samples(sandbox, common, end),
     )
 
@@ -176,7 +176,7 @@ def _samples(sandbox: Sandbox, common: int, end: int) -> list[dict[str, Any]]:
 
 
 def _was_rerun(sandbox: Sandbox, common: int) -> bool:
-    """Tell whether edits were undone since: rows then tell of what is not so."""
+    """Return whether edits were undone since: rows then describe what is not so."""
     reruns = Revision.objects.filter(
         history.within(history.lineage(sandbox), "number"),
         number__gt=common,
@@ -195,14 +195,14 @@ def _rerun(sandbox: Sandbox, common: int, end: int) -> list[Happened]:
         if isinstance(operation, Transport | operations.Begin):
             continue
         operations.perform(world, operation)
-        lines = lines_of(world.take().decisions)
+        lines = records_of(world.take().decisions)
         if world.tick > end:
             break
         found += happened_in(world.tick, lines)
     return found
 
 
-def happened_in(tick: int, lines: Iterable[Line]) -> list[Happened]:
+def happened_in(tick: int, lines: Iterable[EventRecord]) -> list[Happened]:
     """Return the decisions of a tick that count, as they would have been stored."""
     return [
         Happened(

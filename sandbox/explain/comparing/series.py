@@ -7,21 +7,23 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sandbox.explain.comparing.branches import Branch
-from sandbox.explain.comparing.fates import Lives
 from sandbox.explain.comparing.shapes import Curves, Series
+from sandbox.explain.comparing.timelines import Timelines
 from scheduler.measures import quantile
 
 Body = dict[str, Any]  # a sample
 
 
-def series(branches: Sequence[Branch], lives: Sequence[Lives], points: int) -> Series:
+def series(
+    branches: Sequence[Branch], timelines: Sequence[Timelines], points: int
+) -> Series:
     """Return curves over at most `points` ticks, the last always among them."""
     ticks = _ticks(branches, points)
     return Series(
         ticks=ticks,
         branches=[
             _curves(branch, own, ticks)
-            for branch, own in zip(branches, lives, strict=True)
+            for branch, own in zip(branches, timelines, strict=True)
         ],
     )
 
@@ -32,7 +34,7 @@ def _ticks(branches: Sequence[Branch], points: int) -> list[int]:
     return every[::-1][::apart][::-1]
 
 
-def _curves(branch: Branch, lives: Lives, ticks: list[int]) -> Curves:
+def _curves(branch: Branch, timelines: Timelines, ticks: list[int]) -> Curves:
     bodies = {body["tick"]: body for body in branch.samples}
     found = [bodies.get(tick) for tick in ticks]
     resources = sorted({r for body in found if body for r in body["capacity"]})
@@ -40,7 +42,7 @@ def _curves(branch: Branch, lives: Lives, ticks: list[int]) -> Curves:
     return Curves(
         pending=[_count(body, "pending") for body in found],
         running=[_count(body, "admitted") for body in found],
-        wait_p50_ms=_waits(lives, found),
+        wait_p50_ms=_waits(timelines, found),
         utilisation={r: [_share(body, r) for body in found] for r in resources},
         shares={q: [_of(body, q, "share") for body in found] for q in queues},
         used={
@@ -72,12 +74,12 @@ def _used(body: Body | None, queue: str, resource: str) -> int | None:
     return None if used is None else int(used.get(resource, 0))
 
 
-def _waits(lives: Lives, bodies: Iterable[Body | None]) -> list[float | None]:
+def _waits(timelines: Timelines, bodies: Iterable[Body | None]) -> list[float | None]:
     """Return the median wait of all that had started by each sample's time."""
     starts = sorted(
-        (life.first_ms or 0, wait)
-        for life in lives.values()
-        if (wait := life.wait_ms()) is not None
+        (timeline.first_ms or 0, wait)
+        for timeline in timelines.values()
+        if (wait := timeline.wait_ms()) is not None
     )
     waits: list[int] = []
     at, found = 0, list[float | None]()

@@ -44,15 +44,15 @@ class Difference(Shape, frozen=True, kw_only=True):
 
 
 class Span(Shape, frozen=True, kw_only=True):
-    """A stretch of a life; `until_ms` None = it lasts."""
+    """A span of a timeline; `until_ms` None = it lasts."""
 
     state: Literal["waiting", "running", "finished"]
     from_ms: int
     until_ms: int | None
 
 
-class Fate(Shape, frozen=True, kw_only=True):
-    """How one workload fared in one branch; None = not (yet)."""
+class Timeline(Shape, frozen=True, kw_only=True):
+    """What happened to one workload in one branch; None = not (yet)."""
 
     arrived_ms: int | None
     first_ms: int | None  # first start
@@ -62,8 +62,8 @@ class Fate(Shape, frozen=True, kw_only=True):
     spans: list[Span]
 
 
-class Fare(Shape, frozen=True, kw_only=True):
-    """A workload that fares differently; `verdicts` are of the other branches.
+class OutcomeDiff(Shape, frozen=True, kw_only=True):
+    """A workload whose outcome differs; `verdicts` are of the other branches.
 
     earlier and later: by the start that holds. never: it does not run there.
     only: it runs there and not in the first branch.
@@ -71,11 +71,11 @@ class Fare(Shape, frozen=True, kw_only=True):
 
     subject: str
     verdicts: list[Verdict]
-    fates: list[Fate | None]  # one per branch; None = it is not there at all
+    timelines: list[Timeline | None]  # one per branch; None = it is not there at all
 
 
-class Counts(Shape, frozen=True, kw_only=True):
-    """How many workloads fare how in one of the other branches."""
+class OutcomeCounts(Shape, frozen=True, kw_only=True):
+    """How many workloads ended how in one of the other branches."""
 
     same: int = 0
     earlier: int = 0
@@ -139,10 +139,12 @@ class Comparison(Shape, frozen=True, kw_only=True):
     from_tick: int  # the last that all have in common
     to_tick: int
     history_from: int = 0  # waits that began before this tick are not known
-    same_subjects: bool  # False: the stacks are too different to tell workloads apart
+    same_subjects: (
+        bool  # False: the stacks are too different to compare single workloads
+    )
     differences: list[Difference | None]  # one per other branch; None = the same
-    counts: list[Counts]
-    workloads: list[Fare]
+    counts: list[OutcomeCounts]
+    workloads: list[OutcomeDiff]
     more_workloads: int  # beyond those listed
     preemptions: list[Preemptions]
     series: Series

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from sandbox.explain.comparing.branches import Branch
-from sandbox.explain.comparing.fates import Lives
 from sandbox.explain.comparing.shapes import Total
+from sandbox.explain.comparing.timelines import Timelines
 from scheduler.amounts import CPU
 from scheduler.measures import better, quantile
 
@@ -15,9 +15,9 @@ _HOUR_MS = 3_600_000
 Numbers = dict[str, float | None]
 
 
-def totals(branches: Sequence[Branch], lives: Sequence[Lives]) -> list[Total]:
+def totals(branches: Sequence[Branch], timelines: Sequence[Timelines]) -> list[Total]:
     """Return every measure of every branch, in one order."""
-    found = [_numbers(b, own) for b, own in zip(branches, lives, strict=True)]
+    found = [_numbers(b, own) for b, own in zip(branches, timelines, strict=True)]
     names = dict.fromkeys(name for numbers in found for name in numbers)
     return [_total(name, [numbers.get(name) for numbers in found]) for name in names]
 
@@ -30,30 +30,30 @@ def _total(name: str, values: list[float | None]) -> Total:
     return Total(measure=name, better=better(name), values=values, deltas=deltas)
 
 
-def _numbers(branch: Branch, lives: Lives) -> Numbers:
+def _numbers(branch: Branch, timelines: Timelines) -> Numbers:
     waits = sorted(
         wait
-        for life in lives.values()
-        if not life.started_before and (wait := life.wait_ms()) is not None
+        for timeline in timelines.values()
+        if not timeline.started_before and (wait := timeline.wait_ms()) is not None
     )
     finished = [
-        life
-        for life in lives.values()
-        if life.finished_ms is not None and not life.finished_before
+        timeline
+        for timeline in timelines.values()
+        if timeline.finished_ms is not None and not timeline.finished_before
     ]
     types = [happened.type for happened in branch.since]
     return {
         "started": len(waits),
         "finished": len(finished),
-        "waiting": sum(_waits(life.spans) for life in lives.values()),
+        "waiting": sum(_waits(timeline.spans) for timeline in timelines.values()),
         "preemptions": types.count("Preempt"),
-        "evictions": sum(life.evictions for life in lives.values()),
+        "evictions": sum(timeline.evictions for timeline in timelines.values()),
         "waitMeanMs": sum(waits) / len(waits) if waits else None,
         "waitP50Ms": quantile(waits, 0.5),
         "waitP95Ms": quantile(waits, 0.95),
         "waitMaxMs": float(waits[-1]) if waits else None,
-        "workLostMs": sum(life.lost_ms for life in lives.values()),
-        **_lost(lives),
+        "workLostMs": sum(timeline.lost_ms for timeline in timelines.values()),
+        **_lost(timelines),
         **_used(branch.samples),
     }
 
@@ -62,11 +62,11 @@ def _waits(spans: Sequence[tuple[str, int, int | None]]) -> bool:
     return bool(spans) and spans[-1][0] == "waiting"
 
 
-def _lost(lives: Lives) -> Numbers:
+def _lost(timelines: Timelines) -> Numbers:
     """Return work lost in units x hours, by resource."""
     lost: dict[str, int] = {}
-    for life in lives.values():
-        for resource, amount in life.lost.items():
+    for timeline in timelines.values():
+        for resource, amount in timeline.lost.items():
             lost[resource] = lost.get(resource, 0) + amount
     return {f"workLost.{r}": _hours(r, amount) for r, amount in sorted(lost.items())}
 
@@ -89,9 +89,9 @@ def _used(samples: Sequence[dict[str, Any]]) -> Numbers:
             if line["share"] is not None:
                 shares.setdefault(line["queue"], []).append(line["share"])
     found: Numbers = {
-        f"utilisation.{r}": used[r] / room
-        for r, room in sorted(capacity.items())
-        if room
+        f"utilisation.{r}": used[r] / amount
+        for r, amount in sorted(capacity.items())
+        if amount
     }
     for queue, values in sorted(shares.items()):
         found[f"share.{queue}"] = sum(values) / len(values)

@@ -11,7 +11,7 @@ from sandbox.worker.clock import Clock
 
 
 class Command(BaseCommand):
-    """Ask the workers to advance what is due, until told to stop."""
+    """Ask the workers to advance what is due, until stopped by a signal."""
 
     help = "Send pulses to the workers; run one or more, a lease lets one speak."
 

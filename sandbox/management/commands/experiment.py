@@ -42,7 +42,7 @@ class Command(BaseCommand):
     failed, 2 for bad input.
     """
 
-    help = "Run the experiment of a file; the exit status tells of its assertions."
+    help = "Run the experiment of a file; the exit status says whether its assertions hold."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the file, how many processes to start, and how to print."""

@@ -31,7 +31,7 @@ one to its horizon. This page is written by `manage.py listscenarios`.
   too), `delete: true`, or for a Node `node: cordon | uncordon | drain | fail | recover`.
 - `expect` names decisions by `type`, `subject`, `by`, `reason` and `node`, at a time or
   at any; with `never` they must not be taken, with `most` not more often than that.
-- What an extender answers is told by `policy.simulation.extenders`: `refuse` and
+- What an extender answers is given by `policy.simulation.extenders`: `refuse` and
   `scores` by node, or an `error`; a scenario calls nobody.
 """
 _STACKS = {

@@ -12,14 +12,14 @@ from sandbox.worker import tasks
 
 
 class Command(BaseCommand):
-    """Let history go, and give room back."""
+    """Delete history that is not kept, and give space back."""
 
-    help = "Let go of history that is not to be kept (the clock does so by itself)."
+    help = "Delete history that is not to be kept (the clock does so by itself)."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments."""
         parser.add_argument(
-            "--shrink", action="store_true", help="give free room back (SQLite)"
+            "--shrink", action="store_true", help="give free space back (SQLite)"
         )
         parser.add_argument("--json", action="store_true", help="answer in JSON")
 

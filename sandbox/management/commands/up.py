@@ -67,14 +67,14 @@ class Command(BaseCommand):
                 "as docker-compose.yml does."
             )
         signal.signal(signal.SIGTERM, _end)
-        with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as house:
-            note = house.enter_context(_only_one(settings.DATA_FOLDER))
-            door = house.enter_context(_listening(options["port"]))
-            url = f"http://{HOST}:{door.getsockname()[1]}"
+        with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as stack:
+            note = stack.enter_context(_only_one(settings.DATA_FOLDER))
+            listener = stack.enter_context(_listening(options["port"]))
+            url = f"http://{HOST}:{listener.getsockname()[1]}"
             _write(note, url)
-            house.enter_context(_children(options["workers"], lock=note))
-            house.enter_context(_ticking())
-            _Server(url, open_page=not options["no_open"]).run(sockets=[door])
+            stack.enter_context(_children(options["workers"], lock=note))
+            stack.enter_context(_ticking())
+            _Server(url, open_page=not options["no_open"]).run(sockets=[listener])
 
 
 def _end(*_: object) -> NoReturn:
@@ -83,7 +83,7 @@ def _end(*_: object) -> NoReturn:
 
 @contextlib.contextmanager
 def _only_one(folder: Path) -> Iterator[int]:
-    """Hold the data folder; a second run on it is told where the first one is."""
+    """Hold the data folder; a second run on it is shown where the first one is."""
     note = os.open(folder / "running", os.O_RDWR | os.O_CREAT, 0o600)
     if not _locked(note):
         where = os.read(note, 200).decode() or "another address"
@@ -115,7 +115,7 @@ def _locked(note: int) -> bool:
 
 
 def _serves(note: int) -> bool:
-    """Tell whether somebody takes connections at the address in the note."""
+    """Return whether somebody takes connections at the address in the note."""
     host, _, port = os.pread(note, 200, 0).decode().rpartition("/")[2].rpartition(":")
     try:
         socket.create_connection((host, int(port)), timeout=1).close()
@@ -133,14 +133,14 @@ def _write(note: int, text: str) -> None:
 def _listening(port: int) -> Iterator[socket.socket]:
     """Take the port before anything is started, so that a taken one costs nothing."""
     try:
-        door = socket.create_server((HOST, port), backlog=2048)
+        listener = socket.create_server((HOST, port), backlog=2048)
     except OSError as problem:
         raise CommandError(
             f"Port {port} on {HOST} cannot be had ({problem.strerror}). "
             f"Try another one: ./dev run --port {port + 1}"
         ) from None
-    with door:
-        yield door
+    with listener:
+        yield listener
 
 
 @contextlib.contextmanager
@@ -170,7 +170,7 @@ def _children(width: int, *, lock: int) -> Iterator[Children]:
 
 
 def _give_first_sandbox() -> None:
-    """Make the demo for a user who has nothing yet; without it the house is open too."""
+    """Make the demo for a user who has nothing yet; without it the stack is open too."""
     try:
         do_first_run(local_user())
     except Exception:

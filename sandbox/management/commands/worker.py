@@ -6,11 +6,11 @@ import os
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from sandbox.worker.pool import Team
+from sandbox.worker.pool import WorkerPool
 
 
 class Command(BaseCommand):
-    """Take tasks from the bus, in so many processes, until told to stop."""
+    """Take tasks from the bus, in so many processes, until stopped by a signal."""
 
     help = "Run a worker; any number of them share the work, on any machines."
 
@@ -27,4 +27,4 @@ class Command(BaseCommand):
         """Run until SIGINT or SIGTERM; what was begun is brought to its end."""
         if processes < 1:
             raise CommandError(f"expected one process or more, got {processes}")
-        Team(processes).run()
+        WorkerPool(processes).run()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from sandbox.page.phases import conditions_of
 from sandbox.page.rows import yunikorn
 from sandbox.page.rows.quota import taint_texts
-from sandbox.page.transitions import conditions_of
 from sandbox.page.wire import NodeRow
 from scheduler import amounts
 from scheduler.errors import QuantityError
@@ -46,7 +46,7 @@ def allocatable(obj: Object) -> dict[str, int]:
         try:
             found[name] = amounts.canonical(name, text)
         except QuantityError:
-            continue  # refused at the door; kept only in dumps
+            continue  # refused on import; kept only in dumps
     return found
 
 

@@ -75,7 +75,7 @@ def delta_of(
     shown = set(delta.removed)
     for obj in _touched(world, page, changes):
         _show(delta, page, tally, plain(MAKERS[obj.key.kind](world, obj)), shown)
-    for row in list(workloads.reparked(world, page, shown)):
+    for row in list(workloads.moved_aside(world, page, shown)):
         _show(delta, page, tally, row, shown)
     rest = {key for key in page if key.startswith(_ALWAYS_PREFIXES)}
     for fresh in _always(world, tally):
@@ -95,7 +95,7 @@ def _show(delta: Delta, page: Page, tally: Tally, row: Row, shown: set[str]) -> 
 
 
 def world_shows(world: World, key: Key) -> bool:
-    """Tell whether an object is on the page: those to come are not yet."""
+    """Return whether an object is on the page: those to come are not yet."""
     return not world.lifetime.waits(key)
 
 
@@ -124,7 +124,7 @@ def _touched(world: World, page: Page, changes: Changes) -> Iterator[Object]:
 
 
 def _nodes_of(world: World, page: Page, changes: Changes) -> set[str]:
-    """Return the nodes that pods left, came to, or have room held on."""
+    """Return the nodes that pods left, came to, or have capacity reserved on."""
     names = {getattr(decision, "node", "") for decision in changes.decisions}
     touched = [obj.key for obj in changes.touched]
     for key in (*touched, *changes.removed):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from sandbox.page.phases import conditions_of
 from sandbox.page.rows import yunikorn
 from sandbox.page.rows.wording import shortened
 from sandbox.page.rows.workloads import work_of
-from sandbox.page.transitions import conditions_of
 from sandbox.page.wire import PodRow
 from scheduler.records.objects import Key, Object
 from scheduler.records.pod import shape_of
@@ -25,7 +25,7 @@ def row(world: World, obj: Object) -> PodRow:
     shape = shape_of(spec, status)
     node = node_of(world, obj.key)
     owner = world.lifetime.owners.get(obj.key)
-    told = conditions_of(status).get("PodScheduled") or {}
+    condition = conditions_of(status).get("PodScheduled") or {}
     return PodRow(
         key=str(obj.key),
         name=obj.key.name,
@@ -40,8 +40,8 @@ def row(world: World, obj: Object) -> PodRow:
         priority=int(spec.get("priority") or 0),
         requests={n: str(v) for n, v in sorted(shape.requests.exact.items())},
         qos=shape.qos,
-        reason=str(told.get("reason") or status.get("reason") or ""),
-        message=shortened(str(told.get("message") or status.get("message") or "")),
+        reason=str(condition.get("reason") or status.get("reason") or ""),
+        message=shortened(str(condition.get("message") or status.get("message") or "")),
     )
 
 

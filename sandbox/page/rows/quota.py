@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from sandbox.page.phases import conditions_of, is_true
 from sandbox.page.rows.tally import Tally
-from sandbox.page.transitions import conditions_of, is_true
 from sandbox.page.wire import (
-    Cell,
     ClusterQueueRow,
     CohortRow,
     LocalQueueRow,
+    QuotaCell,
     ResourceFlavorRow,
     Row,
 )
@@ -38,9 +38,9 @@ def rows(world: World, tally: Tally) -> Iterator[Row]:
         yield cohort_row(cohort)
     for queue in forest.queues.values():
         yield cluster_queue_row(world, queue, tally)
-    for (namespace, name), door in sorted(world.kueue.cluster.doors.items()):
+    for (namespace, name), local_queue in sorted(world.kueue.cluster.doors.items()):
         obj = world.objects.get(Key("LocalQueue", namespace, name))
-        if door.spec is not None and obj is not None:
+        if local_queue.spec is not None and obj is not None:
             yield local_queue_row(world, obj, tally)
 
 
@@ -129,9 +129,9 @@ def _cells(node: Node) -> list[TreeCell]:
     return [cell for cell in node.cells.values() if cell.quoted or cell.usage]
 
 
-def _cell(node: Node, cell: TreeCell) -> Cell:
+def _cell(node: Node, cell: TreeCell) -> QuotaCell:
     flavor, resource = cell.flavor_resource
-    return Cell(
+    return QuotaCell(
         flavor=flavor,
         resource=resource,
         nominal=str(cell.subtree if isinstance(node, Cohort) else cell.nominal),

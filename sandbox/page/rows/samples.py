@@ -9,12 +9,14 @@ import msgspec
 
 from sandbox.models import Sandbox
 from sandbox.page.diffs import Page, Row
-from sandbox.page.events import Line
+from sandbox.page.events import EventRecord
 from sandbox.page.rows.tally import Tally
 from sandbox.page.wire import QueueSample, Sample
 
 
-def sample_of(sandbox: Sandbox, page: Page, tally: Tally, lines: Iterable[Line]) -> Row:
+def sample_of(
+    sandbox: Sandbox, page: Page, tally: Tally, lines: Iterable[EventRecord]
+) -> Row:
     """Return the sample of the tick that made this page and these events."""
     phases = tally.phases or _pods(page)
     types = Counter(line.type for line in lines)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sandbox.page.diffs import Row
-from sandbox.page.wire import Counts
+from sandbox.page.wire import WorkloadCounts
 
 
 @dataclass(slots=True)
@@ -41,25 +41,25 @@ class Tally:
         if row["kind"] != "Workload":
             return
         queue, phase = row["clusterQueue"], row["phase"]
-        door = row["namespace"], row["localQueue"]
+        local_queue = row["namespace"], row["localQueue"]
         self.phases[phase] += sign
         self.cluster[queue, phase] += sign
-        self.local[(*door, phase)] += sign
+        self.local[(*local_queue, phase)] += sign
         if row["evicted"] and phase in ("pending", "inadmissible"):
             self.cluster[queue, "evicted"] += sign
-            self.local[(*door, "evicted")] += sign
+            self.local[(*local_queue, "evicted")] += sign
 
-    def of_cluster_queue(self, name: str) -> Counts:
+    def of_cluster_queue(self, name: str) -> WorkloadCounts:
         """Return the counts of one ClusterQueue."""
         return _counts(lambda phase: self.cluster[name, phase])
 
-    def of_local_queue(self, namespace: str, name: str) -> Counts:
+    def of_local_queue(self, namespace: str, name: str) -> WorkloadCounts:
         """Return the counts of one LocalQueue."""
         return _counts(lambda phase: self.local[namespace, name, phase])
 
 
-def _counts(count: Callable[[str], int]) -> Counts:
-    return Counts(
+def _counts(count: Callable[[str], int]) -> WorkloadCounts:
+    return WorkloadCounts(
         pending=count("pending"),
         inadmissible=count("inadmissible"),
         reserved=count("reserved"),

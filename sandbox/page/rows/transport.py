@@ -51,7 +51,7 @@ def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
 
 
 def transport_of(sandbox: Sandbox) -> Row:
-    """Return the part of the row that a turn of the transport changes."""
+    """Return the part of the row that play, pause and speed change."""
     return {
         "title": sandbox.title,
         "firstTick": sandbox.kept_tick,
@@ -63,7 +63,7 @@ def transport_of(sandbox: Sandbox) -> Row:
 
 
 def fair_sharing(kueue: dict[str, Any]) -> bool:
-    """Tell whether Kueue's configuration switches fair sharing on."""
+    """Return whether Kueue's configuration switches fair sharing on."""
     given = kueue.get("fairSharing")
     return given is not None and given.get("enable", True) is not False
 

@@ -1,4 +1,4 @@
-"""Long sentences as a card has room for them."""
+"""Long sentences, shortened to fit a card."""
 
 from __future__ import annotations
 

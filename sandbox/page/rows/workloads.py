@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sandbox.page.diffs import Row
+from sandbox.page.phases import phase_of
 from sandbox.page.rows.wording import shortened
-from sandbox.page.transitions import phase_of
 from sandbox.page.wire import PodSetCell, WorkloadRow
 from scheduler import amounts
 from scheduler.kueue.workload.info import Condition, Work
@@ -21,9 +21,11 @@ def row(world: World, obj: Object) -> WorkloadRow:
     """Return the card of one Workload."""
     work = work_of(world, obj.key)
     phase = phase_of(
-        obj.spec, held=work.holds if work else _never, parked=is_parked(work)
+        obj.spec,
+        is_set=work.holds if work else _never,
+        inadmissible=is_inadmissible(work),
     )
-    told = _telling(work)
+    condition = _summary_condition(work)
     run = world.lifetime.runs.get(obj.key)
     running = run if run is not None and phase == "admitted" else None
     return WorkloadRow(
@@ -38,8 +40,8 @@ def row(world: World, obj: Object) -> WorkloadRow:
         priority_class=_priority_class(obj.spec),
         pod_sets=_pod_sets(work),
         totals=_totals(work),
-        reason=told.reason if told else "",
-        message=shortened(told.message) if told else "",
+        reason=condition.reason if condition else "",
+        message=shortened(condition.message) if condition else "",
         sticky=is_sticky(work),
         order_us=str(work.queued_us if work and work.line else 0),
         created_ms=world.context.ms(work.created_us) if work else 0,
@@ -63,11 +65,13 @@ def runtime_ms(world: World, obj: Object) -> int:
     return 0 if timing.recreate else world.lifetime.default_runtime_ms
 
 
-def reparked(world: World, page: Mapping[str, Row], shown: set[str]) -> Iterator[Row]:
-    """Yield the rows of waiting workloads that were parked, or brought back.
+def moved_aside(
+    world: World, page: Mapping[str, Row], shown: set[str]
+) -> Iterator[Row]:
+    """Yield the rows of waiting workloads that became inadmissible or pending.
 
-    Whole groups are parked and revived by one flag, which touches none of their
-    members; so this looks at everyone who waits and was not shown already.
+    Whole groups change by one flag, which touches none of their members; so this
+    looks at everyone who waits and was not shown already.
     """
     if world.kueue is None:
         return
@@ -90,13 +94,13 @@ def work_of(world: World, key: Key) -> Work | None:
     return None if world.kueue is None else world.kueue.cluster.works.get(key)
 
 
-def is_parked(work: Work | None) -> bool:
-    """Tell whether its queue leaves the Workload aside until something changes."""
+def is_inadmissible(work: Work | None) -> bool:
+    """Return whether its queue leaves the Workload aside until something changes."""
     return work is not None and work.line is not None and work.line.parked(work)
 
 
 def is_sticky(work: Work | None) -> bool:
-    """Tell whether the Workload heads its queue until it is admitted."""
+    """Return whether the Workload heads its queue until it is admitted."""
     return work is not None and work.line is not None and work.line.sticky is work
 
 
@@ -111,8 +115,8 @@ def _cluster_queue(world: World, obj: Object, work: Work | None) -> str:
     if work is not None and work.admission is not None:
         return work.admission.queue
     name = obj.spec.get("queueName") or ""
-    door = world.objects.get(Key("LocalQueue", obj.key.namespace, name))
-    return str(door.spec.get("clusterQueue") or "") if door else ""
+    local_queue = world.objects.get(Key("LocalQueue", obj.key.namespace, name))
+    return str(local_queue.spec.get("clusterQueue") or "") if local_queue else ""
 
 
 def _priority_class(spec: Mapping[str, Any]) -> str:
@@ -159,7 +163,7 @@ def _texts(values: Mapping[str, int]) -> dict[str, str]:
     return {name: str(amount) for name, amount in sorted(values.items())}
 
 
-def _telling(work: Work | None) -> Condition | None:
+def _summary_condition(work: Work | None) -> Condition | None:
     """Return the condition that explains the phase."""
     if work is None:
         return None

@@ -52,7 +52,7 @@ class Head(Shape):
     requests: list[Amount]
     share_after: float | None
     borrow: int
-    fate: str
+    status: str
     reason: str
     message: str
     targets: list[Victim]

@@ -55,7 +55,7 @@ class Level(NodeName, kw_only=True):
     lending_limit: str | None
 
 
-class Room(Amount, kw_only=True):
+class QuotaCheck(Amount, kw_only=True):
     """What is free for a request at one step of a search.
 
     `amount` is asked. `within_nominal` is what is left of the ClusterQueue's

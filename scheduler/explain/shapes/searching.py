@@ -5,7 +5,7 @@ from __future__ import annotations
 from scheduler.explain.shapes.numbers import (
     Amount,
     NodeName,
-    Room,
+    QuotaCheck,
     Shape,
     ShareChange,
     ShareRow,
@@ -81,7 +81,7 @@ class Step(Shape):
     reserved_ms: int | None = None
     held: list[Amount] = []
     test: Test | None = None
-    room: list[Room] = []
+    quota_checks: list[QuotaCheck] = []
     fits: bool | None = None
     borrowing: bool | None = None
     rule: str = ""

@@ -59,13 +59,13 @@ class Attempt(Shape):
     """What one admission cycle decides about the workload now.
 
     `ran` is False when the workload may not be tried; `reason` and `message`
-    say why. `order` is its turn among `heads`, from 1. `fate`: "admitted",
+    say why. `order` is its turn among `heads`, from 1. `status`: "admitted",
     "preempting", "skipped" (others of the cycle came first), "held" (pods of
     those admitted are waited for) or "refused".
     """
 
     ran: bool
-    fate: str
+    status: str
     reason: str
     message: str
     borrow: int = 0
@@ -81,7 +81,7 @@ class Waiting(Shape):
     of: int
     ahead: list[str]  # the nearest of those before it, first in line first
     more_ahead: int  # how many more there are
-    parked: bool  # set aside until quota is released
+    inadmissible: bool  # set aside until quota is released
     sticky: bool  # heads the queue until it is admitted
     strategy: str
     not_before_ms: int | None  # backoff

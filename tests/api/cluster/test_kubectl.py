@@ -13,7 +13,7 @@ import pytest
 
 from tests.builders import cluster_queue, flavor, job, local_queue, node, pod
 from tests.sandbox.conftest import text_of
-from tests.services.house import House, wait_for
+from tests.services.default_run import DefaultRun, wait_for
 
 kubectl_path = os.environ.get("KUBECTL") or shutil.which("kubectl")
 pytestmark = pytest.mark.skipif(
@@ -25,7 +25,7 @@ Kubectl = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
-def sandbox_url(shared_house: House) -> str:
+def sandbox_url(shared_house: DefaultRun) -> str:
     files = [
         {
             "name": "world.yaml",

@@ -53,7 +53,7 @@ def test_a_run_that_somebody_holds_is_not_taken_up(start):
     assert claims.take("two", experiment.pk) is None
 
 
-def lose(claim: claims.Claim) -> None:
+def lose(claim: claims.RunClaim) -> None:
     """Let the lease run out, as when its worker was killed."""
     Run.objects.filter(pk=claim.run_id).update(lease_until=time.time() - 1)
 

@@ -8,21 +8,21 @@ from typing import Any
 import pytest
 
 from tests.sandbox.experiments.conftest import document_of, world_text
-from tests.services.house import House, wait_for
+from tests.services.default_run import DefaultRun, wait_for
 
 SEEDS = 4
 PATIENCE_S = 90.0
 
 
-class Workers(House):
+class Workers(DefaultRun):
     """A house with so many processes for experiments, and one for ticks."""
 
     def __init__(self, folder: Path, seats: int) -> None:
         super().__init__(folder)
-        self.command = (*House.command, "--workers", str(seats + 1))
+        self.command = (*DefaultRun.command, "--workers", str(seats + 1))
 
 
-def start(house: House, jobs: int = 60, **spec: Any) -> str:
+def start(house: DefaultRun, jobs: int = 60, **spec: Any) -> str:
     body = {
         "document": document_of(**{"seeds": {"count": SEEDS}, "horizon": "1h", **spec}),
         "files": [{"name": "world.yaml", "text": world_text(jobs)}],
@@ -30,7 +30,7 @@ def start(house: House, jobs: int = 60, **spec: Any) -> str:
     return f"/api/v1/experiments/{house.post('/api/v1/experiments', body)['id']}"
 
 
-def ended(house: House, path: str) -> list[dict[str, Any]]:
+def ended(house: DefaultRun, path: str) -> list[dict[str, Any]]:
     """Wait for the end; return every run but for what the machine's speed says."""
     wait_for(lambda: house.get(path)["state"] == "done", "the end", PATIENCE_S, 0.1)
     runs = house.get(f"{path}/results")["items"]

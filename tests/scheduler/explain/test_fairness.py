@@ -48,7 +48,7 @@ def test_heads_tell_their_share_after_admission() -> None:
     world = _world()
     (head,) = fairness(world).heads
     assert head.workload == str(workload(world, "wants"))
-    assert (head.share_after, head.fate) == (pytest.approx(9000 / 12), "refused")
+    assert (head.share_after, head.status) == (pytest.approx(9000 / 12), "refused")
 
 
 def test_the_next_victim_is_the_newest_of_who_borrows_most() -> None:

@@ -37,7 +37,7 @@ def test_candidates_come_in_order_until_the_preemptor_fits() -> None:
     candidates = [step for step in steps if step.kind == "candidate"]
     assert [step.verdict for step in candidates] == ["taken", "taken"]
     assert [step.fits for step in candidates] == [False, True]
-    assert [step.room[0].available for step in candidates] == ["2000", "4000"]
+    assert [step.quota_checks[0].available for step in candidates] == ["2000", "4000"]
 
 
 def test_every_step_says_its_numbers() -> None:
@@ -58,7 +58,9 @@ def test_targets_that_are_not_needed_are_put_back() -> None:
     )
     preemption = _first_preemption(world)
     put_back = [s for s in preemption.search.steps if s.kind == "putBack"]
-    assert [(s.verdict, s.room[0].available) for s in put_back] == [("spared", "7000")]
+    assert [(s.verdict, s.quota_checks[0].available) for s in put_back] == [
+        ("spared", "7000")
+    ]
     assert [v.queue for v in preemption.targets] == ["borrower"]
     assert preemption.targets[0].held[0].amount == "7000"
 

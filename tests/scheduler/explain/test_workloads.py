@@ -118,7 +118,7 @@ def test_nobody_is_told_yes_in_a_world_that_is_quiet(seed: int) -> None:
             assert answer.waiting is not None
             behind = answer.waiting.strategy == "StrictFIFO"
             if not (behind and answer.waiting.position > 1):
-                assert answer.attempt.fate in ("refused", "skipped"), (until_ms, key)
+                assert answer.attempt.status in ("refused", "skipped"), (until_ms, key)
 
 
 def test_only_workloads_of_this_world_can_be_explained() -> None:

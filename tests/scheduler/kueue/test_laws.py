@@ -161,7 +161,7 @@ def check_victims(rig: Rig, decisions: list) -> None:
 
 
 def fits(cell: Cell, amount: int) -> bool:
-    """Tell whether `amount` fits: asked of the semantics' formula, top down."""
+    """Return whether `amount` fits: asked of the semantics' formula, top down."""
     return amount <= max(0, room(cell))
 
 

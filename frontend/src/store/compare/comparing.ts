@@ -132,7 +132,7 @@ const FARED: readonly Fared[] = ["same", "earlier", "later", "never", "only"];
 
 function fareOf(item: Json): Fare {
   const verdict = (value: unknown): Fared => FARED.find((one) => one === value) ?? "same";
-  return { subject: text(item["subject"]), verdicts: list(item["verdicts"]).map(verdict), lives: list(item["fates"]).map(lifeOf) };
+  return { subject: text(item["subject"]), verdicts: list(item["verdicts"]).map(verdict), lives: list(item["timelines"]).map(lifeOf) };
 }
 
 function lifeOf(value: unknown): Life | null {

@@ -2,7 +2,7 @@
 
 import { amount, bare, isUnlimited, orderResources } from "@/lib/amounts";
 import { t } from "@/lib/words.svelte";
-import type { Cell, ClusterQueueRow, WorkloadRow } from "@/protocol/wire";
+import type { QuotaCell, ClusterQueueRow, WorkloadRow } from "@/protocol/wire";
 import { subtreeLevel, type Branch } from "@/store/rows/quota";
 
 export interface ArithmeticColumn {
@@ -46,7 +46,7 @@ export function arithmeticOf(
 
 function columnOf(
   row: WorkloadRow,
-  cell: Cell,
+  cell: QuotaCell,
   tree: readonly Branch[],
   root: string,
 ): ArithmeticColumn {
@@ -70,7 +70,7 @@ function columnOf(
   };
 }
 
-function limitText(cell: Cell): string {
+function limitText(cell: QuotaCell): string {
   if (cell.borrowingLimit === null || isUnlimited(amount(cell.borrowingLimit))) return t("bar.noLimit");
   return bare(cell.resource, amount(cell.borrowingLimit));
 }

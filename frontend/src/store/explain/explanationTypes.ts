@@ -144,7 +144,7 @@ function stepOf(item: Json): Step {
     priority: maybe(item["priority"]),
     reservedMs: maybe(item["reservedMs"]),
     held: rowsOf(item["held"]).map(heldOf),
-    room: rowsOf(item["room"]).map(heldOf),
+    room: rowsOf(item["quotaChecks"]).map(heldOf),
     test: testOf(item["test"]),
     shares: rowsOf(item["shares"]).map((row) => ({
       kind: text(row["kind"]),

@@ -149,7 +149,7 @@ function headOf(item: Json): Head {
     workload: text(item["workload"]),
     queue: text(item["queue"]),
     shareAfter: typeof after === "number" ? after : null,
-    fate: text(item["fate"]),
+    fate: text(item["status"]),
     reason: text(item["reason"]),
     message: text(item["message"]),
     targets: rowsOf(item["targets"]).map((one) => text(one["workload"])),

@@ -1,7 +1,7 @@
 // The quota tree as the board draws it: order, sums of a cohort, scales; pure.
 
 import { amount, isUnlimited, orderResources } from "@/lib/amounts";
-import type { Cell, ClusterQueueRow, CohortRow, Counts } from "@/protocol/wire";
+import type { QuotaCell, ClusterQueueRow, CohortRow, WorkloadCounts } from "@/protocol/wire";
 
 export type QuotaRow = CohortRow | ClusterQueueRow;
 
@@ -102,9 +102,9 @@ export function levelOf(row: QuotaRow, pair: string): Level {
 }
 
 // Cells that did not change keep their level, so that no bar is drawn again for them.
-const levels = new WeakMap<readonly Cell[], Map<string, Level>>();
+const levels = new WeakMap<readonly QuotaCell[], Map<string, Level>>();
 
-function levelOfCell(cell: Cell): Level {
+function levelOfCell(cell: QuotaCell): Level {
   const nominal = amount(cell.nominal);
   const limit = cell.borrowingLimit === null ? null : amount(cell.borrowingLimit);
   return {
@@ -145,13 +145,13 @@ function ownQuota(tree: readonly Branch[], key: string, pair: string): number {
   return Math.max(0, amount(cell.nominal) - lent);
 }
 
-function lentBy(cell: Cell | undefined): number {
+function lentBy(cell: QuotaCell | undefined): number {
   if (cell === undefined) return 0;
   const limit = cell.lendingLimit === null ? Infinity : amount(cell.lendingLimit);
   return Math.min(amount(cell.nominal), limit);
 }
 
-function cellOf(row: QuotaRow, pair: string): Cell | undefined {
+function cellOf(row: QuotaRow, pair: string): QuotaCell | undefined {
   return row.cells.find((other) => `${other.flavor}/${other.resource}` === pair);
 }
 
@@ -175,7 +175,7 @@ function cohortsUnder(tree: readonly Branch[], key: string): CohortRow[] {
 }
 
 /** Return the counts of several queues, added up. */
-export function addCounts(rows: readonly { readonly counts: Counts }[]): Counts {
+export function addCounts(rows: readonly { readonly counts: WorkloadCounts }[]): WorkloadCounts {
   const total = { pending: 0, inadmissible: 0, reserved: 0, admitted: 0, evicted: 0, finished: 0 };
   for (const { counts } of rows) {
     total.pending += counts.pending;

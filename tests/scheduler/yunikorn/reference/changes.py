@@ -116,7 +116,7 @@ def changed(vector: Vector, draw: random.Random) -> Vector:
 
 
 def open_order(vector: Vector) -> bool:
-    """Tell whether the order of queues hangs on where a sort starts (20.2)."""
+    """Return whether the order of queues hangs on where a sort starts (20.2)."""
     if vector["tag"] in ("empty", "ties"):
         return True
     queues = World(vector).root.walk()

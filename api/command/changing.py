@@ -1,0 +1,275 @@
+"""Verbs that change a sandbox: import, run, play, step, fork, rewind, undo."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from api.command.output import Bar, Found
+from api.command.verbs import Asked, Part, WrongError, one, took, verb
+
+_ENDINGS = (".yaml", ".yml", ".json", ".swf")
+LOOK_EVERY_S = 0.1
+
+
+def _import(part: Part) -> None:
+    part.add_argument("paths", nargs="+", help="files or folders; - is stdin")
+    part.add_argument("--into", metavar="ID", help="the sandbox to change")
+    part.add_argument("--title", default="", help="of a new sandbox")
+    part.add_argument("--seed", type=int, help="of a new sandbox")
+    part.add_argument("--dry-run", action="store_true", help="change nothing")
+    part.add_argument(
+        "--skip-errors", action="store_true", help="leave out what cannot be taken"
+    )
+
+
+@verb(
+    "import",
+    "take manifests into a sandbox, a new one unless --into names one",
+    "import queues.yaml jobs.yaml --title 'team quota'",
+    "import manifests/ --into ID --dry-run",
+    "kubectl get cq,lq,cohorts,resourceflavors -A -o yaml | quotalab import -",
+    arguments=_import,
+)
+def import_(asked: Asked) -> Found:
+    """Import files: all of them or, on any error, none."""
+    words, operations = asked.words, asked.client.operations
+    files = [{"name": name, "text": text} for name, text in read_files(words.paths)]
+    if words.into:
+        body: Any = {
+            "files": files,
+            "dryRun": words.dry_run,
+            "skipErrors": words.skip_errors,
+        }
+        found: Any = operations.import_files(words.into, body)
+        found = {"id": words.into, **found}
+    else:
+        if words.dry_run:
+            raise WrongError("--dry-run needs --into: a new sandbox has nothing before")
+        made: Any = {"files": files, "title": words.title, "seed": words.seed}
+        found = operations.sandboxes_create(made)
+    notes = [_finding(finding) for finding in found.get("findings", ())]
+    return Found(document=found, line=found["id"], notes=notes)
+
+
+def _finding(finding: dict[str, Any]) -> str:
+    place = f"{finding['file']}:{finding['line']}: " if finding.get("file") else ""
+    problem = finding.get("message", finding.get("problem", ""))
+    return f"{finding['level']}: {place}{problem}"
+
+
+def read_files(paths: list[str]) -> list[tuple[str, str]]:
+    """Return (name, text) of each file; folders are looked through."""
+    found: list[tuple[str, str]] = []
+    for name in paths:
+        path = Path(name)
+        if name == "-":
+            found.append(("stdin.yaml", sys.stdin.read()))
+        elif path.is_dir():
+            inside = sorted(p for p in path.rglob("*") if p.suffix in _ENDINGS)
+            found += [(str(file), _text(file)) for file in inside]
+        else:
+            found.append((name, _text(path)))
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise WrongError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise WrongError(f"{path}: expected UTF-8 text: {error}") from error
+
+
+def _run(part: Part) -> None:
+    one(part)
+    part.add_argument("--ticks", type=int, default=1, help="how many (1)")
+
+
+@verb(
+    "run",
+    "make ticks and wait until they are made; here needs no `up`",
+    "run ID --ticks 600",
+    "run ID --ticks 600 --server https://quotalab.example --json",
+    arguments=_run,
+)
+def run(asked: Asked) -> Found:
+    """Make ticks: on a server by its workers, else in this process."""
+    words = asked.words
+    if words.ticks < 1:
+        raise WrongError(f"--ticks: expected 1 or more, got {words.ticks}")
+    read = asked.client.read
+    begin = read(words.sandbox)["tick"]
+    if asked.remote:
+        asked.client.operations.step(words.sandbox, {"ticks": words.ticks})
+        _watch(asked, begin, words.ticks)
+    else:
+        _here(asked, begin)
+    found = read(words.sandbox)
+    if found["problem"]:
+        return Found(document=found, line=found["problem"], status=1)
+    return Found(document=found, line=f"tick {found['tick']}  {found['hash']}")
+
+
+def _watch(asked: Asked, begin: int, ticks: int) -> None:
+    bar = Bar(quiet=asked.words.quiet)
+    while True:
+        found = asked.client.read(asked.words.sandbox)
+        made = found["tick"] - begin
+        bar.at(made, ticks, "ticks")
+        if made >= ticks or found["problem"] or not found["playing"]:
+            break
+        time.sleep(LOOK_EVERY_S)
+    bar.end()
+
+
+def _here(asked: Asked, begin: int) -> None:
+    from sandbox.base.errors import SandboxError
+    from sandbox.management.commands.run import make_ticks
+
+    bar = Bar(quiet=asked.words.quiet)
+    ticks = asked.words.ticks
+    try:
+        for done in make_ticks(asked.words.sandbox, ticks):
+            bar.at(done, ticks, f"tick {begin + done}")
+    except SandboxError as error:
+        raise WrongError(str(error)) from error
+    finally:
+        bar.end()
+
+
+def _speed(part: Part) -> None:
+    one(part)
+    part.add_argument("--speed", type=float, help="ticks per second; 0 = full speed")
+
+
+@verb("play", "let time run", "play ID --speed 0", arguments=_speed)
+def play(asked: Asked) -> Found:
+    """Play."""
+    return took(asked.client.play(asked.words.sandbox, speed=asked.words.speed))
+
+
+@verb("pause", "hold time", "pause ID", arguments=one)
+def pause(asked: Asked) -> Found:
+    """Pause."""
+    return took(asked.client.pause(asked.words.sandbox))
+
+
+@verb("speed", "set how fast time runs", "speed ID --speed 20", arguments=_speed)
+def speed(asked: Asked) -> Found:
+    """Set the speed."""
+    if asked.words.speed is None:
+        raise WrongError("expected --speed with ticks per second, 0 = full speed")
+    body: Any = {"speed": asked.words.speed}
+    return took(asked.client.operations.speed(asked.words.sandbox, body))
+
+
+def _step(part: Part) -> None:
+    one(part)
+    part.add_argument("--ticks", type=int, default=1, help="how many (1)")
+    part.add_argument("--until-tick", type=int, help="run to this tick instead")
+    part.add_argument(
+        "--until-event", metavar="TYPE[,TYPE]", help="or to such a decision"
+    )
+    part.add_argument("--subject", help="of whom, e.g. Workload/default/job-a")
+
+
+@verb(
+    "step",
+    "ask for ticks and do not wait; the worker of `up` or of a server makes them",
+    "step ID --ticks 10",
+    "step ID --until-event Preempt,Evict --until-tick 500",
+    "step ID --until-event Admit --subject Workload/default/job-a",
+    arguments=_step,
+)
+def step(asked: Asked) -> Found:
+    """Step."""
+    words = asked.words
+    body: Any = {"ticks": words.ticks}
+    if words.until_tick is not None:
+        body["untilTick"] = words.until_tick
+    if words.until_event:
+        body["untilEvent"] = {"type": words.until_event.split(",")}
+        if words.subject:
+            body["untilEvent"]["subject"] = words.subject
+    return took(asked.client.operations.step(words.sandbox, body))
+
+
+def _tick(part: Part) -> None:
+    one(part)
+    part.add_argument("--tick", type=int, help="from here on; now when left out")
+
+
+@verb(
+    "fork",
+    "make another sandbox that goes on from a tick",
+    "fork ID --tick 120",
+    arguments=_tick,
+)
+def fork(asked: Asked) -> Found:
+    """Fork."""
+    made = asked.client.fork(asked.words.sandbox, tick=asked.words.tick)
+    return Found(document=made, line=made["id"])
+
+
+@verb(
+    "rewind",
+    "go back to an earlier tick; what came after is kept as a fork",
+    "rewind ID --tick 60",
+    arguments=_tick,
+)
+def rewind(asked: Asked) -> Found:
+    """Rewind."""
+    if asked.words.tick is None:
+        raise WrongError("expected --tick with an earlier tick")
+    return took(asked.client.rewind(asked.words.sandbox, asked.words.tick))
+
+
+@verb("undo", "run again without the last edit", "undo ID", arguments=one)
+def undo(asked: Asked) -> Found:
+    """Undo."""
+    return took(asked.client.undo(asked.words.sandbox))
+
+
+@verb("redo", "do the edit that was undone again", "redo ID", arguments=one)
+def redo(asked: Asked) -> Found:
+    """Redo."""
+    return took(asked.client.operations.redo(asked.words.sandbox))
+
+
+def _policy(part: Part) -> None:
+    one(part)
+    part.add_argument("--patch", metavar="FILE", help="a merge patch; - is stdin")
+
+
+@verb(
+    "policy",
+    "print the policy, or lay a patch over it",
+    "policy ID",
+    "policy ID --patch fair-sharing.yaml",
+    arguments=_policy,
+)
+def policy(asked: Asked) -> Found:
+    """Print or patch the policy."""
+    words = asked.words
+    if not words.patch:
+        found = asked.client.policy(words.sandbox)
+        text = yaml.safe_dump(found, sort_keys=False, allow_unicode=True)
+        return Found(document=found, text=text)
+    patch = yaml.safe_load(read_files([words.patch])[0][1])
+    if not isinstance(patch, dict):
+        raise WrongError(f"{words.patch}: expected a YAML object, e.g. spec: {{...}}")
+    done = asked.client.patch_policy(words.sandbox, patch)
+    return Found(document=done, line=f"revision {done['revision']}")
+
+
+@verb("delete", "delete a sandbox with its history", "delete ID", arguments=one)
+def delete(asked: Asked) -> Found:
+    """Delete."""
+    asked.client.delete(asked.words.sandbox)
+    return Found(document={"deleted": asked.words.sandbox}, line="deleted")

@@ -1,0 +1,115 @@
+"""Verbs that ask why: explain, preemptions, compare, reproduce."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from api.command.output import Found
+from api.command.verbs import Asked, Part, WrongError, one, verb
+
+
+def _explain(part: Part) -> None:
+    one(part)
+    part.add_argument("object", metavar="NAMESPACE/NAME")
+    part.add_argument(
+        "--kind", choices=["Workload", "Pod", "Application"], default="Workload"
+    )
+    part.add_argument("--tick", type=int, help="as it was then")
+
+
+@verb(
+    "explain",
+    "say why a Workload, Pod or application is where it is",
+    "explain ID default/job-a-12345",
+    "explain ID default/pod-1 --kind Pod --json",
+    arguments=_explain,
+)
+def explain(asked: Asked) -> Found:
+    """Explain."""
+    words = asked.words
+    namespace, slash, name = words.object.partition("/")
+    if not slash:
+        raise WrongError(f"expected NAMESPACE/NAME, got {words.object!r}")
+    found: Any = asked.client.operations.explain_read(
+        words.sandbox, namespace, name, kind=words.kind, tick=words.tick
+    )
+    return Found(document=found, text=_sentences(found))
+
+
+def _sentences(found: dict[str, Any]) -> str:
+    lines = [str(line) for line in found.get("sentences") or ()]
+    for name in ("summary", "message", "reason"):
+        if not lines and found.get(name):
+            lines.append(str(found[name]))
+    return "\n".join(lines) or yaml.safe_dump(found, sort_keys=False)
+
+
+def _compare(part: Part) -> None:
+    one(part)
+    part.add_argument("other", metavar="ID2")
+
+
+@verb(
+    "compare",
+    "put two branches side by side",
+    "compare ID ID2 --json",
+    arguments=_compare,
+)
+def compare(asked: Asked) -> Found:
+    """Compare."""
+    words = asked.words
+    found: Any = asked.client.operations.compare_read(words.sandbox, with_=words.other)
+    return Found(document=found)
+
+
+def _place(part: Part) -> None:
+    one(part)
+    part.add_argument("event", metavar="REVISION.SEQ", help="see `events`")
+
+
+@verb(
+    "preemption",
+    "show the search behind a preemption",
+    "preemption ID 12.3",
+    arguments=_place,
+)
+def preemption(asked: Asked) -> Found:
+    """Show a preemption, step by step."""
+    words = asked.words
+    found = asked.client.operations.preemption_steps_read(words.sandbox, words.event)
+    return Found(document=found, text=yaml.safe_dump(found, sort_keys=False))
+
+
+def _reproduce(part: Part) -> None:
+    _place(part)
+    part.add_argument("--seconds", type=int, default=20, help="search so long (20)")
+    part.add_argument("-o", "--output", metavar="FILE", help="stdout when left out")
+
+
+@verb(
+    "reproduce",
+    "find the smallest world that still shows a decision",
+    "reproduce ID 12.3 -o smallest.yaml",
+    arguments=_reproduce,
+)
+def reproduce(asked: Asked) -> Found:
+    """Print a scenario that expects the decision, with the objects that it needs."""
+    words = asked.words
+    found = asked.client.operations.reproduction_read(
+        words.sandbox, words.event, seconds=words.seconds
+    )
+    if not found["found"]:
+        line = f"{found['decision']}: not shown by its objects alone; nothing found"
+        return Found(document=found, line=line, status=1)
+    text = yaml.safe_dump_all(
+        found["documents"], sort_keys=False, allow_unicode=True, width=100
+    )
+    minimal = "nothing can be left out" if found["minimal"] else "stopped early"
+    note = f"{found['before']} objects to {found['after']}, {minimal}"
+    if words.output:
+        Path(words.output).write_text(text, encoding="utf-8")
+        return Found(document=found, line=words.output, notes=[note])
+    return Found(document=found, text=text, notes=[note])

@@ -1,0 +1,104 @@
+"""How much history is kept: a sandbox's own setting, and what the clock lets go."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+
+from sandbox.actions.sessions import EditSession, allowed, edit_session, open_session
+from sandbox.base.errors import (
+    Cause,
+    ForbiddenError,
+    InvalidError,
+)
+from sandbox.models import Sandbox
+from sandbox.page.diffs import RevisionDiff
+from sandbox.page.rows.transport import KEY
+from sandbox.retention import retention
+from sandbox.world.commits import CommitRequest
+from sandbox.world.leases import Claim
+from sandbox.world.operations import Transport
+
+#: No setting is beyond these: ticks of centuries, and a century of days.
+MOST_TICKS, MOST_DAYS = 10**12, 36_500
+
+
+def do_set_retention(
+    user: User, sandbox_id: str, *, ticks: int | None = None, days: int | None = None
+) -> RevisionDiff:
+    """Set how many ticks and days of history are kept; 0 = as the operator keeps.
+
+    Nothing goes at once: the clock lets go what is too old. Only the owner may,
+    since what went is gone.
+    """
+    allowed(user, sandbox_id)
+    if not Sandbox.objects.filter(pk=sandbox_id, owner_id=user.pk).exists():
+        raise ForbiddenError("only its owner decides how much history is kept")
+    given = {
+        "keep_ticks": _checked("keepTicks", ticks, MOST_TICKS),
+        "keep_days": _checked("keepDays", days, MOST_DAYS),
+    }
+    columns = {name: value for name, value in given.items() if value is not None}
+    with edit_session(user, sandbox_id) as session:
+        before = {name: getattr(session.sandbox, name) for name in columns}
+        summary = f"{user.get_username()} keeps {_words(session.sandbox, columns)}"
+        line = session.edit_event(
+            user, "Keep", KEY, summary, before=before, after=columns
+        )
+        return session.commit(
+            CommitRequest(
+                operation=Transport(),
+                who=user.pk,
+                summary=summary,
+                edits=[line],
+                columns=columns,
+            )
+        )
+
+
+def _checked(field: str, given: int | None, most: int) -> int | None:
+    if given is None or 0 <= given <= most:
+        return given
+    problem = f"expected 0 (as the operator keeps) to {most}, got {given}"
+    raise InvalidError(
+        f"{field}: {problem}", causes=[Cause(problem=problem, field=field)]
+    )
+
+
+def _words(sandbox: Sandbox, columns: dict[str, int]) -> str:
+    ticks = columns.get("keep_ticks", sandbox.keep_ticks)
+    days = columns.get("keep_days", sandbox.keep_days)
+    parts = [f"{ticks} ticks"] * bool(ticks) + [f"{days} days"] * bool(days)
+    return f"the last {' and '.join(parts)}" if parts else "all history"
+
+
+def do_trim(claim: Claim) -> RevisionDiff | None:
+    """Let history begin where it should; None when it does already.
+
+    Rows go later, by `do_clear`: from now on nobody asks for them.
+    """
+    with open_session(claim) as session:
+        place = retention.beginning(session.sandbox)
+        return None if place is None else _begin_at(session, place)
+
+
+def _begin_at(session: EditSession, place: retention.HistoryStart) -> RevisionDiff:
+    message = f"history before tick {place.tick} is deleted"
+    before, after = session.sandbox.kept_tick, place.tick
+    line = session.edit_event(None, "Trim", KEY, message, before=before, after=after)
+    return session.commit(
+        CommitRequest(
+            operation=Transport(),
+            summary=message,
+            edits=[line],
+            columns={"kept_revision": place.revision, "kept_tick": place.tick},
+        )
+    )
+
+
+def do_clear(sandbox_id: str, budget: int) -> int:
+    """Delete a batch of rows before what is kept; return how many went.
+
+    Nobody else writes there, so no lease is needed.
+    """
+    sandbox = Sandbox.objects.filter(pk=sandbox_id, kept_revision__gt=0).first()
+    return 0 if sandbox is None else retention.clear(sandbox, budget)

@@ -1,0 +1,203 @@
+"""How sandboxes come, are named, and go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from sandbox.actions.sessions import allowed, edit_session
+from sandbox.base import library
+from sandbox.base.errors import (
+    Cause,
+    ForbiddenError,
+    InvalidError,
+)
+from sandbox.base.memory import gc_paused
+from sandbox.live import limits as limited
+from sandbox.models import Checkpoint, Sandbox
+from sandbox.page.events import EventRecord
+from sandbox.page.rows.tally import Tally
+from sandbox.page.rows.transport import KEY
+from sandbox.retention import retention
+from sandbox.world import (
+    broadcast,
+    history,
+    leases,
+    worlds,
+)
+from sandbox.world.commits import CommitRequest, commit
+from sandbox.world.findings import causes_of
+from sandbox.world.operations import Begin, Transport
+from sandbox.world.worlds import LoadedSandbox
+from scheduler.errors import SchedulerError
+from scheduler.manifests.documents import Limits
+from scheduler.scenarios import Assembled, InputError, assemble
+from scheduler.world import World
+
+Files = Sequence[tuple[str, str]]  # (name, text)
+
+
+class Created(NamedTuple):
+    """A sandbox just made, and what was found in its files."""
+
+    sandbox: Sandbox
+    findings: list[Cause]
+
+
+def do_create(
+    user: User,
+    *,
+    title: str = "",
+    files: Files = (),
+    scenario: str = "",
+    seed: int | None = None,
+    policy: Mapping[str, Any] | None = None,
+    limits: Limits | None = None,
+) -> Created:
+    """Make a sandbox of a scenario of the library, of files, or empty; paused.
+
+    `policy` is a patch of the policy's spec. Raises InvalidError with every
+    finding of the files; then nothing is made.
+    """
+    limited.check_sandboxes(user)
+    limited.check_bytes(files)
+    if scenario:
+        files = [*library.files_of(scenario), *files]
+    with gc_paused():
+        made = _assemble(files, seed, policy, limits or limited.of_texts())
+    limited.check_objects(len(made.loaded.objects))
+    sandbox = begin(
+        user,
+        made.world,
+        title=title or _title(made) or "New sandbox",
+        scenario=scenario,
+    )
+    return Created(sandbox, causes_of(made.loaded.findings))
+
+
+def _assemble(
+    files: Files,
+    seed: int | None,
+    policy: Mapping[str, Any] | None,
+    limits: Limits,
+) -> Assembled:
+    try:
+        return assemble(files, seed=seed, policy=policy or {}, limits=limits)
+    except InputError as error:
+        raise InvalidError(
+            "the files cannot be taken", causes=causes_of(error.loaded.findings)
+        ) from error
+    except SchedulerError as error:
+        raise InvalidError(str(error), causes=[Cause(problem=str(error))]) from error
+
+
+def _title(made: Assembled) -> str:
+    return made.scenario.spec.title.get("en", "") if made.scenario else ""
+
+
+def begin(user: User, world: World, **columns: Any) -> Sandbox:
+    """Write a world as a new sandbox; its first revision is its first checkpoint."""
+    sandbox = Sandbox(
+        owner=user,
+        stack=world.policy.spec.stack,
+        seed=world.context.seed,
+        header=worlds.header_bytes(world),
+        start_policy=world.policy.document(),
+        **columns,
+    )
+    held = LoadedSandbox(sandbox.pk, sandbox.revision, world, {}, Tally())
+    line = EventRecord(
+        t_ms=world.context.now_ms,
+        type="Edit",
+        subject=KEY,
+        by=f"User//{user.get_username()}",
+        reason="Create",
+        message=f"{user.get_username()} makes {sandbox.title}",
+    )
+    with worlds.lock(sandbox.pk), transaction.atomic():
+        sandbox.save(force_insert=True)
+        claim = leases.take(sandbox.pk)
+        assert claim is not None, "nobody else knows a sandbox before it is committed"
+        work = CommitRequest(
+            operation=Begin(),
+            who=user.pk,
+            summary=line.message,
+            edits=[line],
+            whole=True,
+        )
+        commit(held, sandbox, claim, work)
+        leases.release(claim)
+    worlds.put(held)
+    return sandbox
+
+
+def do_rename(user: User, sandbox_id: str, title: str) -> None:
+    """Give the sandbox another title."""
+    title = title.strip()
+    if not 0 < len(title) <= 200:
+        problem = f"expected 1 to 200 characters, got {len(title)}"
+        raise InvalidError(problem, causes=[Cause(problem=problem, field="title")])
+    with edit_session(user, sandbox_id) as session:
+        summary = f"{user.get_username()} names it {title}"
+        before = session.sandbox.title
+        line = session.edit_event(
+            user, "Rename", KEY, summary, before=before, after=title
+        )
+        session.commit(
+            CommitRequest(
+                operation=Transport(),
+                who=user.pk,
+                summary=summary,
+                edits=[line],
+                columns={"title": title},
+            )
+        )
+
+
+def do_set_visibility(user: User, sandbox_id: str, visibility: str) -> None:
+    """Choose who may see the sandbox: its people only, or everybody."""
+    allowed(user, sandbox_id)
+    own = Sandbox.objects.filter(pk=sandbox_id, owner_id=user.pk)
+    if visibility not in (Sandbox.PRIVATE, Sandbox.PUBLIC):
+        problem = f"expected private or public, got {visibility!r}"
+        raise InvalidError(problem, causes=[Cause(problem=problem, field="visibility")])
+    if not own.update(visibility=visibility):
+        raise ForbiddenError("only its owner shows or hides a sandbox")
+
+
+def do_delete_sandbox(user: User, sandbox_id: str) -> None:
+    """Delete the sandbox with its history; forks keep what is their own."""
+    allowed(user, sandbox_id)
+    if not Sandbox.objects.filter(pk=sandbox_id, owner_id=user.pk).exists():
+        raise ForbiddenError("only its owner deletes a sandbox")
+    with leases.claimed(sandbox_id), transaction.atomic():
+        forks = list(retention.descendants(Sandbox.objects.get(pk=sandbox_id)))
+        Sandbox.objects.filter(pk=sandbox_id).delete()
+        for fork in forks:
+            _begin_later(fork.pk)
+        broadcast.gone(sandbox_id)
+    worlds.drop(sandbox_id)
+
+
+def _begin_later(fork_id: str) -> None:
+    """Let a fork's history begin where its own begins: what it shared is gone."""
+    fork = Sandbox.objects.select_related("parent").get(pk=fork_id)
+    if fork.archived_at is not None:
+        return
+    past = history.within(history.lineage(fork, whole=True), "revision")
+    first = Checkpoint.objects.filter(past).order_by("revision")
+    revision, tick = first.values_list("revision", "tick")[0]
+    Sandbox.objects.filter(pk=fork_id, kept_revision__lt=revision).update(
+        kept_revision=revision, kept_tick=tick
+    )
+
+
+def do_first_run(user: User) -> Sandbox | None:
+    """Give a user who has no sandbox the first one, ready to play."""
+    if Sandbox.objects.filter(owner_id=user.pk).exists():
+        return None
+    scenarios = library.names()
+    return do_create(user, scenario=scenarios[0]).sandbox if scenarios else None

@@ -1,0 +1,151 @@
+"""An edit session: the sandbox leased, its world up to date, ready to be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.contrib.auth.models import User
+
+from sandbox.base.errors import (
+    Cause,
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+    StaleError,
+)
+from sandbox.models import Event, Sandbox
+from sandbox.page.diffs import RevisionDiff
+from sandbox.page.events import EventRecord
+from sandbox.world import (
+    commits,
+    extenders,
+    leases,
+    operations,
+    worlds,
+)
+from sandbox.world.commits import CommitRequest
+from sandbox.world.leases import Claim
+from sandbox.world.operations import AnyOperation, Transport
+from sandbox.world.worlds import LoadedSandbox
+from scheduler.errors import SchedulerError
+
+EDIT = "Edit"
+
+
+@dataclass
+class EditSession:
+    """One holder's time with one sandbox. Its world is loaded when it is asked for."""
+
+    claim: Claim
+    sandbox: Sandbox
+
+    @cached_property
+    def loaded(self) -> LoadedSandbox:
+        """Return the world, at the sandbox's revision."""
+        return worlds.load(self.sandbox)
+
+    def do(self, operation: AnyOperation) -> AnyOperation:
+        """Do it to the world; what the world refuses is an InvalidError.
+
+        Returns it with what extenders answered, to be committed so.
+        """
+        try:
+            world = self.loaded.world
+            return operations.perform(world, operation, live=extenders.live())
+        except SchedulerError as error:
+            raise InvalidError(
+                str(error), causes=[Cause(problem=str(error))]
+            ) from error
+
+    def commit(self, request: CommitRequest) -> RevisionDiff:
+        """Write what was done and send the diff to everyone."""
+        if isinstance(request.operation, Transport):
+            return commits.commit_transport(self.sandbox, self.claim, request)
+        return commits.commit(self.loaded, self.sandbox, self.claim, request)
+
+    def edit_event(
+        self,
+        user: User | None,
+        action: str,
+        subject: str,
+        message: str,
+        *,
+        before: object = None,
+        after: object = None,
+    ) -> EventRecord:
+        """Return the event of an edit: who, what, before, after."""
+        return EventRecord(
+            t_ms=self.sandbox.now_ms,
+            type=EDIT,
+            subject=subject,
+            by=f"User//{user.get_username()}" if user else "",
+            reason=action,
+            message=message,
+            data={"action": action, "before": before, "after": after},
+        )
+
+
+def allowed(user: User, sandbox_id: str) -> None:
+    """Refuse who may not change the sandbox.
+
+    Raises NotFoundError when they may not even see it, else ForbiddenError.
+    """
+    if Sandbox.objects.editable_by(user).filter(pk=sandbox_id).exists():
+        return
+    if Sandbox.objects.visible_to(user).filter(pk=sandbox_id).exists():
+        raise ForbiddenError("you may look at this sandbox but not change it")
+    raise NotFoundError(f"sandbox {sandbox_id} is not there")
+
+
+@contextmanager
+def edit_session(user: User, sandbox_id: str) -> Iterator[EditSession]:
+    """Hold the sandbox for `user`; whatever fails in it leaves nothing behind."""
+    allowed(user, sandbox_id)
+    with leases.claimed(sandbox_id) as claim, open_session(claim) as session:
+        yield session
+
+
+@contextmanager
+def open_session(claim: Claim) -> Iterator[EditSession]:
+    """Bring the claimed sandbox's world up to date; drop it from memory on failure."""
+    with worlds.lock(claim.sandbox_id):
+        try:
+            yield EditSession(claim, _awake(claim.sandbox_id))
+        except BaseException:
+            # The world may be half changed; rows are what counts.
+            worlds.drop(claim.sandbox_id)
+            raise
+
+
+def _awake(sandbox_id: str) -> Sandbox:
+    sandbox = Sandbox.objects.select_related("parent").get(pk=sandbox_id)
+    if sandbox.archived_at is not None:
+        raise ConflictError("the sandbox is archived; open it again first")
+    return sandbox
+
+
+def refuse_stale(sandbox: Sandbox, seen: int | None, subjects: list[str]) -> None:
+    """Refuse an edit of something that was edited since `seen`.
+
+    Raises StaleError naming each edit since: revision, who, what.
+    """
+    if seen is None:
+        return
+    since = Event.objects.filter(
+        sandbox=sandbox, type=EDIT, subject__in=subjects, revision__gt=seen
+    ).order_by("revision")[:20]
+    causes = [
+        Cause(
+            problem=f"revision {e.revision}: {e.message} ({e.by.removeprefix('User//')})",
+            field=e.subject,
+        )
+        for e in since
+    ]
+    if causes:
+        raise StaleError(
+            f"edited since revision {seen}; look again and repeat", causes=causes
+        )

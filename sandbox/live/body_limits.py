@@ -1,0 +1,113 @@
+"""How much may be sent, and how slowly: refused before anything reads it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from django.conf import settings
+
+from sandbox.base.security import (
+    App,
+    Scope,
+    status,
+)
+
+#: Requests that carry whole files; every other body is a few names and numbers.
+CARRYING = re.compile(
+    r"^/api/v1/(?:archives|experiments|sandboxes"
+    r"|sandboxes/[^/]+/(?:actions/(?:import|apply)|whatif))/?$"
+)
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+
+
+class TooLargeError(Exception):
+    """More bytes came than are taken at this path."""
+
+
+class TooSlowError(Exception):
+    """The body did not arrive in its time."""
+
+
+class BodySizeLimit:
+    """ASGI wrapper: a body beyond the limit of its path is a 413, a slow one a 408.
+
+    Django writes a body to disk before a view sees it, however long it is; so it is
+    stopped here, by Content-Length at once, and otherwise where it passes the limit.
+    Neither costs more memory than one chunk.
+    """
+
+    def __init__(self, application: App) -> None:
+        self.application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Any) -> None:
+        """Hand on, or refuse."""
+        most = most_bytes(scope["path"])
+        if _announced(scope) > most > 0:
+            await _refuse(send, *_too_large(most))
+            return
+        body = _Body(receive, most=most, seconds=settings.LIMITS["seconds_per_body"])
+        try:
+            await self.application(scope, body.receive, send)
+        except TooLargeError:
+            await _refuse(send, *_too_large(most))
+        except TooSlowError:
+            await _refuse(
+                send, 408, "Timeout", "the body came too slowly; send it again"
+            )
+
+
+def most_bytes(path: str) -> int:
+    """Return how many bytes of a body are taken at a path; 0 = any number."""
+    name = "bytes_per_upload" if CARRYING.match(path) else "bytes_per_body"
+    most: int = settings.LIMITS[name]
+    return most
+
+
+class _Body:
+    """The messages of one request's body, counted and timed."""
+
+    def __init__(self, receive: Receive, *, most: int, seconds: int) -> None:
+        self._receive = receive
+        self._most = most
+        self._left = most
+        self._end = asyncio.get_running_loop().time() + seconds if seconds else None
+
+    async def receive(self) -> dict[str, Any]:
+        """Return the next message; after the body, wait as long as it takes."""
+        try:
+            async with asyncio.timeout_at(self._end):
+                message = await self._receive()
+        except TimeoutError as error:
+            raise TooSlowError from error
+        self._left -= len(message.get("body", b""))
+        if self._most and self._left < 0:
+            raise TooLargeError
+        if not message.get("more_body"):
+            self._end = None
+        return message
+
+
+def _announced(scope: Scope) -> int:
+    length = dict(scope["headers"]).get(b"content-length", b"")
+    return int(length) if length.isdigit() else 0
+
+
+def _too_large(most: int) -> tuple[int, str, str]:
+    problem = f"the body is over {most} bytes, more than is taken here; send less"
+    return 413, "RequestEntityTooLarge", problem
+
+
+async def _refuse(send: Any, code: int, reason: str, message: str) -> None:
+    """Answer with a Status, and close: what else would come is not read."""
+    body = json.dumps(status(code, reason, message)).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": code, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

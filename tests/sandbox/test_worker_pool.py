@@ -1,0 +1,89 @@
+"""A worker's processes: each has its own queue, and none outlives the parent."""
+
+from __future__ import annotations
+
+import platform
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sandbox.base import environment
+from sandbox.models import Sandbox
+from sandbox.process.celery import own_queue
+from sandbox.worker import pool as team
+from sandbox.worker import tasks
+from tests.services.bus import running_bus
+from tests.services.default_run import ROOT, DefaultRun, wait_for
+
+
+@pytest.fixture
+def worker(tmp_path: Path) -> Iterator[psutil.Popen]:
+    """A `manage.py worker` of two processes, on a bus of its own."""
+    variables = DefaultRun(tmp_path).environment
+    data = Path(variables["QUOTALAB_DATA"])
+    data.mkdir(parents=True)
+    socket = environment.bus_folder(data.resolve()) / "bus.sock"
+    environment.make_private(socket.parent)
+    with running_bus(socket):
+        running = psutil.Popen(
+            [sys.executable, "manage.py", "worker", "--processes", "2"],
+            cwd=ROOT,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+        )
+        wait_for(lambda: len(running.children()) == 2, "two processes")
+        yield running
+        if running.poll() is None:
+            running.kill()
+            running.wait(5)
+
+
+def gone(processes: list[psutil.Process]) -> bool:
+    return not any(one.is_running() for one in processes)
+
+
+def test_a_process_that_is_killed_is_replaced_and_the_other_stays(worker):
+    victim, other = worker.children()
+    victim.kill()
+    wait_for(lambda: victim not in worker.children(), "the end of one")
+    wait_for(lambda: len(worker.children()) == 2, "two processes again")
+    assert other in worker.children()
+
+
+def test_told_to_end_it_ends_with_all_its_processes_and_says_that_all_went_well(worker):
+    processes = worker.children()
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(20) == 0
+    assert gone(processes)
+
+
+def test_the_processes_of_a_killed_worker_end_by_themselves(worker):
+    processes = worker.children()
+    worker.kill()
+    worker.wait(5)
+    wait_for(lambda: gone(processes), "the end of its processes")
+
+
+def test_a_name_fits_where_it_is_noted_however_long_the_machines_is(monkeypatch):
+    monkeypatch.setattr(platform, "node", lambda: "a-very-long-name." * 12)
+    longest = Sandbox._meta.get_field("warm").max_length
+    assert len(team.name_of(1000)) <= longest
+
+
+@pytest.mark.django_db
+def test_a_tick_goes_where_the_world_is_and_if_nobody_begins_it_to_anybody(
+    busy, valkey
+):
+    bus, mine = valkey.client(), own_queue("0.7@here")
+    Sandbox.objects.filter(pk=busy.pk).update(warm="0.7@here")
+    tasks.pulse.apply()
+    assert (bus.llen(mine), bus.llen("celery")) == (1, 0)
+    Sandbox.objects.filter(pk=busy.pk).update(queued_until=time.time() - 1)
+    tasks.pulse.apply()
+    assert (bus.llen(mine), bus.llen("celery")) == (1, 1)

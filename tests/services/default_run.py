@@ -1,0 +1,157 @@
+"""The whole default run as users start it, in a folder of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psutil
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+START_S = 60.0
+T = TypeVar("T")
+
+
+class DefaultRun:
+    """A `manage.py up` in a clean environment; `with` starts and ends it."""
+
+    root = ROOT
+    command = (sys.executable, "manage.py", "up")
+    arguments: tuple[str, ...] = ("--port", "0", "--no-open")
+
+    def __init__(self, folder: Path, **variables: str) -> None:
+        self.folder = folder
+        self.log = folder / "house.log"
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "LANG": "C.UTF-8",
+            "QUOTALAB_DATA": str(folder / "data"),
+            **variables,
+        }
+        self.url = ""
+
+    def __enter__(self) -> DefaultRun:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self.log.open("wb") as log:
+            self.process = psutil.Popen(
+                [*self.command, *self.arguments],
+                cwd=self.root,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        self.url = wait_for(self._address, "the READY line", START_S)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.end()
+
+    def end(self) -> int:
+        """Press Ctrl-C; return the exit status."""
+        family = self.family()
+        self.process.send_signal(signal.SIGINT)
+        try:
+            return int(self.process.wait(30))
+        except psutil.TimeoutExpired:
+            for one in (self.process, *family):
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    one.kill()
+            raise
+
+    def get(self, path: str) -> Any:
+        """Return the JSON that the house answers at `path`."""
+        with urllib.request.urlopen(self.url + path, timeout=10) as answer:
+            return json.load(answer)
+
+    def post(self, path: str, body: object) -> Any:
+        """Send JSON, as a script would; return the JSON that is answered."""
+        request = urllib.request.Request(
+            self.url + path,
+            data=json.dumps(body).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
+    def ready(self) -> bool:
+        """Return whether the house says that all it needs answers."""
+        try:
+            self.get("/readyz")
+        except OSError:
+            return False
+        return True
+
+    def child(self, word: str) -> psutil.Process:
+        """Return the direct child with `word` in its command; wait until it is up."""
+        return wait_for(lambda: self._child(word), f"a child {word!r}")
+
+    def family(self) -> list[psutil.Process]:
+        """Return every process that the house started."""
+        return list(self.process.children(recursive=True))
+
+    def says(self) -> str:
+        """Return all that the house printed."""
+        return self.log.read_text(errors="replace")
+
+    def _address(self) -> str | None:
+        if self.process.poll() is not None:
+            raise AssertionError(f"the house ended at once:\n{self.says()}")
+        lines = [line for line in self.says().splitlines() if line.startswith("READY")]
+        return lines[0].split()[1] if lines else None
+
+    def _child(self, word: str) -> psutil.Process | None:
+        for child in self.process.children():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if word in " ".join(child.cmdline()):
+                    return child
+        return None
+
+
+def wait_for(
+    look: Callable[[], T | None],
+    what: str,
+    timeout_s: float = 20.0,
+    every_s: float = 0.02,
+) -> T:
+    """Return what `look` finds as soon as it finds something; fail in time."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        found = look()
+        if found:
+            return found
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} did not come within {timeout_s:g} s")
+        time.sleep(every_s)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[DefaultRun]:
+    """A house of this test alone, which it may damage."""
+    with DefaultRun(tmp_path / "house") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def shared_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DefaultRun]:
+    """One house for every test that only uses it."""
+    with DefaultRun(tmp_path_factory.mktemp("house")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def live_server_url(shared_house: DefaultRun) -> str:
+    """The address of a running sandbox: web server, worker, bus and clock."""
+    return shared_house.url
