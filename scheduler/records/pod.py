@@ -176,15 +176,17 @@ def shape_of(spec: Mapping[str, Any], status: Mapping[str, Any]) -> Shape:
 
 def _resized(status: Mapping[str, Any]) -> dict[str, Any]:
     """Return the part of a status that says what is resized; mostly nothing."""
-    lists = {
-        name: items
-        for name in ("containerStatuses", "initContainerStatuses")
-        if (items := [i for i in status.get(name) or () if i.get("resources")])
-    }
-    if not lists and status.get("resources") is None:
+    kept = (
+        "containerStatuses",
+        "initContainerStatuses",
+        "resources",
+        "allocatedResources",
+        "conditions",
+    )
+    listed = [*(status.get(kept[0]) or ()), *(status.get(kept[1]) or ())]
+    if all(item.get("resources") is None for item in [*listed, status]):
         return {}
-    kept = ("resources", "allocatedResources", "conditions")
-    return {**lists, **{name: status[name] for name in kept if name in status}}
+    return {name: status[name] for name in kept if name in status}
 
 
 _ordinals = iter(range(1, 2**62))
