@@ -13,6 +13,7 @@ pytest_plugins = [
     "tests.services.provider",
     "tests.services.server",
     "tests.services.browser",
+    "tests.services.order",
 ]
 
 # The same examples at every run, so that a red run can be had again.

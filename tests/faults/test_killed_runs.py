@@ -16,7 +16,6 @@ SCENARIO = "friday-rush"
 KILLS = int(os.environ.get("QUOTALAB_KILLS", "10"))
 TICKS = 60 + 2 * (KILLS - 10)
 TICKS_PER_S = 20
-PATIENCE_S = 90.0
 
 
 class Run:
@@ -35,7 +34,7 @@ class Run:
         return int(self.house.get(f"{self.path}/hash")["tick"])
 
     def await_tick(self, tick: int) -> None:
-        wait_for(lambda: self.tick() >= tick, f"tick {tick}", PATIENCE_S, 0.1)
+        wait_for(lambda: self.tick() >= tick, f"tick {tick}", every_s=0.1)
 
     def hash(self) -> str:
         """Return the hash at the end of the run."""

@@ -19,12 +19,15 @@ from tests.services.default_run import ROOT, wait_for
 from tests.services.postgres import Postgres, server_environment
 from tests.services.provider import CLIENT, SECRET, Provider, running_provider
 
+README = (ROOT / "README.md").read_text()
+#: What the README says to start, by the first word that tells them apart.
 COMMANDS = {
-    "web": "uvicorn sandbox.live.asgi:application --host 127.0.0.1 --port PORT "
-    "--ws-max-size 65536 --ws-per-message-deflate false --no-access-log",
-    "worker": "celery -A sandbox.process.celery worker --pool prefork --concurrency 2 "
-    "--without-gossip --without-mingle",
-    "clock": "python manage.py clock",
+    name: next(line for line in README.splitlines() if line.startswith(words))
+    for name, words in {
+        "web": "uvicorn ",
+        "worker": "python manage.py worker",
+        "clock": "python manage.py clock",
+    }.items()
 }
 
 
@@ -80,9 +83,14 @@ def running_server(
         stack.enter_context(running_bus(bus))
         run.manage("migrate", "--no-input")
         for name, command in COMMANDS.items():
-            stack.enter_context(_started(name, command.replace("PORT", port), run))
-        wait_for(run.ready, "the server's word that it is ready", 90)
+            stack.enter_context(_started(name, as_here(command, port), run))
+        wait_for(run.ready, "the server's word that it is ready")
         yield run
+
+
+def as_here(command: str, port: str) -> str:
+    """Return the README's command for this machine alone, at a port of the test's."""
+    return command.replace("0.0.0.0", "127.0.0.1").replace("8000", port)
 
 
 @contextlib.contextmanager
@@ -102,7 +110,7 @@ def _started(name: str, command: str, run: ServerRun) -> Iterator[None]:
             yield
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(60)
 
 
 @pytest.fixture(scope="module")

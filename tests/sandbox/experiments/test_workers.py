@@ -11,7 +11,6 @@ from tests.sandbox.experiments.conftest import document_of, world_text
 from tests.services.default_run import DefaultRun, wait_for
 
 SEEDS = 4
-PATIENCE_S = 90.0
 
 
 class Workers(DefaultRun):
@@ -32,7 +31,7 @@ def start(house: DefaultRun, jobs: int = 60, **spec: Any) -> str:
 
 def ended(house: DefaultRun, path: str) -> list[dict[str, Any]]:
     """Wait for the end; return every run but for what the machine's speed says."""
-    wait_for(lambda: house.get(path)["state"] == "done", "the end", PATIENCE_S, 0.1)
+    wait_for(lambda: house.get(path)["state"] == "done", "the end", every_s=0.1)
     runs = house.get(f"{path}/results")["items"]
     for run in runs:
         run["measures"].pop("schedulingMs")
@@ -58,7 +57,7 @@ def test_results_do_not_depend_on_how_many_workers_there_are(seats, tmp_path, by
 def test_killed_workers_and_a_killed_bus_change_no_result(tmp_path, by_one):
     with Workers(tmp_path, 2) as house:
         path = start(house)
-        wait_for(lambda: house.get(path)["done"] >= 1, "a first run", PATIENCE_S)
+        wait_for(lambda: house.get(path)["done"] >= 1, "a first run")
         house.child("py worker").kill()
         assert house.get(path)["state"] == "running"
         house.child("valkey").kill()
@@ -72,9 +71,7 @@ def test_a_sandbox_ticks_while_an_experiment_keeps_the_workers_busy(tmp_path):
         sandbox = f"/api/v1/sandboxes/{made['id']}"
         house.post(f"{sandbox}/actions/speed", {"speed": 10})
         house.post(f"{sandbox}/actions/step", {"ticks": 20})
-        wait_for(
-            lambda: house.get(f"{sandbox}/hash")["tick"] >= 20, "20 ticks", PATIENCE_S
-        )
+        wait_for(lambda: house.get(f"{sandbox}/hash")["tick"] >= 20, "20 ticks")
         assert house.get(path)["state"] == "running"
         house.post(f"{path}/cancel", {})
         assert house.get(path)["state"] == "cancelled"
