@@ -1347,7 +1347,7 @@ class NodeVerdict(TypedDict):
 
 
 class Plan(TypedDict):
-    """Whom one set of preemption laws would tell to go for an ask."""
+    """Whom one set of preemption laws would preempt for an ask."""
 
     laws: str
     inForce: bool

@@ -1,4 +1,4 @@
-"""How much history is kept: a sandbox's own setting, and what the clock lets go."""
+"""How much history is kept: a sandbox's own setting, and what the clock deletes."""
 
 from __future__ import annotations
 

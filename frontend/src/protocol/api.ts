@@ -1263,7 +1263,7 @@ export interface NodeVerdict {
   readonly verdict: string;
 }
 
-/** Whom one set of preemption laws would tell to go for an ask. */
+/** Whom one set of preemption laws would preempt for an ask. */
 export interface Plan {
   readonly laws: string;
   readonly inForce: boolean;

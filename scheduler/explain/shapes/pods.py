@@ -94,7 +94,7 @@ class NodeVerdict(Shape):
 
 
 class Plan(Shape):
-    """Whom one set of preemption laws would tell to go for an ask."""
+    """Whom one set of preemption laws would preempt for an ask."""
 
     laws: str
     in_force: bool
