@@ -91,8 +91,23 @@ class Prepared:
         made = read_policy({"spec": spec})
         world = World.create(made, _seed(self.scenario, seed))
         for obj in loaded.objects:
-            world.put(obj)
+            _put(world, obj, loaded)
+        if loaded.errors:
+            raise InputError(loaded)
         return Assembled(world=world, scenario=self.scenario, loaded=loaded)
+
+
+def _put(world: World, obj: Object, loaded: Loaded) -> None:
+    """Put an object in; what admission refuses becomes a finding at its place."""
+    try:
+        world.put(obj)
+    except ManifestError as refusal:
+        document = loaded.places.get(obj.key)
+        if document is None:
+            raise
+        path, _, problem = refusal.problem.partition(": ")
+        field = path if path.startswith("spec") else ""
+        loaded.complain(document.error(field, problem if field else refusal.problem))
 
 
 def prepare(sources: Sources, *, limits: Limits = DEFAULT_LIMITS) -> Prepared:

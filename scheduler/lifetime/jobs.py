@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from scheduler import registry
 from scheduler.decisions import PodSetAdmission
+from scheduler.errors import ManifestError
 from scheduler.kueue.queries import runs
+from scheduler.lifetime import admission
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Run
 from scheduler.lifetime.runtime_state import JOB_KINDS
@@ -25,6 +27,12 @@ ADMISSION_GATE = "kueue.x-k8s.io/admission"
 _GROUP_KIND = "Pod"
 _OWNERS = frozenset({*JOB_KINDS, "Workload"})
 
+#: The PriorityClasses that every cluster has.
+SYSTEM_CLASSES: dict[str, dict[str, Any]] = {
+    "system-cluster-critical": {"value": 2_000_000_000},
+    "system-node-critical": {"value": 2_000_001_000},
+}
+
 PodSets = list[dict[str, Any]]
 
 
@@ -37,6 +45,8 @@ class Jobs:
         self.classes: dict[str, dict[str, Any]] = {}
         self.workload_classes: dict[str, int] = {}
         self.groups: dict[tuple[str, str], dict[Key, None]] = {}
+        self.runtime_classes: dict[str, dict[str, Any]] = {}
+        self.limit_ranges: dict[Key, dict[str, Any]] = {}
 
     # -- what is known ---------------------------------------------------
 
@@ -46,6 +56,10 @@ class Jobs:
             self.classes[obj.key.name] = obj.manifest
         elif obj.key.kind == "WorkloadPriorityClass":
             self.workload_classes[obj.key.name] = int(obj.manifest.get("value", 0))
+        elif obj.key.kind == "RuntimeClass":
+            self.runtime_classes[obj.key.name] = obj.manifest
+        elif obj.key.kind == "LimitRange":
+            self.limit_ranges[obj.key] = obj.manifest
         elif obj.key.kind == "Pod" and (name := self._group(obj)[0]):
             group = self.groups.setdefault((obj.key.namespace, name), {})
             group[obj.key] = None
@@ -55,6 +69,9 @@ class Jobs:
         self.classes.pop(key.name, None) if key.kind == "PriorityClass" else None
         if key.kind == "WorkloadPriorityClass":
             self.workload_classes.pop(key.name, None)
+        if key.kind == "RuntimeClass":
+            self.runtime_classes.pop(key.name, None)
+        self.limit_ranges.pop(key, None)
         for group in self.groups.values():
             group.pop(key, None)
         if key.kind in JOB_KINDS:
@@ -95,23 +112,50 @@ class Jobs:
     # -- arriving --------------------------------------------------------
 
     def prepare_pod(self, pod: Object) -> None:
-        """Give a new pod its priority and, under Kueue, its gate.
+        """Do what admission does to a new pod; under Kueue, give it its gate.
 
-        Source: Kubernetes, priority admission; Kueue, plain pods.
+        Raises ManifestError for a pod that is refused.
+        Source: docs/semantics/kube-scheduler.md#admission-before-scheduling.
         """
         spec = pod.manifest.setdefault("spec", {})
+        self._limit(pod.key, spec)
+        self._give_priority(spec)
+        self._give_runtime_class(spec)
+        if self._managed(pod) and not spec.get("nodeName"):
+            gates = spec.setdefault("schedulingGates", [])
+            if {"name": ADMISSION_GATE} not in gates:
+                gates.append({"name": ADMISSION_GATE})
+
+    def _limit(self, pod: Key, spec: dict[str, Any]) -> None:
+        ranges = [
+            (key.name, manifest)
+            for key, manifest in sorted(self.limit_ranges.items())
+            if key.namespace == pod.namespace
+        ]
+        admission.apply_limit_ranges(spec, ranges)
+
+    def _give_runtime_class(self, spec: dict[str, Any]) -> None:
+        name = spec.get("runtimeClassName")
+        if not name:
+            return
+        found = self.runtime_classes.get(name)
+        if found is None:
+            known = ", ".join(sorted(self.runtime_classes)) or "none"
+            raise ManifestError(
+                f"spec.runtimeClassName: RuntimeClass {name!r} does not exist; "
+                f"known: {known}"
+            )
+        admission.apply_runtime_class(spec, found)
+
+    def _give_priority(self, spec: dict[str, Any]) -> None:
         name = spec.get("priorityClassName") or self.surroundings().default_priority
-        found = self.classes.get(name)
+        found = SYSTEM_CLASSES.get(name) or self.classes.get(name)
         if found is not None and "priority" not in spec:
             spec["priority"] = int(found.get("value", 0))
             spec.setdefault(
                 "preemptionPolicy",
                 found.get("preemptionPolicy", "PreemptLowerPriority"),
             )
-        if self._managed(pod) and not spec.get("nodeName"):
-            gates = spec.setdefault("schedulingGates", [])
-            if {"name": ADMISSION_GATE} not in gates:
-                gates.append({"name": ADMISSION_GATE})
 
     def _managed(self, obj: Object) -> bool:
         """Return whether Kueue decides when this job or pod may run."""
@@ -342,7 +386,7 @@ class Jobs:
 
     def give_again(self, pod: Object) -> None:
         """Put an evicted given pod back, gated, as its controller would."""
-        self.host.put(_afresh(pod, pod.key.name))
+        self.put_admitted(_afresh(pod, pod.key.name))
 
     def recreate(self, pod: Object) -> None:
         """Put a replica in the place of a lost one, under a new name."""
@@ -350,7 +394,18 @@ class Jobs:
         ordinal = self.lifetime.next_ordinal(pod.key._replace(name=base))
         again = _afresh(pod, f"{base}-r{ordinal}")
         again.metadata["labels"] = {**again.labels, PREFIX + "replica-of": base}
-        self.host.put(again)
+        self.put_admitted(again)
+
+    def put_admitted(self, pod: Object) -> bool:
+        """Put a pod that a controller makes; False, and a report, when it is refused."""
+        try:
+            self.host.put(pod)
+        except ManifestError as refusal:
+            self.lifetime.context.journal.complain(
+                f"pod {pod.key.path} cannot be made: {refusal}"
+            )
+            return False
+        return True
 
     def replace_pods(self, owner: Object, run: Run) -> None:
         """Make up for the pods that a running owner lost."""

@@ -44,7 +44,7 @@ class RunStarting(RuntimeState):
         self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]
     ) -> None:
         self.fill_up(run, owner, pod_sets)
-        if not run.pods:
+        if not any(int(pod_set["count"]) for pod_set in pod_sets):
             self._all_ready(run)
 
     def fill_up(self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
@@ -72,7 +72,9 @@ class RunStarting(RuntimeState):
         )
         run.made += 1
         self.attach(run, pod.key)
-        self.host.put(pod)
+        if not self.jobs.put_admitted(pod):
+            run.pods.remove(pod.key)
+            self.owners.pop(pod.key, None)
 
     def _wait_ready(self, run: Run, key: Key) -> None:
         """Let a bound pod (or a run without pods) get ready after its start time."""
