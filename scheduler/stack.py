@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scheduler.latencies import StepTimes
 from scheduler.records.policy import Policy
 from scheduler.stage import Context
 
@@ -34,7 +35,8 @@ def _kueue(context: Context, policy: Policy) -> KueueStage:
     from scheduler.kueue.configuration import read_configuration
     from scheduler.kueue.stage import KueueStage
 
-    return KueueStage(context, read_configuration(policy.spec.kueue))
+    settings = read_configuration(policy.spec.kueue)
+    return KueueStage(context, settings, StepTimes(context, policy))
 
 
 def _kube(context: Context, policy: Policy) -> KubeStage:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from scheduler.decisions import Admit, Decision, Evict, Preempt, Wait
 from scheduler.kueue.queries import numbers
 from scheduler.records.objects import Key
 from scheduler.world import World
+
+if TYPE_CHECKING:
+    from scheduler.kueue.stage import KueueStage
 
 #: A loop that makes no progress at one instant ends after this many attempts.
 MOST_ATTEMPTS = 1_000
@@ -80,6 +84,9 @@ def decide_quota(world: World) -> bool:
     if world.kueue is None:
         return True
     run_controllers(world)
+    if world.kueue.pace.paced:
+        cycle_at_pace(world, world.kueue)
+        return True
     quiet, held = 0, dict[Key, bool]()
     seen = Counter[frozenset[tuple[Key, bool]]]()
     for _ in range(MOST_ATTEMPTS):
@@ -102,19 +109,37 @@ def decide_quota(world: World) -> bool:
     return False
 
 
+def cycle_at_pace(world: World, kueue: KueueStage) -> None:
+    """Run one admission cycle when the one before it is over.
+
+    No cycle begins after two that moved nothing until something changes: it
+    would decide the same again.
+    """
+    now, pace = world.context.now_ms, kueue.pace
+    if not pace.ready(now):
+        return
+    before, read = numbers(kueue), len(world.context.journal.decisions)
+    if not kueue.cycle():
+        return
+    fresh = world.context.journal.decisions[read:]
+    admitted = any(isinstance(decision, Admit) for decision in fresh)
+    moved = _decided(world, read) or numbers(kueue) != before
+    pace.ran(now, kueue.cluster.cycle, admitted=admitted, moved=moved)
+    run_controllers(world)
+
+
 def run_controllers(world: World) -> None:
     """Start what was admitted and stop what was evicted, until all is told.
 
-    A job that is stopped has no pods any more at the same instant.
-    Source: KUEUE.md 11.1, 12.2.
+    A job that is stopped has no pods any more; where stopping takes time, the
+    lifetime reports the end of it. Source: KUEUE.md 11.1, 12.2.
     """
     kueue = world.kueue
     if kueue is None:
         return
     kueue.reconcile()
-    while evicted := kueue.stopping():
-        for key in evicted:
-            world.lifetime.stop(key)
+    while stopped := [key for key in kueue.stopping() if world.lifetime.evict(key)]:
+        for key in stopped:
             kueue.stopped(key)
         kueue.reconcile()
     react(world)

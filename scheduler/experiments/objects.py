@@ -12,8 +12,9 @@ from scheduler.errors import ManifestError
 from scheduler.experiments.document import ExperimentError, ObjectChange
 from scheduler.manifests.documents import Document
 from scheduler.manifests.load import Loaded, take_document
-from scheduler.records.annotations import ARRIVAL, Span, read_span
+from scheduler.records.annotations import ARRIVAL
 from scheduler.records.objects import Key, Object
+from scheduler.records.spans import Span, read_span
 from scheduler.scenarios import merge
 
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
@@ -112,10 +113,5 @@ def _scaled(span: Span, factor: float, after_ms: int) -> str:
     def scaled(ms: int) -> str:
         return f"{round(after_ms + max(0, ms - after_ms) / factor)}ms"
 
-    match span.shape:
-        case "exp":
-            return f"exp({scaled(span.low)})"
-        case "uniform":
-            return f"uniform({scaled(span.low)},{scaled(span.high)})"
-        case _:
-            return scaled(span.low)
+    texts = [scaled(ms) for ms in span.values]
+    return texts[0] if span.shape == "fixed" else f"{span.shape}({','.join(texts)})"

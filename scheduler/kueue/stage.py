@@ -19,15 +19,17 @@ from scheduler.kueue.controller.object_handlers import Intake
 from scheduler.kueue.queue.requeue import backoff_over, put_back
 from scheduler.kueue.scheduler.cycle import Cycle
 from scheduler.kueue.scheduler.entries import Entry, Fate
+from scheduler.kueue.scheduler.pace import Pace
 from scheduler.kueue.scheduler.preempting import Preempting
 from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree.tree import Queue
+from scheduler.kueue.tree.tree import Cohort, Queue
 from scheduler.kueue.workload.info import Work
 from scheduler.kueue.workload.reading import (
     STATUS_FIELDS,
     memory_of,
     status_of,
 )
+from scheduler.latencies import StepTimes
 from scheduler.reasons import JOB_FINISHED, JOB_FINISHED_SENTENCE
 from scheduler.records.objects import Key, Object
 from scheduler.stage import Context
@@ -42,8 +44,14 @@ class KueueStage:
 
     name = "kueue"
 
-    def __init__(self, context: Context, settings: Settings | None = None) -> None:
+    def __init__(
+        self,
+        context: Context,
+        settings: Settings | None = None,
+        steps: StepTimes | None = None,
+    ) -> None:
         self.context = context
+        self.pace = Pace(steps)
         self.settings = settings or Settings()
         self.cluster = Cluster(self.settings)
         self.preempting = Preempting(self.settings)
@@ -72,6 +80,8 @@ class KueueStage:
         self.intake.put(obj, restore=restore)
         if restore:
             self._note_told(obj)
+        else:
+            self.pace.stir()
         self.life.flush()
 
     def _note_told(self, obj: Object) -> None:
@@ -84,6 +94,7 @@ class KueueStage:
     def remove(self, key: Key) -> None:
         """Forget an object; a workload gives its quota back."""
         self.intake.remove(key)
+        self.pace.stir()
         self.life.flush()
 
     def settle(self) -> None:
@@ -104,6 +115,7 @@ class KueueStage:
     def start_over(self) -> None:
         """Try everyone again, as the controller does under a new Configuration."""
         self.intake.start_over()
+        self.pace.stir()
         self.life.flush()
 
     # ---- controllers ----
@@ -118,6 +130,7 @@ class KueueStage:
         while (key := self.life.timers.take()) is not None:
             dirty[self.cluster.works[key]] = None
         while dirty:
+            self.pace.stir()
             batch = sorted(dirty, key=lambda work: (work.created_us, work.uid))
             dirty.clear()
             for work in batch:
@@ -133,6 +146,8 @@ class KueueStage:
         """Bring parked workloads back wherever that was asked for."""
         done: set[Queue] = set()
         wake, self.life.wake = self.life.wake, {}
+        if self.pace.collects:
+            wake = self._collected(wake)
         for asked in wake:
             if asked.name in self._told_owed:
                 self._told_owed.discard(asked.name)
@@ -144,7 +159,17 @@ class KueueStage:
                 if queue.line.waiting or queue.line.remembered:
                     self._revive(queue)
 
+    def _collected(self, wake: dict[Queue, None]) -> dict[Queue, None]:
+        """Note who asks to wake a tree, and return who asked long enough ago."""
+        now, queues = self.context.now_ms, self.cluster.forest.queues
+        for asked in wake:
+            if asked.name in queues:
+                kind = "cohort" if isinstance(asked.root, Cohort) else "queue"
+                self.pace.ask(f"{kind} {asked.root.name}", asked.name, now)
+        return {queues[name]: None for name in self.pace.woken(now) if name in queues}
+
     def _revive(self, queue: Queue) -> None:
+        self.pace.stir()
         now, touch = self.context.now_us, self.context.journal.touch
 
         def ready(work: Work) -> bool:
@@ -255,6 +280,7 @@ class KueueStage:
     def stopped(self, key: Key) -> None:
         """Note that the job of an evicted workload has stopped."""
         work = self.cluster.works[key]
+        self.pace.stir()
         evictions.stop(self.life, work)
         self.life.dirty[work] = None
 
@@ -262,10 +288,12 @@ class KueueStage:
         self, key: Key, message: str = JOB_FINISHED_SENTENCE, reason: str = JOB_FINISHED
     ) -> None:
         """Note that a workload ran to its end."""
+        self.pace.stir()
         finish(self.life, self.cluster.works[key], reason, message)
 
     def pods_ready(self, key: Key, ready: bool) -> None:
         """Note that all pods of a workload run, or that some no longer do."""
+        self.pace.stir()
         self.life.note_pods(self.cluster.works[key], ready=ready)
 
     def admitted(self) -> Iterator[Key]:
@@ -278,7 +306,17 @@ class KueueStage:
     def due(self) -> int | None:
         """Return the next instant (ms) with a timer, or None."""
         self.settle()  # timers of what was just read back are set there
-        return self.life.timers.due()
+        dues = (
+            self.life.timers.due(),
+            self.pace.due(self.context.now_ms, heads=self._has_heads()),
+        )
+        return min((at for at in dues if at is not None), default=None)
+
+    def _has_heads(self) -> bool:
+        if not self.pace.paced or (self.held and self.blocked):
+            return False
+        queues = self.cluster.forest.queues.values()
+        return any(q.line.queued and q.active for q in queues)
 
     # ---- storage ----
 
@@ -323,12 +361,13 @@ class KueueStage:
         memory: dict[str, Any] = {"cycle": self.cluster.cycle}
         if self.held:
             memory["held"] = [list(key) for key in self.held]
-        return memory
+        return memory | self.pace.dump()
 
     def load_state(self, memory: dict[str, Any]) -> None:
         """Take back what `dump_state` returned."""
         self.cluster.cycle = memory.get("cycle", 0)
         self.held = [Key(*key) for key in memory.get("held") or ()]
+        self.pace.load(memory)
 
     def owned(self) -> Iterable[Key]:
         """Return the keys of the objects whose status it writes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scheduler.decisions import Finish
 from scheduler.lifetime import status
-from scheduler.lifetime.runs import Run
+from scheduler.lifetime.runs import Due, Run
 from scheduler.lifetime.runtime_state import POD
 from scheduler.lifetime.starting import RunStarting
 from scheduler.records.objects import Key, Object
@@ -16,6 +16,7 @@ class RunEnding(RunStarting):
     def _finish(self, run: Run) -> None:
         run.active, run.done = False, True
         run.waiting.clear()
+        run.step = run.seen_ms = None
         self._touch(run.owner)
         owner = self.host.objects[run.owner]
         if run.owner.kind == POD:
@@ -23,7 +24,19 @@ class RunEnding(RunStarting):
             self.emit_finish(run)
             return
         self._drop_pods(run, ended=True)
-        self.jobs.ended(owner, run)
+        delay = self.steps.draw("completion", str(run.owner), run.attempt)
+        if delay and self.host.kueue is not None:
+            run.done = False
+            run.step = int(Due.COMPLETE), self.context.now_ms + delay
+            self.timers.add(run.step[1], Due.COMPLETE, run.owner)
+        else:
+            self.jobs.ended(owner, run)
+
+    def _complete(self, run: Run) -> None:
+        """Let everybody see that the work is done."""
+        run.step, run.done = None, True
+        self._touch(run.owner)
+        self.jobs.ended(self.host.objects[run.owner], run)
 
     def end_pod(self, pod: Object, *, failed: bool) -> None:
         """Leave a pod that ran to its end behind, with its resources given back."""
@@ -62,11 +75,16 @@ class RunEnding(RunStarting):
             return
         if run.started_ms is not None:
             run.lost_ms += self.context.now_ms - run.started_ms
-        run.active, run.failed = False, False
-        run.ready_ms = run.ends_ms = None
-        run.waiting.clear()
+        run.step, run.ending = None, False
+        self._halt(run)
         self._drop_pods(run)
         self._touch(owner)
+
+    def _halt(self, run: Run) -> None:
+        """Void what an attempt still had before it."""
+        run.active, run.failed = False, False
+        run.ready_ms = run.ends_ms = run.seen_ms = None
+        run.waiting.clear()
 
     def _forget_run(self, key: Key) -> None:
         if key in self.runs:

@@ -192,6 +192,9 @@ class Jobs:
         key = Key("Workload", job.key.namespace, metadata["name"])
         job.memory["job"] = {"workload": key.name}
         known = self.host.objects.get(key)
+        if known is None and (delay := self.lifetime.creation(key)):
+            due = f"{self.lifetime.context.now_ms + delay}ms"
+            metadata.setdefault("annotations", {})[ARRIVAL] = due
         if known is None or known.spec != (manifest.get("spec") or {}):
             self.host.put(Object(key=key, manifest=manifest))
 
@@ -258,7 +261,9 @@ class Jobs:
     # -- admitted --------------------------------------------------------
 
     def admitted(self, workload: Object, admissions: Iterable[PodSetAdmission]) -> None:
-        """Start the run of a Workload that got its quota."""
+        """Start the run of a Workload that got its quota, or set its time."""
+        if self.lifetime.start_later(workload):
+            return
         if not self.lifetime.placement():
             self.lifetime.start(workload, [])
             return
@@ -266,6 +271,13 @@ class Jobs:
             a.name: (a.count, sorted(set(a.flavors.values()))) for a in admissions
         }
         self._start(workload, self._with_flavors(workload, counts))
+
+    def resume(self, workload: Object) -> None:
+        """Start the run of a Workload whose quota stands in its status."""
+        if not self.lifetime.placement():
+            self.lifetime.start(workload, [])
+        else:
+            self._start(workload, self._assigned(workload))
 
     def _assigned(self, workload: Object) -> PodSets:
         """Return the pod sets as the Workload's status says they were admitted."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from scheduler.decisions import Evict
-from scheduler.lifetime.ending import RunEnding
+from scheduler.lifetime.runs import Run
+from scheduler.lifetime.stopping import RunStopping
 from scheduler.records.objects import Key
 
 
-class NodeLoss(RunEnding):
+class NodeLoss(RunStopping):
     """A lost pod is made again as its owner's kind demands; its work restarts."""
 
     def lose_node(self, node: str, why: str) -> None:
@@ -44,9 +45,13 @@ class NodeLoss(RunEnding):
         if not run.active:
             return
         self._touch(owner)
+        self._lose_work(run)
+        self.jobs.replace_pods(self.host.get(owner), run)
+
+    def _lose_work(self, run: Run) -> None:
+        """Void what was done: work goes on while all pods of a run are ready."""
         if run.ready_ms is not None:
             run.lost_ms += self.context.now_ms - run.ready_ms
-            run.ready_ms = run.ends_ms = None
+            run.ready_ms = run.ends_ms = run.seen_ms = None
             run.failed = False
             self._tell_ready(run, False)
-        self.jobs.replace_pods(self.host.get(owner), run)

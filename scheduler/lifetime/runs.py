@@ -20,6 +20,12 @@ class Due(IntEnum):
     ARRIVAL = 1
     READY = 2
     LEAVE = 3
+    START = 4  # a run: its pods are made
+    SUSPEND = 5  # a run: its pods are deleted
+    GONE = 6  # a pod that was deleted has ended
+    RELEASE = 7  # a run: the end of its pods is seen
+    COMPLETE = 8  # a run: the end of its work is seen
+    SEEN = 9  # a run: the readiness of its pods is seen
 
 
 @dataclass(slots=True, kw_only=True)
@@ -39,14 +45,24 @@ class Run:
     done: bool = False
     failed: bool = False  # it ends, or ended, by failing
     lost_ms: int = 0  # work thrown away by stops, all attempts
+    step: tuple[int, int] | None = None  # what comes next (a Due), and when
+    seen_ms: int | None = None  # when its pods' readiness is seen
+    ending: bool = False  # its pods were deleted and have not all ended
 
     def all_ready(self) -> bool:
         """Return whether every pod of the run is ready."""
         return len(self.ready) == len(self.pods)
 
+    def step_due(self) -> int | None:
+        """Return what comes next, or None when nothing is under way."""
+        return self.step[0] if self.step is not None else None
+
     def memory(self) -> list[Any]:
-        """Return plain values from which `from_memory` makes this run again."""
-        return [
+        """Return plain values from which `from_memory` makes this run again.
+
+        What is under way comes last and only when something is.
+        """
+        values = [
             self.attempt,
             self.active,
             [list(key) for key in self.pods],
@@ -60,12 +76,16 @@ class Run:
             self.failed,
             self.lost_ms,
         ]
+        if self.step is not None or self.seen_ms is not None or self.ending:
+            values.append([self.step, self.seen_ms, self.ending])
+        return values
 
     @classmethod
     def from_memory(cls, owner: Key, values: list[Any]) -> Run:
         """Return the run that wrote these values."""
         attempt, active, pods, made, waiting, ready, *rest = values
-        started, ready_ms, ends, done, failed, lost = rest
+        started, ready_ms, ends, done, failed, lost, *later = rest
+        step, seen, ending = later[0] if later else (None, None, False)
         return cls(
             owner=owner,
             attempt=attempt,
@@ -80,6 +100,9 @@ class Run:
             done=done,
             failed=failed,
             lost_ms=lost,
+            step=(step[0], step[1]) if step else None,
+            seen_ms=seen,
+            ending=ending,
         )
 
 

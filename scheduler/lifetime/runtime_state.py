@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from scheduler import durations
 from scheduler.decisions import Decision
+from scheduler.latencies import StepTimes
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Run, Timers
 from scheduler.records.annotations import Timing, read_timing
@@ -65,6 +66,7 @@ class RuntimeState:
         self.default_runtime_ms = durations.milliseconds(simulation.default_runtime)
         self.pod_start_ms = simulation.pod_start_ms
         self.places_pods = simulation.nodes_schedule
+        self.steps = StepTimes(context, policy)
         self.runs: dict[Key, Run] = {}
         self.timers = Timers()
         self.future: dict[Key, int] = {}  # not arrived yet -> when
@@ -73,6 +75,7 @@ class RuntimeState:
         self.owners: dict[Key, Key] = {}  # pod -> owner of its run
         self.placed: dict[Key, str] = {}  # pod -> node
         self.leaving: dict[Key, tuple[int, int]] = {}  # pod -> since, at
+        self.terminating: dict[Key, int] = {}  # deleted pod -> ends at
         self.nodes: set[Key] = set()
         self.used: dict[str, int] = {}  # key text -> times the name was freed
 

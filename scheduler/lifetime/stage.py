@@ -21,6 +21,7 @@ from scheduler.lifetime.runtime_state import (
 from scheduler.lifetime.taint_eviction import TaintEviction
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Policy
+from scheduler.records.spans import NEVER
 from scheduler.stage import Context
 
 #: Kinds that arrive, in the order in which one instant takes them up: owners
@@ -28,6 +29,7 @@ from scheduler.stage import Context
 ARRIVING = (NODE, *JOB_KINDS, WORKLOAD, "PodGroup", POD, CHANGE)
 _RANK = {kind: rank for rank, kind in enumerate(ARRIVING)}
 OWNERS = frozenset({*JOB_KINDS, WORKLOAD})
+_STEPS = (Due.START, Due.SUSPEND, Due.RELEASE, Due.COMPLETE)
 
 
 class Lifetime(TaintEviction):
@@ -80,6 +82,7 @@ class Lifetime(TaintEviction):
         owner = self.owners.pop(key, None)
         self.placed.pop(key, None)
         self.leaving.pop(key, None)
+        self.terminating.pop(key, None)
         if owner is not None and owner != key:
             self._pod_gone(owner, key)
         self.arrived.discard(key)
@@ -99,6 +102,8 @@ class Lifetime(TaintEviction):
             memory["fresh"] = True
         if (leaving := self.leaving.get(obj.key)) is not None:
             memory["leaves"] = list(leaving)
+        if (ends := self.terminating.get(obj.key)) is not None:
+            memory["ends"] = ends
         if memory:
             obj.memory[self.name] = memory
         else:
@@ -186,9 +191,15 @@ class Lifetime(TaintEviction):
             return self.future.get(key) == at
         if due == Due.LEAVE:
             return key in self.leaving and self.leaving[key][1] == at
+        if due == Due.GONE:
+            return self.terminating.get(key) == at
         run = self.runs.get(self.owners.get(key, key))
+        if due in _STEPS:
+            return run is not None and run.step == (due, at)
         if run is None or not run.active:
             return False
+        if due == Due.SEEN:
+            return run.seen_ms == at
         if due == Due.FINISH:
             return run.ends_ms == at and run.attempt == attempt
         return run.waiting.get(key) == at
@@ -201,8 +212,25 @@ class Lifetime(TaintEviction):
             self.host.introduce(self.host.objects[key])
         elif due == Due.LEAVE:
             self.drive_off(key)
+        elif due == Due.GONE:
+            self._end_terminated(key)
+        elif due in _STEPS:
+            self._step(due, self.runs[key])
+        elif due == Due.SEEN:
+            self._see_ready(self.runs[key])
         else:
             self._ready(self.runs[self.owners.get(key, key)], key)
+
+    def _step(self, due: Due, run: Run) -> None:
+        """Take the step of a run that is due."""
+        if due == Due.START:
+            self.jobs.resume(self.host.objects[run.owner])
+        elif due == Due.SUSPEND:
+            self._suspend(run)
+        elif due == Due.RELEASE:
+            self._release(run)
+        else:
+            self._complete(run)
 
     def _take_up(self, obj: Object) -> None:
         """Begin an object's time, once; a known one was edited."""
@@ -239,8 +267,20 @@ class Lifetime(TaintEviction):
 
     def _evicted(self, decision: Evict | Preempt) -> None:
         key = decision.subject
-        if key.kind == POD:
+        if key.kind != POD:
+            return
+        if key in self.placed and self.steps.takes_time("termination"):
+            self._lose_gracefully(key)
+        else:
             self.lose_pod(key)
+
+    def _lose_gracefully(self, pod: Key) -> None:
+        """Let a preempted pod end; its node is full until it has."""
+        owner = self.owners.get(pod, pod)
+        run = self.runs.get(owner)
+        if run is not None and run.active:
+            self._lose_work(run)
+        self.terminate(pod)
 
     def _bound(self, decision: Bind) -> None:
         pod = decision.subject
@@ -283,6 +323,9 @@ class Lifetime(TaintEviction):
             since, at = memory["leaves"]
             self.leaving[key] = since, at
             self.timers.add(at, Due.LEAVE, key)
+        if "ends" in memory:
+            self.terminating[key] = memory["ends"]
+            self.timers.add(memory["ends"], Due.GONE, key)
         if "run" in memory:
             self._restore_run(Run.from_memory(key, memory["run"]))
         self.jobs.note(obj)
@@ -291,5 +334,10 @@ class Lifetime(TaintEviction):
         self.runs[run.owner] = run
         if run.ends_ms is not None:
             self.timers.add(run.ends_ms, Due.FINISH, run.owner, run.attempt)
+        if run.step is not None:
+            self.timers.add(run.step[1], Due(run.step[0]), run.owner)
+        if run.seen_ms is not None:
+            self.timers.add(run.seen_ms, Due.SEEN, run.owner)
         for pod, at in run.waiting.items():
-            self.timers.add(at, Due.READY, pod, run.attempt)
+            if at < NEVER:
+                self.timers.add(at, Due.READY, pod, run.attempt)

@@ -12,6 +12,7 @@ from scheduler.lifetime.runtime_state import (
     RuntimeState,
 )
 from scheduler.records.objects import Key, Object
+from scheduler.records.spans import NEVER
 
 
 class RunStarting(RuntimeState):
@@ -29,6 +30,7 @@ class RunStarting(RuntimeState):
         run = self.run_of(owner.key)
         if run.active or run.done:
             return
+        run.step = None
         run.attempt += 1
         run.active = True
         run.started_ms = self.context.now_ms
@@ -39,6 +41,24 @@ class RunStarting(RuntimeState):
             self._make_pods(run, owner, pod_sets)
         else:
             self._wait_ready(run, owner.key)
+
+    def creation(self, workload: Key) -> int:
+        """Return how long (ms) it takes until a job's Workload is made."""
+        return self.steps.draw("workload_creation", str(workload))
+
+    def start_later(self, owner: Object) -> bool:
+        """Let the job of an admitted owner be resumed in a while.
+
+        Returns False when that takes no time: it starts at once.
+        """
+        run = self.run_of(owner.key)
+        delay = self.steps.draw("job_start", str(owner.key), run.attempt)
+        if not delay or run.active or run.done:
+            return False
+        run.step = int(Due.START), self.context.now_ms + delay
+        self.timers.add(run.step[1], Due.START, owner.key)
+        self._touch(owner.key)
+        return True
 
     def _make_pods(
         self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]
@@ -81,11 +101,14 @@ class RunStarting(RuntimeState):
         obj = self.host.objects[run.owner]
         span = self.timing(obj).ready_after
         delay = self.pod_start_ms
+        delay += self.steps.draw("pod_start", str(key), run.attempt)
         if span is not None:
             delay += span.draw(self.context.seed, "ready", str(key), run.attempt)
         at = self.context.now_ms + delay
         run.waiting[key] = at
         self._touch(run.owner)
+        if delay >= NEVER:
+            return
         if delay:
             self.timers.add(at, Due.READY, key, run.attempt)
         else:
@@ -113,6 +136,16 @@ class RunStarting(RuntimeState):
         if length is not None:
             run.ends_ms = self.context.now_ms + length
             self.timers.add(run.ends_ms, Due.FINISH, run.owner, run.attempt)
+        delay = self.steps.draw("readiness", str(run.owner), run.attempt)
+        if delay:
+            run.seen_ms = self.context.now_ms + delay
+            self.timers.add(run.seen_ms, Due.SEEN, run.owner)
+        else:
+            self._tell_ready(run, True)
+
+    def _see_ready(self, run: Run) -> None:
+        run.seen_ms = None
+        self._touch(run.owner)
         self._tell_ready(run, True)
 
     def _tell_ready(self, run: Run, ready: bool) -> None:

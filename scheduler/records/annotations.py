@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scheduler import durations, streams
 from scheduler.errors import QuantityError
+from scheduler.records.spans import Span, read_span
 
 PREFIX = "quotalab.dev/"
 ARRIVAL = PREFIX + "arrival"
@@ -16,26 +15,6 @@ READY_AFTER = PREFIX + "ready-after"
 FAILS_AFTER = PREFIX + "fails-after"
 RECREATE = PREFIX + "recreate"
 KNOWN = (ARRIVAL, RUNTIME, READY_AFTER, FAILS_AFTER, RECREATE)
-
-_DRAWN = re.compile(r"(exp|uniform)\(([^(),]+)(?:,([^(),]+))?\)")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """A length of time, fixed or drawn from the seed; milliseconds."""
-
-    shape: str  # "fixed", "exp" or "uniform"
-    low: int  # the length, the mean, or the lower end
-    high: int = 0  # the upper end of "uniform"
-
-    def draw(self, seed: int, purpose: str, subject: str, n: int = 0) -> int:
-        """Return the length for this subject; equal draws for equal arguments."""
-        if self.shape == "exp":
-            return round(streams.exponential(seed, purpose, subject, n, mean=self.low))
-        if self.shape == "uniform":
-            share = streams.uniform(seed, purpose, subject, n)
-            return round(self.low + share * (self.high - self.low))
-        return self.low
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,30 +29,6 @@ class Timing:
 
 
 NONE = Timing()
-
-
-def read_span(text: str) -> Span:
-    """Return the span of "60s", "exp(60s)" or "uniform(10s,60s)".
-
-    Raises QuantityError that says what was expected.
-    """
-    match = _DRAWN.fullmatch(text.replace(" ", ""))
-    if match is None:
-        return Span(shape="fixed", low=_length(text))
-    if (match[1] == "uniform") != (match[3] is not None):
-        raise QuantityError(f"expected exp(MEAN) or uniform(LOW,HIGH), got {text!r}")
-    low = _length(match[2])
-    high = _length(match[3]) if match[3] else 0
-    if match[1] == "uniform" and high < low:
-        raise QuantityError(f"expected LOW no more than HIGH, got {text!r}")
-    return Span(shape=match[1], low=low, high=high)
-
-
-def _length(text: str) -> int:
-    length = durations.milliseconds(text)
-    if length < 0:
-        raise QuantityError(f"expected a length of 0 or more, got {text!r}")
-    return length
 
 
 def read_timing(annotations: Mapping[str, str]) -> Timing:

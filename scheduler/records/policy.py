@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from scheduler.errors import PolicyError
+from scheduler.records.latencies import Latencies
 
 API_VERSION = "quotalab.dev/v1"
 
@@ -67,6 +68,8 @@ class Simulation(
     start_time: str = "2026-01-01T00:00:00Z"  # the wall time of virtual 0
     nodes_schedule: bool = True  # place pods when there are Node objects
     extenders: list[ExtenderAnswers] = []
+    # Absent in what was stored before there were any: every step takes no time.
+    latencies: Latencies | msgspec.UnsetType = msgspec.UNSET
 
 
 class YuniKorn(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):

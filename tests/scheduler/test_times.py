@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from scheduler import durations, streams
 from scheduler.errors import QuantityError
-from scheduler.records.annotations import Span, read_span, read_timing
+from scheduler.records.annotations import read_timing
+from scheduler.records.spans import Span, read_span
 
 
 @pytest.mark.parametrize(
@@ -44,10 +45,10 @@ def test_a_time_with_an_offset_is_the_same_instant():
 
 
 def test_spans_are_fixed_exponential_or_uniform():
-    assert read_span("60s") == Span(shape="fixed", low=60_000)
-    assert read_span("exp(60s)") == Span(shape="exp", low=60_000)
+    assert read_span("60s") == Span(shape="fixed", values=(60_000,))
+    assert read_span("exp(60s)") == Span(shape="exp", values=(60_000,))
     assert read_span("uniform(10s, 60s)") == Span(
-        shape="uniform", low=10_000, high=60_000
+        shape="uniform", values=(10_000, 60_000)
     )
 
 

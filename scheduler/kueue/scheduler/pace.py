@@ -1,0 +1,76 @@
+"""When the next admission cycle may begin, and when the parked are woken.
+
+A cycle takes time, and Kueue collects requests to re-activate parked workloads
+for a second. Without latencies both happen at the instant that asks for them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler.latencies import StepTimes
+
+#: Cycles in a row that move nothing, after which none would until something does.
+QUIET_CYCLES = 2
+
+
+class Pace:
+    """The clock of the admission cycles, and one timer per tree to be woken."""
+
+    def __init__(self, steps: StepTimes | None) -> None:
+        self.steps = steps
+        self.paced = steps is not None and steps.takes_time("scheduling_cycle")
+        self.collects = steps is not None and steps.takes_time("reactivation")
+        self.next_ms = 0
+        self.quiet = 0
+        self.wakes: dict[str, tuple[int, str]] = {}  # tree -> when, who asked
+
+    def stir(self) -> None:
+        """Note that something changed: cycles may decide anew."""
+        self.quiet = 0
+
+    def due(self, now_ms: int, *, heads: bool) -> int | None:
+        """Return the next instant (ms) with a cycle or a re-activation, or None."""
+        dues = [at for at, _ in self.wakes.values()]
+        if self.paced and heads and self.quiet < QUIET_CYCLES:
+            dues.append(max(now_ms, self.next_ms))
+        return min(dues, default=None)
+
+    def ready(self, now_ms: int) -> bool:
+        """Return whether a cycle may begin now."""
+        return self.quiet < QUIET_CYCLES and self.next_ms <= now_ms
+
+    def ran(self, now_ms: int, cycle: int, *, admitted: bool, moved: bool) -> None:
+        """Note that cycle number `cycle` began now, and what came of it."""
+        assert self.steps is not None
+        length = self.steps.draw("scheduling_cycle", "", cycle)
+        if admitted:
+            length += self.steps.draw("admission", "", cycle)
+        self.next_ms = now_ms + max(1, length)
+        self.quiet = 0 if moved else self.quiet + 1
+
+    def ask(self, tree: str, queue: str, now_ms: int) -> None:
+        """Let the parked of a tree be woken in a while, once for all who ask."""
+        if tree not in self.wakes and self.steps is not None:
+            delay = self.steps.draw("reactivation", tree, now_ms)
+            self.wakes[tree] = now_ms + delay, queue
+
+    def woken(self, now_ms: int) -> list[str]:
+        """Return whose trees are to be woken by now, and forget them."""
+        due = sorted(tree for tree, (at, _) in self.wakes.items() if at <= now_ms)
+        return [self.wakes.pop(tree)[1] for tree in due]
+
+    def dump(self) -> dict[str, Any]:
+        """Return plain values; nothing when cycles take no time."""
+        kept: dict[str, Any] = {}
+        if self.paced:
+            kept["pace"] = [self.next_ms, self.quiet]
+        if self.wakes:
+            kept["wakes"] = {t: list(self.wakes[t]) for t in sorted(self.wakes)}
+        return kept
+
+    def load(self, kept: dict[str, Any]) -> None:
+        """Take back what `dump` returned."""
+        self.next_ms, self.quiet = kept.get("pace") or (0, 0)
+        wakes = kept.get("wakes") or {}
+        self.wakes = {tree: (at, queue) for tree, (at, queue) in wakes.items()}

@@ -1,0 +1,47 @@
+"""How long a step takes here and now, drawn from the seed."""
+
+from __future__ import annotations
+
+import msgspec
+
+from scheduler.errors import PolicyError, QuantityError
+from scheduler.records.latencies import Latencies
+from scheduler.records.policy import Policy
+from scheduler.records.spans import Span, read_span
+from scheduler.stage import Context
+
+
+class StepTimes:
+    """The latencies of a policy; a policy without any lets steps take no time.
+
+    Draws are one stream per kind of step and subject. Raises PolicyError for a
+    length that cannot be read.
+    """
+
+    def __init__(self, context: Context, policy: Policy) -> None:
+        self.context = context
+        given = policy.spec.simulation.latencies
+        known = Latencies() if isinstance(given, msgspec.UnsetType) else given
+        self.spans: dict[str, Span] = {}
+        for step in Latencies.__struct_fields__:
+            span = _read(step, getattr(known, step))
+            if not span.zero:
+                self.spans[step] = span
+
+    def takes_time(self, *steps: str) -> bool:
+        """Return whether any of these steps takes time."""
+        return any(step in self.spans for step in steps)
+
+    def draw(self, step: str, subject: str, n: int = 0) -> int:
+        """Return how long (ms) this step takes for the subject's draw `n`."""
+        span = self.spans.get(step)
+        if span is None:
+            return 0
+        return span.draw(self.context.seed, f"latency {step}", subject, n)
+
+
+def _read(step: str, text: str) -> Span:
+    try:
+        return read_span(text)
+    except QuantityError as error:
+        raise PolicyError(f"policy: simulation.latencies.{step}: {error}") from error
