@@ -1,0 +1,3 @@
+"""Recordings of a real control plane: read, measured and run again."""
+
+from __future__ import annotations
