@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -12,6 +12,7 @@ from scheduler import durations
 from scheduler.errors import SchedulerError
 
 Item = dict[str, Any]
+_Found = TypeVar("_Found")
 Attempts = dict[str, tuple[float, int]]  # result -> (seconds, how many)
 _US_PER_MS = 1000
 
@@ -123,7 +124,7 @@ def read_attempts(text: str) -> Attempts:
 _ATTEMPTS = "kueue_admission_attempt_duration_seconds_"
 
 
-def _decode(data: bytes, kind: Any, place: str) -> Any:
+def _decode(data: bytes, kind: type[_Found], place: str) -> _Found:
     try:
         return msgspec.json.decode(data, type=kind)
     except msgspec.MsgspecError as error:
