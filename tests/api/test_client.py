@@ -24,6 +24,7 @@ def server(shared_house: DefaultRun) -> Client:
 def test_a_sandbox_is_made_stepped_read_and_deleted(server):
     made = server.create(files=FILES, title="By the client", seed=1)
     key = made["id"]
+    server.operations.speed(key, {"speed": 0})
     assert server.step(key, 3)["tick"] == 3
     assert server.table(key, "clusterqueues")
     assert any(event["type"] == "Admit" for event in server.events(key, limit=7))
@@ -40,6 +41,7 @@ def test_two_runs_of_one_seed_have_one_hash(server):
     hashes = set()
     for _ in range(2):
         made = server.create(files=FILES, seed=7)
+        server.operations.speed(made["id"], {"speed": 0})
         server.step(made["id"], 5)
         hashes.add(server.hash(made["id"]))
     assert len(hashes) == 1
@@ -48,6 +50,7 @@ def test_two_runs_of_one_seed_have_one_hash(server):
 def test_every_operation_can_be_called_by_its_own_name(server):
     made = server.operations.sandboxes_create({"scenario": "classical-reclaim"})
     key = made["id"]
+    server.operations.speed(key, {"speed": 0})
     server.step(key, 40)
     events = server.operations.events_read(key, type="Preempt")["items"]
     place = f"{events[0]['revision']}.{events[0]['seq']}"
