@@ -11,6 +11,9 @@ FINISHED = "Finished"
 PODS_READY = "PodsReady"
 DEACTIVATION_TARGET = "DeactivationTarget"
 
+#: The event of a job for which no Workload can be made.
+NO_WORKLOAD = "ErrWorkloadCompose"
+
 IN_CLUSTER_QUEUE = "InClusterQueue"
 IN_COHORT_RECLAMATION = "InCohortReclamation"
 IN_COHORT_FAIR_SHARING = "InCohortFairSharing"

@@ -10,7 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from scheduler import registry
+from scheduler.errors import ManifestError
 from scheduler.kueue.configuration import read_configuration
+from scheduler.manifests.jobs import Surroundings
 from scheduler.manifests.unsimulated import unsimulated
 from scheduler.world import World
 
@@ -53,24 +56,23 @@ def _of_object(kind: str, manifest: Manifest, stack: str) -> Iterator[str]:
     for path, note in unsimulated(manifest):
         if stack == "kueue":
             yield f"{kind} {path.rpartition('.')[2]}: {note}"
-    for pod in _pod_specs(kind, manifest.get("spec") or {}):
+    for pod in _pod_specs(kind, manifest):
         yield from _of_pod(pod, stack)
 
 
-def _pod_specs(kind: str, spec: Manifest) -> Iterator[Manifest]:
+def _pod_specs(kind: str, manifest: Manifest) -> Iterator[Manifest]:
     """Yield the pod specs that an object of this kind stands for."""
-    match kind:
-        case "Pod":
-            yield spec
-        case "Job":
-            yield from _templates([spec])
-        case "Workload":
-            yield from _templates(spec.get("podSets") or ())
-        case "JobSet":
-            jobs = spec.get("replicatedJobs") or ()
-            yield from _templates(_inner(job.get("template")) for job in jobs)
-        case _:
-            pass
+    spec = manifest.get("spec") or {}
+    if kind == "Pod":
+        yield spec
+    elif kind == "Workload":
+        yield from _templates(spec.get("podSets") or ())
+    elif any(entry.name == kind for entry in registry.entries("job-kind")):
+        try:
+            job_kind = registry.lookup("job-kind", kind)
+            yield from _templates(job_kind.pod_sets(manifest, Surroundings()))
+        except ManifestError:
+            pass  # refers to something that is not there; said when it arrives
 
 
 def _templates(holders: Iterable[Manifest]) -> Iterator[Manifest]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from scheduler.decisions import Finish
+from scheduler import reasons
+from scheduler.decisions import Fail, Finish
 from scheduler.lifetime import status
 from scheduler.lifetime.runs import Due, Run
 from scheduler.lifetime.runtime_state import POD
@@ -51,6 +52,12 @@ class RunEnding(RunStarting):
         reason = "Failed" if run.failed else "Succeeded"
         now = self.context.now_ms
         self._emit(Finish(at_ms=now, subject=run.owner, reason=reason))
+
+    def emit_refused(self, job: Key, problem: str) -> None:
+        """Report that a job gets no Workload, and why."""
+        now = self.context.now_ms
+        reason = reasons.NO_WORKLOAD
+        self._emit(Fail(at_ms=now, subject=job, reason=reason, message=problem))
 
     def _drop_pods(self, run: Run, *, ended: bool = False) -> None:
         """Part from the run's pods: its own are deleted, given ones stay or return."""

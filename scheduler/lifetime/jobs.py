@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from scheduler import registry
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 #: A Job admitted with fewer pods also does that much less work.
 EQUAL_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
 ADMISSION_GATE = "kueue.x-k8s.io/admission"
+#: What a TrainJob's podSets come from.
+_CLASSES = ("PriorityClass", "WorkloadPriorityClass")
+RUNTIMES = ("ClusterTrainingRuntime", "TrainingRuntime")
 _GROUP_KIND = "Pod"
 _OWNERS = frozenset({*JOB_KINDS, "Workload"})
 
@@ -44,6 +47,8 @@ class Jobs:
         self.host = lifetime.host
         self.classes: dict[str, dict[str, Any]] = {}
         self.workload_classes: dict[str, int] = {}
+        self.runtimes: dict[Key, dict[str, Any]] = {}
+        self.refused: dict[Key, None] = {}  # have no Workload for want of a class
         self.groups: dict[tuple[str, str], dict[Key, None]] = {}
         self.runtime_classes: dict[str, dict[str, Any]] = {}
         self.limit_ranges: dict[Key, dict[str, Any]] = {}
@@ -52,6 +57,10 @@ class Jobs:
 
     def note(self, obj: Object) -> None:
         """Keep what other objects look up by name."""
+        if obj.memory.get("job", {}).get("refused"):
+            self.refused[obj.key] = None
+        if obj.key.kind in (*_CLASSES, *RUNTIMES):
+            self.lifetime.fresh.update(self.refused)
         if obj.key.kind == "PriorityClass":
             self.classes[obj.key.name] = obj.manifest
         elif obj.key.kind == "WorkloadPriorityClass":
@@ -60,6 +69,8 @@ class Jobs:
             self.runtime_classes[obj.key.name] = obj.manifest
         elif obj.key.kind == "LimitRange":
             self.limit_ranges[obj.key] = obj.manifest
+        elif obj.key.kind in RUNTIMES:
+            self.runtimes[obj.key] = obj.manifest
         elif obj.key.kind == "Pod" and (name := self._group(obj)[0]):
             group = self.groups.setdefault((obj.key.namespace, name), {})
             group[obj.key] = None
@@ -72,6 +83,7 @@ class Jobs:
         if key.kind == "RuntimeClass":
             self.runtime_classes.pop(key.name, None)
         self.limit_ranges.pop(key, None)
+        self.runtimes.pop(key, None)
         for group in self.groups.values():
             group.pop(key, None)
         if key.kind in JOB_KINDS:
@@ -79,12 +91,14 @@ class Jobs:
                 self.host.delete(workload)
 
     def _workloads_of(self, job: Key) -> list[Key]:
+        """Return the Workloads that were made of a job, or that came with it."""
         obj = self.host.objects.get(job)
         if obj is None:
             return []
-        name = obj.memory.get("job", {}).get("workload", "")
-        key = Key("Workload", job.namespace, name)
-        return [key] if key in self.host.objects else []
+        memory = obj.memory.get("job", {})
+        names = memory.get("workloads") or [memory.get("workload", "")]
+        keys = [Key("Workload", job.namespace, name) for name in names]
+        return [key for key in keys if key in self.host.objects]
 
     def kind_of(self, obj: Object) -> JobKind:
         """Return the job kind that enrolled for this object's kind."""
@@ -94,19 +108,18 @@ class Jobs:
     def surroundings(self) -> Surroundings:
         """Return what a job kind may look up."""
         integrations = self.host.policy.spec.kueue.get("integrations") or {}
-        default = next(
-            (
-                name
-                for name, m in sorted(self.classes.items())
-                if m.get("globalDefault")
-            ),
-            "",
-        )
+        defaults = [
+            (int(manifest.get("value", 0)), name)
+            for name, manifest in self.classes.items()
+            if manifest.get("globalDefault")
+        ]
+        default = min(defaults)[1] if defaults else ""
         return Surroundings(
             workload_priorities=self.workload_classes,
             priorities={n: int(m.get("value", 0)) for n, m in self.classes.items()},
             default_priority=default,
             labels_to_copy=tuple(integrations.get("labelKeysToCopy") or ()),
+            runtimes=self.runtimes,
         )
 
     # -- arriving --------------------------------------------------------
@@ -174,10 +187,63 @@ class Jobs:
 
     def _take_up_job(self, job: Object) -> None:
         kind = self.kind_of(job)
-        if self._managed(job):
-            self._give_workload(job, kind.workload(job.manifest, self.surroundings()))
-        elif not kind.suspended_by_user(job.manifest) and self.lifetime.placement():
-            self.lifetime.start(job, kind.pod_sets(job.manifest))
+        if owner_key(job, _OWNERS) in self.host.objects:
+            return  # what made it has the Workload, or the run
+        if not self._managed(job):
+            if not kind.suspended_by_user(job.manifest) and self.lifetime.placement():
+                pod_sets = kind.pod_sets(job.manifest, self.surroundings())
+                self.lifetime.start(job, pod_sets)
+        elif not self._adopt_workloads(job):
+            self._compose(
+                job, lambda: kind.workloads(job.manifest, self.surroundings())
+            )
+
+    def _compose(self, job: Object, make: Callable[[], list[dict[str, Any]]]) -> None:
+        """Put the Workloads of a job, or say why there are none.
+
+        A job that names a class or runtime that does not exist gets none until
+        that arrives. Source: docs/semantics/kueue-jobs.md#priority-of-the-workload
+        """
+        try:
+            manifests = make()
+        except ManifestError as error:
+            self.refused[job.key] = None
+            job.memory["job"] = {"refused": True}
+            self.lifetime.emit_refused(job.key, str(error))
+            return
+        self.refused.pop(job.key, None)
+        self._give_workloads(job, manifests)
+
+    def _adopt_workloads(self, job: Object) -> bool:
+        """Take the Workloads that came with a job as its own; False if none did.
+
+        A uid decides where both sides have one. Costs a look at each Workload
+        of the world, once per job that was given.
+        """
+        if self._workloads_of(job.key):
+            return False
+        names = sorted(
+            key.name
+            for key, obj in self.host.objects.items()
+            if key.kind == "Workload"
+            and key.namespace == job.key.namespace
+            and _owned_by(obj, job)
+        )
+        if names:
+            job.memory["job"] = {"workload": names[0], "workloads": names}
+        return bool(names)
+
+    def _give_workloads(self, job: Object, manifests: list[dict[str, Any]]) -> None:
+        """Put the Workloads of a job; those of a smaller edit of it go."""
+        before = set(self._workloads_of(job.key))
+        for manifest in manifests:
+            self._give_workload(job, manifest)
+        names = [manifest["metadata"]["name"] for manifest in manifests]
+        if len(names) != 1:
+            job.memory["job"] = {"workload": "", "workloads": names}
+        kept = {Key("Workload", job.key.namespace, name) for name in names}
+        for key in sorted(before - kept):
+            self.host.delete(key)
 
     def _give_workload(self, job: Object, manifest: dict[str, Any]) -> None:
         """Put the Workload of a job (or pod group); again when the job was edited."""
@@ -239,7 +305,9 @@ class Jobs:
         name, total = self._group(pod)
         if not name:
             around = self.surroundings()
-            self._give_workload(pod, self.kind_of(pod).workload(pod.manifest, around))
+            self._compose(
+                pod, lambda: self.kind_of(pod).workloads(pod.manifest, around)
+            )
             return
         members = self.groups.get((pod.key.namespace, name), {})
         if len(members) < total:
@@ -350,6 +418,16 @@ class Jobs:
 
     # -- afterwards ------------------------------------------------------
 
+    def serves(self, owner: Object) -> bool:
+        """Return whether it never ends by itself: a service, not a job."""
+        found = owner.key
+        if owner.key.kind == "Workload":
+            found = owner_key(owner, frozenset(JOB_KINDS)) or owner.key
+        if found.kind not in JOB_KINDS:
+            return False
+        kind: JobKind = registry.lookup("job-kind", found.kind)
+        return kind.endless
+
     def waves(self, owner: Object) -> int:
         """Return how many times the pods of this owner run one after another."""
         job = owner
@@ -424,8 +502,18 @@ class Jobs:
         if owner.key.kind == "Workload":
             pod_sets = self._assigned(owner) if self.host.kueue else _pod_sets(owner)
         else:
-            pod_sets = self.kind_of(owner).pod_sets(owner.manifest)
+            pod_sets = self.kind_of(owner).pod_sets(owner.manifest, self.surroundings())
         self.lifetime.fill_up(run, owner, pod_sets)
+
+
+def _owned_by(obj: Object, job: Object) -> bool:
+    """Return whether an object's ownerReference is to this job."""
+    for reference in obj.metadata.get("ownerReferences") or []:
+        if reference.get("kind") == job.key.kind:
+            if reference.get("uid") and job.uid:
+                return str(reference["uid"]) == job.uid
+            return str(reference.get("name")) == job.key.name
+    return False
 
 
 _ENDED = ("Succeeded", "Failed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from scheduler import durations
+from scheduler import durations, registry
 from scheduler.decisions import Decision
 from scheduler.latencies import StepTimes
 from scheduler.lifetime.pods import owner_key
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 WORKLOAD = "Workload"
 POD = "Pod"
 NODE = "Node"
-JOB_KINDS = ("Job", "JobSet")
+#: Every kind that enrolled as a job, but Pods, which are theirs.
+JOB_KINDS = tuple(
+    entry.name for entry in registry.entries("job-kind") if entry.name != POD
+)
 
 
 class Host(Protocol):

@@ -160,7 +160,7 @@ class RunStarting(RuntimeState):
         length: int | None = self.default_runtime_ms
         if timing.runtime is not None:
             length = timing.runtime.draw(seed, "runtime", subject)
-        elif timing.recreate:
+        elif timing.recreate or self.jobs.serves(obj):
             length = None
         if length is not None:
             length *= self.jobs.waves(obj)

@@ -75,7 +75,6 @@ _CLUSTER_WIDE = frozenset(
 )
 
 _NO_CHECKS = "admission checks are not simulated; admission goes on without them"
-_NO_JOB = "this job kind does not become a Workload yet; give a Workload for it"
 _NO_CONTROLLER = "its controller is not simulated; give the Pods or Jobs it makes"
 _SPREADS = f"{_NO_CONTROLLER}; its pods are spread by default"
 _SERVES = "read for one thing: the pods that it selects are spread by default"
@@ -147,6 +146,34 @@ TABLE: tuple[Kind, ...] = (
     ),
     _simulated("Job", "batch", ("v1",), "jobs"),
     _simulated("JobSet", "jobset.x-k8s.io", ("v1alpha2",), "jobsets"),
+    *(
+        _simulated(kind, "kubeflow.org", ("v1",), f"{kind.lower()}s")
+        for kind in ("PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob")
+    ),
+    _simulated("MPIJob", "kubeflow.org", ("v2beta1", "v1"), "mpijobs"),
+    _simulated("TrainJob", "trainer.kubeflow.org", ("v1alpha1",), "trainjobs"),
+    _simulated(
+        "ClusterTrainingRuntime",
+        "trainer.kubeflow.org",
+        ("v1alpha1",),
+        "clustertrainingruntimes",
+        namespaced=False,
+    ),
+    _simulated(
+        "TrainingRuntime", "trainer.kubeflow.org", ("v1alpha1",), "trainingruntimes"
+    ),
+    _simulated("RayCluster", "ray.io", ("v1", "v1alpha1"), "rayclusters"),
+    _simulated("RayJob", "ray.io", ("v1", "v1alpha1"), "rayjobs"),
+    _simulated("RayService", "ray.io", ("v1", "v1alpha1"), "rayservices"),
+    _simulated(
+        "SparkApplication", "sparkoperator.k8s.io", ("v1beta2",), "sparkapplications"
+    ),
+    _simulated("AppWrapper", "workload.codeflare.dev", ("v1beta2",), "appwrappers"),
+    _simulated("Deployment", "apps", ("v1",), "deployments"),
+    _simulated("StatefulSet", "apps", ("v1",), "statefulsets"),
+    _simulated(
+        "LeaderWorkerSet", "leaderworkerset.x-k8s.io", ("v1",), "leaderworkersets"
+    ),
     _simulated("PodGroup", "scheduling.x-k8s.io", ("v1alpha1",), "podgroups"),
     _simulated("PodDisruptionBudget", "policy", ("v1",), "poddisruptionbudgets"),
     Kind(
@@ -183,36 +210,9 @@ TABLE: tuple[Kind, ...] = (
         "topologies",
         "topology-aware scheduling is not simulated",
     ),
-    _kept("Deployment", "apps", "v1", "deployments", _NO_CONTROLLER),
     _kept("ReplicaSet", "apps", "v1", "replicasets", _SPREADS),
-    _kept("StatefulSet", "apps", "v1", "statefulsets", _SPREADS),
     _kept("DaemonSet", "apps", "v1", "daemonsets", _NO_CONTROLLER),
     _kept("CronJob", "batch", "v1", "cronjobs", _NO_CONTROLLER),
-    _kept("MPIJob", "kubeflow.org", "v2beta1", "mpijobs", _NO_JOB),
-    _kept("PyTorchJob", "kubeflow.org", "v1", "pytorchjobs", _NO_JOB),
-    _kept("TFJob", "kubeflow.org", "v1", "tfjobs", _NO_JOB),
-    _kept("XGBoostJob", "kubeflow.org", "v1", "xgboostjobs", _NO_JOB),
-    _kept("PaddleJob", "kubeflow.org", "v1", "paddlejobs", _NO_JOB),
-    _kept("JAXJob", "kubeflow.org", "v1", "jaxjobs", _NO_JOB),
-    _kept("TrainJob", "trainer.kubeflow.org", "v1alpha1", "trainjobs", _NO_JOB),
-    _kept("RayJob", "ray.io", "v1", "rayjobs", _NO_JOB),
-    _kept("RayCluster", "ray.io", "v1", "rayclusters", _NO_JOB),
-    _kept("RayService", "ray.io", "v1", "rayservices", _NO_JOB),
-    _kept("AppWrapper", "workload.codeflare.dev", "v1beta2", "appwrappers", _NO_JOB),
-    _kept(
-        "LeaderWorkerSet",
-        "leaderworkerset.x-k8s.io",
-        "v1",
-        "leaderworkersets",
-        _NO_JOB,
-    ),
-    _kept(
-        "SparkApplication",
-        "sparkoperator.k8s.io",
-        "v1beta2",
-        "sparkapplications",
-        _NO_JOB,
-    ),
     _kept("Service", "", "v1", "services", _SERVES),
     _kept("ServiceAccount", "", "v1", "serviceaccounts", _NOT_SCHEDULED),
     _kept("Secret", "", "v1", "secrets", _NOT_SCHEDULED),

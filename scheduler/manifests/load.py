@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from scheduler.errors import ManifestError, Place, QuantityError, SchedulerError
-from scheduler.manifests import changes, kinds, kubernetes, kueue, yunikorn
+from scheduler.manifests import changes, job_shapes, kinds, kubernetes, kueue, yunikorn
 from scheduler.manifests.documents import (
     DEFAULT_LIMITS,
     Document,
@@ -23,6 +23,7 @@ from scheduler.records.objects import Key, Object
 Check = Callable[[Document], dict[str, Any]]
 CHECKS: Mapping[str, Check] = {
     **kubernetes.CHECKS,
+    **job_shapes.CHECKS,
     **kueue.CHECKS,
     "Change": changes.check_change,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from scheduler import registry
 from scheduler.errors import Place
 from scheduler.manifests.documents import Document
 from scheduler.manifests.load import Finding
@@ -50,8 +51,10 @@ _EFFECTS = {
     "ResourceFlavor": "the ClusterQueue stays inactive until it does",
     "ClusterQueue": "its workloads wait until it does",
     "LocalQueue": "the workload waits until it does",
-    "PriorityClass": "the priority is 0",
-    "WorkloadPriorityClass": "the priority is 0",
+    "PriorityClass": "a job that names it gets no Workload until it does",
+    "WorkloadPriorityClass": "a job that names it gets no Workload until it does",
+    "ClusterTrainingRuntime": "the TrainJob gets no Workload until it does",
+    "TrainingRuntime": "the TrainJob gets no Workload until it does",
 }
 
 
@@ -67,10 +70,23 @@ def _names(key: Key, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
         case "Workload":
             if name := spec.get("queueName"):
                 yield "spec.queueName", Key("LocalQueue", key.namespace, str(name))
-        case "Job" | "JobSet" | "Pod":
+        case kind if kind in _job_kinds():
             yield from _labels(key, manifest)
+            if kind == "TrainJob":
+                yield from _runtime(key, spec)
         case _:
             pass
+
+
+def _job_kinds() -> frozenset[str]:
+    return frozenset(entry.name for entry in registry.entries("job-kind"))
+
+
+def _runtime(key: Key, spec: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
+    reference = spec.get("runtimeRef") or {}
+    kind = str(reference.get("kind") or "ClusterTrainingRuntime")
+    namespace = "" if kind.startswith("Cluster") else key.namespace
+    yield "spec.runtimeRef.name", Key(kind, namespace, str(reference.get("name")))
 
 
 def _flavors(spec: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:

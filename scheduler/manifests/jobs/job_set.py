@@ -2,63 +2,94 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from scheduler.manifests.jobs import Manifest, Surroundings
-from scheduler.manifests.jobs.making import (
-    make_workload,
-    pod_template,
-    pods_at_once,
-    queue_name,
-    waves_of,
-    workload_name,
-)
+from scheduler.manifests.jobs.base import QueuedJob, pod_set
+from scheduler.manifests.jobs.making import count_of, pods_at_once, waves_of
+from scheduler.manifests.jobs.topology import JOB_INDEX, JOBSET_INDEX
 from scheduler.registry import register
 
 
-class JobSet:
-    """Source: KUEUE.md 15.3."""
+class JobSet(QueuedJob):
+    """Source: docs/semantics/kueue-jobs.md#jobset"""
 
-    def queue_name(self, manifest: Manifest) -> str:
-        """Return the LocalQueue it asks for."""
-        return queue_name(manifest)
+    succeeded = ("Completed",)
 
-    def suspended_by_user(self, manifest: Manifest) -> bool:
-        """Tell whether it is suspended with no queue to wake it."""
-        return bool(manifest["spec"].get("suspend")) and not queue_name(manifest)
-
-    def pod_sets(self, manifest: Manifest) -> list[dict[str, Any]]:
+    def pod_sets(
+        self, manifest: Manifest, around: Surroundings
+    ) -> list[dict[str, Any]]:
         """Return a podset per replicated job, of all its replicas' pods."""
-        return [
-            {
-                "name": job["name"],
-                "count": _replicas(job) * pods_at_once(_spec(job)),
-                "template": pod_template(_spec(job).get("template") or {}),
-            }
-            for job in manifest["spec"].get("replicatedJobs") or ()
-        ]
+        return replicated_pod_sets(replicated_jobs(manifest))
 
     def waves(self, manifest: Manifest) -> int:
         """Return how many times the pods of its longest job run one after another."""
-        jobs = manifest["spec"].get("replicatedJobs") or ()
-        return max((waves_of(_spec(job)) for job in jobs), default=1)
+        jobs = replicated_jobs(manifest)
+        return max((waves_of(job_spec(job)) for job in jobs), default=1)
 
-    def workload(self, manifest: Manifest, around: Surroundings) -> dict[str, Any]:
-        """Return the manifest of its Workload."""
-        return make_workload(
-            manifest,
-            around,
-            name=workload_name("jobset", manifest),
-            pod_sets=self.pod_sets(manifest),
+    def pods_ready(self, manifest: Manifest, around: Surroundings) -> bool:
+        """Return whether each of its jobs is ready or has succeeded."""
+        jobs = replicated_jobs(manifest)
+        return jobs_ready(manifest, "replicatedJobsStatus", jobs)
+
+    def reclaimable(self, manifest: Manifest, around: Surroundings) -> dict[str, int]:
+        """Return the pods of the jobs that succeeded."""
+        jobs = replicated_jobs(manifest)
+        return reclaimable_jobs(manifest, "replicatedJobsStatus", jobs)
+
+
+def replicated_jobs(manifest: Manifest) -> Sequence[Manifest]:
+    """Return the replicated jobs of a JobSet."""
+    jobs: Sequence[Manifest] = manifest["spec"].get("replicatedJobs") or ()
+    return jobs
+
+
+def replicated_pod_sets(jobs: Sequence[Manifest]) -> list[dict[str, Any]]:
+    """Return the podSets of replicated jobs, in their order."""
+    return [
+        pod_set(
+            job["name"],
+            replicas_of(job) * pods_at_once(job_spec(job)),
+            job_spec(job).get("template") or {},
+            index=JOB_INDEX,
+            sub_group=JOBSET_INDEX,
+            sub_groups=replicas_of(job),
         )
+        for job in jobs
+    ]
 
 
-def _replicas(job: Manifest) -> int:
-    replicas = job.get("replicas")
-    return 1 if replicas is None else int(replicas)
+def jobs_ready(manifest: Manifest, field: str, jobs: Sequence[Manifest]) -> bool:
+    """Return whether as many jobs are ready or done as there are replicas."""
+    found = (manifest.get("status") or {}).get(field) or ()
+    done = sum(
+        count_of(one, "ready", 0) + count_of(one, "succeeded", 0) for one in found
+    )
+    return done == sum(replicas_of(job) for job in jobs)
 
 
-def _spec(job: Manifest) -> Manifest:
+def reclaimable_jobs(
+    manifest: Manifest, field: str, jobs: Sequence[Manifest]
+) -> dict[str, int]:
+    """Return the pods of succeeded jobs by podset."""
+    found = (manifest.get("status") or {}).get(field) or ()
+    succeeded = {one["name"]: count_of(one, "succeeded", 0) for one in found}
+    pods = {
+        str(job["name"]).lower(): min(succeeded.get(job["name"], 0), replicas_of(job))
+        * pods_at_once(job_spec(job))
+        for job in jobs
+    }
+    return {name: count for name, count in pods.items() if count}
+
+
+def replicas_of(job: Manifest) -> int:
+    """Return the replicas of a replicated job; 1 when left out."""
+    return count_of(job, "replicas", 1)
+
+
+def job_spec(job: Manifest) -> Manifest:
+    """Return the spec of the Jobs that a replicated job makes."""
     spec: Manifest = job["template"]["spec"]
     return spec
 

@@ -6,12 +6,18 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+from scheduler.errors import ManifestError
 from scheduler.manifests.jobs import Surroundings
 
 Manifest = Mapping[str, Any]
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY_CLASS = "kueue.x-k8s.io/priority-class"
+#: PriorityClasses that every cluster has.
+BUILT_IN = {
+    "system-cluster-critical": 2_000_000_000,
+    "system-node-critical": 2_000_001_000,
+}
 MAX_EXECUTION = "kueue.x-k8s.io/max-exec-time-seconds"
 JOB_UID = "kueue.x-k8s.io/job-uid"
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -30,43 +36,57 @@ def annotations_of(manifest: Manifest) -> Mapping[str, str]:
 
 
 def queue_name(manifest: Manifest) -> str:
-    """Return the LocalQueue it asks for: the label, else the older annotation.
+    """Return the LocalQueue that its label asks for; "" when there is none.
 
-    Source: KUEUE.md 15.3.
+    Source: docs/semantics/kueue-jobs.md#queue-of-the-workload
     """
-    return labels_of(manifest).get(QUEUE) or annotations_of(manifest).get(QUEUE) or ""
+    return labels_of(manifest).get(QUEUE) or ""
 
 
-def workload_name(prefix: str, manifest: Manifest) -> str:
-    """Return `prefix-name-xxxxx`, the last part a stable hash of what owns it.
+def workload_name(manifest: Manifest, *, name: str = "") -> str:
+    """Return `kind-name-xxxxx`, the last part a stable hash of what owns it.
 
-    Source: KUEUE.md 15.3.
+    `name` replaces the object's own where one object has several Workloads.
+    The hash is our own: stored worlds that are run again keep their names.
+    Source: docs/semantics/kueue-jobs.md#name-of-the-workload
     """
-    metadata = manifest["metadata"]
-    name = f"{prefix}-{metadata['name']}"
-    owner = f"{manifest['kind']}/{metadata['name']}/{metadata.get('uid', '')}"
+    metadata, kind = manifest["metadata"], str(manifest["kind"])
+    name = name or str(metadata["name"])
+    owner = f"{kind}/{name}/{metadata.get('uid', '')}"
     digest = hashlib.sha256(owner.encode()).digest()
     suffix = "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in digest[:_SUFFIX])
-    return f"{name[: _LONGEST_NAME - _SUFFIX - 1]}-{suffix}"
+    prefix = f"{kind.lower()}-{name}"
+    return f"{prefix[: _LONGEST_NAME - _SUFFIX - 1]}-{suffix}"
 
 
 def priority_of(
-    manifest: Manifest, template_class: str, around: Surroundings
+    manifest: Manifest, pod_class: str, around: Surroundings
 ) -> tuple[int, dict[str, str] | None]:
     """Return the priority and the reference to where it comes from.
 
-    The label's WorkloadPriorityClass wins, then the pods' PriorityClass, then
-    the global default. Source: KUEUE.md 15.4.
+    The label's WorkloadPriorityClass wins, then `pod_class`, then the global
+    default. Raises ManifestError when a class that is named does not exist.
+    Source: docs/semantics/kueue-jobs.md#priority-of-the-workload
     """
     named = labels_of(manifest).get(PRIORITY_CLASS, "")
     if named:
-        reference = _reference("kueue.x-k8s.io", "WorkloadPriorityClass", named)
-        return around.workload_priorities.get(named, 0), reference
-    named = template_class or around.default_priority
+        value = _value(manifest, "WorkloadPriorityClass", named, around)
+        return value, _reference("kueue.x-k8s.io", "WorkloadPriorityClass", named)
+    named = pod_class or around.default_priority
     if named:
-        reference = _reference("scheduling.k8s.io", "PriorityClass", named)
-        return around.priorities.get(named, 0), reference
+        value = _value(manifest, "PriorityClass", named, around)
+        return value, _reference("scheduling.k8s.io", "PriorityClass", named)
     return 0, None
+
+
+def _value(manifest: Manifest, kind: str, name: str, around: Surroundings) -> int:
+    known = around.priorities if kind == "PriorityClass" else around.workload_priorities
+    if name not in known and name not in BUILT_IN:
+        raise ManifestError(
+            f"{manifest['kind']} {manifest['metadata']['name']}: there is no {kind} "
+            f"{name!r}, so it gets no Workload; known: {', '.join(sorted(known)) or '-'}"
+        )
+    return known[name] if name in known else BUILT_IN[name]
 
 
 def _reference(group: str, kind: str, name: str) -> dict[str, str]:
@@ -80,17 +100,21 @@ def make_workload(
     name: str,
     pod_sets: list[dict[str, Any]],
     labels: Mapping[str, str] | None = None,
+    pod_class: str | None = None,
 ) -> dict[str, Any]:
     """Return the Workload that stands for a job.
 
     `labels` are those copied to it; by default the listed ones of the job.
-    Source: KUEUE.md 15.3 to 15.5.
+    `pod_class` is its PriorityClass; by default the first one of its podSets.
+    Source: docs/semantics/kueue-jobs.md#what-all-kinds-share
     """
     metadata = manifest["metadata"]
     copied = copied_labels(manifest, around) if labels is None else dict(labels)
     if metadata.get("uid"):
         copied[JOB_UID] = metadata["uid"]
-    priority, reference = priority_of(manifest, _template_class(pod_sets), around)
+    if pod_class is None:
+        pod_class = template_class(pod_sets)
+    priority, reference = priority_of(manifest, pod_class, around)
     spec: dict[str, Any] = {
         "active": True,
         "podSets": pod_sets,
@@ -128,12 +152,13 @@ def owner_reference(manifest: Manifest) -> dict[str, Any]:
 
 
 def copied_labels(manifest: Manifest, around: Surroundings) -> dict[str, str]:
-    """Return the labels of a job that its Workload gets. Source: KUEUE.md 15.5."""
+    """Return the labels of a job that its Workload gets. Source: docs/semantics/kueue-jobs.md#what-all-kinds-share"""
     labels = labels_of(manifest)
     return {name: labels[name] for name in around.labels_to_copy if name in labels}
 
 
-def _template_class(pod_sets: list[dict[str, Any]]) -> str:
+def template_class(pod_sets: list[dict[str, Any]]) -> str:
+    """Return the priorityClassName of the first podset that has one, or ""."""
     for pod_set in pod_sets:
         name = pod_set["template"].get("spec", {}).get("priorityClassName")
         if name:
@@ -152,7 +177,7 @@ def pod_template(template: Manifest) -> dict[str, Any]:
 def pods_at_once(spec: Manifest) -> int:
     """Return how many pods of a Job run together.
 
-    Source: KUEUE.md 15.3.
+    Source: docs/semantics/kueue-jobs.md#batch-job
     """
     parallelism = _count(spec, "parallelism")
     return min(parallelism, _count(spec, "completions", parallelism))
@@ -168,3 +193,17 @@ def waves_of(spec: Manifest) -> int:
 def _count(spec: Manifest, name: str, default: int = 1) -> int:
     value = spec.get(name)
     return default if value is None else int(value)
+
+
+def count_of(holder: Manifest, name: str, default: int) -> int:
+    """Return a count of a manifest; `default` when it is left out."""
+    return _count(holder, name, default)
+
+
+def condition_of(manifest: Manifest, *types: str) -> Manifest | None:
+    """Return the first condition of these types that is True in its status."""
+    for condition in (manifest.get("status") or {}).get("conditions") or ():
+        if condition.get("type") in types and condition.get("status") == "True":
+            found: Manifest = condition
+            return found
+    return None

@@ -6,78 +6,135 @@ from collections.abc import Sequence
 from typing import Any
 
 from scheduler.errors import ManifestError
-from scheduler.manifests.jobs import Manifest, Surroundings
+from scheduler.manifests.jobs import Finish, Manifest, Surroundings
+from scheduler.manifests.jobs.base import QueuedJob, pod_set
 from scheduler.manifests.jobs.making import (
     annotations_of,
+    condition_of,
     copied_labels,
     labels_of,
     make_workload,
     owner_reference,
-    pod_template,
-    queue_name,
-    workload_name,
 )
+from scheduler.manifests.jobs.topology import POD_GROUP_INDEX
 from scheduler.records.podset_template import read_pod
 from scheduler.registry import register
 
 GROUP = "kueue.x-k8s.io/pod-group-name"
 TOTAL = "kueue.x-k8s.io/pod-group-total-count"
+FAST = "kueue.x-k8s.io/pod-group-fast-admission"
+SERVING = "kueue.x-k8s.io/pod-group-serving"
+ROLE = "kueue.x-k8s.io/role-hash"
+RETRIABLE = "kueue.x-k8s.io/retriable-in-group"
+GATE = "kueue.x-k8s.io/admission"
 _NOT_OF_A_TEMPLATE = ("nodeName", "schedulingGates")
+_ENDED = ("Succeeded", "Failed")
 
 
-class PlainPod:
-    """Source: KUEUE.md 15.3."""
+class PlainPod(QueuedJob):
+    """Source: docs/semantics/kueue-jobs.md#pods-and-pod-groups"""
 
-    def queue_name(self, manifest: Manifest) -> str:
-        """Return the LocalQueue it asks for."""
-        return queue_name(manifest)
+    ready = ("Ready",)
+
+    def suspended(self, manifest: Manifest) -> bool:
+        """Return whether it is gated, or has ended."""
+        gates = manifest["spec"].get("schedulingGates") or ()
+        return phase_of(manifest) in _ENDED or any(g["name"] == GATE for g in gates)
 
     def suspended_by_user(self, manifest: Manifest) -> bool:
-        """Tell whether it must not run; a pod cannot be suspended."""
+        """Return False: a pod cannot be suspended."""
         return False
 
-    def pod_sets(self, manifest: Manifest) -> list[dict[str, Any]]:
+    def pod_sets(
+        self, manifest: Manifest, around: Surroundings
+    ) -> list[dict[str, Any]]:
         """Return its one podset of one pod."""
-        return [{"name": "main", "count": 1, "template": _template(manifest)}]
+        return [pod_set("main", 1, _template(manifest), index=POD_GROUP_INDEX)]
 
-    def waves(self, manifest: Manifest) -> int:
-        """Return 1: a pod runs once."""
-        return 1
+    def finish(self, manifest: Manifest) -> Finish | None:
+        """Return how it ended, by its phase."""
+        if phase_of(manifest) not in _ENDED:
+            return None
+        message = str((manifest.get("status") or {}).get("message") or "")
+        return Finish(success=phase_of(manifest) == "Succeeded", message=message)
 
-    def workload(self, manifest: Manifest, around: Surroundings) -> dict[str, Any]:
-        """Return the manifest of the Workload of a lone pod."""
-        return make_workload(
-            manifest,
-            around,
-            name=workload_name("pod", manifest),
-            pod_sets=self.pod_sets(manifest),
-        )
+    # -- groups ----------------------------------------------------------
 
     def group(self, manifest: Manifest) -> tuple[str, int]:
-        """Return the group's name and its total count; ("", 1) for a lone pod."""
+        """Return the group's name and how many pods it waits for; ("", 1) without.
+
+        A group with fast admission waits for one pod only.
+        """
         name = labels_of(manifest).get(GROUP, "")
-        total = annotations_of(manifest).get(TOTAL, "")
-        return (name, max(1, int(total) if total.isdigit() else 1)) if name else ("", 1)
+        if not name or annotations_of(manifest).get(FAST) == "true":
+            return name, 1
+        return name, _total(manifest)
 
     def group_workload(
         self, manifests: Sequence[Manifest], around: Surroundings
     ) -> dict[str, Any]:
         """Return the manifest of the Workload of a complete group.
 
-        A podset per shape of pod. Labels to copy must be equal on all pods;
-        raises ManifestError otherwise. Source: KUEUE.md 15.3, 15.5.
+        Labels to copy must be equal on all pods; raises ManifestError otherwise,
+        and when fewer pods than the total have not failed.
         """
         first = manifests[0]
+        name = labels_of(first)[GROUP]
+        runnable = [one for one in manifests if phase_of(one) != "Failed"]
+        if len(runnable) < self.group(first)[1]:
+            raise ManifestError(f"'{name}' group has fewer runnable pods than expected")
         workload = make_workload(
             first,
             around,
-            name=self.group(first)[0],
-            pod_sets=_by_shape(manifests),
+            name=name,
+            pod_sets=_by_role(runnable),
             labels=_common_labels(manifests, around),
         )
-        owners = [owner_reference(manifest) for manifest in manifests]
+        owners = [owner_reference(one) for one in manifests]
         workload["metadata"]["ownerReferences"] = owners
         return workload
+
+    def group_suspended(self, manifests: Sequence[Manifest]) -> bool:
+        """Return whether any pod of the group is gated or has ended."""
+        return any(self.suspended(one) for one in manifests)
+
+    def group_finish(self, manifests: Sequence[Manifest]) -> Finish | None:
+        """Return how the group ended: as many successes as its total count."""
+        total = _total(manifests[0])
+        if annotations_of(manifests[0]).get(SERVING) == "true":
+            return None
+        done = sum(1 for one in manifests if phase_of(one) == "Succeeded")
+        given_up = any(
+            annotations_of(one).get(RETRIABLE) == "false" for one in manifests
+        ) and all(phase_of(one) in _ENDED for one in manifests)
+        if done < total and not given_up:
+            return None
+        return Finish(success=True, message=f"Pods succeeded: {done}/{total}.")
+
+    def group_ready(self, manifests: Sequence[Manifest]) -> bool:
+        """Return whether all pods of the total count are ready."""
+        ready = sum(1 for one in manifests if condition_of(one, "Ready") is not None)
+        return ready >= _total(manifests[0])
+
+    def group_reclaimable(self, manifests: Sequence[Manifest]) -> dict[str, int]:
+        """Return the succeeded pods by role."""
+        if annotations_of(manifests[0]).get(SERVING) == "true":
+            return {}
+        found: dict[str, int] = {}
+        for one in manifests:
+            if phase_of(one) == "Succeeded":
+                found[_role(one)] = found.get(_role(one), 0) + 1
+        return found
+
+
+def phase_of(manifest: Manifest) -> str:
+    """Return the phase of a pod; "" when its status has none."""
+    return str((manifest.get("status") or {}).get("phase") or "")
+
+
+def _total(manifest: Manifest) -> int:
+    total = annotations_of(manifest).get(TOTAL, "")
+    return max(1, int(total) if total.isdigit() else 1)
 
 
 def _template(manifest: Manifest) -> dict[str, Any]:
@@ -86,20 +143,28 @@ def _template(manifest: Manifest) -> dict[str, Any]:
         for name, value in manifest["spec"].items()
         if name not in _NOT_OF_A_TEMPLATE
     }
-    return pod_template({"spec": spec, "metadata": manifest["metadata"]})
+    return {"spec": spec, "metadata": manifest["metadata"]}
 
 
-def _by_shape(manifests: Sequence[Manifest]) -> list[dict[str, Any]]:
-    """Return a podset per shape, named by it, in the order of first appearance."""
+def _role(manifest: Manifest) -> str:
+    """Return the name of a pod's role: as annotated, else by its shape."""
+    given = annotations_of(manifest).get(ROLE)
+    return given or read_pod(manifest["spec"]).identity[:8]
+
+
+def _by_role(manifests: Sequence[Manifest]) -> list[dict[str, Any]]:
+    """Return a podset per role, sorted by name."""
     found: dict[str, dict[str, Any]] = {}
     for manifest in manifests:
-        shape = read_pod(manifest["spec"]).identity[:8]
-        if shape in found:
-            found[shape]["count"] += 1
+        role = _role(manifest)
+        if role in found:
+            found[role]["count"] += 1
         else:
-            template = _template(manifest)
-            found[shape] = {"name": shape, "count": 1, "template": template}
-    return list(found.values())
+            found[role] = pod_set(role, 1, _template(manifest), index=POD_GROUP_INDEX)
+    if annotations_of(manifests[0]).get(FAST) == "true" and len(found) == 1:
+        for one in found.values():
+            one["count"] = _total(manifests[0])
+    return [found[role] for role in sorted(found)]
 
 
 def _common_labels(

@@ -209,14 +209,14 @@ def test_a_replayed_key_answers_and_does_nothing_more(call, busy):
 
 
 def test_what_is_kept_but_not_simulated_comes_with_a_warning(call, busy):
-    deployment = {
+    daemons = {
         "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": "default"},
-        "spec": {"replicas": 2},
+        "kind": "DaemonSet",
+        "metadata": {"name": "log", "namespace": "default"},
+        "spec": {},
     }
-    path = "/apis/apps/v1/namespaces/default/deployments"
-    answer = call("post", busy, path, deployment)
+    path = "/apis/apps/v1/namespaces/default/daemonsets"
+    answer = call("post", busy, path, daemons)
     assert answer.status_code == 201
     assert answer.headers["Warning"].startswith("299 ")
 

@@ -82,12 +82,13 @@ def test_a_binding_places_a_pod_that_waits_and_no_other(call, make):
 
 def test_what_has_replicas_is_scaled(call, make):
     sandbox = make(node("n1", cpu=4))
+    template = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
     path = "/apis/apps/v1/namespaces/default/deployments"
     deployment = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {"name": "web", "namespace": "default"},
-        "spec": {"replicas": 2},
+        "spec": {"replicas": 2, "template": template},
     }
     call("post", sandbox, path, deployment)
     assert call("get", sandbox, f"{path}/web/scale").json()["spec"] == {"replicas": 2}

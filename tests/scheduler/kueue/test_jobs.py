@@ -7,6 +7,7 @@ import pytest
 from scheduler import registry
 from scheduler.errors import ManifestError
 from scheduler.manifests.jobs import Surroundings
+from scheduler.manifests.unsimulated import unsimulated
 
 AROUND = Surroundings(
     workload_priorities={"prod": 100},
@@ -57,7 +58,7 @@ def pod(name: str, *, cpu: int = 1, group: str = "", total: int = 1, **labels) -
 
 def workload(manifest: dict) -> dict:
     kind = registry.lookup("job-kind", manifest["kind"])
-    return kind.workload(manifest, AROUND)
+    return kind.workloads(manifest, AROUND)[0]
 
 
 def test_a_job_becomes_one_podset_of_the_pods_that_run_at_once():
@@ -120,10 +121,15 @@ def test_only_the_listed_labels_are_copied():
     assert "other" not in labels
 
 
-def test_the_older_annotation_names_the_queue_too():
+def test_an_annotation_names_no_queue_and_the_importer_reports_it():
     manifest = job(annotations={"kueue.x-k8s.io/queue-name": "old"})
     del manifest["metadata"]["labels"]["kueue.x-k8s.io/queue-name"]
-    assert workload(manifest)["spec"]["queueName"] == "old"
+    assert workload(manifest)["spec"]["queueName"] == ""
+    (finding,) = unsimulated(manifest)
+    assert finding == (
+        "metadata.annotations.kueue.x-k8s.io/queue-name",
+        "Kueue reads the label of this name, not the annotation",
+    )
 
 
 def test_a_suspended_job_without_a_queue_stays_suspended():
@@ -162,7 +168,9 @@ def test_pods_of_a_group_become_a_podset_per_shape():
     assert kind.group(pods[0]) == ("g", 3)
     made = kind.group_workload(pods, AROUND)
     assert made["metadata"]["name"] == "g"
-    assert [part["count"] for part in made["spec"]["podSets"]] == [2, 1]
+    names = [part["name"] for part in made["spec"]["podSets"]]
+    assert names == sorted(names)
+    assert sorted(part["count"] for part in made["spec"]["podSets"]) == [1, 2]
 
 
 def test_pods_of_a_group_must_agree_on_copied_labels():

@@ -1,0 +1,13 @@
+"""MPIJob: a podset per role."""
+
+from __future__ import annotations
+
+from scheduler.manifests.jobs.roles import RoleJob
+from scheduler.registry import register
+
+register(
+    "job-kind",
+    "MPIJob",
+    label="MPIJob",
+    help="kubeflow.org MPIJob: podsets launcher and worker.",
+)(RoleJob("mpiReplicaSpecs", ("Launcher", "Worker")))

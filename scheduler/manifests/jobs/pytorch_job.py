@@ -1,0 +1,13 @@
+"""PyTorchJob: a podset per role."""
+
+from __future__ import annotations
+
+from scheduler.manifests.jobs.roles import RoleJob
+from scheduler.registry import register
+
+register(
+    "job-kind",
+    "PyTorchJob",
+    label="PyTorchJob",
+    help="kubeflow.org PyTorchJob: podsets master and worker.",
+)(RoleJob("pytorchReplicaSpecs", ("Master", "Worker")))

@@ -1,0 +1,165 @@
+"""Job kinds in a world: whose Workload they have, when they get one, when they end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from scheduler import registry
+from scheduler.decisions import Admit, Fail, Finish
+from scheduler.errors import ManifestError
+from scheduler.manifests.load import load
+from scheduler.replay import jobs, vectors
+from scheduler.simulation import simulate
+from tests.builders import job, small_cluster, workload_priority, world_of
+
+VECTORS = Path(__file__).parents[2] / "vectors" / "kueue" / "jobs.jsonl.gz"
+
+
+@pytest.mark.parametrize(
+    "vector", list(vectors(VECTORS)), ids=lambda vector: vector["id"]
+)
+def test_each_kind_becomes_the_workload_that_kueue_makes_of_it(vector):
+    assert jobs.run(vector) == []
+
+
+def template(cpu: int = 1) -> dict:
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
+    return {"spec": {"containers": [container]}}
+
+
+def of_kind(kind: str, version: str, name: str = "j", **spec: object) -> dict:
+    labels = {"kueue.x-k8s.io/queue-name": "main"}
+    metadata = {
+        "name": name,
+        "namespace": "default",
+        "labels": labels,
+        "uid": f"u-{name}",
+    }
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def workloads(world) -> list[str]:
+    return sorted(key.name for key in world.objects if key.kind == "Workload")
+
+
+def decided(world, kind: type, until_ms: int = 600_000) -> list:
+    outcome = simulate(world, until_ms=until_ms)
+    return [one for one in outcome.decisions if isinstance(one, kind)]
+
+
+def test_a_ray_job_is_admitted_whole_and_ends():
+    head = {"rayStartParams": {}, "template": template()}
+    group = {
+        "groupName": "w",
+        "replicas": 2,
+        "rayStartParams": {},
+        "template": template(),
+    }
+    cluster = {"headGroupSpec": head, "workerGroupSpecs": [group]}
+    submitter = template()
+    ray = of_kind(
+        "RayJob", "ray.io/v1", rayClusterSpec=cluster, submitterPodTemplate=submitter
+    )
+    world = world_of(*small_cluster(), ray)
+    outcome = simulate(world, until_ms=600_000)
+    (admit,) = [one for one in outcome.decisions if isinstance(one, Admit)]
+    counts = [(part.name, part.count) for part in admit.pod_sets]
+    assert counts == [("head", 1), ("w", 2), ("submitter", 1)]
+    assert len([one for one in outcome.decisions if isinstance(one, Finish)]) == 1
+
+
+def test_a_serving_kind_never_ends_by_itself():
+    service = of_kind("StatefulSet", "apps/v1", replicas=2, template=template())
+    world = world_of(*small_cluster(), service)
+    assert decided(world, Finish, until_ms=10**9) == []
+
+
+def test_each_replica_of_a_deployment_is_admitted_alone():
+    web = of_kind("Deployment", "apps/v1", replicas=6, template=template())
+    world = world_of(*small_cluster(cpu=4), web)
+    assert len(decided(world, Admit)) == 4
+    assert len(workloads(world)) == 6
+
+
+def test_a_deployment_scaled_down_loses_the_workloads_of_the_pods_that_go():
+    web = of_kind("Deployment", "apps/v1", replicas=4, template=template())
+    world = world_of(*small_cluster(cpu=4), web)
+    simulate(world, until_ms=1_000)
+    obj = next(o for o in world.objects.values() if o.key.kind == "Deployment")
+    smaller = {**obj.manifest, "spec": {**obj.spec, "replicas": 1}}
+    world.put(type(obj)(key=obj.key, manifest=smaller))
+    simulate(world, until_ms=2_000)
+    assert len(workloads(world)) == 1
+
+
+def test_a_job_that_names_no_class_gets_its_workload_once_the_class_arrives():
+    labelled = job("j", queue="main")
+    labelled["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] = "prod"
+    world = world_of(*small_cluster(), labelled)
+    (refusal,) = decided(world, Fail)
+    assert refusal.reason == "ErrWorkloadCompose"
+    assert "there is no WorkloadPriorityClass 'prod'" in refusal.message
+    assert workloads(world) == []
+    prod = load([("p.yaml", yaml.safe_dump(workload_priority("prod", 9)))])
+    world.put(prod.objects[0])
+    (admit,) = decided(world, Admit)
+    assert admit.subject.name in workloads(world)
+
+
+def test_a_job_that_came_with_its_workload_gets_no_second_one():
+    given = job("j", queue="main")
+    given["metadata"]["uid"] = "u-j"
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "u-j"}
+    workload = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {
+            "name": "job-j-from-the-cluster",
+            "namespace": "default",
+            "ownerReferences": [{**owner, "controller": True}],
+        },
+        "spec": {
+            "queueName": "main",
+            "podSets": [{"name": "main", "count": 1, "template": template()}],
+        },
+    }
+    world = world_of(*small_cluster(), given, workload)
+    simulate(world, until_ms=600_000)
+    assert workloads(world) == ["job-j-from-the-cluster"]
+
+
+def test_a_job_that_a_job_set_made_gets_no_workload():
+    owner = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "set"}
+    child = job("set-w-0", queue="main")
+    child["metadata"]["ownerReferences"] = [
+        {**owner, "uid": "u-set", "controller": True}
+    ]
+    inner = {"spec": {"parallelism": 1, "template": template()}}
+    parent = of_kind(
+        "JobSet",
+        "jobset.x-k8s.io/v1alpha2",
+        "set",
+        replicatedJobs=[{"name": "w", "replicas": 1, "template": inner}],
+    )
+    world = world_of(*small_cluster(), parent, child)
+    simulate(world, until_ms=1_000)
+    assert len(workloads(world)) == 1
+
+
+def test_a_job_kind_says_which_field_is_wrong():
+    broken = of_kind("RayCluster", "ray.io/v1", workerGroupSpecs=[])
+    loaded = load([("ray.yaml", yaml.safe_dump(broken))])
+    (error,) = loaded.errors
+    assert "spec.headGroupSpec" in str(error)
+
+
+def test_a_train_job_without_its_runtime_says_which_runtime_it_lacks():
+    kind = registry.lookup("job-kind", "TrainJob")
+    train = of_kind(
+        "TrainJob", "trainer.kubeflow.org/v1alpha1", runtimeRef={"name": "r"}
+    )
+    with pytest.raises(ManifestError, match="no ClusterTrainingRuntime 'r'"):
+        kind.workloads(train, jobs.Surroundings())
