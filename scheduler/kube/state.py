@@ -42,6 +42,8 @@ def dump_queued(queued: QueuedPodInfo) -> dict[str, Any]:
     found: dict[str, Any] = {name: getattr(queued, name) for name in _PLAIN}
     for name in _SETS:
         found[name] = sorted(getattr(queued, name))
+    if queued.failures:
+        found["failures"] = {m: list(seen) for m, seen in queued.failures.items()}
     return found
 
 
@@ -52,6 +54,8 @@ def load_queued(pod: Pod, memory: dict[str, Any]) -> QueuedPodInfo:
         setattr(queued, name, memory[name])
     for name in _SETS:
         setattr(queued, name, set(memory[name]))
+    for message, (count, since) in memory.get("failures", {}).items():
+        queued.failures[message] = count, since
     return queued
 
 

@@ -165,6 +165,10 @@ class BindingCycles(EventHandlers):
             "seq": self.queue.next_seq,
             "order": self.next_order,
             "active": [list(key) for key in self.queue.dump_order()],
+            "signals": [
+                [list(key), int(status.code), list(status.reasons), status.plugin]
+                for key, status in self.signals
+            ],
             "plugins": {n: f.dump_state() for n, f in self.frameworks.items()},
         }
 
@@ -174,6 +178,10 @@ class BindingCycles(EventHandlers):
         self.queue.next_seq = memory.get("seq", 0)
         self.next_order = memory.get("order", 0)
         self.queue.load_order_later([Key(*key) for key in memory.get("active", ())])
+        self.signals = [
+            (Key(*key), Status(Code(code), tuple(reasons), plugin))
+            for key, code, reasons, plugin in memory.get("signals", ())
+        ]
         for name, kept in memory.get("plugins", {}).items():
             if name in self.frameworks:
                 self.frameworks[name].load_state(kept)

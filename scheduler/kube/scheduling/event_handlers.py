@@ -228,12 +228,16 @@ class EventHandlers:
         queued.reason = "SchedulerError" if failed else "Unschedulable"
         queued.message = message
         self.queue.failed(queued, error=failed)
+        now = self.context.now_ms
+        count, since = queued.note_failure(message, now)
         self._emit(
             Fail(
-                at_ms=self.context.now_ms,
+                at_ms=now,
                 subject=queued.pod.key,
                 reason=queued.reason,
                 message=message,
+                count=count,
+                first_ms=since,
             )
         )
 
