@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 
-from scheduler.kueue.flavorassigner.modes import Granted, Mode
+from scheduler.kueue.flavorassigner.modes import FlavorFit, Mode
 from scheduler.kueue.tree.quota import Amount
-from scheduler.kueue.tree.tree import Cell
+from scheduler.kueue.tree.tree import ResourceNode
 from scheduler.records.workload import Admission, Amounts, PodSetAssignment
 
 
@@ -25,22 +25,30 @@ class Severity(IntEnum):
 class PodSetPlan:
     """The flavors for one podset; no flavors at all when it cannot be placed."""
 
-    __slots__ = ("count", "flavors", "granted", "name", "reasons", "requests", "severe",
-                 "tried")  # fmt: skip
+    __slots__ = (
+        "count",
+        "fits",
+        "flavors",
+        "name",
+        "reasons",
+        "requests",
+        "severe",
+        "tried",
+    )  # fmt: skip
 
     def __init__(self, name: str, count: int, requests: Amounts) -> None:
         self.name = name
         self.count = count
         self.requests = requests
         self.flavors: dict[str, str] = {}
-        self.granted: dict[str, Granted] = {}
+        self.fits: dict[str, FlavorFit] = {}
         self.tried: dict[str, int] = {}
         self.reasons: list[str] = []
         self.severe: list[Severity] = []  # mildest failure of each group searched
 
     def fail(self, reasons: list[str]) -> None:
         """Give up on the podset for these reasons."""
-        self.flavors, self.granted, self.tried = {}, {}, {}
+        self.flavors, self.fits, self.tried = {}, {}, {}
         self.reasons = reasons
 
     @property
@@ -50,7 +58,7 @@ class PodSetPlan:
             return Mode.FIT
         if not self.flavors:
             return Mode.NO_FIT
-        worst = min(granted.mode for granted in self.granted.values())
+        worst = min(granted.mode for granted in self.fits.values())
         return worst if worst in (Mode.FIT, Mode.NO_FIT) else Mode.PREEMPT
 
 
@@ -61,18 +69,18 @@ class Assignment:
 
     def __init__(self) -> None:
         self.parts: list[PodSetPlan] = []
-        self.usage: dict[Cell, int] = {}
+        self.usage: dict[ResourceNode, int] = {}
         self.borrow = 0
         self.mode = Mode.FIT
 
-    def add(self, part: PodSetPlan, cells: Mapping[str, Cell]) -> None:
+    def add(self, part: PodSetPlan, cells: Mapping[str, ResourceNode]) -> None:
         """Take the plan of one more podset; `cells` by resource."""
         self.parts.append(part)
         self.mode = min(self.mode, part.mode)
         for resource, cell in cells.items():
             amount = part.requests[resource]
             self.usage[cell] = self.usage.get(cell, 0) + amount
-            self.borrow = max(self.borrow, part.granted[resource].borrow)
+            self.borrow = max(self.borrow, part.fits[resource].borrow)
 
     def amounts(self) -> Iterable[Amount]:
         """Return what it would use, cell by cell."""

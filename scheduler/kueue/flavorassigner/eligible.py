@@ -11,7 +11,7 @@ from scheduler.records.selectors import Requirement
 _KEEPING_AWAY = ("NoSchedule", "NoExecute")
 
 
-def refusal(shape: PodShape, flavor: Flavor) -> str:
+def ineligibility_of(shape: PodShape, flavor: Flavor) -> str:
     """Return why the flavor cannot run such a pod, or "".
 
     Only label keys that the flavor has count. Source: KUEUE.md 6.3 a.

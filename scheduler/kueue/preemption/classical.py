@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from scheduler.kueue.cache.borrowers import Borrowers, Needed
 from scheduler.kueue.cache.candidates import (
     NEVER,
-    Run,
+    CandidateRange,
     below_priority,
     merged,
 )
@@ -25,16 +25,16 @@ from scheduler.kueue.preemption.targets import (
 from scheduler.kueue.trace import Trace, room, shares
 from scheduler.kueue.tree.quota import (
     local_available,
-    release_all,
+    remove_usages,
     within_nominal,
 )
 from scheduler.kueue.tree.tree import (
-    Cell,
+    ClusterQueue,
     Cohort,
-    Node,
-    Queue,
+    QuotaNode,
+    ResourceNode,
 )
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import (
     IN_CLUSTER_QUEUE,
     IN_COHORT_RECLAIM_WHILE_BORROWING,
@@ -42,22 +42,22 @@ from scheduler.reasons import (
 )
 
 #: A candidate and the list it stands in.
-Candidate = tuple[Work, str]
+Candidate = tuple[WorkloadInfo, str]
 SAME, HIERARCHY, PRIORITY = "same", "hierarchy", "priority"
 
 
-class ClassicalSearch:
+class ClassicalPreemption:
     """One search for victims, for one preemptor in one state of the tree."""
 
     def __init__(
         self,
-        work: Work,
-        queue: Queue,
+        work: WorkloadInfo,
+        queue: ClusterQueue,
         requests: Requests,
         needed: Needed,
         *,
         borrowers: Borrowers,
-        absent: Collection[Work] = (),
+        absent: Collection[WorkloadInfo] = (),
         trace: Trace | None = None,
     ) -> None:
         self.work = work
@@ -68,9 +68,11 @@ class ClassicalSearch:
         self.absent = absent
         self.trace = trace
         # Per kind of candidate and per (evicted, running): runs in victim order.
-        self.runs: dict[tuple[str, bool], list[Run]] = {}
-        self.bounds: dict[Queue, tuple[Node, ...]] = {}  # queue -> path below the lca
-        self.idle: set[Queue] = set()  # found within nominal during this attempt
+        self.runs: dict[tuple[str, bool], list[CandidateRange]] = {}
+        self.bounds: dict[
+            ClusterQueue, tuple[QuotaNode, ...]
+        ] = {}  # queue -> path below the lca
+        self.idle: set[ClusterQueue] = set()  # found within nominal during this attempt
 
     def find(self) -> list[Target]:
         """Return whom to preempt, nobody when that does not help."""
@@ -90,9 +92,9 @@ class ClassicalSearch:
         if spec.reclaim == NEVER or self.queue.parent is None:
             self._trace_excluded("reclaimWithinCohort is Never")
             return
-        below: Node = self.queue
+        below: QuotaNode = self.queue
         fitting, level = _climb(self.requests)
-        for cohort in self.queue.path:
+        for cohort in self.queue.ancestors:
             kind = HIERARCHY if fitting else PRIORITY
             for queue in self._borrowers(cohort, below):
                 self.bounds[queue] = _between(queue, cohort)
@@ -107,7 +109,7 @@ class ClassicalSearch:
             policy = self.queue.spec.reclaim
             self.trace.excluded(self.queue, self.bounds, policy, self.needed, why)
 
-    def _borrowers(self, cohort: Cohort, visited: Node) -> Iterator[Queue]:
+    def _borrowers(self, cohort: Cohort, visited: QuotaNode) -> Iterator[ClusterQueue]:
         for queue in self.borrowers.queues(cohort, self.needed):
             if queue is not visited:
                 yield queue
@@ -115,10 +117,12 @@ class ClassicalSearch:
             if child is not visited:
                 yield from self._borrowers(child, visited)
 
-    def _add(self, kind: str, queue: Queue, policy: str) -> None:
-        found: list[Run] = []
+    def _add(self, kind: str, queue: ClusterQueue, policy: str) -> None:
+        found: list[CandidateRange] = []
         for evicted in (True, False) if queue.active else ():
-            runs = queue.shelf.runs(self.needed, policy, self.work, evicted=evicted)
+            runs = queue.admitted.candidate_ranges(
+                self.needed, policy, self.work, evicted=evicted
+            )
             if runs:
                 self.runs.setdefault((kind, evicted), []).extend(runs)
                 found += runs
@@ -163,7 +167,7 @@ class ClassicalSearch:
             if kind != SAME and self._now_idle(work):
                 self._trace_idle(work, kind)
                 continue
-            release_all(work.held)
+            remove_usages(work.usage)
             targets.append(Target(work, self._reason(work, kind)))
             fitting = fits(self.requests, borrowing=borrowing)
             if self.trace is not None:
@@ -175,10 +179,10 @@ class ClassicalSearch:
             self.trace.note("failed", borrowing=borrowing, tried=len(targets))
         return []
 
-    def _trace_idle(self, work: Work, kind: str) -> None:
+    def _trace_idle(self, work: WorkloadInfo, kind: str) -> None:
         if self.trace is not None:
-            assert work.queue is not None
-            self.trace.idle(self.bounds[work.queue], self.needed)
+            assert work.cluster_queue is not None
+            self.trace.idle(self.bounds[work.cluster_queue], self.needed)
             self.trace.candidate(work, kind, "skipped")
 
     def _trace_taken(
@@ -217,7 +221,7 @@ class ClassicalSearch:
                 if self.trace is not None and runs is not whole:
                     self._trace_spared(whole, self.trace)
 
-    def _trace_spared(self, runs: list[Run], trace: Trace) -> None:
+    def _trace_spared(self, runs: list[CandidateRange], trace: Trace) -> None:
         """Note who may only go while the preemptor does not borrow."""
         below = self._borrow_below()
         for rank in merged(runs):
@@ -238,9 +242,9 @@ class ClassicalSearch:
             return self.work.priority
         return min(self.work.priority, spec.borrow_threshold + 1)
 
-    def _now_idle(self, work: Work) -> bool:
+    def _now_idle(self, work: WorkloadInfo) -> bool:
         """Tell whether the candidate's side has nothing more to give back."""
-        queue = work.queue
+        queue = work.cluster_queue
         assert queue is not None
         if queue in self.idle:
             return True
@@ -249,7 +253,7 @@ class ClassicalSearch:
             return True
         return False
 
-    def _reason(self, work: Work, kind: str) -> str:
+    def _reason(self, work: WorkloadInfo, kind: str) -> str:
         if kind == SAME:
             return IN_CLUSTER_QUEUE
         if kind == PRIORITY and work.priority < self._borrow_below():
@@ -260,24 +264,24 @@ class ClassicalSearch:
 _LOWEST = -(2**63)
 
 
-def _climb(requests: dict[Cell, int]) -> tuple[bool, dict[Cell, int]]:
+def _climb(requests: dict[ResourceNode, int]) -> tuple[bool, dict[ResourceNode, int]]:
     """Tell whether requests fit a node's subtree; return what is left for its parent.
 
     Source: KUEUE.md 8.2.
     """
     fitting, rest = True, {}
     for cell, amount in requests.items():
-        if cell.usage + amount > cell.subtree:
+        if cell.usage + amount > cell.subtree_quota:
             fitting = False
         if cell.parent is not None:
             rest[cell.parent] = max(0, amount - local_available(cell))
     return fitting, rest
 
 
-def _between(queue: Queue, cohort: Cohort) -> tuple[Node, ...]:
+def _between(queue: ClusterQueue, cohort: Cohort) -> tuple[QuotaNode, ...]:
     """Return the queue and the cohorts above it, up to but without `cohort`."""
-    nodes: list[Node] = [queue]
-    for node in queue.path:
+    nodes: list[QuotaNode] = [queue]
+    for node in queue.ancestors:
         if node is cohort:
             break
         nodes.append(node)

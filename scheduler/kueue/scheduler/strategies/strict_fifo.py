@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.kueue.queue.requeue import Reason
+from scheduler.kueue.queue.requeue import RequeueReason
 from scheduler.registry import register
 
 
@@ -15,10 +15,10 @@ from scheduler.registry import register
 class StrictFIFO:
     """Source: KUEUE.md 5.5, 5.6."""
 
-    hashing = False
+    equivalence_hashing = False
     sticky = False
 
     @staticmethod
-    def immediate(reason: Reason) -> bool:
+    def immediate(reason: RequeueReason) -> bool:
         """Tell whether a head that failed for `reason` goes straight back."""
-        return reason is not Reason.NAMESPACE_MISMATCH
+        return reason is not RequeueReason.NAMESPACE_MISMATCH
