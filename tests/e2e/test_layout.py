@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.services.house import wait_for
+from tests.services.default_run import wait_for
 
 UNREADABLE = (Path(__file__).parent / "layout.js").read_text()
 #: The last is 1440 x 900 at a zoom of 200 %: half as many pixels, each twice as large.
