@@ -20,8 +20,9 @@ from scheduler.kube.configuration.configuration import (
     Configuration,
     read_configurations,
 )
-from scheduler.kube.extender.extenders import Extenders, Port
-from scheduler.kube.extender.static import port_for
+from scheduler.kube.extender.extenders import Extenders
+from scheduler.kube.extender.ports import Port
+from scheduler.kube.extender.static import latency_of, port_for
 from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
 from scheduler.kube.scheduling.plugin_table import PluginTable, table
@@ -57,6 +58,7 @@ class KubeStage:
         self.shared = SharedCluster(context, several=len(configurations) > 1)
         self.binding = BindingHost(self.shared, policy.spec.simulation)
         self.port: Port = port or port_for(policy.spec.simulation.extenders)
+        self._latency_ms = latency_of(policy.spec.simulation)
         self.objects: dict[Key, Object] = {}
         for configuration in configurations:
             self.shared.add(self._scheduler(configuration))
@@ -73,7 +75,10 @@ class KubeStage:
             configuration.profiles,
             timing=configuration.timing,
             extenders=lambda _: Extenders(
-                configuration.extenders, self.port, self._document
+                configuration.extenders,
+                self.port,
+                self._document,
+                self._latency_ms,
             ),
         )
 

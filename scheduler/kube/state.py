@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from scheduler.kube.extender.extenders import ExtenderRecord
 from scheduler.kube.framework.queued_pod import QueuedPodInfo
 from scheduler.kube.framework.status import CycleState
 from scheduler.kube.scheduling.assumed_pod import AssumedPod
@@ -125,6 +126,9 @@ def write_pod(shared: SharedCluster, obj: Object) -> None:
     assumed = scheduler.assumed.get(key) if scheduler else None
     nominated = scheduler.nominations.node(key) if scheduler else ""
     kept: dict[str, Any] = {}
+    record = scheduler.extenders.recorded.get(key) if scheduler else None
+    if record is not None:
+        kept["extender"] = msgspec.to_builtins(record)
     if queued is not None:
         kept["queued"] = dump_queued(queued)
     if assumed is not None:
@@ -154,6 +158,9 @@ def restore_pod(shared: SharedCluster, obj: Object, pod: Pod) -> bool:
     scheduler = shared.responsible(pod)
     if kept is None or (scheduler is None and not kept.get("node")):
         return False
+    if scheduler is not None and "extender" in kept:
+        record = msgspec.convert(kept["extender"], ExtenderRecord)
+        scheduler.extenders.recorded[pod.key] = record
     shared.pods[pod.key] = pod
     shared.members.put(pod)
     if "refused" in kept:
