@@ -11,6 +11,12 @@ from scheduler.manifests.documents import Document
 from scheduler.yunikorn import resources
 from scheduler.yunikorn.resources import Amounts
 
+#: Texts that stand for a flag, as YAML 1.1 has them.
+_FLAGS = {
+    **dict.fromkeys(("y", "yes", "on"), True),
+    **dict.fromkeys(("n", "no", "off"), False),
+}
+
 
 @dataclass(slots=True, kw_only=True)
 class Fields:
@@ -33,13 +39,26 @@ class Fields:
                 raise self.error(f"{path}.{key}.{name}", str(error)) from error
         return resources.is_set(found)
 
+    def text(self, data: Mapping[str, Any], key: str, path: str) -> str:
+        """Return a text, "" when it is absent; numbers and flags become texts."""
+        value = data.get(key)
+        if isinstance(value, dict | list):
+            raise self.error(f"{path}.{key}", f"expected a text, got {value!r}")
+        return _plain(value)
+
+    def names(self, data: Mapping[str, Any], key: str, path: str) -> tuple[str, ...]:
+        """Return a list of texts, empty when it is absent."""
+        found = self.list_of(data, key, path)
+        for index, value in enumerate(found):
+            if isinstance(value, dict | list):
+                at = f"{path}.{key}[{index}]"
+                raise self.error(at, f"expected a text, got {value!r}")
+        return tuple(map(_plain, found))
+
     def texts(self, data: Mapping[str, Any], key: str, path: str) -> dict[str, str]:
         """Return a mapping of texts; YAML numbers and flags become texts."""
         given = self.mapping(data, key, path)
-        return {
-            str(name): str(value).lower() if isinstance(value, bool) else str(value)
-            for name, value in given.items()
-        }
+        return {_plain(name): self.text(given, name, f"{path}.{key}") for name in given}
 
     def mapping(self, data: Mapping[str, Any], key: str, path: str) -> dict[str, Any]:
         """Return an object, empty when it is absent."""
@@ -62,14 +81,22 @@ class Fields:
 
     def flag(self, data: Mapping[str, Any], key: str, path: str, default: bool) -> bool:
         """Return true or false."""
-        value = data.get(key, default)
+        value = data.get(key)
+        if value is None:
+            return default
+        if isinstance(value, str) and value.lower() in _FLAGS:
+            return _FLAGS[value.lower()]
         if not isinstance(value, bool):
             raise self.error(f"{path}.{key}", f"expected true or false, got {value!r}")
         return value
 
     def count(self, data: Mapping[str, Any], key: str, path: str) -> int:
         """Return a whole number of 0 or more."""
-        value = data.get(key, 0)
+        value = data.get(key)
+        if value is None:
+            return 0
+        if isinstance(value, float) and value >= 0:
+            return int(value)  # as the real reader takes it
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             problem = f"expected a whole number of 0 or more, got {value!r}"
             raise self.error(f"{path}.{key}", problem)
@@ -81,3 +108,9 @@ class Fields:
             if key not in keys:
                 names = ", ".join(sorted(keys))
                 raise self.error(f"{path}.{key}", f"unknown key; known: {names}")
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -7,8 +7,8 @@ from typing import Any
 
 from scheduler.errors import ManifestError
 from scheduler.manifests.documents import Document, read_documents
-from scheduler.manifests.yunikorn_reading import Reader
-from scheduler.manifests.yunikorn_writing import to_plain, to_text
+from scheduler.manifests.yunikorn.reading import Reader
+from scheduler.manifests.yunikorn.writing import to_plain, to_text
 from scheduler.records.hierarchy import PartitionSpec
 
 __all__ = [
@@ -36,7 +36,7 @@ FILE = "queues.yaml"
 
 
 def holds_queues(document: Document) -> bool:
-    """Tell whether this document is a queues.yaml or a ConfigMap that holds one."""
+    """Return whether this document is a queues.yaml or a ConfigMap that holds one."""
     if document.kind == "ConfigMap":
         data = document.data.get("data")
         return isinstance(data, dict) and FILE in data
@@ -44,7 +44,7 @@ def holds_queues(document: Document) -> bool:
 
 
 def is_queues(data: Mapping[str, Any]) -> bool:
-    """Tell whether this mapping is a bare queues.yaml."""
+    """Return whether this mapping is a bare queues.yaml."""
     return "partitions" in data
 
 
@@ -60,8 +60,9 @@ def read(document: Document) -> PartitionSpec:
     """Return the partition that the document configures, checked.
 
     Raises ManifestError with file, line and field: an unknown key, a quantity
-    that is none, a child that asks for more than its parent has.
-    Source: YUNIKORN.md 2.
+    that is none, a child that asks for more than its parent has. The first
+    problem is reported.
+    Source: docs/semantics/yunikorn.md#configuration-checks
     """
     if document.kind == "ConfigMap":
         inner = document.data["data"][FILE]

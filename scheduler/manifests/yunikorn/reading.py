@@ -1,25 +1,22 @@
-"""A queues.yaml document to the partition that it configures."""
+"""A queues.yaml document to the partitions that it configures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scheduler.manifests.yunikorn_checks import Checker
-from scheduler.manifests.yunikorn_fields import Fields
+from scheduler.manifests.yunikorn.checks import check_partition
+from scheduler.manifests.yunikorn.rules import RuleReader
 from scheduler.records.hierarchy import (
     Limit,
     NodeSort,
     PartitionSpec,
-    PlacementRule,
     QueueSpec,
-    RuleFilter,
     Template,
 )
 
-_DEFAULT = "default"
-_EVERYBODY = "*"
+DEFAULT = "default"
 _PARTITION = {
     "name",
     "queues",
@@ -42,101 +39,118 @@ _QUEUE = {
     "limits",
     "queues",
 }
-_UNSIMULATED = ("submitacl", "adminacl")
-_RULES = ("provided", "user", "fixed", "tag")
 
 
 @dataclass(slots=True, kw_only=True)
-class Reader(Fields):
+class Reader(RuleReader):
     """Reads one document; `unsimulated` collects what has no effect here."""
 
     unsimulated: list[str] = field(default_factory=list)
 
     def partition(self) -> PartitionSpec:
-        """Return the first partition; others are listed as not simulated."""
-        partitions = self.list_of(self.document.data, "partitions", "")
-        if not partitions:
+        """Return the partition named default, the others in its `others`.
+
+        On Kubernetes every node and application belongs to `default`; a
+        configuration without it is refused.
+        """
+        found = self.partitions()
+        for spec in found:
+            if spec.name == DEFAULT:
+                others = tuple(other for other in found if other is not spec)
+                unsimulated = tuple(self.unsimulated)
+                return replace(spec, others=others, unsimulated=unsimulated)
+        names = ", ".join(repr(spec.name) for spec in found)
+        raise self.error(
+            "partitions",
+            f"expected one named {DEFAULT!r}, got {names}: on Kubernetes every node "
+            "and application belongs to it",
+        )
+
+    def partitions(self) -> list[PartitionSpec]:
+        """Return all partitions, each checked; the first problem is raised."""
+        self.known(self.document.data, {"partitions", "checksum"}, "")
+        items = self.list_of(self.document.data, "partitions", "")
+        if not items:
             raise self.error("partitions", "expected at least one partition")
-        for extra in range(1, len(partitions)):
-            self.unsimulated.append(f"partitions[{extra}]")
-        data, path = partitions[0], "partitions[0]"
+        found = [
+            self.one_partition(item, f"partitions[{index}]")
+            for index, item in enumerate(items)
+        ]
+        names: set[str] = set()
+        for index, spec in enumerate(found):
+            path = f"partitions[{index}]"
+            if spec.name in names:
+                problem = f"partition {spec.name!r} is given twice"
+                raise self.error(f"{path}.name", problem)
+            names.add(spec.name)
+            check_partition(self, spec, path)
+        return found
+
+    def one_partition(self, data: Any, path: str) -> PartitionSpec:
+        """Return one partition as it is written, not checked."""
         if not isinstance(data, dict):
             raise self.error(path, "expected an object with name and queues")
         self.known(data, _PARTITION, path)
         for key in ("statedumpfilepath", "usergroupresolver"):
             if key in data:
                 self.unsimulated.append(f"{path}.{key}")
-        root = self.root(data, path)
-        sort, weights = self.node_sort(data, path)
         preemption = self.mapping(data, "preemption", path)
+        at = f"{path}.preemption"
+        self.known(preemption, {"enabled", "quotapreemptionenabled"}, at)
+        sort, weights = self.node_sort(data, path)
+        rules = self.rules(data, path)
         return PartitionSpec(
-            name=str(data.get("name", _DEFAULT)).lower(),
-            root=root,
+            name=self.text(data, "name", path).lower() or DEFAULT,
+            root=self.root(data, path),
             node_sort=sort,
             weights=weights,
-            placement=self.rules(data, path),
+            placement=rules,
+            placement_error=self.unbuildable(rules),
             limits=self.limits(data, path),
-            preemption=self.flag(preemption, "enabled", f"{path}.preemption", True),
-            quota_preemption=self.flag(
-                preemption, "quotapreemptionenabled", f"{path}.preemption", False
-            ),
-            unsimulated=tuple(self.unsimulated),
+            preemption=self.flag(preemption, "enabled", at, True),
+            quota_preemption=self.flag(preemption, "quotapreemptionenabled", at, False),
         )
 
     def root(self, data: Mapping[str, Any], path: str) -> QueueSpec:
-        """Return the root; tops without one hang below a root of their own."""
+        """Return the root; tops without one become children of a root."""
+        if data.get("queues") is None:
+            raise self.error(path, "expected queues")
         queues = self.queues(data, path)
         if len(queues) == 1 and queues[0].name == "root":
-            root = queues[0]
-            if root.limits:
-                raise self.error(
-                    f"{path}.queues[0].limits",
-                    "root takes no limits; give them on the partition",
-                )
-        else:
-            root = QueueSpec(name="root", parent=True, queues=queues)
-        if root.max is not None or root.guaranteed is not None:
-            raise self.error(
-                f"{path}.queues[0].resources",
-                "root takes no resources: its max is the sum of its nodes",
-            )
-        Checker(fields=self).check(root, f"{path}.queues[0]", None)
-        return root
+            given = data["queues"][0]["name"]
+            if given != "root":
+                at = f"{path}.queues[0].name"
+                raise self.error(at, f"expected 'root', got {given!r}")
+            return replace(queues[0], parent=True)
+        return QueueSpec(name="root", parent=True, queues=queues)
 
     def queues(self, data: Mapping[str, Any], path: str) -> tuple[QueueSpec, ...]:
-        """Return the queues of a list, names lowered, none twice."""
-        found: dict[str, QueueSpec] = {}
-        for index, item in enumerate(self.list_of(data, "queues", path)):
-            at = f"{path}.queues[{index}]"
-            queue = self.queue(item, at)
-            if queue.name in found:
-                raise self.error(f"{at}.name", f"queue {queue.name!r} is given twice")
-            found[queue.name] = queue
-        return tuple(found.values())
+        """Return the queues of a list, names lowered."""
+        return tuple(
+            self.queue(item, f"{path}.queues[{index}]")
+            for index, item in enumerate(self.list_of(data, "queues", path))
+        )
 
     def queue(self, data: Any, path: str) -> QueueSpec:
         """Return one queue and all below it."""
         if not isinstance(data, dict) or not data.get("name"):
             raise self.error(path, "expected a queue with a name")
         self.known(data, _QUEUE, path)
-        self.unsimulated += [
-            f"{path}.{key}"
-            for key in _UNSIMULATED
-            if data.get(key) not in (None, "", _EVERYBODY)
-        ]
         amounts = self.mapping(data, "resources", path)
         self.known(amounts, {"guaranteed", "max"}, f"{path}.resources")
         children = self.queues(data, path)
+        parent = self.flag(data, "parent", path, False) or bool(children)
         return QueueSpec(
-            name=str(data["name"]).lower(),
-            parent=self.flag(data, "parent", path, False) or bool(children),
+            name=self.text(data, "name", path).lower(),
+            parent=parent,
             guaranteed=self.amounts(amounts, "guaranteed", f"{path}.resources"),
             max=self.amounts(amounts, "max", f"{path}.resources"),
             max_applications=self.count(data, "maxapplications", path),
             properties=self.texts(data, "properties", path),
-            submit_acl=str(data.get("submitacl") or ""),
-            admin_acl=str(data.get("adminacl") or ""),
-            template=self.template(data, path),
+            submit_acl=self.text(data, "submitacl", path),
+            admin_acl=self.text(data, "adminacl", path),
+            # A leaf's template is never looked at, not even by the real checks.
+            template=self.template(data, path) if parent else None,
             limits=self.limits(data, path),
             queues=children,
         )
@@ -149,6 +163,7 @@ class Reader(Fields):
         at = f"{path}.childtemplate"
         self.known(given, {"maxapplications", "properties", "resources"}, at)
         amounts = self.mapping(given, "resources", at)
+        self.known(amounts, {"guaranteed", "max"}, f"{at}.resources")
         return Template(
             max_applications=self.count(given, "maxapplications", at),
             properties=self.texts(given, "properties", at),
@@ -170,51 +185,16 @@ class Reader(Fields):
             raise self.error(path, "expected a limit with users or groups")
         allowed = {"limit", "users", "groups", "maxresources", "maxapplications"}
         self.known(data, allowed, path)
-        users = tuple(map(str, self.list_of(data, "users", path)))
-        groups = tuple(map(str, self.list_of(data, "groups", path)))
-        if not users and not groups:
-            raise self.error(path, "expected users or groups, got neither")
+        given = self.mapping(data, "maxresources", path)
+        resources = self.amounts(data, "maxresources", path)
+        if given and resources is None:
+            raise self.error(f"{path}.maxresources", "expected more than zero")
         return Limit(
-            users=users,
-            groups=groups,
-            max_resources=self.amounts(data, "maxresources", path),
+            users=self.names(data, "users", path),
+            groups=self.names(data, "groups", path),
+            max_resources=resources,
             max_applications=self.count(data, "maxapplications", path),
-            description=str(data.get("limit") or ""),
-        )
-
-    def rules(self, data: Mapping[str, Any], path: str) -> tuple[PlacementRule, ...]:
-        """Return the placement rules."""
-        items = self.list_of(data, "placementrules", path)
-        return tuple(
-            self.rule(item, f"{path}.placementrules[{index}]")
-            for index, item in enumerate(items)
-        )
-
-    def rule(self, data: Any, path: str) -> PlacementRule:
-        """Return one placement rule and its parent rules."""
-        name = str(data.get("name")).lower() if isinstance(data, dict) else ""
-        if name not in _RULES:
-            raise self.error(path, f"expected a rule named one of {', '.join(_RULES)}")
-        self.known(data, {"name", "value", "create", "filter", "parent"}, path)
-        given = self.mapping(data, "filter", path)
-        parent = data.get("parent")
-        return PlacementRule(
-            name=name,
-            value=str(data.get("value") or ""),
-            create=self.flag(data, "create", path, False),
-            filter=self.filter(given, f"{path}.filter") if given else None,
-            parent=self.rule(parent, f"{path}.parent") if parent else None,
-        )
-
-    def filter(self, data: Mapping[str, Any], path: str) -> RuleFilter:
-        """Return whom a rule is for."""
-        kind = str(data.get("type") or "allow").lower()
-        if kind not in ("allow", "deny"):
-            raise self.error(f"{path}.type", f"expected allow or deny, got {kind!r}")
-        return RuleFilter(
-            deny=kind == "deny",
-            users=tuple(map(str, self.list_of(data, "users", path))),
-            groups=tuple(map(str, self.list_of(data, "groups", path))),
+            description=self.text(data, "limit", path),
         )
 
     def node_sort(
@@ -223,7 +203,8 @@ class Reader(Fields):
         """Return how nodes are ordered, and their weights."""
         given = self.mapping(data, "nodesortpolicy", path)
         at = f"{path}.nodesortpolicy"
-        kind = str(given.get("type") or "fair").lower()
+        self.known(given, {"type", "resourceweights"}, at)
+        kind = self.text(given, "type", at) or "fair"
         if kind not in ("fair", "binpacking"):
             raise self.error(f"{at}.type", f"expected fair or binpacking, got {kind!r}")
         weights = self.mapping(given, "resourceweights", at)
