@@ -79,7 +79,7 @@ def decide_quota(world: World) -> bool:
     Quiet: no head is left, or two cycles in a row decided and moved nothing.
     Workloads that take quota from each other in turn never are; time goes on
     when the same ones have held it MOST_RETURNS times. Returns False then.
-    Source: KUEUE.md 12.3.
+    Source: docs/semantics/kueue-lifecycle.md#one-instant.
     """
     if world.kueue is None:
         return True
@@ -132,7 +132,8 @@ def run_controllers(world: World) -> None:
     """Start what was admitted and stop what was evicted, until all is told.
 
     A job that is stopped has no pods any more; where stopping takes time, the
-    lifetime reports the end of it. Source: KUEUE.md 11.1, 12.2.
+    lifetime reports the end of it.
+    Source: docs/semantics/kueue-lifecycle.md#two-steps-of-an-eviction.
     """
     kueue = world.kueue
     if kueue is None:

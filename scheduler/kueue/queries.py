@@ -33,7 +33,7 @@ def violations(stage: KueueStage) -> Iterator[str]:
 
     Usage of every ClusterQueue is the sum of what its workloads hold, and of
     every Cohort the sum of what its children take from it.
-    Source: KUEUE.md 4.
+    Source: docs/semantics/kueue.md#quota-tree.
     """
     for name, queue in sorted(stage.cluster.forest.queues.items()):
         held = _held(queue)

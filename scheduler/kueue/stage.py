@@ -123,7 +123,7 @@ class KueueStage:
     def reconcile(self) -> None:
         """Run the controllers on whatever changed or is due, then re-activate.
 
-        Source: KUEUE.md 5.8, 12.
+        Source: docs/semantics/kueue.md#requeueing-inadmissible-workloads.
         """
         self.settle()
         dirty = self.life.dirty
@@ -186,7 +186,7 @@ class KueueStage:
     def cycle(self) -> bool:
         """Run one admission cycle; False when there was no head to try.
 
-        Source: KUEUE.md 7.
+        Source: docs/semantics/kueue.md#admission-cycle.
         """
         self.settle()
         if self.held and self.blocked:
@@ -219,7 +219,10 @@ class KueueStage:
 
     @property
     def blocked(self) -> bool:
-        """Tell whether admissions wait for pods now. Source: KUEUE.md 11.4."""
+        """Tell whether admissions wait for pods now.
+
+        Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
+        """
         return self.gated and bool(self.life.unready)
 
     def _held_heads(self) -> list[Entry]:

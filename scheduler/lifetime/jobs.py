@@ -444,7 +444,7 @@ class Jobs:
     def _narrowed(self, owner: Object, job: dict[str, Any]) -> dict[str, Any]:
         """Return a job as it was started: with the parallelism it was admitted with.
 
-        Source: KUEUE.md 6.10; Kueue, partial admission of a Job.
+        Source: docs/semantics/kueue.md#partial-admission.
         """
         partial = any("minCount" in p for p in owner.spec.get("podSets") or ())
         if self.host.kueue is None or not partial or job["kind"] != "Job":

@@ -1,6 +1,6 @@
 """Kueue's vectors: one cycle, cycles until quiet, or a timeline.
 
-Source: KUEUE.md 12, 14.
+Source: docs/semantics/kueue-lifecycle.md#one-instant.
 """
 
 from __future__ import annotations
@@ -382,7 +382,8 @@ class Timeline:
                 del self.finishes[end]
 
 
-#: What is told, and in which order at one instant. Source: KUEUE.md 12.3.
+#: What is told, and in which order at one instant.
+#: Source: docs/semantics/kueue-lifecycle.md#one-instant.
 _TOLD: dict[type, int] = {Finish: 0, Admit: 1, Preempt: 2, Evict: 3}
 
 

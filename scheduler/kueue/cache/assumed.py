@@ -13,7 +13,7 @@ from scheduler.records.workload import remaining_usage
 def take_quota(work: WorkloadInfo, queue: ClusterQueue) -> None:
     """Let a workload hold what its admission says, less what it reclaims.
 
-    Source: KUEUE.md 2.5, 2.7.
+    Source: docs/semantics/kueue.md#usage-of-an-admitted-workload.
     """
     usage = _usage(work, queue)
     work.cluster_queue = queue

@@ -26,7 +26,7 @@ class Borrowers:
     def queues(self, cohort: Cohort, needed: Needed) -> list[ClusterQueue]:
         """Return the child ClusterQueues above their subtree quota.
 
-        Source: KUEUE.md 8.2.
+        Source: docs/semantics/kueue.md#candidates-in-the-cohort.
         """
         found = self._queues.get((cohort, needed))
         if found is None:
@@ -45,7 +45,7 @@ class Borrowers:
     def below(self, root: Cohort, needed: Needed) -> list[ClusterQueue]:
         """Return the ClusterQueues of a whole tree above their nominal quota.
 
-        Source: KUEUE.md 9.3.
+        Source: docs/semantics/kueue.md#fair-preemption-candidates.
         """
         found = self._nominal.get((root, needed))
         if found is None:

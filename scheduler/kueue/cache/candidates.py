@@ -101,7 +101,7 @@ class AdmittedIndex:
     ) -> list[CandidateRange]:
         """Return the runs of those holding any of `needed` that `policy` allows.
 
-        Source: KUEUE.md 8.1.
+        Source: docs/semantics/kueue.md#preemption-policies.
         """
         side = self.evicted if evicted else self.running
         if not side or policy == NEVER:

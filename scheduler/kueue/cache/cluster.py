@@ -43,7 +43,10 @@ class LocalQueue:
 
     @property
     def is_active(self) -> bool:
-        """Tell whether it exists and is not held. Source: KUEUE.md 5.1."""
+        """Tell whether it exists and is not held.
+
+        Source: docs/semantics/kueue.md#eligibility-for-a-queue.
+        """
         return self.spec is not None and self.spec.stop == "None"
 
 
@@ -103,7 +106,10 @@ class Cluster:
         return known
 
     def matches(self, queue: ClusterQueue, namespace: str) -> bool:
-        """Tell whether a namespace may use a ClusterQueue. Source: KUEUE.md 3."""
+        """Tell whether a namespace may use a ClusterQueue.
+
+        Source: docs/semantics/kueue.md#defaults-and-validation.
+        """
         selector = queue.spec.selector
         if selector is None:
             return False
@@ -148,7 +154,10 @@ class Cluster:
         self.forest.update_heights()
 
     def _active(self, queue: ClusterQueue) -> bool:
-        """Tell whether a ClusterQueue admits at all. Source: KUEUE.md 3."""
+        """Tell whether a ClusterQueue admits at all.
+
+        Source: docs/semantics/kueue.md#active-clusterqueues.
+        """
         spec = queue.spec
         return (
             spec.stop == "None"

@@ -1,6 +1,6 @@
 """The two ends of a run: admitted, and finished.
 
-Source: KUEUE.md 7.4, 10.1, 11.7.
+Source: docs/semantics/kueue.md#admission.
 """
 
 from __future__ import annotations
@@ -71,7 +71,10 @@ def _emit_admit(life: Lifecycle, work: WorkloadInfo, sentence: str) -> None:
 
 
 def finish(life: Lifecycle, work: WorkloadInfo, reason: str, message: str) -> None:
-    """Record that a workload ran to its end. Source: KUEUE.md 11.7."""
+    """Record that a workload ran to its end.
+
+    Source: docs/semantics/kueue-lifecycle.md#finishing.
+    """
     life.set_condition(work, FINISHED, True, reason, message)
     life.stopping.pop(work, None)
     life.leave_queue(work)

@@ -1,6 +1,6 @@
 """What Kueue's controllers do between cycles, workload by workload.
 
-Source: KUEUE.md 10.4, 11.
+Source: docs/semantics/kueue-lifecycle.md#pending-outside-of-a-cycle.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class Controller:
     def _refusal(self, work: WorkloadInfo) -> tuple[str, str] | None:
         """Return (reason, message) of what keeps a workload from being tried.
 
-        Source: KUEUE.md 10.4.
+        Source: docs/semantics/kueue-lifecycle.md#pending-outside-of-a-cycle.
         """
         if work.gated:
             return ADMISSION_GATED, gated_by(work.gated)
@@ -197,7 +197,7 @@ class Controller:
     def _end_stop(self, work: WorkloadInfo) -> None:
         """Let a drained workload back in once its queue was started again.
 
-        Source: KUEUE.md 11.3.
+        Source: docs/semantics/kueue-lifecycle.md#stop-policies.
         """
         requeued = work.conditions.get(REQUEUED)
         if requeued is None or requeued.status:
@@ -211,7 +211,10 @@ class Controller:
             self._resume(work, CLUSTER_QUEUE_RESTARTED)
 
     def _refresh_reason(self, work: WorkloadInfo) -> None:
-        """Replace a reason that no longer holds. Source: KUEUE.md 10.4."""
+        """Replace a reason that no longer holds.
+
+        Source: docs/semantics/kueue-lifecycle.md#pending-outside-of-a-cycle.
+        """
         known = work.conditions.get(QUOTA_RESERVED)
         if known is None or work.pending_queue is None:
             return

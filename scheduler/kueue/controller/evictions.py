@@ -1,6 +1,6 @@
 """Evictions: for a preemptor, for pods that are late, for a stopped queue, for good.
 
-Source: KUEUE.md 10.3, 11.
+Source: docs/semantics/kueue-lifecycle.md#preemption-message.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ OVERTIME = DEACTIVATED_DUE_TO + MAXIMUM_EXECUTION_TIME_EXCEEDED
 def preempt(life: Lifecycle, entry: Entry) -> None:
     """Evict an entry's targets for it; those already evicted stay as they are.
 
-    Source: KUEUE.md 10.3.
+    Source: docs/semantics/kueue-lifecycle.md#preemption-message.
     """
     for victim, reason in entry.targets:
         if victim.evicted or victim.cluster_queue is None:
@@ -70,7 +70,7 @@ def evict(
 ) -> None:
     """Start an eviction: quota is held until the job has stopped.
 
-    Source: KUEUE.md 11.1.
+    Source: docs/semantics/kueue-lifecycle.md#two-steps-of-an-eviction.
     """
     _mark_evicted(life, work, reason, message, cause=cause)
     life.context.journal.emit(
@@ -111,7 +111,7 @@ def _admitted_ms(life: Lifecycle, work: WorkloadInfo) -> int:
 def finish_eviction(life: Lifecycle, work: WorkloadInfo) -> None:
     """Finish an eviction: the job has stopped, quota is released.
 
-    Source: KUEUE.md 11.1.
+    Source: docs/semantics/kueue-lifecycle.md#two-steps-of-an-eviction.
     """
     evicted = work.conditions[EVICTED]
     life.stopping.pop(work, None)
@@ -181,7 +181,7 @@ def set_deactivation_target(
 ) -> None:
     """Make a workload inactive for the engine's own reason.
 
-    Source: KUEUE.md 11.4, 11.6.
+    Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
     """
     life.set_condition(work, DEACTIVATION_TARGET, True, reason, sentence)
     work.active = False
@@ -199,7 +199,7 @@ def set_deactivation_target(
 def evict_pods_ready_timeout(life: Lifecycle, work: WorkloadInfo) -> None:
     """Evict a workload whose pods took too long, with a backoff.
 
-    Source: KUEUE.md 11.4.
+    Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
     """
     waiting = life.cluster.settings.waiting
     assert waiting is not None

@@ -1,6 +1,6 @@
 """What happens to a workload: reserved, evicted, stopped, requeued, finished.
 
-Source: KUEUE.md 10, 11.
+Source: docs/semantics/kueue-lifecycle.md#conditions.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from scheduler.reasons import (
 )
 from scheduler.stage import Context
 
-#: A longer message is cut. Source: KUEUE.md 10.2.
+#: A longer message is cut.
+#: Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.
 _LONGEST_MESSAGE = 32_768
 _JITTER = 0.0001
 OVERTIME = DEACTIVATED_DUE_TO + MAXIMUM_EXECUTION_TIME_EXCEEDED
@@ -91,7 +92,7 @@ class Lifecycle:
     def set_pending(self, work: WorkloadInfo, reason: str, message: str) -> bool:
         """Say why the workload has no quota; return whether that is news.
 
-        Source: KUEUE.md 10.2.
+        Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.
         """
         news = self.set_condition(work, QUOTA_RESERVED, False, reason, message)
         if work.has_condition(ADMITTED):
@@ -105,7 +106,7 @@ class Lifecycle:
     def eligible(self, work: WorkloadInfo) -> bool:
         """Tell whether the workload may wait in a queue at all.
 
-        Source: KUEUE.md 5.1.
+        Source: docs/semantics/kueue.md#eligibility-for-a-queue.
         """
         return (
             work.active
@@ -134,7 +135,10 @@ class Lifecycle:
         self.mark_queues_changed(work, queue)
 
     def update_queue_order(self, work: WorkloadInfo) -> None:
-        """Set the time by which the workload queues. Source: KUEUE.md 5.3."""
+        """Set the time by which the workload queues.
+
+        Source: docs/semantics/kueue.md#queue-order-timestamp.
+        """
         waiting = self.cluster.settings.waiting
         by_eviction = waiting is None or waiting.by_eviction
         work.queue_order_us = queue_order_timestamp(work, by_eviction=by_eviction)
@@ -173,7 +177,7 @@ class Lifecycle:
     def note_pods_ready(self, work: WorkloadInfo, *, ready: bool) -> None:
         """Note that all pods of a workload run, or that some no longer do.
 
-        Source: KUEUE.md 11.4.
+        Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
         """
         work.pods_ready = ready
         self.context.journal.touch(work.key)

@@ -254,7 +254,7 @@ class ObjectHandlers:
     def _apply_edits(self) -> None:
         """Re-activate around what was edited, and let the controller look at it.
 
-        Source: KUEUE.md 5.8, 6.6.
+        Source: docs/semantics/kueue.md#requeueing-inadmissible-workloads.
         """
         for name in self.edited_cohorts:
             self._edit_tree(self.cluster.forest.cohorts.get(name))

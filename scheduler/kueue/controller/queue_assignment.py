@@ -72,7 +72,7 @@ class QueueAssignment:
     def _update(self, work: WorkloadInfo, obj: Object) -> None:
         """Take an edit of a workload that is known; what it holds may shrink.
 
-        Source: KUEUE.md 5.8, 5.9, 11.8.
+        Source: docs/semantics/kueue.md#requeueing-inadmissible-workloads.
         """
         # Read first: a quantity that is none must leave everything as it was.
         self.cluster.catalogue.pod_sets(obj.spec.get("podSets") or (), work.namespace)
@@ -188,7 +188,10 @@ class QueueAssignment:
 
 
 def _deciding(work: WorkloadInfo) -> tuple[object, ...]:
-    """Return what an edit must change to move a workload. Source: KUEUE.md 5.8, 5.9."""
+    """Return what an edit must change to move a workload.
+
+    Source: docs/semantics/kueue.md#requeueing-inadmissible-workloads.
+    """
     return (
         work.pod_sets,
         work.priority,

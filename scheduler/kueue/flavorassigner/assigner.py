@@ -1,6 +1,6 @@
 """The search for flavors: which flavor each resource of each podset gets.
 
-Source: KUEUE.md 6 (Kueue, flavor fungibility).
+Source: docs/semantics/kueue.md#flavor-assignment.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ class FlavorAssigner:
     def assign(self, counts: tuple[int, ...] | None = None) -> Assignment:
         """Return the flavors for all podsets, for fewer pods when `counts` says so.
 
-        Stops at the first podset that cannot be placed. Source: KUEUE.md 6.1.
+        Stops at the first podset that cannot be placed.
+        Source: docs/semantics/kueue.md#flavor-assignment.
         """
         assignment = Assignment()
         for index, (part, count, total) in enumerate(self.work.scaled_pod_sets(counts)):
@@ -93,7 +94,10 @@ class FlavorAssigner:
         return assignment
 
     def _requests(self, total: Amounts, count: int) -> Amounts:
-        """Add the count of pods where quota covers it. Source: KUEUE.md 2.4."""
+        """Add the count of pods where quota covers it.
+
+        Source: docs/semantics/kueue.md#the-pods-resource.
+        """
         return {**total, PODS: count} if PODS in self.queue.group_of else total
 
     def _place(
@@ -103,7 +107,10 @@ class FlavorAssigner:
         index: int,
         used: Mapping[ResourceNode, int],
     ) -> dict[str, ResourceNode]:
-        """Fill the plan; return the cells by resource. Source: KUEUE.md 6.2."""
+        """Fill the plan; return the cells by resource.
+
+        Source: docs/semantics/kueue.md#resource-groups-of-a-podset.
+        """
         for step in group_searches_of(self.queue, plan.requests):
             if step.group is None:
                 if plan.requests[step.trigger]:
@@ -160,7 +167,10 @@ class FlavorAssigner:
         return self.only[index].get(resource, "") if index < len(self.only) else ""
 
     def start(self, index: int, resource: str) -> int:
-        """Return the first flavor to try. Source: KUEUE.md 6.6."""
+        """Return the first flavor to try.
+
+        Source: docs/semantics/kueue.md#continuing-a-flavor-search.
+        """
         if index >= len(self.resume):
             return 0
         return self.resume[index].get(resource, -1) + 1
@@ -183,7 +193,7 @@ class FlavorAssigner:
         """Return how `amount` is served by a cell, with a reason unless it fits.
 
         `assigned` is the part of `amount` that earlier podsets ask.
-        Source: KUEUE.md 6.4.
+        Source: docs/semantics/kueue.md#fit-of-one-flavor.
         """
         if amount > cell.potential_available:
             reason = _exceeds(cell, amount - assigned, assigned)
@@ -199,7 +209,10 @@ class FlavorAssigner:
 
     @property
     def may_borrow_by_preempting(self) -> bool:
-        """Tell whether preemption may happen while borrowing. Source: KUEUE.md 6.4."""
+        """Tell whether preemption may happen while borrowing.
+
+        Source: docs/semantics/kueue.md#fit-of-one-flavor.
+        """
         spec = self.queue.spec
         if spec.borrow_policy != "Never":
             return True
@@ -222,8 +235,8 @@ class FlavorAssigner:
     def targets(self, assignment: Assignment) -> list[Target]:
         """Return whom to preempt for the whole assignment.
 
-        Source: KUEUE.md 8, inputs. The count of pods is not part of what the
-        search frees; the fits check after it counts it.
+        The count of pods is not part of what the search frees; the fits check
+        after it counts it. Source: docs/semantics/kueue.md#classical-preemption.
         """
         requests: dict[ResourceNode, int] = {}
         needed: set[FlavorResource] = set()

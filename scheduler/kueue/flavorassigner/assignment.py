@@ -14,7 +14,7 @@ from scheduler.records.workload import Admission, Amounts, PodSetAssignment
 class Severity(IntEnum):
     """Why a flavor did not fit, mildest first; the conditions' reasons.
 
-    Source: KUEUE.md 6.9.
+    Source: docs/semantics/kueue.md#reason-of-a-workload-that-does-not-fit.
     """
 
     WAITING = 1
@@ -53,7 +53,10 @@ class PodSetPlan:
 
     @property
     def mode(self) -> Mode:
-        """Return FIT, PREEMPT or NO_FIT. Source: KUEUE.md 6.7."""
+        """Return FIT, PREEMPT or NO_FIT.
+
+        Source: docs/semantics/kueue.md#mode-of-an-assignment.
+        """
         if not self.reasons:
             return Mode.FIT
         if not self.flavors:
@@ -87,7 +90,10 @@ class Assignment:
         return self.usage.items()
 
     def message(self) -> str:
-        """Return why it is not a plain fit. Source: KUEUE.md 6.8."""
+        """Return why it is not a plain fit.
+
+        Source: docs/semantics/kueue.md#messages-of-an-assignment.
+        """
         return "; ".join(
             f"couldn't assign flavors to pod set {part.name}: "
             f"{', '.join(sorted(part.reasons))}"
@@ -98,7 +104,7 @@ class Assignment:
     def severity(self) -> Severity:
         """Return the reason for a NO_FIT: that of the podset that has no place.
 
-        Source: KUEUE.md 6.9.
+        Source: docs/semantics/kueue.md#reason-of-a-workload-that-does-not-fit.
         """
         return max(self.parts[-1].severe, default=Severity.NO_MATCH)
 
@@ -111,7 +117,7 @@ class Assignment:
         return [part.flavors for part in self.parts]
 
     def admission(self, queue: str) -> Admission:
-        """Return it as an admission. Source: KUEUE.md 7.4."""
+        """Return it as an admission. Source: docs/semantics/kueue.md#admission."""
         return Admission(
             queue=queue,
             pod_sets=tuple(

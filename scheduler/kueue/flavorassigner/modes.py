@@ -33,7 +33,7 @@ LESS_BORROWING = "PreemptionOverBorrowing"
 def preferred(left: FlavorFit, right: FlavorFit, preference: str) -> bool:
     """Tell whether `left` is strictly better than `right`.
 
-    Source: KUEUE.md 6.5 (Kueue, flavorFungibility.preference).
+    Source: docs/semantics/kueue.md#preference-between-flavors.
     """
     if left.mode is Mode.NO_FIT:
         return False
@@ -52,7 +52,7 @@ def preferred(left: FlavorFit, right: FlavorFit, preference: str) -> bool:
 def should_try_next(granted: FlavorFit, when_borrow: str, when_preempt: str) -> bool:
     """Tell whether the search goes on to the next flavor.
 
-    Source: KUEUE.md 6.3 c.
+    Source: docs/semantics/kueue.md#when-the-flavor-search-stops.
     """
     if granted.mode <= Mode.NO_CANDIDATES:
         return True

@@ -34,7 +34,7 @@ def fnv1a(name: str) -> int:
 def in_order(names: Iterable[str]) -> list[str]:
     """Return resource names in the order in which Kueue looks at them.
 
-    Source: KUEUE.md 2.8.
+    Source: docs/semantics/kueue.md#order-of-resources.
     """
     return sorted(names, key=lambda name: (fnv1a(name), name))
 

@@ -1,6 +1,6 @@
 """One walk over the flavors of a resource group, for one podset.
 
-Source: KUEUE.md 6.3.
+Source: docs/semantics/kueue.md#flavor-search.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class FlavorSearch:
     """One walk over the flavors of a resource group for one podset.
 
-    Source: KUEUE.md 6.3.
+    Source: docs/semantics/kueue.md#flavor-search.
     """
 
     __slots__ = ("amounts", "assigner", "at", "best", "found", "group", "index",

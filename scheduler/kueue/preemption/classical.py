@@ -1,6 +1,6 @@
 """Classical preemption: reclaim what was lent, then make room in the own queue.
 
-Source: KUEUE.md 8 (Kueue, preemption; KEP-1337).
+Source: docs/semantics/kueue.md#classical-preemption.
 """
 
 from __future__ import annotations
@@ -86,7 +86,10 @@ class ClassicalPreemption:
         return []
 
     def _collect(self) -> None:
-        """Gather candidates. Source: KUEUE.md 8.2."""
+        """Gather candidates.
+
+        Source: docs/semantics/kueue.md#candidates-in-the-cohort.
+        """
         spec = self.queue.spec
         self._add(SAME, self.queue, spec.within_queue)
         if spec.reclaim == NEVER or self.queue.parent is None:
@@ -134,7 +137,10 @@ class ClassicalPreemption:
             self.trace.source(queue, kind, policy, ranks, self.needed, why)
 
     def _attempts(self) -> tuple[bool, ...]:
-        """Return whether to allow borrowing, per attempt. Source: KUEUE.md 8.4."""
+        """Return whether to allow borrowing, per attempt.
+
+        Source: docs/semantics/kueue.md#attempts-with-and-without-borrowing.
+        """
         hierarchy, priority = self._has(HIERARCHY), self._has(PRIORITY)
         forbidden = self.queue.spec.borrow_policy == NEVER
         if not (hierarchy or priority) or (forbidden and not self._under_nominal()):
@@ -156,7 +162,10 @@ class ClassicalPreemption:
         return all(cell.usage < cell.nominal for cell in cells)
 
     def _attempt(self, *, borrowing: bool) -> list[Target]:
-        """Remove candidates until the preemptor fits. Source: KUEUE.md 8.5."""
+        """Remove candidates until the preemptor fits.
+
+        Source: docs/semantics/kueue.md#removing-candidates.
+        """
         targets: list[Target] = []
         self.idle.clear()
         if self.trace is not None:
@@ -209,7 +218,10 @@ class ClassicalPreemption:
         return targets
 
     def _sequence(self, *, borrowing: bool) -> Iterator[Candidate]:
-        """Yield candidates in order. Source: KUEUE.md 8.3."""
+        """Yield candidates in order.
+
+        Source: docs/semantics/kueue.md#order-of-candidates.
+        """
         for evicted in (True, False):
             for kind in (HIERARCHY, PRIORITY, SAME):
                 runs = whole = self.runs.get((kind, evicted), [])
@@ -233,7 +245,7 @@ class ClassicalPreemption:
     def _borrow_below(self) -> int:
         """Return the priority from which a victim may not go to a borrower.
 
-        Source: KUEUE.md 8.2, variants.
+        Source: docs/semantics/kueue.md#preemption-variants.
         """
         spec = self.queue.spec
         if spec.borrow_policy == NEVER:
@@ -267,7 +279,7 @@ _LOWEST = -(2**63)
 def _climb(requests: dict[ResourceNode, int]) -> tuple[bool, dict[ResourceNode, int]]:
     """Tell whether requests fit a node's subtree; return what is left for its parent.
 
-    Source: KUEUE.md 8.2.
+    Source: docs/semantics/kueue.md#candidates-in-the-cohort.
     """
     fitting, rest = True, {}
     for cell, amount in requests.items():

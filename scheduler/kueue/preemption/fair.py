@@ -1,6 +1,6 @@
 """Preemption under fair sharing: who borrowed the largest weighted share yields.
 
-Source: KUEUE.md 9 (Kueue, fair sharing; KEP-1714).
+Source: docs/semantics/kueue.md#fair-sharing.
 """
 
 from __future__ import annotations
@@ -95,7 +95,10 @@ class FairPreemption:
         return self.targets
 
     def _target_queues(self) -> dict[ClusterQueue, TargetClusterQueue]:
-        """Gather candidates per queue, in victim order. Source: KUEUE.md 9.3."""
+        """Gather candidates per queue, in victim order.
+
+        Source: docs/semantics/kueue.md#fair-preemption-candidates.
+        """
         queues = {}
         for queue, policy in self._sources():
             ranks = self._candidates(queue, policy)
@@ -176,7 +179,10 @@ class FairPreemption:
     def _apply_first_strategy(
         self, queues: dict[ClusterQueue, TargetClusterQueue]
     ) -> bool:
-        """Apply the first rule, queue by queue. Source: KUEUE.md 9.5."""
+        """Apply the first rule, queue by queue.
+
+        Source: docs/semantics/kueue.md#fair-preemption-strategies.
+        """
         order = TargetClusterQueueOrdering(self.queue, queues)
         within_nominal = self._within_nominal()
         if self.trace is not None:
@@ -277,7 +283,7 @@ class FairPreemption:
     def _apply_second_strategy(self) -> bool:
         """Apply the second rule to those refused, once per queue.
 
-        Source: KUEUE.md 9.6.
+        Source: docs/semantics/kueue.md#second-fair-preemption-strategy.
         """
         queues: dict[ClusterQueue, list[tuple[bool, Rank]]] = {}
         for queue, rank in self.retry:

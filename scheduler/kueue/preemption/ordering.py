@@ -1,6 +1,6 @@
 """Which ClusterQueue gives a victim next under fair sharing.
 
-Source: KUEUE.md 9.4.
+Source: docs/semantics/kueue.md#target-clusterqueue-ordering.
 """
 
 from __future__ import annotations

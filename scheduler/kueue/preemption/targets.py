@@ -36,7 +36,7 @@ TargetSearch = Callable[
 def fits(requests: Requests, *, borrowing: bool) -> bool:
     """Tell whether all requests fit now, within nominal quota unless `borrowing`.
 
-    Source: KUEUE.md 8.5.
+    Source: docs/semantics/kueue.md#removing-candidates.
     """
     for cell, amount in requests.items():
         if not borrowing and cell.usage + amount > cell.nominal:
@@ -57,7 +57,7 @@ def fill_back(
 
     A victim equal to one that could not be spared cannot be either, as usage
     only grows here. The order of what remains is Kueue's.
-    Source: KUEUE.md 8.6.
+    Source: docs/semantics/kueue.md#fill-back.
     """
     needed: set[object] = set()
     for index in range(len(targets) - 2, -1, -1):

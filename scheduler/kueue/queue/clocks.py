@@ -1,6 +1,6 @@
 """When the clock matters to a workload: backoff, pods that take too long, run time.
 
-Source: KUEUE.md 11.4, 11.6.
+Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _US_PER_S = 1_000_000
 def execution_deadline(work: WorkloadInfo) -> int | None:
     """Return when (us) the workload has run for too long; None = never.
 
-    Source: KUEUE.md 11.6.
+    Source: docs/semantics/kueue-lifecycle.md#maximum-execution-time.
     """
     if work.max_execution_s is None:
         return None
@@ -34,7 +34,7 @@ def execution_deadline(work: WorkloadInfo) -> int | None:
 def pods_ready_deadline(work: WorkloadInfo, waiting: Waiting | None) -> int | None:
     """Return when (us) the workload's pods have taken too long; None = never.
 
-    Source: KUEUE.md 11.4.
+    Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
     """
     if waiting is None:
         return None

@@ -50,7 +50,8 @@ class PendingQueue:
     """Who waits for a ClusterQueue: in the heap, parked, or in flight.
 
     `queued` and `waiting` count the first two; a head that was popped counts as
-    neither until it is put back. Source: KUEUE.md 5.2.
+    neither until it is put back.
+    Source: docs/semantics/kueue.md#order-of-pending-workloads.
     """
 
     __slots__ = (
@@ -125,7 +126,7 @@ class PendingQueue:
     def mark_class_inadmissible(self, identity: str, reason: str) -> None:
         """Park everyone who is equivalent, and those to come.
 
-        Source: KUEUE.md 5.7.
+        Source: docs/semantics/kueue.md#equivalence-classes.
         """
         self.failed_hashes[identity] = reason
         for group in self.classes.get(identity, {}).values():
@@ -170,7 +171,8 @@ class PendingQueue:
     def pop(self) -> WorkloadInfo | None:
         """Take the head out, to be tried; None when the heap is empty.
 
-        The sticky preemptor goes first. Source: KUEUE.md 5.2, 5.4.
+        The sticky preemptor goes first.
+        Source: docs/semantics/kueue.md#order-of-pending-workloads.
         """
         work = self._head()
         if work is not None:
@@ -224,7 +226,8 @@ class PendingQueue:
         """Bring the parked back whose namespace matches and whose backoff is over.
 
         Returns whether anything moved. Cost: groups and workloads parked one by
-        one, not members of groups. Source: KUEUE.md 5.8.
+        one, not members of groups.
+        Source: docs/semantics/kueue.md#requeueing-inadmissible-workloads.
         """
         self.failed_hashes.clear()
         if not self.pending_inadmissible:

@@ -11,7 +11,10 @@ from scheduler.reasons import REQUEUED
 
 
 class RequeueReason(Enum):
-    """Why a head comes back. Source: KUEUE.md 5.5."""
+    """Why a head comes back.
+
+    Source: docs/semantics/kueue.md#requeueing-after-a-cycle.
+    """
 
     GENERIC = "Generic"
     NAMESPACE_MISMATCH = "NamespaceMismatch"
@@ -56,7 +59,7 @@ def requeue_head(
     """Put a head that was tried back; return whether it is parked.
 
     `why` is its condition's reason, which those parked with it are told.
-    Source: KUEUE.md 5.5 to 5.7.
+    Source: docs/semantics/kueue.md#requeueing-after-a-cycle.
     """
     pending.clear_inflight(work)
     if reason is RequeueReason.PENDING_PREEMPTION:

@@ -1,6 +1,6 @@
 """One admission cycle: nominate all heads on one state, then take them in order.
 
-Source: KUEUE.md 7 (Kueue, admission).
+Source: docs/semantics/kueue.md#admission-cycle.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Cycle:
         )
 
     def _process(self, entry: Entry) -> None:
-        """Decide one entry. Source: KUEUE.md 7.3."""
+        """Decide one entry. Source: docs/semantics/kueue.md#processing-an-entry."""
         assert entry.assignment is not None
         deferred = self._recompute(entry) if self._overlaps(entry) else False
         mode = entry.assignment.mode
@@ -148,7 +148,7 @@ class Cycle:
     def _recompute(self, entry: Entry) -> bool:
         """Search again without those already preempted; tell whether it fits then.
 
-        Source: KUEUE.md 7.3 a.
+        Source: docs/semantics/kueue.md#overlapping-preemption-targets.
         """
         assert entry.assignment is not None
         freed = self._freed(entry)
@@ -189,7 +189,7 @@ class Cycle:
     def _reserve_without_candidates(self, entry: Entry) -> None:
         """Nobody may be preempted; keep what it would take from going to others.
 
-        Source: KUEUE.md 7.3 c.
+        Source: docs/semantics/kueue.md#reserving-quota-without-candidates.
         """
         assert entry.assignment is not None
         message = entry.assignment.message()
@@ -233,7 +233,7 @@ class Cycle:
     def _admit(self, entry: Entry) -> None:
         """Admit, unless pods are waited for: then the cycle goes no further.
 
-        Source: KUEUE.md 7.3 g, 11.4.
+        Source: docs/semantics/kueue.md#waiting-for-pods-before-admission.
         """
         assert entry.assignment is not None
         if self.blocked:

@@ -1,6 +1,6 @@
 """Whose turn it is under fair sharing: a tournament through the cohort tree.
 
-Source: KUEUE.md 7.2 (Kueue, fair sharing).
+Source: docs/semantics/kueue.md#fair-sharing-tournament.
 """
 
 from __future__ import annotations

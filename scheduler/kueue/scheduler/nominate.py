@@ -37,7 +37,7 @@ def nominate(
 ) -> None:
     """Give the entry an assignment and targets, or say why it gets none.
 
-    Source: KUEUE.md 7.1.
+    Source: docs/semantics/kueue.md#nomination.
     """
     work, queue = entry.work, entry.queue
     if not cluster.matches(queue, work.namespace):
@@ -58,7 +58,7 @@ def nominate(
 def store_last_assignment(cluster: Cluster, entry: Entry) -> None:
     """Keep where the search stopped, for the workload's next attempt.
 
-    Source: KUEUE.md 6.6.
+    Source: docs/semantics/kueue.md#continuing-a-flavor-search.
     """
     assert entry.assignment is not None
     entry.work.last_assignment = LastAssignment(
@@ -72,7 +72,7 @@ def store_last_assignment(cluster: Cluster, entry: Entry) -> None:
 def validation_error(cluster: Cluster, work: WorkloadInfo, queue: ClusterQueue) -> str:
     """Return why a workload may never be admitted in a ClusterQueue, or "".
 
-    Source: KUEUE.md 7.1.
+    Source: docs/semantics/kueue.md#nomination.
     """
     if not cluster.matches(queue, work.namespace):
         return WRONG_NAMESPACE
@@ -97,7 +97,10 @@ def _together(errors: Iterable[Sequence[str]]) -> str:
 def _start_flavors(
     work: WorkloadInfo, entry: Entry, cycle: int
 ) -> Sequence[Mapping[str, int]]:
-    """Return where the flavor search goes on. Source: KUEUE.md 6.6."""
+    """Return where the flavor search goes on.
+
+    Source: docs/semantics/kueue.md#continuing-a-flavor-search.
+    """
     attempt = work.last_assignment
     if attempt is None or attempt.scheduling_hash != work.scheduling_hash:
         return ()
@@ -119,7 +122,7 @@ def assign_flavors(
 ) -> Found:
     """Return the assignment of all pods, else of fewer, and whom to preempt for it.
 
-    Source: KUEUE.md 6, 6.10.
+    Source: docs/semantics/kueue.md#flavor-assignment.
     """
     assigner = FlavorAssigner(
         entry.work,

@@ -30,7 +30,7 @@ class Forest:
     def link(self) -> None:
         """Build the trees from the present ClusterQueues and Cohort specs.
 
-        Source: KUEUE.md 3, 4.
+        Source: docs/semantics/kueue.md#defaults-and-validation.
         """
         self.cohorts = self._make_cohorts()
         self.in_cycle = frozenset(
@@ -74,7 +74,7 @@ class Forest:
     def update_heights(self) -> None:
         """Set the heights of cohorts; a ClusterQueue that is not active is not there.
 
-        Source: KUEUE.md 4, 7.1.
+        Source: docs/semantics/kueue.md#quota-tree.
         """
         for root in self.roots():
             if isinstance(root, Cohort):
@@ -172,7 +172,7 @@ def _lendable_by_resource(
 ) -> tuple[tuple[float, tuple[ResourceNode, ...]], ...]:
     """Return, per resource, what the parent could lend and the quoted cells.
 
-    Source: KUEUE.md 9.1.
+    Source: docs/semantics/kueue.md#dominant-resource-share.
     """
     if node.parent is None:
         return ()

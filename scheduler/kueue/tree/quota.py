@@ -1,7 +1,7 @@
 """How much of a resource a queue may still take, and taking it.
 
 Everything here walks from a cell to the root: O(depth). Amounts are canonical.
-Source of all rules: KUEUE.md 4 (Kueue, hierarchical cohorts).
+Source of all rules: docs/semantics/kueue.md#quota-tree.
 """
 
 from __future__ import annotations

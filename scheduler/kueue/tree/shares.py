@@ -26,7 +26,7 @@ _NOTHING = (ZERO, False)
 def dominant_resource_share(node: QuotaNode) -> tuple[DRS, bool]:
     """Return the node's share and whether it borrows at all; O(its cells).
 
-    Source: KUEUE.md 9.1, 9.2.
+    Source: docs/semantics/kueue.md#dominant-resource-share.
     """
     ratio, borrowing = 0.0, False
     for lendable, cells in node.lendable_by_resource:

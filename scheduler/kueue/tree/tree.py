@@ -71,7 +71,7 @@ class ResourceNode:
     def update_limits(self) -> None:
         """Compute what depends only on quota; parents are settled bottom up.
 
-        Source: KUEUE.md 4.
+        Source: docs/semantics/kueue.md#quota-tree.
         """
         if self.lending_limit is not None:
             self.local_quota = max(0, subtract(self.subtree_quota, self.lending_limit))

@@ -25,7 +25,10 @@ def set_condition(
 
 
 def clear_eviction(work: WorkloadInfo, now_us: int) -> None:
-    """Turn what an earlier eviction left behind to False. Source: KUEUE.md 10.1."""
+    """Turn what an earlier eviction left behind to False.
+
+    Source: docs/semantics/kueue-lifecycle.md#quota-reserved-and-admitted.
+    """
     for kind in (EVICTED, PREEMPTED):
         known = work.conditions.get(kind)
         if known is not None and known.status:

@@ -32,7 +32,7 @@ class LastAssignment(msgspec.Struct):
     """Where the last flavor search stopped, podset by podset.
 
     -1: its resource group had no flavor left to try.
-    Source: KUEUE.md 6.6.
+    Source: docs/semantics/kueue.md#continuing-a-flavor-search.
     """
 
     tried_flavors: tuple[dict[str, int], ...]
@@ -136,7 +136,7 @@ class WorkloadInfo:
     def count_after_reclaim(self, pod_set: PodSet) -> int:
         """Return how many pods of a podset are still to run.
 
-        Source: KUEUE.md 2.3.
+        Source: docs/semantics/kueue.md#totals-of-a-podset.
         """
         if not self.reclaimable:
             return pod_set.count
@@ -158,7 +158,7 @@ class WorkloadInfo:
     ) -> list[tuple[PodSet, int, Amounts]]:
         """Return (podset, count, total requests), for other counts when given.
 
-        Source: KUEUE.md 2.6.
+        Source: docs/semantics/kueue.md#scaling-to-fewer-pods.
         """
         parts = []
         for index, part in enumerate(self.pod_sets):
@@ -200,7 +200,7 @@ class WorkloadInfo:
     def candidate_rank(self) -> Rank:
         """Return its place among victims.
 
-        Source: KUEUE.md 8.3.
+        Source: docs/semantics/kueue.md#order-of-candidates.
         """
         reserved = self.conditions.get("QuotaReserved")
         since = reserved.since_us if reserved is not None else 0

@@ -97,7 +97,7 @@ def _condition(item: Manifest) -> Condition:
 def queue_order_timestamp(work: WorkloadInfo, *, by_eviction: bool) -> int:
     """Return the timestamp by which a workload queues.
 
-    Source: KUEUE.md 5.3.
+    Source: docs/semantics/kueue.md#queue-order-timestamp.
     """
     evicted = work.conditions.get(EVICTED)
     if evicted is not None and evicted.status:

@@ -14,7 +14,7 @@ from scheduler.registry import register
     "quota is released, and those behind it are tried.",
 )
 class BestEffortFIFO:
-    """Source: KUEUE.md 5.5 to 5.7."""
+    """Source: docs/semantics/kueue.md#requeueing-after-a-cycle."""
 
     equivalence_hashing = True  # a failed head takes its like with it
     sticky = True  # a workload that waits for its victims stays at the head

@@ -23,7 +23,7 @@ from scheduler.registry import register
     "borrow least go first.",
 )
 class Classical:
-    """Source: KUEUE.md 7.2, 8."""
+    """Source: docs/semantics/kueue.md#order-of-entries."""
 
     fair = False
 

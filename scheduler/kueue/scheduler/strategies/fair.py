@@ -23,7 +23,7 @@ from scheduler.registry import register
     "borrowed the largest share yields.",
 )
 class FairSharing:
-    """Source: KUEUE.md 7.2, 9."""
+    """Source: docs/semantics/kueue.md#fair-sharing-tournament."""
 
     fair = True
 

@@ -14,5 +14,8 @@ from scheduler.registry import register
     "with its request, is at most the share that the victim's side is left with.",
 )
 def at_most_final_share(ours: DRS, before: DRS, after: DRS) -> bool:
-    """Tell whether the victim may go. Source: KUEUE.md 9.5, S2-a."""
+    """Tell whether the victim may go.
+
+    Source: docs/semantics/kueue.md#lessthanorequaltofinalshare.
+    """
     return ours <= after

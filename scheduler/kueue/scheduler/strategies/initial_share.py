@@ -14,5 +14,8 @@ from scheduler.registry import register
     "with its request, is strictly below the share that the victim's side has now.",
 )
 def less_than_initial_share(ours: DRS, before: DRS, after: DRS) -> bool:
-    """Tell whether the victim may go. Source: KUEUE.md 9.5, S2-b."""
+    """Tell whether the victim may go.
+
+    Source: docs/semantics/kueue.md#lessthaninitialshare.
+    """
     return ours < before

@@ -13,7 +13,7 @@ from scheduler.registry import register
     help="By priority, then by age. A head that does not fit blocks those behind it.",
 )
 class StrictFIFO:
-    """Source: KUEUE.md 5.5, 5.6."""
+    """Source: docs/semantics/kueue.md#requeueing-after-a-cycle."""
 
     equivalence_hashing = False
     sticky = False

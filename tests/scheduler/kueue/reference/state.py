@@ -1,4 +1,7 @@
-"""A vector's objects, loaded for the reference. Source: KUEUE.md 2, 5, 12."""
+"""A vector's objects, loaded for the reference.
+
+Source: docs/semantics/kueue.md#requests.
+"""
 
 from __future__ import annotations
 
