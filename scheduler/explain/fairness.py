@@ -16,7 +16,7 @@ from scheduler.explain.shapes import (
     NextVictim,
 )
 from scheduler.explain.workloads import victim
-from scheduler.kueue.cache.candidates import ANY, Rank
+from scheduler.kueue.cache.candidates import ANY
 from scheduler.kueue.preemption.ordering import (
     TargetClusterQueue,
     TargetClusterQueueOrdering,
@@ -25,6 +25,7 @@ from scheduler.kueue.scheduler.cycle import Cycle
 from scheduler.kueue.scheduler.entries import Entry, EntryStatus
 from scheduler.kueue.stage import KueueStage
 from scheduler.kueue.trace import share_of
+from scheduler.kueue.tree.protocols import Rank
 from scheduler.kueue.tree.quota import add_usages, remove_usages
 from scheduler.kueue.tree.shares import dominant_resource_share, share_of_node
 from scheduler.kueue.tree.tree import (
@@ -139,7 +140,7 @@ def _heads(stage: KueueStage) -> list[Head]:
 
 
 def _first(queue: ClusterQueue) -> WorkloadInfo | None:
-    head = queue.pending.head()
+    head: WorkloadInfo | None = queue.pending.head()
     if head is not None:
         return head
     return min(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from scheduler.kueue.cache.cluster import Cluster, LocalQueue
+from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.configuration import Settings
 from scheduler.kueue.controller import evictions, status
 from scheduler.kueue.controller.admissions import admit, finish
@@ -24,6 +24,7 @@ from scheduler.kueue.scheduler.preempting import ActivePreemption
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.tree import ClusterQueue, Cohort
 from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.kueue.workload.reading import (
     STATUS_FIELDS,
     dump_state,

@@ -9,22 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from scheduler.kueue.tree.protocols import FlavorResource, Rank
 from scheduler.kueue.tree.quota import available_non_negative
 from scheduler.kueue.tree.shares import DRS, dominant_resource_share
-from scheduler.kueue.tree.tree import (
-    ClusterQueue,
-    Cohort,
-    FlavorResource,
-    QuotaNode,
-    ResourceNode,
-)
-
-if TYPE_CHECKING:
-    from scheduler.kueue.cache.candidates import Rank
-    from scheduler.kueue.flavorassigner.modes import FlavorFit
-    from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.tree.tree import ClusterQueue, Cohort, QuotaNode, ResourceNode
+from scheduler.kueue.workload.info import WorkloadInfo
 
 Values = dict[str, Any]
 _INFINITE = math.inf
@@ -49,7 +40,8 @@ class Trace:
         cell: ResourceNode,
         amount: int,
         assigned: int,
-        granted: FlavorFit,
+        mode: str,
+        borrow: int,
         reason: str,
     ) -> None:
         """Append what one flavor offers for one resource, and its arithmetic.
@@ -61,8 +53,8 @@ class Trace:
             podSet=pod_set,
             requested=str(amount),
             assigned=str(assigned),
-            mode=granted.mode.name,
-            borrow=granted.borrow,
+            mode=mode,
+            borrow=borrow,
             reason=reason,
             **arithmetic(cell, amount),
         )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from scheduler.kueue.cache.cluster import LocalQueue
 from scheduler.kueue.tree.quota import add_usages, remove_usages
 from scheduler.kueue.tree.tree import ClusterQueue, ResourceNode
 from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.reasons import ADMITTED
 from scheduler.records.workload import remaining_usage
 

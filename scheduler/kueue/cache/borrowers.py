@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from scheduler.kueue.tree.protocols import FlavorResource
 from scheduler.kueue.tree.quota import within_nominal
-from scheduler.kueue.tree.tree import (
-    ClusterQueue,
-    Cohort,
-    FlavorResource,
-)
+from scheduler.kueue.tree.tree import ClusterQueue, Cohort
 
 Needed = frozenset[FlavorResource]
 

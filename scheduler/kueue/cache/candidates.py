@@ -10,17 +10,10 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_left, insort
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING
 
-from scheduler.kueue.tree.tree import FlavorResource
+from scheduler.kueue.tree.protocols import FlavorResource, FlavorResources, Rank
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import ADMITTED
-
-if TYPE_CHECKING:
-    from scheduler.kueue.workload.info import WorkloadInfo
-
-#: Priority, reservation time (newest first), UID, name: the order of victims.
-Rank = tuple[int, int, str, str, "WorkloadInfo"]
-FlavorResources = frozenset[FlavorResource]
 
 LOWER = "LowerPriority"
 LOWER_OR_NEWER = "LowerOrNewerEqualPriority"

@@ -12,42 +12,10 @@ from scheduler.kueue.queue.requeue import QueueingStrategy
 from scheduler.kueue.tree.forest import Forest
 from scheduler.kueue.tree.tree import ClusterQueue, Cohort
 from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.records.objects import Key
 from scheduler.records.quota import Flavor, LocalQueueSpec, QueueSpec
 from scheduler.records.workload import Catalogue
-
-
-class LocalQueue:
-    """A LocalQueue, and the workloads that name it."""
-
-    __slots__ = (
-        "active_since_us",
-        "admitted",
-        "key",
-        "pending",
-        "reserving",
-        "spec",
-        "usage",
-        "workloads",
-    )
-
-    def __init__(self, key: Key) -> None:
-        self.key = key
-        self.active_since_us: int | None = None
-        self.spec: LocalQueueSpec | None = None  # None: named, but not there
-        self.workloads: dict[WorkloadInfo, None] = {}
-        self.pending = 0
-        self.reserving = 0
-        self.admitted = 0
-        self.usage: dict[tuple[str, str], int] = {}
-
-    @property
-    def is_active(self) -> bool:
-        """Tell whether it exists and is not held.
-
-        Source: docs/semantics/kueue.md#eligibility-for-a-queue.
-        """
-        return self.spec is not None and self.spec.stop == "None"
 
 
 class Cluster:

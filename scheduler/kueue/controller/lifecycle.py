@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from scheduler.decisions import Wait
 from scheduler.kueue.cache.assumed import drop_quota
-from scheduler.kueue.cache.cluster import Cluster, LocalQueue
+from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.queue.clocks import Timers
 from scheduler.kueue.queue.requeue import backoff_over
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.tree.tree import ClusterQueue
 from scheduler.kueue.workload.conditions import set_condition
 from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.kueue.workload.reading import queue_order_timestamp
 from scheduler.reasons import (
     ADMITTED,

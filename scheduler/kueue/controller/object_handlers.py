@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from scheduler.kueue.cache.assumed import drop_quota
-from scheduler.kueue.cache.cluster import Cluster, LocalQueue
+from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.controller import status
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.controller.queue_assignment import QueueAssignment
@@ -20,6 +20,7 @@ from scheduler.kueue.tree.tree import (
     Cohort,
     QuotaNode,
 )
+from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.records.objects import Key, Object
 from scheduler.records.quota import (
     read_cohort,

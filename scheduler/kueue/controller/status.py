@@ -11,10 +11,11 @@ from typing import Any
 
 from scheduler import durations
 from scheduler.amounts import text_of
-from scheduler.kueue.cache.cluster import Cluster, LocalQueue
+from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.tree.shares import weighted_share
 from scheduler.kueue.tree.tree import ClusterQueue
 from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.reasons import (
     ACTIVE,
     CAN_ADMIT,

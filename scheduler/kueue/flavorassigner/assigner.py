@@ -19,21 +19,18 @@ from scheduler.kueue.flavorassigner.modes import (
     FlavorFit,
     Mode,
 )
-from scheduler.kueue.flavorassigner.resources import GroupSearch, group_searches_of
+from scheduler.kueue.flavorassigner.resources import group_searches_of
 from scheduler.kueue.flavorassigner.search import FlavorSearch
 from scheduler.kueue.preemption.targets import Target, TargetSearch
 from scheduler.kueue.trace import Trace
+from scheduler.kueue.tree.protocols import FlavorResource
 from scheduler.kueue.tree.quota import (
     add_usages,
     available_non_negative,
     borrowing_height,
     remove_usages,
 )
-from scheduler.kueue.tree.tree import (
-    ClusterQueue,
-    FlavorResource,
-    ResourceNode,
-)
+from scheduler.kueue.tree.tree import ClusterQueue, GroupSearch, ResourceNode
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.records.podset_template import PodShape
 from scheduler.records.quota import Flavor

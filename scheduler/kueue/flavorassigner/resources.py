@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
 
-from scheduler.kueue.tree.tree import ClusterQueue
-from scheduler.records.quota import ResourceGroup
+from scheduler.kueue.tree.tree import ClusterQueue, GroupSearch
 
 _FNV_OFFSET = 0xCBF29CE484222325
 _FNV_PRIME = 0x100000001B3
 _64_BITS = 2**64 - 1
-
-
-class GroupSearch(NamedTuple):
-    """A group to search for these resources; None when `trigger` has no quota."""
-
-    group: ResourceGroup | None
-    trigger: str  # the resource that led here
-    resources: tuple[str, ...]
 
 
 @lru_cache(maxsize=4096)

@@ -6,7 +6,7 @@ Source: docs/semantics/kueue.md#flavor-search.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from scheduler.kueue.flavorassigner.assignment import PodSetPlan, Severity
 from scheduler.kueue.flavorassigner.modes import (
@@ -17,12 +17,30 @@ from scheduler.kueue.flavorassigner.modes import (
     preferred,
     should_try_next,
 )
-from scheduler.kueue.flavorassigner.resources import GroupSearch
-from scheduler.kueue.tree.tree import ResourceNode
+from scheduler.kueue.trace import Trace
+from scheduler.kueue.tree.tree import ClusterQueue, GroupSearch, ResourceNode
 from scheduler.records.podset_template import PodShape
 
-if TYPE_CHECKING:
-    from scheduler.kueue.flavorassigner.assigner import FlavorAssigner
+
+class Assigner(Protocol):
+    """What a search asks of the FlavorAssigner that it belongs to."""
+
+    queue: ClusterQueue
+    trace: Trace | None
+
+    def start(self, index: int, resource: str) -> int:
+        """Return the first flavor to try."""
+
+    def nominated(self, index: int, resource: str) -> str | None:
+        """Return the only flavor allowed here, or None when any is."""
+
+    def ineligibility(self, shape: PodShape, name: str) -> str:
+        """Return why the flavor cannot run such pods, or ""."""
+
+    def fits_resource_quota(
+        self, cell: ResourceNode, amount: int, assigned: int
+    ) -> tuple[FlavorFit, str, Severity]:
+        """Return how `amount` is served, with a reason unless it fits."""
 
 
 class FlavorSearch:
@@ -36,7 +54,7 @@ class FlavorSearch:
 
     def __init__(
         self,
-        assigner: FlavorAssigner,
+        assigner: Assigner,
         plan: PodSetPlan,
         shape: PodShape,
         step: GroupSearch,
@@ -128,7 +146,13 @@ class FlavorSearch:
             self.reasons.append(reason)
         if self.assigner.trace is not None:
             self.assigner.trace.flavor(
-                self.plan.name, cell, amount, assigned, granted, reason
+                self.plan.name,
+                cell,
+                amount,
+                assigned,
+                granted.mode.name,
+                granted.borrow,
+                reason,
             )
         return granted, severity
 

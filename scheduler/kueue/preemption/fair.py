@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from scheduler.kueue.cache.borrowers import Borrowers, Needed
-from scheduler.kueue.cache.candidates import Rank, merged
+from scheduler.kueue.cache.candidates import merged
 from scheduler.kueue.preemption.ordering import (
     TargetClusterQueue,
     TargetClusterQueueOrdering,
@@ -23,6 +23,7 @@ from scheduler.kueue.preemption.targets import (
     trace_targets,
 )
 from scheduler.kueue.trace import Trace, room, share_of, shares
+from scheduler.kueue.tree.protocols import Rank
 from scheduler.kueue.tree.quota import add_usages, remove_usages
 from scheduler.kueue.tree.shares import DRS, share_of_node
 from scheduler.kueue.tree.tree import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping
 
-from scheduler.kueue.cache.candidates import Rank
+from scheduler.kueue.tree.protocols import Rank
 from scheduler.kueue.tree.shares import DRS, dominant_resource_share
 from scheduler.kueue.tree.tree import (
     ClusterQueue,

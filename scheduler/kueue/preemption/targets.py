@@ -7,16 +7,13 @@ from typing import NamedTuple
 
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.trace import shares as trace_shares
+from scheduler.kueue.tree.protocols import FlavorResource
 from scheduler.kueue.tree.quota import (
     add_usages,
     available_non_negative,
     remove_usages,
 )
-from scheduler.kueue.tree.tree import (
-    ClusterQueue,
-    FlavorResource,
-    ResourceNode,
-)
+from scheduler.kueue.tree.tree import ClusterQueue, ResourceNode
 from scheduler.kueue.workload.info import WorkloadInfo
 
 

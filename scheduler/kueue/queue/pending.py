@@ -8,42 +8,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from scheduler.kueue.workload.info import WorkloadInfo
-
-Order = tuple[int, int, str, str]
-Matches = Callable[[str], bool]  # namespace -> may it use the ClusterQueue
-
-
-class EquivalenceClass:
-    """Workloads that the scheduler cannot tell apart, best first."""
-
-    __slots__ = ("heap", "inadmissible", "namespace", "scheduling_hash", "size")
-
-    def __init__(self, identity: str, namespace: str) -> None:
-        self.scheduling_hash = identity
-        self.namespace = namespace
-        self.heap: list[tuple[Order, int, WorkloadInfo]] = []
-        self.size = 0
-        self.inadmissible = False
-
-    def first(self) -> WorkloadInfo | None:
-        """Return the best member; drops those that have left."""
-        heap = self.heap
-        while heap:
-            _, ticket, work = heap[0]
-            if work.equivalence_class is self and work.heap_entry == ticket:
-                return work
-            heapq.heappop(heap)
-        return None
-
-    def workloads(self) -> Iterator[WorkloadInfo]:
-        """Yield the members, unordered."""
-        for _, ticket, work in self.heap:
-            if work.equivalence_class is self and work.heap_entry == ticket:
-                yield work
+from scheduler.kueue.tree.protocols import Matches
+from scheduler.kueue.workload.equivalence_class import EquivalenceClass, Order
+from scheduler.kueue.workload.info import WorkloadInfo
 
 
 class PendingQueue:
@@ -208,7 +176,7 @@ class PendingQueue:
         while self.class_heads:
             order, _, group = self.class_heads[0]
             if not group.inadmissible:
-                first = group.first()
+                first: WorkloadInfo | None = group.first()
                 if first is not None and first.queue_order == order:
                     return first
             heapq.heappop(self.class_heads)

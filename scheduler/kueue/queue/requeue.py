@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Protocol
 
-from scheduler.kueue.queue.pending import PendingQueue
+from scheduler.kueue.tree.protocols import PendingWorkloads
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import REQUEUED
 
@@ -48,7 +48,7 @@ def backoff_over(work: WorkloadInfo, now_us: int) -> bool:
 
 
 def requeue_head(
-    pending: PendingQueue,
+    pending: PendingWorkloads,
     work: WorkloadInfo,
     *,
     strategy: QueueingStrategy,

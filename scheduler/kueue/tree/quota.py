@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from scheduler.amounts import UNLIMITED
-from scheduler.kueue.tree.tree import (
-    FlavorResource,
-    QuotaNode,
-    ResourceNode,
-)
+from scheduler.kueue.tree.protocols import FlavorResource
+from scheduler.kueue.tree.tree import QuotaNode, ResourceNode
 
 Amount = tuple[ResourceNode, int]
 

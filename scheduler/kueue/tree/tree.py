@@ -7,18 +7,17 @@ stays valid when the tree is linked anew after an edit of quota.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from scheduler.amounts import add, subtract
+from scheduler.kueue.tree.protocols import (
+    AdmittedWorkloads,
+    FlavorResource,
+    PendingWorkloads,
+)
 from scheduler.records.objects import Key
 from scheduler.records.quota import CohortSpec, QueueSpec, Quota, ResourceGroup
 
-if TYPE_CHECKING:
-    from scheduler.kueue.cache.candidates import AdmittedIndex
-    from scheduler.kueue.flavorassigner.resources import GroupSearch
-    from scheduler.kueue.queue.pending import PendingQueue
-
-FlavorResource = tuple[str, str]
 _NONE = Quota(0)
 
 
@@ -137,6 +136,14 @@ class QuotaNode:
         return cell
 
 
+class GroupSearch(NamedTuple):
+    """A group to search for these resources; None when `trigger` has no quota."""
+
+    group: ResourceGroup | None
+    trigger: str  # the resource that led here
+    resources: tuple[str, ...]
+
+
 class ClusterQueue(QuotaNode):
     """A ClusterQueue: its place in the tree, its line and who it holds.
 
@@ -159,7 +166,7 @@ class ClusterQueue(QuotaNode):
     )
 
     def __init__(
-        self, spec: QueueSpec, admitted: AdmittedIndex, pending: PendingQueue
+        self, spec: QueueSpec, admitted: AdmittedWorkloads, pending: PendingWorkloads
     ) -> None:
         super().__init__(spec.name)
         self.status_keys = (Key(self.kind, "", spec.name),)

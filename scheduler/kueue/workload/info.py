@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from scheduler.kueue.tree.protocols import (
+    FlavorResources,
+    PendingWorkloads,
+    Rank,
+)
 from scheduler.kueue.tree.quota import Amount
 from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.workload.equivalence_class import EquivalenceClass
+from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.records.objects import Key
 from scheduler.records.workload import Admission, Amounts, PodSet, PodSets, scale
-
-if TYPE_CHECKING:
-    from scheduler.kueue.cache.candidates import FlavorResources, Rank
-    from scheduler.kueue.cache.cluster import LocalQueue
-    from scheduler.kueue.queue.pending import EquivalenceClass, PendingQueue
 
 
 class Condition(msgspec.Struct, gc=False):
@@ -110,7 +112,7 @@ class WorkloadInfo:
         self.flavor_resources: FlavorResources = frozenset()
         self.rank: Rank = (0, 0, "", "", self)
         self.indexed_as_evicted = False
-        self.pending_queue: PendingQueue | None = None
+        self.pending_queue: PendingWorkloads | None = None
         self.equivalence_class: EquivalenceClass | None = None
         self.heap_entry = 0
         self.queue_order: tuple[int, int, str, str] = (0, 0, "", "")
