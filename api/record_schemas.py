@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
 from sandbox.page import wire
 from scheduler.explain import shapes
 from scheduler.explain.applications import ApplicationExplanation
+from scheduler.explain.queues import QueueFairness
+from scheduler.kube.configuration.description import ProfileState
 
 #: Operation -> what it answers, one of these.
 ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
@@ -19,11 +21,20 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
         ApplicationExplanation,
     ),
     "counterfactuals_read": (shapes.Counterfactuals,),
-    "fairness_read": (shapes.Fairness,),
+    "fairness_read": (shapes.Fairness, QueueFairness),
     "preemption_steps_read": (shapes.Preemption,),
     "whatif_create": (shapes.Preview,),
     "state_read": (wire.PageState,),
 }
+#: Operation -> of what its items are.
+LISTS: dict[str, tuple[str, type[msgspec.Struct]]] = {
+    "policy_profiles_read": ("ProfileList", ProfileState),
+    "samples_read": ("SampleList", wire.Sample),
+}
+#: Lists whose items may be null, which a serializer cannot say: component, field.
+NULLABLE_ITEMS = (("Comparison", "differences"), ("OutcomeDiff", "timelines"))
+#: What the live protocol sends: described here too, so that one document has every answer.
+MESSAGES: tuple[type[msgspec.Struct], ...] = get_args(wire.ServerMessage)
 _HEAD = "#/components/schemas/"
 
 
@@ -31,14 +42,71 @@ def describe(result: dict[str, Any]) -> None:
     """Put the records' schemas among the components, and into their operations."""
     schemas = result["components"]["schemas"]
     kinds = [kind for found in ANSWERS.values() for kind in found]
+    kinds += [*MESSAGES, wire.Hello, *(kind for _, kind in LISTS.values())]
     _, found = msgspec.json.schema_components(kinds, ref_template=_HEAD + "{name}")
     names = {name: _name(name, schemas) for name in found}
     for name, schema in found.items():
         schemas[names[name]] = _renamed(_whole(schema), names)
+    _describe_messages(schemas)
+    _describe_lists(schemas)
     for path in result["paths"].values():
         for operation in path.values():
             if isinstance(operation, dict):
                 _fill(operation, names)
+
+
+def _describe_messages(schemas: dict[str, Any]) -> None:
+    """Add AnyRow, ServerMessage, and what a diff may hold of each kind of row."""
+    schemas["AnyRow"] = _tagged("kind", get_args(wire.AnyRow))
+    schemas["ServerMessage"] = _tagged("type", MESSAGES)
+    rows = {"type": "array", "items": {"$ref": _HEAD + "AnyRow"}}
+    for message, field in (("PageState", "rows"), ("Diff", "added")):
+        schemas[message]["properties"][field] = rows
+    patches: dict[str, Any] = {}
+    for row in get_args(wire.AnyRow):
+        fields = {
+            name: inner
+            for name, inner in schemas[row.__name__]["properties"].items()
+            if name not in ("kind", "key")
+        }
+        schemas[f"{row.__name__}Patch"] = {
+            "type": "object",
+            "description": f"Changed fields of a {row.__name__}, whole values.",
+            "properties": fields,
+            "additionalProperties": False,
+        }
+        tag = row.__struct_config__.tag
+        patches[f"^{tag}/"] = {"$ref": f"{_HEAD}{row.__name__}Patch"}
+    schemas["Diff"]["properties"]["updated"] = {
+        "type": "object",
+        "patternProperties": patches,
+        "additionalProperties": False,
+    }
+
+
+def _describe_lists(schemas: dict[str, Any]) -> None:
+    for name, kind in LISTS.values():
+        items = {"type": "array", "items": {"$ref": _HEAD + kind.__name__}}
+        schemas[name] = {
+            "type": "object",
+            "properties": {"items": items},
+            "required": ["items"],
+        }
+    for name, field in NULLABLE_ITEMS:
+        given = schemas[name]["properties"][field]
+        given["items"] = {"anyOf": [given["items"], {"type": "null"}]}
+
+
+def _tagged(field: str, kinds: tuple[type[msgspec.Struct], ...]) -> dict[str, Any]:
+    return {
+        "oneOf": [{"$ref": _HEAD + kind.__name__} for kind in kinds],
+        "discriminator": {
+            "propertyName": field,
+            "mapping": {
+                str(kind.__struct_config__.tag): _HEAD + kind.__name__ for kind in kinds
+            },
+        },
+    }
 
 
 def _name(name: str, taken: dict[str, Any]) -> str:
@@ -49,7 +117,12 @@ def _name(name: str, taken: dict[str, Any]) -> str:
 
 
 def _fill(operation: dict[str, Any], names: dict[str, str]) -> None:
-    kinds = ANSWERS.get(operation.get("operationId", ""))
+    operation_id = operation.get("operationId", "")
+    listed = LISTS.get(operation_id)
+    if listed is not None:
+        content = operation["responses"]["200"]["content"]["application/json"]
+        content["schema"] = {"$ref": _HEAD + listed[0]}
+    kinds = ANSWERS.get(operation_id)
     if kinds is None:
         return
     refs = [{"$ref": _HEAD + names[kind.__name__]} for kind in kinds]
@@ -74,7 +147,7 @@ def _renamed(value: Any, names: dict[str, str]) -> Any:
     if isinstance(value, dict):
         return {
             key: _HEAD + names[inner.removeprefix(_HEAD)]
-            if key == "$ref"
+            if isinstance(inner, str) and inner.startswith(_HEAD)
             else _renamed(inner, names)
             for key, inner in value.items()
         }

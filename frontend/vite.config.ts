@@ -2,9 +2,11 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
 
+import { checks } from "./generating/checks.js";
+
 export default defineConfig({
   base: "/static/",
-  plugins: [svelte()],
+  plugins: [checks(), svelte()],
   resolve: { alias: { "@": new URL("./src", import.meta.url).pathname } },
   build: {
     target: "es2022",

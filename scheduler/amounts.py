@@ -91,8 +91,7 @@ def canonical(resource: str, text: str | int | float) -> int:
 
     `cpu` in thousandths, all else in whole units: "100.5m" cpu is 101.
     Raises QuantityError.
-    Source: docs/semantics/kueue.md#quantities-of-requests and
-    docs/semantics/kube-scheduler.md#quantities-and-node-capacity.
+    Source: KUEUE.md 1.1, 1.3; docs/semantics/kube-scheduler.md#quantities-and-node-capacity.
     """
     value = parse(text)
     if resource == CPU:
@@ -103,7 +102,7 @@ def canonical(resource: str, text: str | int | float) -> int:
 def quota(resource: str, text: str | int | float) -> int:
     """Return a quota in canonical units; too large for 64 bits is UNLIMITED.
 
-    Source: docs/semantics/kueue.md#quantities-of-quota.
+    Source: KUEUE.md 1.2.
     """
     most = MAX // 1000 * 1000 if resource == CPU else MAX
     amount = canonical(resource, text)
@@ -118,7 +117,7 @@ def clamp(value: int) -> int:
 def add(left: int, right: int) -> int:
     """Return the saturating sum; UNLIMITED plus anything is UNLIMITED.
 
-    Source: docs/semantics/kueue.md#quantities-of-quota.
+    Source: KUEUE.md 1.2.
     """
     if left == UNLIMITED or right == UNLIMITED:
         return UNLIMITED
@@ -128,7 +127,7 @@ def add(left: int, right: int) -> int:
 def subtract(left: int, right: int) -> int:
     """Return the saturating difference; UNLIMITED less UNLIMITED is 0.
 
-    Source: docs/semantics/kueue.md#quantities-of-quota.
+    Source: KUEUE.md 1.2.
     """
     if left == UNLIMITED:
         return 0 if right == UNLIMITED else UNLIMITED
@@ -143,7 +142,7 @@ def fits(requests: Mapping[str, int], free: Mapping[str, int]) -> bool:
 def text_of(resource: str, amount: int) -> str:
     """Return the amount as Kubernetes prints it: "1500m", "1Gi", "3k".
 
-    Source: docs/semantics/kueue.md#printing-quantities.
+    Source: KUEUE.md 1.4.
     """
     if amount == UNLIMITED:
         return "<unlimited>"

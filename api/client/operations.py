@@ -43,7 +43,7 @@ from .records import (
     MoveOutcome,
     NewLink,
     NewToken,
-    Node,
+    NodeChange,
     OneExperiment,
     Open,
     OpenLink,
@@ -55,6 +55,8 @@ from .records import (
     PodExplanation,
     Preemption,
     Preview,
+    ProfileList,
+    QueueFairness,
     Registry,
     Reproduction,
     Results,
@@ -67,7 +69,7 @@ from .records import (
     ScenarioList,
     Speed,
     Start,
-    Step,
+    StepRequest,
     Table,
     TokenList,
     Use,
@@ -283,9 +285,9 @@ class Operations(Sender):
         sandbox_id: str | int,
         *,
         tick: int | None = None,
-    ) -> Fairness:
+    ) -> Fairness | QueueFairness:
         """Return formulas with their numbers, flows, heads and next victims."""
-        return cast('Fairness', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/fairness", query=given({'tick': tick})))
+        return cast('Fairness | QueueFairness', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/fairness", query=given({'tick': tick})))
 
     def fork(
         self,
@@ -408,7 +410,7 @@ class Operations(Sender):
     def node(
         self,
         sandbox_id: str | int,
-        body: Node,
+        body: NodeChange,
     ) -> Done:
         """Change a node as an operator or a power cut would."""
         return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/node", body=body))
@@ -502,9 +504,9 @@ class Operations(Sender):
     def policy_profiles_read(
         self,
         sandbox_id: str | int,
-    ) -> dict[str, Any]:
+    ) -> ProfileList:
         """Return, per profile and plug-in, the points it works at, weight and args."""
-        return cast('dict[str, Any]', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/policy/profiles"))
+        return cast('ProfileList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/policy/profiles"))
 
     def policy_put(
         self,
@@ -686,7 +688,7 @@ class Operations(Sender):
     def step(
         self,
         sandbox_id: str | int,
-        body: Step | None = None,
+        body: StepRequest | None = None,
     ) -> Done:
         """Run some ticks, to a tick, or to an event; answers at once."""
         return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/step", body=body))
@@ -958,9 +960,9 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         *,
         tick: int | None = None,
-    ) -> Fairness:
+    ) -> Fairness | QueueFairness:
         """Return formulas with their numbers, flows, heads and next victims."""
-        return cast('Fairness', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/fairness", query=given({'tick': tick})))
+        return cast('Fairness | QueueFairness', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/fairness", query=given({'tick': tick})))
 
     async def fork(
         self,
@@ -1083,7 +1085,7 @@ class AsyncOperations(AsyncSender):
     async def node(
         self,
         sandbox_id: str | int,
-        body: Node,
+        body: NodeChange,
     ) -> Done:
         """Change a node as an operator or a power cut would."""
         return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/node", body=body))
@@ -1177,9 +1179,9 @@ class AsyncOperations(AsyncSender):
     async def policy_profiles_read(
         self,
         sandbox_id: str | int,
-    ) -> dict[str, Any]:
+    ) -> ProfileList:
         """Return, per profile and plug-in, the points it works at, weight and args."""
-        return cast('dict[str, Any]', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/policy/profiles"))
+        return cast('ProfileList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/policy/profiles"))
 
     async def policy_put(
         self,
@@ -1361,7 +1363,7 @@ class AsyncOperations(AsyncSender):
     async def step(
         self,
         sandbox_id: str | int,
-        body: Step | None = None,
+        body: StepRequest | None = None,
     ) -> Done:
         """Run some ticks, to a tick, or to an event; answers at once."""
         return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/step", body=body))

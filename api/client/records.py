@@ -56,6 +56,15 @@ VerdictsEnum: TypeAlias = Literal['same', 'earlier', 'later', 'never', 'only']
 VisibilityEnum: TypeAlias = Literal['private', 'public']
 
 
+class AssertionResult(TypedDict):
+    """An assertion about one variant; null = a simulation cannot show it."""
+
+    variant: int
+    text: str
+    holds: bool | None
+    value: float | None
+
+
 class Audit(TypedDict):
     """One line of the audit log."""
 
@@ -102,7 +111,7 @@ class Comparison(TypedDict):
     toTick: int
     historyFrom: int
     sameSubjects: bool
-    differences: list[Difference]
+    differences: list[Difference | None]
     counts: list[OutcomeCounts]
     workloads: list[OutcomeDiff]
     moreWorkloads: int
@@ -436,16 +445,6 @@ class Lesson(TypedDict):
     tallies: list[Tally]
 
 
-class Line(TypedDict):
-    """One variant over all seeds that have ended."""
-
-    variant: int
-    runs: int
-    measures: dict[str, Interval]
-    differences: dict[str, Interval]
-    front: bool
-
-
 class Link(TypedDict):
     """A link; its secret is only in the answer that made it."""
 
@@ -543,10 +542,20 @@ class MoveOutcome(TypedDict):
     message: str
     evicted: bool
     position: int | None
-    victims: list[Victim]
+    victims: list[MoveVictim]
     shares: list[Share]
     sentences: list[str]
     preview: dict[str, Any]
+
+
+class MoveVictim(TypedDict):
+    """Who would be evicted, and why."""
+
+    workload: str
+    atMs: int
+    reason: str
+    message: str
+    workLostMs: int
 
 
 class NewLink(TypedDict):
@@ -564,7 +573,7 @@ class NewToken(TypedDict):
     expiresAt: NotRequired[str | None]
 
 
-class Node(TypedDict):
+class NodeChange(TypedDict):
     """A node and what happens to it; a new one has a size, or that of another."""
 
     name: str
@@ -602,8 +611,8 @@ class OneExperiment(TypedDict):
     document: dict[str, Any]
     objectives: list[Objective]
     better: dict[str, Literal['low', 'high']]
-    lines: list[Line]
-    verdicts: list[Verdict]
+    lines: list[ResultLine]
+    verdicts: list[AssertionResult]
 
 
 class Open(TypedDict):
@@ -633,7 +642,7 @@ class OutcomeDiff(TypedDict):
 
     subject: str
     verdicts: list[VerdictsEnum]
-    timelines: list[Timeline]
+    timelines: list[Timeline | None]
 
 
 class Patch(TypedDict):
@@ -682,7 +691,7 @@ class PinOutcome(TypedDict):
     ranTo: int
     node: str
     fits: bool | None
-    victims: list[Victim]
+    victims: list[MoveVictim]
     sentences: list[str]
 
 
@@ -731,6 +740,16 @@ class Reproduction(TypedDict):
     documents: list[dict[str, Any]]
 
 
+class ResultLine(TypedDict):
+    """One variant over all seeds that have ended."""
+
+    variant: int
+    runs: int
+    measures: dict[str, Interval]
+    differences: dict[str, Interval]
+    front: bool
+
+
 class Results(TypedDict):
     """Runs in the order in which they ended; ask again after `next`."""
 
@@ -777,9 +796,9 @@ class Run(TypedDict):
 
 
 class SampleList(TypedDict):
-    """Samples in order of revision, as on the live page."""
+    """SampleList"""
 
-    items: list[dict[str, Any]]
+    items: list[Sample]
 
 
 class Sandbox(TypedDict):
@@ -877,7 +896,7 @@ class Start(TypedDict):
     visibility: NotRequired[VisibilityEnum]
 
 
-class Step(TypedDict):
+class StepRequest(TypedDict):
     """A number of ticks; or a tick to reach, an event to see, whichever comes first."""
 
     ticks: NotRequired[int]
@@ -958,25 +977,6 @@ class Use(TypedDict):
     parts: dict[str, int]
 
 
-class Verdict(TypedDict):
-    """An assertion about one variant; null = a simulation cannot show it."""
-
-    variant: int
-    text: str
-    holds: bool | None
-    value: float | None
-
-
-class Victim(TypedDict):
-    """Who would be evicted, and why."""
-
-    workload: str
-    atMs: int
-    reason: str
-    message: str
-    workLostMs: int
-
-
 class WhatIf(TypedDict):
     """Edits to try on a copy, and the Workload that they are for, if one."""
 
@@ -1054,10 +1054,10 @@ class Attempt(TypedDict):
     borrow: int
     order: int | None
     heads: list[str]
-    targets: list[VictimRecord]
+    targets: list[Victim]
 
 
-class VictimRecord(TypedDict):
+class Victim(TypedDict):
     """Who is evicted, and why."""
 
     workload: str
@@ -1132,8 +1132,8 @@ class Search(TypedDict):
     rules: list[str]
     requests: list[Amount]
     sources: list[Source]
-    steps: list[StepRecord]
-    targets: list[VictimRecord]
+    steps: list[Step]
+    targets: list[Victim]
 
 
 class Source(TypedDict):
@@ -1164,7 +1164,7 @@ class Standing(TypedDict):
     quota: str
 
 
-class StepRecord(TypedDict):
+class Step(TypedDict):
     """One step of a search, in order. `kind`: "setup", "attempt" (with or without
     borrowing), "round" (a rule of fair sharing), "turn" (whose candidates are
     looked at next), "candidate", "putBack" (a target that may not be needed),
@@ -1352,7 +1352,7 @@ class Plan(TypedDict):
     laws: str
     inForce: bool
     node: str
-    victims: list[VictimRecord]
+    victims: list[Victim]
     reason: str
 
 
@@ -1385,10 +1385,10 @@ class Counterfactuals(TypedDict):
     questions: int
     tried: int
     runs: int
-    verdicts: list[VerdictRecord]
+    verdicts: list[Verdict]
 
 
-class VerdictRecord(TypedDict):
+class Verdict(TypedDict):
     """One counterfactual that was really run. `verdict`: "yes", "but" (admitted, and
     its pods stay pending), "no", or "unknown" when the run was given up. `kind`:
     "wait", "nominalQuota", "borrowingLimit", "priority", "weight",
@@ -1448,7 +1448,7 @@ class Outcome(TypedDict):
     pods: str
     podsMessage: str
     position: int | None
-    victims: list[VictimRecord]
+    victims: list[Victim]
     shares: list[ShareChange]
     workLostMs: int
 
@@ -1525,7 +1525,7 @@ class Head(TypedDict):
     status: str
     reason: str
     message: str
-    targets: list[VictimRecord]
+    targets: list[Victim]
 
 
 class NextVictim(TypedDict):
@@ -1542,6 +1542,43 @@ class NextVictim(TypedDict):
     share: float | None
 
 
+class QueueFairness(TypedDict):
+    """Every queue of the partition, parents first."""
+
+    atMs: int
+    tick: int
+    laws: str
+    queues: list[QueueShare]
+
+
+class QueueShare(TypedDict):
+    """The fair share of one queue, and its place in the line of its parent. `order`
+    is None when the queue waits for nothing. `priority` is what it tells its
+    parent; whether that or the share comes first is the parent's.
+    """
+
+    name: str
+    parent: str
+    leaf: bool
+    fractions: list[QueueFraction]
+    share: float
+    priority: int
+    order: int | None
+    pending: list[Amount]
+    next: str
+
+
+class QueueFraction(TypedDict):
+    """What a queue holds of what it is held against, for one resource."""
+
+    resource: str
+    allocated: str
+    whole: str
+    of: str
+    ratio: float
+    winning: bool
+
+
 class Preemption(TypedDict):
     """A preemption step by step, found by running its tick again. `shares` are those
     before the search and after it, victims out and the preemptor in.
@@ -1555,7 +1592,7 @@ class Preemption(TypedDict):
     search: Search
     flavors: list[FlavorRow]
     shares: list[ShareChange]
-    targets: list[VictimRecord]
+    targets: list[Victim]
     reason: str
     message: str
 
@@ -1582,7 +1619,7 @@ class PageState(TypedDict):
 
     type: Literal['page_state']
     revision: int
-    rows: list[SandboxRow | CohortRow | ClusterQueueRow | LocalQueueRow | ResourceFlavorRow | WorkloadRow | NodeRow | PodRow | QueueRow | ApplicationRow | PolicyRow]
+    rows: list[AnyRow]
     samples: list[Sample]
     events: list[EventLine]
     protocol: int
@@ -1867,6 +1904,282 @@ class EventLine(TypedDict):
     message: str
 
 
+Diff = TypedDict(
+    "Diff",
+    {
+        "type": "Literal['diff']",
+        "from": "int",
+        "revision": "int",
+        "tick": "int",
+        "added": "list[AnyRow]",
+        "updated": "dict[str, Any]",
+        "removed": "list[str]",
+        "samples": "list[Sample]",
+        "events": "list[EventLine]",
+    },
+)
+
+
+class Resync(TypedDict):
+    """Server: the diffs you need are gone; say hello without `since`."""
+
+    type: Literal['resync']
+    revision: int
+
+
+class ServiceStatus(TypedDict):
+    """Server: how the service is. Errors stay until a status without one."""
+
+    type: Literal['status']
+    level: Literal['error', 'live', 'waiting']
+    message: str
+
+
+class LessonNews(TypedDict):
+    """Server: a lesson begins, shows something else, is answered, or ends. `view`
+    and `query` are where the presenter's page is; an older `version` than one
+    that was seen is stale.
+    """
+
+    type: Literal['lesson']
+    running: bool
+    version: int
+    view: str
+    query: str
+    revealed: list[int]
+    followers: int
+    tallies: list[TallyRecord]
+
+
+class TallyRecord(TypedDict):
+    """How many followers expect one choice at one stop of a lesson."""
+
+    stop: int
+    choice: int
+    count: int
+
+
+class Hello(TypedDict):
+    """Client: what it has and wants. `since` asks for diffs above a revision."""
+
+    type: Literal['hello']
+    since: int | None
+    views: list[str]
+
+
+class ProfileState(TypedDict):
+    """One profile: the how manieth of the how manieth configuration, from 0."""
+
+    configuration: int
+    index: int
+    schedulerName: str
+    percentageOfNodesToScore: int
+    plugins: list[PluginState]
+
+
+class PluginState(TypedDict):
+    """One plug-in in one profile; `points` it could work at, `on` where it does.
+    `weight` is None where it does not score; `args` are those in force, with
+    defaults filled in, None for a plug-in that takes none.
+    """
+
+    name: str
+    points: list[str]
+    on: list[str]
+    weight: int | None
+    args: dict[str, Any] | None
+
+
+class SandboxRowPatch(TypedDict):
+    """Changed fields of a SandboxRow, whole values."""
+
+    name: NotRequired[str]
+    namespace: NotRequired[str]
+    id: NotRequired[str]
+    title: NotRequired[str]
+    branch: NotRequired[str]
+    parent: NotRequired[str | None]
+    stack: NotRequired[Literal['kube', 'kueue', 'yunikorn']]
+    fairSharing: NotRequired[bool]
+    laws: NotRequired[str]
+    seed: NotRequired[str]
+    tick: NotRequired[int]
+    tMs: NotRequired[int]
+    tickMs: NotRequired[int]
+    firstTick: NotRequired[int]
+    playing: NotRequired[bool]
+    speed: NotRequired[float]
+    until: NotRequired[str]
+    problem: NotRequired[str]
+    hash: NotRequired[str]
+    resources: NotRequired[list[str]]
+    notSimulated: NotRequired[list[str]]
+
+
+class CohortRowPatch(TypedDict):
+    """Changed fields of a CohortRow, whole values."""
+
+    name: NotRequired[str]
+    namespace: NotRequired[str]
+    parent: NotRequired[str]
+    implicit: NotRequired[bool]
+    weight: NotRequired[str]
+    share: NotRequired[str]
+    cells: NotRequired[list[QuotaCell]]
+    lendable: NotRequired[dict[str, str]]
+
+
+class ClusterQueueRowPatch(TypedDict):
+    """Changed fields of a ClusterQueueRow, whole values."""
+
+    name: NotRequired[str]
+    namespace: NotRequired[str]
+    cohort: NotRequired[str]
+    queueingStrategy: NotRequired[str]
+    stopPolicy: NotRequired[str]
+    active: NotRequired[bool]
+    inactiveReason: NotRequired[str]
+    weight: NotRequired[str]
+    share: NotRequired[str]
+    cells: NotRequired[list[QuotaCell]]
+    counts: NotRequired[WorkloadCounts]
+    withinClusterQueue: NotRequired[str]
+    reclaimWithinCohort: NotRequired[str]
+    borrowWithinCohort: NotRequired[str]
+
+
+class LocalQueueRowPatch(TypedDict):
+    """Changed fields of a LocalQueueRow, whole values."""
+
+    name: NotRequired[str]
+    namespace: NotRequired[str]
+    clusterQueue: NotRequired[str]
+    stopPolicy: NotRequired[str]
+    active: NotRequired[bool]
+    counts: NotRequired[WorkloadCounts]
+
+
+class ResourceFlavorRowPatch(TypedDict):
+    """Changed fields of a ResourceFlavorRow, whole values."""
+
+    name: NotRequired[str]
+    namespace: NotRequired[str]
+    nodeLabels: NotRequired[dict[str, str]]
+    taints: NotRequired[list[str]]
+
+
+class WorkloadRowPatch(TypedDict):
+    """Changed fields of a WorkloadRow, whole values."""
+
+    name: NotRequired[str]
+    namespace: NotRequired[str]
+    uid: NotRequired[str]
+    localQueue: NotRequired[str]
+    clusterQueue: NotRequired[str]
+    phase: NotRequired[Literal['admitted', 'finished', 'inactive', 'inadmissible', 'pending', 'reserved']]
+    priority: NotRequired[int]
+    priorityClass: NotRequired[str]
+    podSets: NotRequired[list[PodSetCell]]
+    totals: NotRequired[dict[str, str]]
+    reason: NotRequired[str]
+    message: NotRequired[str]
+    sticky: NotRequired[bool]
+    orderUs: NotRequired[str]
+    createdMs: NotRequired[int]
+    reservedMs: NotRequired[int | None]
+    admittedMs: NotRequired[int | None]
+    readyMs: NotRequired[int | None]
+    endsMs: NotRequired[int | None]
+    runtimeMs: NotRequired[int]
+    requeueMs: NotRequired[int | None]
+    evictions: NotRequired[int]
+    evicted: NotRequired[bool]
+    owner: NotRequired[str]
+
+
+class NodeRowPatch(TypedDict):
+    """Changed fields of a NodeRow, whole values."""
+
+    name: NotRequired[str]
+    namespace: NotRequired[str]
+    state: NotRequired[Literal['cordoned', 'failed', 'ready']]
+    flavor: NotRequired[str]
+    allocatable: NotRequired[dict[str, str]]
+    used: NotRequired[dict[str, str]]
+    pods: NotRequired[int]
+    taints: NotRequired[list[str]]
+    labels: NotRequired[dict[str, str]]
+
+
+class PodRowPatch(TypedDict):
+    """Changed fields of a PodRow, whole values."""
+
+    name: NotRequired[str]
+    namespace: NotRequired[str]
+    uid: NotRequired[str]
+    node: NotRequired[str]
+    nominated: NotRequired[str]
+    phase: NotRequired[Literal['bound', 'failed', 'gated', 'pending', 'ready', 'running', 'succeeded', 'waiting']]
+    workload: NotRequired[str]
+    queue: NotRequired[str]
+    scheduler: NotRequired[str]
+    priority: NotRequired[int]
+    requests: NotRequired[dict[str, str]]
+    qos: NotRequired[str]
+    reason: NotRequired[str]
+    message: NotRequired[str]
+
+
+class QueueRowPatch(TypedDict):
+    """Changed fields of a QueueRow, whole values."""
+
+    name: NotRequired[str]
+    namespace: NotRequired[str]
+    parent: NotRequired[str]
+    leaf: NotRequired[bool]
+    guaranteed: NotRequired[dict[str, str]]
+    max: NotRequired[dict[str, str]]
+    allocated: NotRequired[dict[str, str]]
+    pending: NotRequired[dict[str, str]]
+    share: NotRequired[float]
+    sortPolicy: NotRequired[str]
+    preemptionPolicy: NotRequired[str]
+    preemptionDelayMs: NotRequired[int]
+    priorityPolicy: NotRequired[str]
+    priorityOffset: NotRequired[int]
+    applications: NotRequired[int]
+
+
+class ApplicationRowPatch(TypedDict):
+    """Changed fields of a ApplicationRow, whole values."""
+
+    name: NotRequired[str]
+    namespace: NotRequired[str]
+    queue: NotRequired[str]
+    state: NotRequired[str]
+    user: NotRequired[str]
+    submittedMs: NotRequired[int]
+    allocated: NotRequired[dict[str, str]]
+    pending: NotRequired[dict[str, str]]
+    asks: NotRequired[int]
+    allocations: NotRequired[int]
+
+
+class PolicyRowPatch(TypedDict):
+    """Changed fields of a PolicyRow, whole values."""
+
+    name: NotRequired[str]
+    namespace: NotRequired[str]
+    document: NotRequired[dict[str, Any]]
+    changed: NotRequired[list[str]]
+
+
+class ProfileList(TypedDict):
+    """ProfileList"""
+
+    items: list[ProfileState]
+
+
 class Status(TypedDict):
     """An error, as Kubernetes words it."""
 
@@ -1889,3 +2202,9 @@ class StatusCause(TypedDict):
     file: str
     line: int
     level: Literal['error', 'warning', 'unsupported']
+
+
+AnyRow: TypeAlias = SandboxRow | CohortRow | ClusterQueueRow | LocalQueueRow | ResourceFlavorRow | WorkloadRow | NodeRow | PodRow | QueueRow | ApplicationRow | PolicyRow
+
+
+ServerMessage: TypeAlias = PageState | Diff | Resync | ServiceStatus | LessonNews

@@ -67,7 +67,7 @@ class UntilEventSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(required=False, max_length=128)
 
 
-class StepSerializer(serializers.Serializer[Any]):
+class StepRequestSerializer(serializers.Serializer[Any]):
     """A number of ticks; or a tick to reach, an event to see, whichever comes first."""
 
     ticks = serializers.IntegerField(
@@ -149,7 +149,7 @@ class MoveSerializer(SeenSerializer):
     )
 
 
-class VictimSerializer(serializers.Serializer[Any]):
+class MoveVictimSerializer(serializers.Serializer[Any]):
     """Who would be evicted, and why."""
 
     workload = serializers.CharField()
@@ -181,7 +181,7 @@ class MoveOutcomeSerializer(serializers.Serializer[Any]):
     position = serializers.IntegerField(
         allow_null=True, help_text="in the queue, from 1"
     )
-    victims = VictimSerializer(many=True)
+    victims = MoveVictimSerializer(many=True)
     shares = ShareSerializer(many=True)
     sentences = serializers.ListField(child=serializers.CharField())
     preview = serializers.DictField(help_text="the whole of it, as from `whatif`")
@@ -208,7 +208,7 @@ class WhatIfSerializer(serializers.Serializer[Any]):
     )
 
 
-class NodeSerializer(serializers.Serializer[Any]):
+class NodeChangeSerializer(serializers.Serializer[Any]):
     """A node and what happens to it; a new one has a size, or that of another."""
 
     name = serializers.CharField(max_length=253)
@@ -248,7 +248,7 @@ class PinOutcomeSerializer(serializers.Serializer[Any]):
     fits = serializers.BooleanField(
         allow_null=True, help_text="the filters' verdict on the node, before the pin"
     )
-    victims = VictimSerializer(many=True)
+    victims = MoveVictimSerializer(many=True)
     sentences = serializers.ListField(child=serializers.CharField())
 
 

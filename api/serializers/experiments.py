@@ -81,7 +81,7 @@ class IntervalSerializer(serializers.Serializer[Any]):
     high = serializers.FloatField(allow_null=True)
 
 
-class LineSerializer(serializers.Serializer[Any]):
+class ResultLineSerializer(serializers.Serializer[Any]):
     """One variant over all seeds that have ended."""
 
     variant = serializers.IntegerField(help_text="Place in `variants`.")
@@ -93,7 +93,7 @@ class LineSerializer(serializers.Serializer[Any]):
     front = serializers.BooleanField(help_text="On the Pareto front.")
 
 
-class VerdictSerializer(serializers.Serializer[Any]):
+class AssertionResultSerializer(serializers.Serializer[Any]):
     """An assertion about one variant; null = a simulation cannot show it."""
 
     variant = serializers.IntegerField()
@@ -118,8 +118,8 @@ class OneExperimentSerializer(ExperimentSerializer):
         child=serializers.ChoiceField(["low", "high"]),
         help_text="Which way each measure is better; absent where neither is.",
     )
-    lines = LineSerializer(many=True)
-    verdicts = VerdictSerializer(many=True)
+    lines = ResultLineSerializer(many=True)
+    verdicts = AssertionResultSerializer(many=True)
 
 
 class RunSerializer(serializers.Serializer[Any]):

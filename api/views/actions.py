@@ -69,13 +69,13 @@ class StepAction(View):
 
     @extend_schema(
         operation_id="sandboxes_actions_step_create",
-        request=bodies.StepSerializer,
+        request=bodies.StepRequestSerializer,
         responses=bodies.DoneSerializer,
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
         """Run some ticks, to a tick, or to an event; answers at once."""
-        given = self.read(bodies.StepSerializer)
+        given = self.read(bodies.StepRequestSerializer)
         step = actions.do_step(
             self.user(),
             sandbox_id,
@@ -219,11 +219,11 @@ def _number(share: float | None) -> str:
 class NodeAction(View):
     """Add, cordon, drain, fail, recover."""
 
-    @extend_schema(request=bodies.NodeSerializer, responses=bodies.DoneSerializer)
+    @extend_schema(request=bodies.NodeChangeSerializer, responses=bodies.DoneSerializer)
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
         """Change a node as an operator or a power cut would."""
-        given = self.read(bodies.NodeSerializer)
+        given = self.read(bodies.NodeChangeSerializer)
         name, change = given["name"], given["change"]
         if change != "add":
             return done(actions.do_node(self.user(), sandbox_id, name, change))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { WorkloadRow } from "@/protocol/wire";
+import type { WorkloadRow } from "@/protocol/types";
 import { fitCards, heightOf } from "@/store/rows/fit";
 import { compareRanks, placeOf, type Place } from "@/store/rows/cardPositions";
 import { workload } from "./worlds";

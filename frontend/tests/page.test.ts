@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 
 import { describe, expect, it } from "vitest";
 
-import { parseServerMessage, type Diff, type PageState } from "@/protocol/wire";
+import type { Diff, PageState } from "@/protocol/types";
+import { isServerMessage } from "virtual:checks/live";
+import { parsed } from "@/protocol/checked";
 import { applyDiff, changedKeys, EMPTY_PAGE, GapError, joinSamples, pageOf } from "@/store/rows/page";
 
 interface Recording {
@@ -67,15 +69,15 @@ describe("a page", () => {
 
 describe("a recorded message", () => {
   it("passes the border", () => {
-    expect(parseServerMessage(JSON.stringify(recorded.state)).type).toBe("page_state");
+    expect(parsed(isServerMessage, JSON.stringify(recorded.state), "message").type).toBe("page_state");
     for (const diff of recorded.diffs) {
-      expect(parseServerMessage(JSON.stringify(diff)).type).toBe("diff");
+      expect(parsed(isServerMessage, JSON.stringify(diff), "message").type).toBe("diff");
     }
   });
 
   it("is stopped there with its place when a field is of another type", () => {
     const rows = recorded.state.rows.map((row) => ({ ...row, name: 3 }));
     const broken = JSON.stringify({ ...recorded.state, rows });
-    expect(() => parseServerMessage(broken)).toThrow(/rows\[0\].name/);
+    expect(() => parsed(isServerMessage, broken, "message")).toThrow(/rows.0.name/);
   });
 });

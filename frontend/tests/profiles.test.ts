@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 
-import { fieldOf, setArgument, setPlugin, setPoint, setWeight, withProfile, type PluginState } from "@/store/policy/profiles";
+import type { PluginState } from "@/protocol/types";
+import { fieldOf, setArgument, setPlugin, setPoint, setWeight, withProfile } from "@/store/policy/profiles";
 
 const fit: PluginState = { name: "NodeResourcesFit", points: ["filter", "score"], on: ["filter", "score"], weight: 1, args: {} };
 const qos: PluginState = { name: "QOSSort", points: ["queueSort"], on: [], weight: null, args: null };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Lent } from "@/store/explain/fairness";
+import type { Flow } from "@/protocol/types";
 import { flowOf } from "@/store/explain/flow";
 import { freePieces, poolsOf, strandedOf, usableOf } from "@/store/rows/pools";
 import { leavesOf, levelOf, pairsOf, scaleOf, shareValue, subtreeLevel, treeOf } from "@/store/rows/quota";
@@ -58,8 +58,9 @@ describe("the quota tree", () => {
 });
 
 describe("the picture of who lends to whom", () => {
-  const lends = (lender: string, borrower: string, amount: number): Lent => ({
-    cohort: "all", flavor: "f", resource: GPU, lender, lenderKind: "ClusterQueue", borrower, borrowerKind: "ClusterQueue", amount,
+  const lends = (lender: string, borrower: string, amount: number): Flow => ({
+    cohort: "all", flavor: "f", resource: GPU, amount: String(amount),
+    lender: { kind: "ClusterQueue", name: lender }, borrower: { kind: "ClusterQueue", name: borrower },
   });
 
   it("has as much on the left as on the right", () => {

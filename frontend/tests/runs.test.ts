@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { roundMarks } from "@/draw/steps";
 import { csvOf } from "@/lib/saving";
 import { axisValues, BLANK, documentOf, packDraft, unpackDraft, variantCount, type Draft, type Subject } from "@/store/runs/drafting";
-import type { Interval, ResultLine } from "@/store/runs/experiments";
+import type { Interval, ResultLine } from "@/protocol/types";
 import { changeText, measureLabel, measureText, usualMeasures } from "@/store/runs/measures";
 import { half, judge, reach } from "@/store/runs/results";
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { changedLeaves, mostDifferent, type BranchCurves } from "@/store/compare/comparing";
+import type { Curves } from "@/protocol/types";
+import { changedLeaves, mostDifferent } from "@/store/compare/comparing";
 import { shareLines, thinned } from "@/store/rows/curves";
 import { diffLines } from "@/store/rows/textDiff";
 import { groupsOf, loopsOf, reasonsOf } from "@/store/explain/preempting";
@@ -69,7 +70,7 @@ describe("preemptions", () => {
 });
 
 describe("branches", () => {
-  const curves = (shares: Record<string, number[]>): BranchCurves => ({ pending: [], running: [], waitP50Ms: [], utilisation: {}, shares, used: {} });
+  const curves = (shares: Record<string, number[]>): Curves => ({ pending: [], running: [], waitP50Ms: [], utilisation: {}, shares, used: {} });
 
   it("show the queue whose curves lie furthest apart first", () => {
     const [a, b] = [curves({ near: [1, 2], far: [0, 0] }), curves({ near: [1, 3], far: [9, 9] })];

@@ -1,6 +1,6 @@
 // Small rows to test with: a test names only what matters to it.
 
-import type { QuotaCell, ClusterQueueRow, CohortRow, EventLine, NodeRow, Sample, WorkloadRow } from "@/protocol/wire";
+import type { QuotaCell, ClusterQueueRow, CohortRow, EventLine, NodeRow, Sample, WorkloadRow } from "@/protocol/types";
 
 const COUNTS = { pending: 0, inadmissible: 0, reserved: 0, admitted: 0, evicted: 0, finished: 0 };
 

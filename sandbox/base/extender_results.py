@@ -6,8 +6,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from scheduler.kube.extender.ports import ExtenderError
-from scheduler.kube.extender.webhook import Extender
+from scheduler.kube.extender.extenders import Extender, ExtenderError
 
 T = TypeVar("T")
 

@@ -20,7 +20,7 @@ from sandbox.live.lessons import running_news
 from sandbox.live.limits import connection_slots, handshakes
 from sandbox.live.people import person_of
 from sandbox.models import Sandbox
-from sandbox.page.wire import Hello, Status
+from sandbox.page.wire import Hello, ServiceStatus
 
 CLOSE_BAD_MESSAGE = 4400
 CLOSE_FULL = 4429
@@ -99,7 +99,7 @@ class SandboxConsumer(AsyncWebsocketConsumer):
     async def _close(self, code: int) -> None:
         with contextlib.suppress(RuntimeError, asyncio.CancelledError):
             if code == CLOSE_GONE:
-                status = Status(level="error", message="deleted or archived")
+                status = ServiceStatus(level="error", message="deleted or archived")
                 await self.send(text_data=_encode(status).decode())
             await self.close(code)
 

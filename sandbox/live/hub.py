@@ -23,7 +23,7 @@ from channels.layers import get_channel_layer
 from sandbox.live import pages
 from sandbox.page import diffs
 from sandbox.page.diffs import decode_step, encode_step
-from sandbox.page.wire import Status
+from sandbox.page.wire import ServiceStatus
 from sandbox.world.broadcast import group_of
 
 logger = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ class Client:
 
 
 def _status(level: Literal["live", "waiting", "error"], message: str) -> str:
-    return encode_status(Status(level=level, message=message)).decode()
+    return encode_status(ServiceStatus(level=level, message=message)).decode()
 
 
 class SandboxSubscription:

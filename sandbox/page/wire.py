@@ -347,7 +347,7 @@ class Resync(Wire, tag="resync", tag_field="type", frozen=True, kw_only=True):
     revision: int
 
 
-class Status(Wire, tag="status", tag_field="type", frozen=True, kw_only=True):
+class ServiceStatus(Wire, tag="status", tag_field="type", frozen=True, kw_only=True):
     """Server: how the service is. Errors stay until a status without one."""
 
     level: Literal["live", "waiting", "error"]
@@ -378,5 +378,5 @@ class LessonNews(Wire, tag="lesson", tag_field="type", frozen=True, kw_only=True
     tallies: list[Tally]
 
 
-ServerMessage = PageState | Diff | Resync | Status | LessonNews
+ServerMessage = PageState | Diff | Resync | ServiceStatus | LessonNews
 ClientMessage = Hello

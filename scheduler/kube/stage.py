@@ -20,9 +20,8 @@ from scheduler.kube.configuration.configuration import (
     Configuration,
     read_configurations,
 )
-from scheduler.kube.extender.extenders import Extenders
-from scheduler.kube.extender.ports import Port
-from scheduler.kube.extender.static import latency_of, port_for
+from scheduler.kube.extender.extenders import Extenders, Port
+from scheduler.kube.extender.static import port_for
 from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
 from scheduler.kube.scheduling.plugin_table import PluginTable, table
@@ -36,8 +35,6 @@ from scheduler.stage import Context
 
 #: Attempts of pods already tried at this instant, without a binding among them.
 MAX_ATTEMPTS = 1_000
-#: The same while such a loop goes on: it is known to lead nowhere.
-MAX_MORE_ATTEMPTS = 50
 _PAUSE_MS = 1_000
 
 
@@ -58,7 +55,6 @@ class KubeStage:
         self.shared = SharedCluster(context, several=len(configurations) > 1)
         self.binding = BindingHost(self.shared, policy.spec.simulation)
         self.port: Port = port or port_for(policy.spec.simulation.extenders)
-        self._latency_ms = latency_of(policy.spec.simulation)
         self.objects: dict[Key, Object] = {}
         for configuration in configurations:
             self.shared.add(self._scheduler(configuration))
@@ -66,7 +62,6 @@ class KubeStage:
         self.counts.update((s.name, BindingCounts()) for s in self.schedulers)
         self._rounds = 0
         self._stalled_until = 0
-        self._stalled = False  # since the last change from outside, or binding
 
     def _scheduler(self, configuration: Configuration) -> Scheduler:
         return Scheduler(
@@ -75,10 +70,7 @@ class KubeStage:
             configuration.profiles,
             timing=configuration.timing,
             extenders=lambda _: Extenders(
-                configuration.extenders,
-                self.port,
-                self._document,
-                self._latency_ms,
+                configuration.extenders, self.port, self._document
             ),
         )
 
@@ -119,7 +111,6 @@ class KubeStage:
     def put(self, obj: Object, *, restore: bool = False) -> None:
         """Take a new, changed or (restore) stored object; other kinds do not matter."""
         kind = obj.key.kind
-        self._stalled = self._stalled and restore
         if kind == "Node":
             self.objects[obj.key] = obj
             self._put_node(read_node(obj.manifest, obj.status), restore=restore)
@@ -157,7 +148,6 @@ class KubeStage:
     def remove(self, key: Key) -> None:
         """Forget an object; a node's pods are the lifetime's to end."""
         self.objects.pop(key, None)
-        self._stalled = False
         if key.kind == "Node":
             self._remove_node(key)
         elif key.kind == "Pod":
@@ -279,9 +269,7 @@ class KubeStage:
         """Try pods until no queue has one to try now.
 
         A pod that is tried again and again at one instant while nothing gets
-        bound stops the loop after MAX_ATTEMPTS; it goes on a second later, for
-        MAX_MORE_ATTEMPTS while nothing has changed since.
-        Source: docs/semantics/kube-scheduler.md#backoff.
+        bound stops the loop after MAX_ATTEMPTS; it goes on a second later.
         """
         for scheduler in self.schedulers:
             scheduler.timers()
@@ -295,8 +283,7 @@ class KubeStage:
             vain += again
             if self._bindings() > bindings:
                 vain, bindings = 0, self._bindings()
-                self._stalled = False
-            if vain >= (MAX_MORE_ATTEMPTS if self._stalled else MAX_ATTEMPTS):
+            if vain >= MAX_ATTEMPTS:
                 self._stall()
                 return
 
@@ -305,9 +292,6 @@ class KubeStage:
 
     def _stall(self) -> None:
         self._stalled_until = self.context.now_ms + _PAUSE_MS
-        if self._stalled:
-            return
-        self._stalled = True
         self.context.journal.complain(
             f"kube-scheduler tried {MAX_ATTEMPTS} times at {self.context.now_ms} ms "
             "without binding a pod; it goes on a second later"
@@ -414,7 +398,6 @@ class KubeStage:
             "sharing": self.binding.dump_state(),
             "rounds": self._rounds,
             "stalledUntil": self._stalled_until,
-            "stalled": self._stalled,
         }
 
     def load_state(self, memory: dict[str, Any]) -> None:
@@ -424,7 +407,6 @@ class KubeStage:
         self.binding.load_state(memory.get("sharing", {}))
         self._rounds = memory.get("rounds", 0)
         self._stalled_until = memory.get("stalledUntil", 0)
-        self._stalled = memory.get("stalled", False)
 
     def owned(self) -> Iterable[Key]:
         """Return the pods that it places or placed."""

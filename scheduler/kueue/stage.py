@@ -9,25 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from scheduler.kueue.cache.cluster import Cluster
+from scheduler.kueue.cache.cluster import Cluster, Door
 from scheduler.kueue.configuration import Settings
 from scheduler.kueue.controller import evictions, status
 from scheduler.kueue.controller.admissions import admit, finish
 from scheduler.kueue.controller.controller import Controller
 from scheduler.kueue.controller.lifecycle import Lifecycle
-from scheduler.kueue.controller.object_handlers import ObjectHandlers
-from scheduler.kueue.queue.requeue import backoff_over, requeue_head
+from scheduler.kueue.controller.object_handlers import Intake
+from scheduler.kueue.queue.requeue import backoff_over, put_back
 from scheduler.kueue.scheduler.cycle import Cycle
-from scheduler.kueue.scheduler.entries import Entry, EntryStatus
+from scheduler.kueue.scheduler.entries import Entry, Fate
 from scheduler.kueue.scheduler.pace import Pace
-from scheduler.kueue.scheduler.preempting import ActivePreemption
+from scheduler.kueue.scheduler.preempting import Preempting
 from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree.tree import ClusterQueue, Cohort
-from scheduler.kueue.workload.info import WorkloadInfo
-from scheduler.kueue.workload.local_queue import LocalQueue
+from scheduler.kueue.tree.tree import Cohort, Queue
+from scheduler.kueue.workload.info import Work
 from scheduler.kueue.workload.reading import (
     STATUS_FIELDS,
-    dump_state,
+    memory_of,
     status_of,
 )
 from scheduler.latencies import StepTimes
@@ -55,17 +54,17 @@ class KueueStage:
         self.pace = Pace(steps)
         self.settings = settings or Settings()
         self.cluster = Cluster(self.settings)
-        self.preemption = ActivePreemption(self.settings)
+        self.preempting = Preempting(self.settings)
         self.life = Lifecycle(self.cluster, context)
         self.controller = Controller(self.life)
-        self.handlers = ObjectHandlers(self.cluster, self.life, self.name)
+        self.intake = Intake(self.cluster, self.life, self.name)
         # Who explains listens to one workload here; nobody else writes it.
         self.traced: Key | None = None
         self.held: list[Key] = []  # heads of a cycle that waits for pods
         # Written down as still to be reconciled, and as still to be woken: objects
         # whose writing is no longer so when that is done.
-        self._stored_dirty: set[Key] = set()
-        self._stored_edited: set[str] = set()
+        self._told_dirty: set[Key] = set()
+        self._told_owed: set[str] = set()
         self.trace: Trace | None = None
 
     # ---- objects in ----
@@ -77,45 +76,45 @@ class KueueStage:
         ignored. Raises QuantityError for a quantity that is none.
         """
         if restore and obj.memory.get(self.name, {}).get("dirty"):
-            self._stored_dirty.add(obj.key)
-        self.handlers.put(obj, restore=restore)
+            self._told_dirty.add(obj.key)
+        self.intake.put(obj, restore=restore)
         if restore:
-            self._note_unsettled(obj)
+            self._note_told(obj)
         else:
             self.pace.stir()
         self.life.flush()
 
-    def _note_unsettled(self, obj: Object) -> None:
+    def _note_told(self, obj: Object) -> None:
         memory = obj.memory.get(self.name) or {}
         if memory.get("dirty"):
-            self._stored_dirty.add(obj.key)
+            self._told_dirty.add(obj.key)
         if memory.get("edited"):
-            self._stored_edited.add(obj.key.name)
+            self._told_owed.add(obj.key.name)
 
     def remove(self, key: Key) -> None:
         """Forget an object; a workload gives its quota back."""
-        self.handlers.remove(key)
+        self.intake.remove(key)
         self.pace.stir()
         self.life.flush()
 
     def settle(self) -> None:
         """Link the trees and place what came since; decides nothing."""
-        linked = bool(self.handlers.edited) or self.cluster.needs_linking
-        self.handlers.settle()
+        linked = bool(self.intake.edited) or self.cluster.stale
+        self.intake.settle()
         if linked:
             self._note_activity()
         self.life.flush()
 
     def _note_activity(self) -> None:
         for flipped in status.note_activity(self.cluster, self.context.now_us):
-            if isinstance(flipped, LocalQueue):
-                self.life.touched_local_queues[flipped] = None
+            if isinstance(flipped, Door):
+                self.life.touched_doors[flipped] = None
             else:
                 self.life.touched_queues[flipped] = None
 
     def start_over(self) -> None:
         """Try everyone again, as the controller does under a new Configuration."""
-        self.handlers.start_over()
+        self.intake.start_over()
         self.pace.stir()
         self.life.flush()
 
@@ -124,43 +123,43 @@ class KueueStage:
     def reconcile(self) -> None:
         """Run the controllers on whatever changed or is due, then re-activate.
 
-        Source: docs/semantics/kueue.md#requeueing-inadmissible-workloads.
+        Source: KUEUE.md 5.8, 12.
         """
         self.settle()
         dirty = self.life.dirty
-        while (key := self.life.timers.pop_due()) is not None:
-            dirty[self.cluster.workloads[key]] = None
+        while (key := self.life.timers.take()) is not None:
+            dirty[self.cluster.works[key]] = None
         while dirty:
             self.pace.stir()
             batch = sorted(dirty, key=lambda work: (work.created_us, work.uid))
             dirty.clear()
             for work in batch:
-                if work.key in self._stored_dirty:
-                    self._stored_dirty.discard(work.key)
+                if work.key in self._told_dirty:
+                    self._told_dirty.discard(work.key)
                     self.context.journal.touch(work.key)
                 self.controller.reconcile(work)
-                self.life.arm_timer(work)
-        self.requeue_inadmissible()
+                self.life.arm(work)
+        self.reactivate()
         self.life.flush()
 
-    def requeue_inadmissible(self) -> None:
+    def reactivate(self) -> None:
         """Bring parked workloads back wherever that was asked for."""
-        done: set[ClusterQueue] = set()
-        requested, self.life.to_requeue = self.life.to_requeue, {}
+        done: set[Queue] = set()
+        wake, self.life.wake = self.life.wake, {}
         if self.pace.collects:
-            requested = self._collected(requested)
-        for asked in requested:
-            if asked.name in self._stored_edited:
-                self._stored_edited.discard(asked.name)
+            wake = self._collected(wake)
+        for asked in wake:
+            if asked.name in self._told_owed:
+                self._told_owed.discard(asked.name)
                 self.life.touched_queues[asked] = None
             if asked in done or asked.name not in self.cluster.forest.queues:
                 continue
             for queue in self.cluster.tree_queues(asked):
                 done.add(queue)
-                if queue.pending.pending_inadmissible or queue.pending.failed_hashes:
-                    self._requeue(queue)
+                if queue.line.waiting or queue.line.remembered:
+                    self._revive(queue)
 
-    def _collected(self, wake: dict[ClusterQueue, None]) -> dict[ClusterQueue, None]:
+    def _collected(self, wake: dict[Queue, None]) -> dict[Queue, None]:
         """Note who asks to wake a tree, and return who asked long enough ago."""
         now, queues = self.context.now_ms, self.cluster.forest.queues
         for asked in wake:
@@ -169,17 +168,15 @@ class KueueStage:
                 self.pace.ask(f"{kind} {asked.root.name}", asked.name, now)
         return {queues[name]: None for name in self.pace.woken(now) if name in queues}
 
-    def _requeue(self, queue: ClusterQueue) -> None:
+    def _revive(self, queue: Queue) -> None:
         self.pace.stir()
         now, touch = self.context.now_us, self.context.journal.touch
 
-        def ready(work: WorkloadInfo) -> bool:
+        def ready(work: Work) -> bool:
             touch(work.key)
             return backoff_over(work, now)
 
-        queue.pending.requeue_inadmissible(
-            lambda name: self.cluster.matches(queue, name), ready
-        )
+        queue.line.revive(lambda name: self.cluster.matches(queue, name), ready)
         self.life.touched_queues[queue] = None
 
     # ---- admission ----
@@ -187,7 +184,7 @@ class KueueStage:
     def cycle(self) -> bool:
         """Run one admission cycle; False when there was no head to try.
 
-        Source: docs/semantics/kueue.md#admission-cycle.
+        Source: KUEUE.md 7.
         """
         self.settle()
         if self.held and self.blocked:
@@ -198,17 +195,17 @@ class KueueStage:
         self.cluster.cycle += 1
         run = Cycle(
             self.cluster,
-            self.preemption,
+            self.preempting,
             gated=self.gated,
             blocked=self.blocked,
             trace=self.trace,
-            traced=self.cluster.workloads.get(self.traced) if self.traced else None,
+            traced=self.cluster.works.get(self.traced) if self.traced else None,
         )
         for entry in run.run(heads):
-            if entry.status is EntryStatus.HELD:
+            if entry.fate is Fate.HELD:
                 self._hold(entry, first=entry is run.waiting)
             else:
-                self._carry_out(entry)
+                self._conclude(entry)
         self.life.flush()
         return True
 
@@ -220,10 +217,7 @@ class KueueStage:
 
     @property
     def blocked(self) -> bool:
-        """Tell whether admissions wait for pods now.
-
-        Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
-        """
+        """Tell whether admissions wait for pods now. Source: KUEUE.md 11.4."""
         return self.gated and bool(self.life.unready)
 
     def _held_heads(self) -> list[Entry]:
@@ -234,50 +228,48 @@ class KueueStage:
         held, self.held = self.held, []
         found = []
         for key in held:
-            work = self.cluster.workloads.get(key)
-            queue = self.cluster.cluster_queue_of(work) if work is not None else None
+            work = self.cluster.works.get(key)
+            queue = self.cluster.queue_of(work) if work is not None else None
             if work is None or queue is None or not queue.active:
                 continue
-            if work.pending_queue is queue.pending and queue.pending.pop_workload(work):
+            if work.line is queue.line and queue.line.take(work):
                 found.append(Entry(work, queue))
         return found
 
     def _hold(self, entry: Entry, *, first: bool) -> None:
         """Put a head back until pods are ready; only the first is told why."""
         self.held.append(entry.work.key)
-        entry.queue.pending.clear_inflight(entry.work)
-        entry.queue.pending.push(entry.work)
+        entry.queue.line.land(entry.work)
+        entry.queue.line.push(entry.work)
         if first:
-            self.life.report_not_admitted(entry, inadmissible=False)
+            self.life.wait(entry, parked=False)
 
     def _heads(self) -> Iterator[Entry]:
         queues = self.cluster.forest.queues
-        for name in sorted(
-            name for name, q in queues.items() if q.pending.pending_active
-        ):
+        for name in sorted(name for name, q in queues.items() if q.line.queued):
             queue = queues[name]
-            work = queue.pending.pop() if queue.active else None
+            work = queue.line.pop() if queue.active else None
             if work is not None:
                 yield Entry(work, queue)
 
-    def _carry_out(self, entry: Entry) -> None:
+    def _conclude(self, entry: Entry) -> None:
         """Carry out what the cycle decided about a head."""
         work, queue = entry.work, entry.queue
-        if entry.status is EntryStatus.ADMITTED:
+        if entry.fate is Fate.ADMITTED:
             admit(self.life, entry)
             return
-        if entry.status is EntryStatus.PREEMPTING:
+        if entry.fate is Fate.PREEMPTING:
             evictions.preempt(self.life, entry)
-        inadmissible = requeue_head(
-            queue.pending,
+        parked = put_back(
+            queue.line,
             work,
             strategy=self.cluster.strategy(queue),
             reason=entry.requeue,
             why=entry.reason,
             now_us=self.context.now_us,
         )
-        self.life.mark_queues_changed(work, queue)
-        self.life.report_not_admitted(entry, inadmissible=inadmissible)
+        self.life.mark(work, queue)
+        self.life.wait(entry, parked=parked)
 
     # ---- what a driver tells ----
 
@@ -287,9 +279,9 @@ class KueueStage:
 
     def stopped(self, key: Key) -> None:
         """Note that the job of an evicted workload has stopped."""
-        work = self.cluster.workloads[key]
+        work = self.cluster.works[key]
         self.pace.stir()
-        evictions.finish_eviction(self.life, work)
+        evictions.stop(self.life, work)
         self.life.dirty[work] = None
 
     def finish(
@@ -297,17 +289,17 @@ class KueueStage:
     ) -> None:
         """Note that a workload ran to its end."""
         self.pace.stir()
-        finish(self.life, self.cluster.workloads[key], reason, message)
+        finish(self.life, self.cluster.works[key], reason, message)
 
     def pods_ready(self, key: Key, ready: bool) -> None:
         """Note that all pods of a workload run, or that some no longer do."""
         self.pace.stir()
-        self.life.note_pods_ready(self.cluster.workloads[key], ready=ready)
+        self.life.note_pods(self.cluster.works[key], ready=ready)
 
     def admitted(self) -> Iterator[Key]:
         """Yield the workloads that hold quota and run."""
         for queue in self.cluster.forest.queues.values():
-            for work in queue.admitted.workloads:
+            for work in queue.shelf.works:
                 if not work.evicted:
                     yield work.key
 
@@ -324,7 +316,7 @@ class KueueStage:
         if not self.pace.paced or (self.held and self.blocked):
             return False
         queues = self.cluster.forest.queues.values()
-        return any(q.pending.pending_active and q.active for q in queues)
+        return any(q.line.queued and q.active for q in queues)
 
     # ---- storage ----
 
@@ -337,31 +329,31 @@ class KueueStage:
             write = status.WRITERS[obj.key.kind]
             memory = write(self.cluster, obj, self.context.now_us)
             if obj.key.kind == "ClusterQueue":
-                memory |= self._pending_edit(obj.key.name)
+                memory |= self._owed(obj.key.name)
             obj.memory[self.name] = memory
 
-    def _pending_edit(self, name: str) -> dict[str, int]:
+    def _owed(self, name: str) -> dict[str, int]:
         """Return what an edit of a ClusterQueue still has to bring about."""
         queue = self.cluster.forest.queues.get(name)
-        kind = self.handlers.edited.get(name) or int(queue in self.life.to_requeue)
+        kind = self.intake.edited.get(name) or int(queue in self.life.wake)
         if not kind:
             return {}
-        self._stored_edited.add(name)
+        self._told_owed.add(name)
         return {"edited": kind}
 
     def _write_workload(self, obj: Object) -> None:
-        work = self.cluster.workloads.get(obj.key)
+        work = self.cluster.works.get(obj.key)
         if work is None:
             return
         kept = {k: v for k, v in obj.status.items() if k not in STATUS_FIELDS}
         obj.status = {**kept, **status_of(work)}
         if not work.active:
             obj.manifest["spec"]["active"] = False
-        obj.memory[self.name] = dump_state(work)
+        obj.memory[self.name] = memory_of(work)
         if work in self.life.dirty:
             obj.memory[self.name]["dirty"] = True
-            self._stored_dirty.add(work.key)
-        if work in self.handlers.assignment.added:
+            self._told_dirty.add(work.key)
+        if work in self.intake.placing.added:
             obj.memory[self.name]["added"] = True
 
     def dump_state(self) -> dict[str, Any]:
@@ -379,9 +371,7 @@ class KueueStage:
 
     def owned(self) -> Iterable[Key]:
         """Return the keys of the objects whose status it writes."""
-        yield from self.cluster.workloads
+        yield from self.cluster.works
         for queue in self.cluster.forest.queues.values():
-            yield from queue.status_keys
-        yield from (
-            d.key for d in self.cluster.local_queues.values() if d.spec is not None
-        )
+            yield from queue.trail
+        yield from (d.key for d in self.cluster.doors.values() if d.spec is not None)

@@ -9,13 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from scheduler.kueue.tree.protocols import FlavorResource, Rank
-from scheduler.kueue.tree.quota import available_non_negative
-from scheduler.kueue.tree.shares import DRS, dominant_resource_share
-from scheduler.kueue.tree.tree import ClusterQueue, Cohort, QuotaNode, ResourceNode
-from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.tree.quota import available
+from scheduler.kueue.tree.shares import Share, measure
+from scheduler.kueue.tree.tree import (
+    Cell,
+    Cohort,
+    FlavorResource,
+    Node,
+    Queue,
+)
+
+if TYPE_CHECKING:
+    from scheduler.kueue.cache.candidates import Rank
+    from scheduler.kueue.flavorassigner.modes import Granted
+    from scheduler.kueue.workload.info import Work
 
 Values = dict[str, Any]
 _INFINITE = math.inf
@@ -37,11 +46,10 @@ class Trace:
     def flavor(
         self,
         pod_set: str,
-        cell: ResourceNode,
+        cell: Cell,
         amount: int,
         assigned: int,
-        mode: str,
-        borrow: int,
+        granted: Granted,
         reason: str,
     ) -> None:
         """Append what one flavor offers for one resource, and its arithmetic.
@@ -53,8 +61,8 @@ class Trace:
             podSet=pod_set,
             requested=str(amount),
             assigned=str(assigned),
-            mode=mode,
-            borrow=borrow,
+            mode=granted.mode.name,
+            borrow=granted.borrow,
             reason=reason,
             **arithmetic(cell, amount),
         )
@@ -64,7 +72,7 @@ class Trace:
     def search(
         self,
         purpose: str,
-        requests: Mapping[ResourceNode, int],
+        requests: Mapping[Cell, int],
         needed: Collection[FlavorResource],
     ) -> None:
         """Append the start of a search: for one cell, or for the whole assignment."""
@@ -79,7 +87,7 @@ class Trace:
 
     def source(
         self,
-        queue: ClusterQueue,
+        queue: Queue,
         relation: str,
         policy: str,
         ranks: Iterable[Rank],
@@ -87,11 +95,7 @@ class Trace:
         why: str = "",
     ) -> None:
         """Append where candidates may come from; `why` when none of them may."""
-        holders = [
-            w
-            for w in queue.admitted.workloads
-            if not w.flavor_resources.isdisjoint(needed)
-        ]
+        holders = [w for w in queue.shelf.works if not w.signature.isdisjoint(needed)]
         self.note(
             "source",
             queue=queue.name,
@@ -105,8 +109,8 @@ class Trace:
 
     def excluded(
         self,
-        queue: ClusterQueue,
-        visited: Collection[ClusterQueue],
+        queue: Queue,
+        visited: Collection[Queue],
         policy: str,
         needed: Collection[FlavorResource],
         why: str,
@@ -119,7 +123,7 @@ class Trace:
                 self.source(other, "other", policy, (), needed, why)
 
     def compare(
-        self, rule: int, ours: QuotaNode, theirs: QuotaNode, values: Sequence[DRS]
+        self, rule: int, ours: Node, theirs: Node, values: Sequence[Share]
     ) -> None:
         """Keep the comparison of shares that the next candidate is judged by.
 
@@ -140,9 +144,7 @@ class Trace:
         """Keep the priority that the next candidate would have to be below."""
         self._test = {"kind": "priority", "priority": priority, "below": below}
 
-    def idle(
-        self, nodes: Iterable[QuotaNode], needed: Collection[FlavorResource]
-    ) -> None:
+    def idle(self, nodes: Iterable[Node], needed: Collection[FlavorResource]) -> None:
         """Keep that one of these nodes uses no more than its own quota now."""
         self._test = {
             "kind": "withinNominal",
@@ -151,57 +153,50 @@ class Trace:
             ],
         }
 
-    def candidate(
-        self, work: WorkloadInfo, relation: str, verdict: str, **values: Any
-    ) -> None:
+    def candidate(self, work: Work, relation: str, verdict: str, **values: Any) -> None:
         """Append one candidate in the order looked at, and what became of it."""
         reserved = work.conditions.get("QuotaReserved")
         self.note(
             "candidate",
             workload=str(work.key),
-            queue=work.cluster_queue.name if work.cluster_queue is not None else "",
+            queue=work.queue.name if work.queue is not None else "",
             relation=relation,
             verdict=verdict,
             priority=work.priority,
             evicted=work.evicted,
             reservedUs=reserved.since_us if reserved is not None else None,
-            held=[_amount(cell, amount) for cell, amount in work.usage],
+            held=[_amount(cell, amount) for cell, amount in work.held],
             test=self._test,
             **values,
         )
         self._test = None
 
     def put_back(
-        self,
-        work: WorkloadInfo,
-        requests: Mapping[ResourceNode, int],
-        *,
-        borrowing: bool,
-        fits: bool,
+        self, work: Work, requests: Mapping[Cell, int], *, borrowing: bool, fits: bool
     ) -> None:
         """Append a try to spare a target; its usage is back in the tree now."""
         self.note(
             "putBack",
             workload=str(work.key),
-            queue=work.cluster_queue.name if work.cluster_queue is not None else "",
-            held=[_amount(cell, amount) for cell, amount in work.usage],
+            queue=work.queue.name if work.queue is not None else "",
+            held=[_amount(cell, amount) for cell, amount in work.held],
             room=room(requests, borrowing=borrowing),
             fits=fits,
-            shares=shares(work.cluster_queue),
+            shares=shares(work.queue),
         )
 
 
-def name_of(node: QuotaNode) -> Values:
+def name_of(node: Node) -> Values:
     """Return which node this is."""
     return {"kind": node.kind, "name": node.name}
 
 
-def share_of(share: DRS) -> float | None:
+def share_of(share: Share) -> float | None:
     """Return a share's value; None is infinite."""
     return None if share.value == _INFINITE else share.value
 
 
-def shares(queue: QuotaNode | None) -> list[Values]:
+def shares(queue: Node | None) -> list[Values]:
     """Return the weighted share of every node in a queue's tree that has one."""
     if queue is None or not isinstance(queue.root, Cohort):
         return []
@@ -210,57 +205,57 @@ def shares(queue: QuotaNode | None) -> list[Values]:
         cohort = waiting.pop(0)
         waiting += cohort.cohorts
         for node in cohort.children():
-            value, borrowing = dominant_resource_share(node)
+            value, borrowing = measure(node)
             share = {"share": share_of(value), "borrowing": borrowing}
             found.append({**name_of(node), **share, "weight": node.weight})
     return found
 
 
-def room(requests: Mapping[ResourceNode, int], *, borrowing: bool) -> list[Values]:
+def room(requests: Mapping[Cell, int], *, borrowing: bool) -> list[Values]:
     """Return, per cell asked, what is free for the request in the present state."""
     return [
         {
             **_amount(cell, amount),
-            "available": str(available_non_negative(cell)),
+            "available": str(available(cell)),
             "withinNominal": None if borrowing else str(cell.nominal - cell.usage),
         }
         for cell, amount in requests.items()
     ]
 
 
-def arithmetic(cell: ResourceNode, amount: int) -> Values:
+def arithmetic(cell: Cell, amount: int) -> Values:
     """Return what a ClusterQueue has for `amount` of a cell, and all above it."""
     flavor, resource = cell.flavor_resource
-    free = available_non_negative(cell)
+    free = available(cell)
     return {
         "flavor": flavor,
         "resource": resource,
         "available": str(free),
-        "potential": str(cell.potential_available),
+        "potential": str(cell.most),
         "shortfall": str(max(0, amount - free)),
         "chain": chain(cell),
     }
 
 
-def chain(cell: ResourceNode) -> list[Values]:
+def chain(cell: Cell) -> list[Values]:
     """Return quota and usage of a cell and all above it, nearest first."""
     rows = []
-    at: ResourceNode | None = cell
+    at: Cell | None = cell
     while at is not None:
         rows.append(_row(at))
         at = at.parent
     return rows
 
 
-def _row(cell: ResourceNode) -> Values:
+def _row(cell: Cell) -> Values:
     numbers = {
         "nominal": cell.nominal,
-        "subtree": cell.subtree_quota,
+        "subtree": cell.subtree,
         "used": cell.usage,
-        "borrowed": max(0, cell.usage - cell.subtree_quota),
-        "lendable": max(0, cell.subtree_quota - cell.local_quota),
-        "borrowingLimit": cell.borrowing_limit,
-        "lendingLimit": cell.lending_limit,
+        "borrowed": max(0, cell.usage - cell.subtree),
+        "lendable": max(0, cell.subtree - cell.local),
+        "borrowingLimit": cell.borrowing,
+        "lendingLimit": cell.lending,
     }
     texts = {name: _text(amount) for name, amount in numbers.items()}
     return {**name_of(cell.node), **texts}
@@ -270,14 +265,14 @@ def _text(amount: int | None) -> str | None:
     return None if amount is None else str(amount)
 
 
-def _amount(cell: ResourceNode, amount: int) -> Values:
+def _amount(cell: Cell, amount: int) -> Values:
     flavor, resource = cell.flavor_resource
     return {"flavor": flavor, "resource": resource, "amount": str(amount)}
 
 
-def _standing(node: QuotaNode, flavor_resource: FlavorResource) -> Values:
+def _standing(node: Node, flavor_resource: FlavorResource) -> Values:
     flavor, resource = flavor_resource
     cell = node.cells.get(flavor_resource)
-    used, quota = (cell.usage, cell.subtree_quota) if cell is not None else (0, 0)
+    used, quota = (cell.usage, cell.subtree) if cell is not None else (0, 0)
     numbers = {"used": str(used), "quota": str(quota)}
     return {**name_of(node), "flavor": flavor, "resource": resource, **numbers}

@@ -27,7 +27,7 @@ class PodSet:
     def total(self, count: int) -> Amounts:
         """Return the requests of `count` pods, canonical units, saturating.
 
-        Source: docs/semantics/kueue.md#totals-of-a-podset.
+        Source: KUEUE.md 2.3.
         """
         return {
             name: amounts.clamp(each * count)
@@ -59,7 +59,7 @@ class PodSets(tuple[PodSet, ...]):
     def text_for(self, counts: Iterable[int]) -> str:
         """Return a text that is equal for podsets that are treated alike.
 
-        Source: docs/semantics/kueue.md#equivalence-classes.
+        Source: KUEUE.md 5.7.
         """
         return "/".join(
             f"{part.name} {count} {part.min_count} {part.shape.identity}"
@@ -128,7 +128,7 @@ class Catalogue:
 def summarize(ranges: Iterable[Manifest]) -> Limits:
     """Return several LimitRanges as one: the strictest value of each counts.
 
-    Source: docs/semantics/kueue.md#adjustments-of-pod-templates.
+    Source: KUEUE.md 2.1.
     """
     parts: dict[tuple[str, str], dict[str, str]] = {}
     for manifest in ranges:
@@ -193,7 +193,7 @@ def read_admission(
 ) -> Admission | None:
     """Return status.admission; `counts` are the podsets' own, used where it is silent.
 
-    Source: docs/semantics/kueue.md#usage-of-an-admitted-workload.
+    Source: KUEUE.md 2.5.
     """
     if not given:
         return None
@@ -221,8 +221,7 @@ def _read_part(part: Manifest, counts: Mapping[str, int]) -> PodSetAssignment:
 def remaining_usage(part: PodSetAssignment, count: int) -> Amounts:
     """Return the usage left when only `count` pods of the podset still run.
 
-    Divides before it multiplies, as Kueue does.
-    Source: docs/semantics/kueue.md#usage-of-an-admitted-workload.
+    Divides before it multiplies, as Kueue does. Source: KUEUE.md 2.5.
     """
     return scale(part.usage, part.count, count) if count < part.count else part.usage
 
@@ -230,7 +229,7 @@ def remaining_usage(part: PodSetAssignment, count: int) -> Amounts:
 def scale(totals: Mapping[str, int], count: int, new: int) -> Amounts:
     """Return totals of `count` pods for `new` pods; integer division first.
 
-    Source: docs/semantics/kueue.md#scaling-to-fewer-pods.
+    Source: KUEUE.md 2.6.
     """
     if count in (0, new):
         return dict(totals)

@@ -73,7 +73,7 @@ def test_a_fork_with_another_policy_is_compared(played: Board) -> None:
     visit(played, "Compare")
     page.get_by_role("button", name=re.compile("^Run both to")).click()
     expect(page.get_by_text(re.compile(r"First difference, tick \d+"))).to_be_visible()
-    fares = page.get_by_role("region", name="Workloads that fare differently")
+    fares = page.get_by_role("region", name="Workloads whose outcome differs")
     expect(fares).to_contain_text("urgent")
     expect(fares).to_contain_text("second")
 
@@ -114,16 +114,16 @@ def test_the_page_goes_on_after_the_server_comes_back(
     page: Page, tmp_path: Path
 ) -> None:
     page.set_default_timeout(20_000)
-    with DefaultRun(tmp_path / "default_run") as default_run:
-        board = Board(page, default_run.url).load("two-teams.yaml")
-        port = default_run.url.rsplit(":", 1)[1]
+    with DefaultRun(tmp_path / "house") as house:
+        board = Board(page, house.url).load("two-teams.yaml")
+        port = house.url.rsplit(":", 1)[1]
         board.play()
         board.sees("alpha", "urgent", "Admitted")
         board.pause()
         tick = page.get_by_test_id("tick").inner_text()
     expect(page.get_by_role("banner")).to_contain_text("Reconnecting")
     expect(page.get_by_test_id("tick")).to_have_text(tick)
-    again = DefaultRun(tmp_path / "default_run")
+    again = DefaultRun(tmp_path / "house")
     again.arguments = ("--port", port, "--no-open")
     with again:
         expect(page.get_by_role("banner")).to_contain_text("Paused", timeout=30_000)

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from drf_spectacular.generators import SchemaGenerator
 
-from api.generating import python, typescript
+from api.generating import page, python
 
 _ROOT = Path(__file__).parents[3]
 
@@ -19,14 +19,14 @@ def files() -> dict[Path, str]:
     return {
         _ROOT / "api/client/records.py": python.types(document),
         _ROOT / "api/client/operations.py": python.operations(document),
-        _ROOT / "frontend/src/protocol/api.ts": typescript.types(document),
+        _ROOT / "frontend/src/protocol/schema.json": page.schema(document),
     }
 
 
 class Command(BaseCommand):
-    """Write the Python client's types and operations, and the page's types."""
+    """Write the Python client's types and operations, and the page's schema."""
 
-    help = "Writes the types of the API for Python and TypeScript from its schema."
+    help = "Writes the API's types for Python, and its schema for the page (npm run types)."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:

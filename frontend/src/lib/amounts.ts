@@ -52,7 +52,8 @@ export function headOf(resource: string): string {
 }
 
 /** Return the number without its unit, for columns whose head names the unit. */
-export function bare(resource: string, value: number): string {
+export function bare(resource: string, given: number | string): string {
+  const value = Number(given);
   if (isUnlimited(value)) return "∞";
   if (isMilli(resource)) return formatNumber(value / 1000, value < 10_000 ? 3 : 1);
   if (BYTES.test(resource)) return formatNumber(value / 2 ** 30, value < 2 ** 30 ? 3 : 1);
@@ -60,7 +61,8 @@ export function bare(resource: string, value: number): string {
 }
 
 /** Return "1.5 CPU", "2 GiB", "8 GPU": a number and its unit, never parted. */
-export function quantity(resource: string, value: number): string {
+export function quantity(resource: string, given: number | string): string {
+  const value = Number(given);
   if (BYTES.test(resource) && !isUnlimited(value)) return bytes(value);
   return `${bare(resource, value)}\u00a0${unitOf(resource)}`;
 }

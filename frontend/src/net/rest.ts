@@ -1,5 +1,8 @@
 // Typed requests to /api/v1 and the errors they answer with.
 
+import { CHECKS, type Answers } from "@/protocol/answers";
+import { checked } from "@/protocol/checked";
+
 export interface Cause {
   readonly level: string;
   readonly field: string;
@@ -47,6 +50,20 @@ export async function request(method: Method, path: string, asked: Asked = {}): 
   const response = await send(method, path, asked);
   const text = await response.text();
   return text === "" ? null : (JSON.parse(text) as unknown);
+}
+
+/** Ask and return the answer, checked. Throws Refusal, or ProtocolError naming the field.
+ *
+ * `answer` is a name of the schema; its check is loaded while the server works.
+ */
+export async function ask<N extends keyof Answers>(
+  answer: N,
+  method: Method,
+  path: string,
+  asked: Asked = {},
+): Promise<Answers[N]> {
+  const [check, value] = await Promise.all([CHECKS[answer](), request(method, path, asked)]);
+  return checked(check, value, `${method} ${path}`);
 }
 
 /** Ask and return the answer as text (YAML, CSV). Throws Refusal. */
@@ -140,7 +157,8 @@ function causeOf(value: unknown): Cause {
   };
 }
 
-/** Return a JSON object, or throw Refusal: the border where answers are checked. */
+// For manifests: documents of the real systems, whose fields depend on their kind.
+/** Return a JSON object, or throw Refusal. */
 export function record(value: unknown): Json {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Json;
   throw new Refusal("The server's answer is not an object.", 0, "Protocol");
@@ -149,12 +167,10 @@ export function list(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   throw new Refusal("The server's answer is not a list.", 0, "Protocol");
 }
+/** Return the objects in a list of a manifest; an absent list is empty. */
+export function rowsOf(value: unknown): Json[] {
+  return list(value ?? []).map(record);
+}
 export function text(value: unknown): string {
   return typeof value === "string" ? value : "";
-}
-export function number(value: unknown): number {
-  return typeof value === "number" ? value : 0;
-}
-export function flag(value: unknown): boolean {
-  return value === true;
 }

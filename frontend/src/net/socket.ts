@@ -1,7 +1,9 @@
 // The live connection to one sandbox: connects, resumes where it was, connects again.
 
 import { Refusal, request } from "@/net/rest";
-import { parseServerMessage, type Hello, type ServerMessage } from "@/protocol/wire";
+import { parsed } from "@/protocol/checked";
+import type { Hello, ServerMessage } from "@/protocol/types";
+import { isServerMessage } from "virtual:checks/live";
 
 export type SocketState = "connecting" | "live" | "reconnecting" | "closed";
 
@@ -87,7 +89,7 @@ export class SandboxSocket {
   }
 
   #take(text: string): void {
-    const message = parseServerMessage(text);
+    const message = parsed(isServerMessage, text, "message");
     if (message.type !== "resync") this.#live();
     if (message.type === "resync") this.#hello(null);
     else if (!this.#listener.message(message)) this.#hello(null);

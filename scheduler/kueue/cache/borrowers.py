@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from scheduler.kueue.tree.protocols import FlavorResource
 from scheduler.kueue.tree.quota import within_nominal
-from scheduler.kueue.tree.tree import ClusterQueue, Cohort
+from scheduler.kueue.tree.tree import (
+    Cohort,
+    FlavorResource,
+    Queue,
+)
 
 Needed = frozenset[FlavorResource]
 
@@ -16,14 +19,14 @@ class Borrowers:
     """
 
     def __init__(self) -> None:
-        self._queues: dict[tuple[Cohort, Needed], list[ClusterQueue]] = {}
+        self._queues: dict[tuple[Cohort, Needed], list[Queue]] = {}
         self._cohorts: dict[tuple[Cohort, Needed], list[Cohort]] = {}
-        self._nominal: dict[tuple[Cohort, Needed], list[ClusterQueue]] = {}
+        self._nominal: dict[tuple[Cohort, Needed], list[Queue]] = {}
 
-    def queues(self, cohort: Cohort, needed: Needed) -> list[ClusterQueue]:
+    def queues(self, cohort: Cohort, needed: Needed) -> list[Queue]:
         """Return the child ClusterQueues above their subtree quota.
 
-        Source: docs/semantics/kueue.md#candidates-in-the-cohort.
+        Source: KUEUE.md 8.2.
         """
         found = self._queues.get((cohort, needed))
         if found is None:
@@ -39,10 +42,10 @@ class Borrowers:
             self._cohorts[cohort, needed] = found
         return found
 
-    def below(self, root: Cohort, needed: Needed) -> list[ClusterQueue]:
+    def below(self, root: Cohort, needed: Needed) -> list[Queue]:
         """Return the ClusterQueues of a whole tree above their nominal quota.
 
-        Source: docs/semantics/kueue.md#fair-preemption-candidates.
+        Source: KUEUE.md 9.3.
         """
         found = self._nominal.get((root, needed))
         if found is None:

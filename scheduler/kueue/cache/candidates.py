@@ -10,10 +10,17 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_left, insort
 from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from scheduler.kueue.tree.protocols import FlavorResource, FlavorResources, Rank
-from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.tree.tree import FlavorResource
 from scheduler.reasons import ADMITTED
+
+if TYPE_CHECKING:
+    from scheduler.kueue.workload.info import Work
+
+#: Priority, reservation time (newest first), UID, name: the order of victims.
+Rank = tuple[int, int, str, str, "Work"]
+Signature = frozenset[FlavorResource]
 
 LOWER = "LowerPriority"
 LOWER_OR_NEWER = "LowerOrNewerEqualPriority"
@@ -21,30 +28,30 @@ ANY = "Any"
 NEVER = "Never"
 
 
-class CandidateRange:
+class Run:
     """A stretch of one sorted list that a policy lets through.
 
     Ranks up to `sure` pass; from there to `end` only those queued after
     `after_us` (None: none of them).
     """
 
-    __slots__ = ("after_us", "certain_end", "end", "ranks")
+    __slots__ = ("after_us", "end", "ranks", "sure")
 
     def __init__(
         self, ranks: list[Rank], sure: int, end: int, after_us: int | None
     ) -> None:
         self.ranks = ranks
-        self.certain_end = sure
+        self.sure = sure
         self.end = end
         self.after_us = after_us
 
     def __iter__(self) -> Iterator[Rank]:
         ranks = self.ranks
-        for index in range(self.certain_end):
+        for index in range(self.sure):
             yield ranks[index]
         if self.after_us is not None:
-            for index in range(self.certain_end, self.end):
-                if ranks[index][4].queue_order_us > self.after_us:
+            for index in range(self.sure, self.end):
+                if ranks[index][4].queued_us > self.after_us:
                     yield ranks[index]
 
     def any(self) -> bool:
@@ -52,49 +59,49 @@ class CandidateRange:
         return next(iter(self), None) is not None
 
 
-class AdmittedIndex:
+class Shelf:
     """The admitted workloads of one ClusterQueue, evicted ones apart."""
 
-    __slots__ = ("evicted", "running", "unadmitted", "workloads")
+    __slots__ = ("evicted", "running", "unadmitted", "works")
 
     def __init__(self) -> None:
-        self.workloads: dict[WorkloadInfo, None] = {}
-        self.unadmitted: dict[WorkloadInfo, None] = {}  # with a reservation only
-        self.running: dict[FlavorResources, list[Rank]] = {}
-        self.evicted: dict[FlavorResources, list[Rank]] = {}
+        self.works: dict[Work, None] = {}
+        self.unadmitted: dict[Work, None] = {}  # with a reservation only
+        self.running: dict[Signature, list[Rank]] = {}
+        self.evicted: dict[Signature, list[Rank]] = {}
 
-    def put(self, work: WorkloadInfo) -> None:
+    def put(self, work: Work) -> None:
         """Take a workload by its present rank, signature and evicted state."""
-        work.rank = rank = work.candidate_rank()
-        work.indexed_as_evicted = work.evicted
-        side = self.evicted if work.indexed_as_evicted else self.running
-        insort(side.setdefault(work.flavor_resources, []), rank)
-        self.workloads[work] = None
-        if not work.has_condition(ADMITTED):
+        work.rank = rank = work.victim_rank()
+        work.shelved_evicted = work.evicted
+        side = self.evicted if work.shelved_evicted else self.running
+        insort(side.setdefault(work.signature, []), rank)
+        self.works[work] = None
+        if not work.holds(ADMITTED):
             self.unadmitted[work] = None
 
-    def drop(self, work: WorkloadInfo) -> None:
+    def drop(self, work: Work) -> None:
         """Forget a workload that was put."""
-        side = self.evicted if work.indexed_as_evicted else self.running
-        ranks = side[work.flavor_resources]
+        side = self.evicted if work.shelved_evicted else self.running
+        ranks = side[work.signature]
         index = bisect_left(ranks, work.rank)
         del ranks[index]
         if not ranks:
-            del side[work.flavor_resources]
-        del self.workloads[work]
+            del side[work.signature]
+        del self.works[work]
         self.unadmitted.pop(work, None)
 
-    def candidate_ranges(
+    def runs(
         self,
         needed: Collection[FlavorResource],
         policy: str,
-        preemptor: WorkloadInfo,
+        preemptor: Work,
         *,
         evicted: bool,
-    ) -> list[CandidateRange]:
+    ) -> list[Run]:
         """Return the runs of those holding any of `needed` that `policy` allows.
 
-        Source: docs/semantics/kueue.md#preemption-policies.
+        Source: KUEUE.md 8.1.
         """
         side = self.evicted if evicted else self.running
         if not side or policy == NEVER:
@@ -102,38 +109,34 @@ class AdmittedIndex:
         found = []
         for signature, ranks in side.items():
             if not signature.isdisjoint(needed):
-                run = _range(ranks, policy, preemptor)
+                run = _run(ranks, policy, preemptor)
                 if run.end:
                     found.append(run)
         return found
 
 
-def _range(ranks: list[Rank], policy: str, preemptor: WorkloadInfo) -> CandidateRange:
+def _run(ranks: list[Rank], policy: str, preemptor: Work) -> Run:
     if policy == ANY:
-        return CandidateRange(ranks, len(ranks), len(ranks), None)
+        return Run(ranks, len(ranks), len(ranks), None)
     priority = preemptor.priority
     below = bisect_left(ranks, (priority,))
     if policy == LOWER_OR_NEWER:
         upto = bisect_left(ranks, (priority + 1,), lo=below)
-        return CandidateRange(ranks, below, upto, preemptor.queue_order_us)
-    return CandidateRange(ranks, below, below, None)
+        return Run(ranks, below, upto, preemptor.queued_us)
+    return Run(ranks, below, below, None)
 
 
-def below_priority(
-    runs: Iterable[CandidateRange], priority: int
-) -> list[CandidateRange]:
+def below_priority(runs: Iterable[Run], priority: int) -> list[Run]:
     """Return the runs cut off before this priority."""
     cut = []
     for run in runs:
         end = bisect_left(run.ranks, (priority,), hi=run.end)
         if end:
-            cut.append(
-                CandidateRange(run.ranks, min(run.certain_end, end), end, run.after_us)
-            )
+            cut.append(Run(run.ranks, min(run.sure, end), end, run.after_us))
     return cut
 
 
-def merged(runs: list[CandidateRange]) -> Iterator[Rank]:
+def merged(runs: list[Run]) -> Iterator[Rank]:
     """Yield the ranks of all runs in victim order, lazily."""
     if len(runs) == 1:
         return iter(runs[0])

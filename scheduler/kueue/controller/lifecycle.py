@@ -1,21 +1,20 @@
 """What happens to a workload: reserved, evicted, stopped, requeued, finished.
 
-Source: docs/semantics/kueue-lifecycle.md#conditions.
+Source: KUEUE.md 10, 11.
 """
 
 from __future__ import annotations
 
 from scheduler.decisions import Wait
 from scheduler.kueue.cache.assumed import drop_quota
-from scheduler.kueue.cache.cluster import Cluster
+from scheduler.kueue.cache.cluster import Cluster, Door
 from scheduler.kueue.queue.clocks import Timers
 from scheduler.kueue.queue.requeue import backoff_over
 from scheduler.kueue.scheduler.entries import Entry
-from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.tree.tree import Queue
 from scheduler.kueue.workload.conditions import set_condition
-from scheduler.kueue.workload.info import WorkloadInfo
-from scheduler.kueue.workload.local_queue import LocalQueue
-from scheduler.kueue.workload.reading import queue_order_timestamp
+from scheduler.kueue.workload.info import Work
+from scheduler.kueue.workload.reading import queue_time
 from scheduler.reasons import (
     ADMITTED,
     DEACTIVATED_DUE_TO,
@@ -32,8 +31,7 @@ from scheduler.reasons import (
 )
 from scheduler.stage import Context
 
-#: A longer message is cut.
-#: Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.
+#: A longer message is cut. Source: KUEUE.md 10.2.
 _LONGEST_MESSAGE = 32_768
 _JITTER = 0.0001
 OVERTIME = DEACTIVATED_DUE_TO + MAXIMUM_EXECUTION_TIME_EXCEEDED
@@ -50,23 +48,19 @@ class Lifecycle:
     def __init__(self, cluster: Cluster, context: Context) -> None:
         self.cluster = cluster
         self.context = context
-        self.to_requeue: dict[ClusterQueue, None] = {}
-        self.stopping: dict[WorkloadInfo, None] = {}
-        self.dirty: dict[WorkloadInfo, None] = {}  # to be reconciled
-        self.touched_queues: dict[ClusterQueue, None] = {}
-        self.touched_local_queues: dict[LocalQueue, None] = {}
-        self.unready: dict[
-            WorkloadInfo, None
-        ] = {}  # admitted, and not all of their pods run
+        self.wake: dict[Queue, None] = {}
+        self.stopping: dict[Work, None] = {}
+        self.dirty: dict[Work, None] = {}  # to be reconciled
+        self.touched_queues: dict[Queue, None] = {}
+        self.touched_doors: dict[Door, None] = {}
+        self.unready: dict[Work, None] = {}  # admitted, and not all of their pods run
         self.timers = Timers(context, cluster.settings.waiting)
 
     # ---- words ----
 
-    def mark_queues_changed(
-        self, work: WorkloadInfo, queue: ClusterQueue | None
-    ) -> None:
+    def mark(self, work: Work, queue: Queue | None) -> None:
         """Note that the status of a workload's queues changed."""
-        self.touched_local_queues[work.local_queue] = None
+        self.touched_doors[work.door] = None
         if queue is not None:
             self.touched_queues[queue] = None
 
@@ -74,15 +68,15 @@ class Lifecycle:
         """Tell the journal which queues and cohorts changed."""
         touch = self.context.journal.touch
         for queue in self.touched_queues:
-            for key in queue.status_keys:
+            for key in queue.trail:
                 touch(key)
-        for local_queue in self.touched_local_queues:
-            touch(local_queue.key)
+        for door in self.touched_doors:
+            touch(door.key)
         self.touched_queues.clear()
-        self.touched_local_queues.clear()
+        self.touched_doors.clear()
 
-    def set_condition(
-        self, work: WorkloadInfo, kind: str, status: bool, reason: str, message: str
+    def say(
+        self, work: Work, kind: str, status: bool, reason: str, message: str
     ) -> bool:
         """Set a condition; return whether it changed."""
         self.context.journal.touch(work.key)
@@ -90,148 +84,131 @@ class Lifecycle:
             work, kind, status, reason, message[:_LONGEST_MESSAGE], self.context.now_us
         )
 
-    def set_pending(self, work: WorkloadInfo, reason: str, message: str) -> bool:
+    def pend(self, work: Work, reason: str, message: str) -> bool:
         """Say why the workload has no quota; return whether that is news.
 
-        Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.
+        Source: KUEUE.md 10.2.
         """
-        news = self.set_condition(work, QUOTA_RESERVED, False, reason, message)
-        if work.has_condition(ADMITTED):
-            self.set_condition(
-                work, ADMITTED, False, NO_RESERVATION, NO_RESERVATION_SENTENCE
-            )
+        news = self.say(work, QUOTA_RESERVED, False, reason, message)
+        if work.holds(ADMITTED):
+            self.say(work, ADMITTED, False, NO_RESERVATION, NO_RESERVATION_SENTENCE)
         return news
 
     # ---- waiting ----
 
-    def eligible(self, work: WorkloadInfo) -> bool:
+    def eligible(self, work: Work) -> bool:
         """Tell whether the workload may wait in a queue at all.
 
-        Source: docs/semantics/kueue.md#eligibility-for-a-queue.
+        Source: KUEUE.md 5.1.
         """
         return (
             work.active
             and not work.gated
             and not work.finished
             and not work.reserved
-            and work.local_queue.is_active
+            and work.door.open
         )
 
-    def enqueue(self, work: WorkloadInfo, *, backing_off: bool = True) -> None:
+    def enqueue(self, work: Work, *, backing_off: bool = True) -> None:
         """Put a workload into its line, if it may and has one; refreshes its order.
 
         While its backoff runs it is set aside, unless `backing_off` is False.
         """
-        self.leave_queue(work)
-        self.update_queue_order(work)
+        self.leave_line(work)
+        self.retime(work)
         work.refresh()
-        queue = self.cluster.cluster_queue_of(work) if self.eligible(work) else None
+        queue = self.cluster.queue_of(work) if self.eligible(work) else None
         if queue is None:
             return
         if not backing_off or backoff_over(work, self.context.now_us):
-            queue.pending.push(work)
+            queue.line.push(work)
         else:
-            queue.pending.add_inadmissible(work)
-        work.local_queue.pending += 1
-        self.mark_queues_changed(work, queue)
+            queue.line.park(work)
+        work.door.pending += 1
+        self.mark(work, queue)
 
-    def update_queue_order(self, work: WorkloadInfo) -> None:
-        """Set the time by which the workload queues.
-
-        Source: docs/semantics/kueue.md#queue-order-timestamp.
-        """
+    def retime(self, work: Work) -> None:
+        """Set the time by which the workload queues. Source: KUEUE.md 5.3."""
         waiting = self.cluster.settings.waiting
         by_eviction = waiting is None or waiting.by_eviction
-        work.queue_order_us = queue_order_timestamp(work, by_eviction=by_eviction)
+        work.queued_us = queue_time(work, by_eviction=by_eviction)
 
-    def leave_queue(self, work: WorkloadInfo) -> None:
+    def leave_line(self, work: Work) -> None:
         """Take a workload out of the line it waits in, if any."""
-        pending = work.pending_queue
-        if pending is not None:
-            pending.remove(work)
-            work.local_queue.pending -= 1
-            self.mark_queues_changed(work, self.cluster.cluster_queue_of(work))
+        line = work.line
+        if line is not None:
+            line.forget(work)
+            work.door.pending -= 1
+            self.mark(work, self.cluster.queue_of(work))
 
-    def report_not_admitted(self, entry: Entry, *, inadmissible: bool) -> None:
+    def wait(self, entry: Entry, *, parked: bool) -> None:
         """Tell why a head was not admitted."""
-        self.report_pending(
-            entry.work, entry.reason, entry.message, inadmissible=inadmissible
-        )
+        self.refuse(entry.work, entry.reason, entry.message, parked=parked)
 
-    def report_pending(
-        self, work: WorkloadInfo, reason: str, message: str, *, inadmissible: bool
-    ) -> None:
+    def refuse(self, work: Work, reason: str, message: str, *, parked: bool) -> None:
         """Say why the workload has no quota, and tell it when that is news."""
-        if self.set_pending(work, reason, message):
+        if self.pend(work, reason, message):
             self.context.journal.emit(
                 Wait(
                     at_ms=self.context.now_ms,
                     subject=work.key,
                     reason=reason,
                     message=message,
-                    parked=inadmissible,
+                    parked=parked,
                 )
             )
 
     # ---- quota and clocks ----
 
-    def note_pods_ready(self, work: WorkloadInfo, *, ready: bool) -> None:
+    def note_pods(self, work: Work, *, ready: bool) -> None:
         """Note that all pods of a workload run, or that some no longer do.
 
-        Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
+        Source: KUEUE.md 11.4.
         """
-        work.pods_ready = ready
+        work.pods_run = ready
         self.context.journal.touch(work.key)
         if self.cluster.settings.waiting is None:
             return
         known = work.conditions.get(PODS_READY)
         if ready:
             again = known is not None and known.reason == WAIT_FOR_RECOVERY
-            self.set_condition(
-                work, PODS_READY, True, RECOVERED if again else STARTED, PODS_RUN
-            )
+            self.say(work, PODS_READY, True, RECOVERED if again else STARTED, PODS_RUN)
         elif known is not None and known.status:
-            self.set_condition(
-                work, PODS_READY, False, WAIT_FOR_RECOVERY, PODS_DO_NOT_RUN
-            )
-        self.arm_timer(work)
+            self.say(work, PODS_READY, False, WAIT_FOR_RECOVERY, PODS_DO_NOT_RUN)
+        self.arm(work)
 
-    def arm_timer(self, work: WorkloadInfo) -> None:
+    def arm(self, work: Work) -> None:
         """Set the workload's timer, and count whether admissions wait for its pods."""
         self.timers.arm(work)
         if self.cluster.settings.waiting is None:
             return
-        if work.has_condition(ADMITTED) and not (
-            work.has_condition(PODS_READY) or work.finished
-        ):
+        if work.holds(ADMITTED) and not (work.holds(PODS_READY) or work.finished):
             self.unready[work] = None
         else:
             self.unready.pop(work, None)
 
-    def release_quota(self, work: WorkloadInfo) -> None:
+    def drop(self, work: Work) -> None:
         """Give the quota of a workload back and ask for a re-activation.
 
         One whose LocalQueue is held re-activates nothing.
         Source: docs/semantics/kueue.md#held-localqueues.
         """
-        queue = work.cluster_queue
+        queue = work.queue
         if queue is not None:
             drop_quota(work)
             queue.generation += 1
-            self.mark_queues_changed(work, queue)
+            self.mark(work, queue)
         work.admission = None
-        self.request_requeue(work, queue)
+        self.wake_for(work, queue)
 
-    def request_requeue(
-        self, work: WorkloadInfo, queue: ClusterQueue | None = None
-    ) -> None:
+    def wake_for(self, work: Work, queue: Queue | None = None) -> None:
         """Ask for a re-activation around the workload's ClusterQueue, or around `queue`."""
-        queue = queue or self.cluster.cluster_queue_of(work)
-        if queue is not None and work.local_queue.is_active:
-            self.to_requeue[queue] = None
+        queue = queue or self.cluster.queue_of(work)
+        if queue is not None and work.door.open:
+            self.wake[queue] = None
 
-    def release_usage(self, work: WorkloadInfo) -> None:
+    def drop_usage(self, work: Work) -> None:
         """Give usage back while the reservation's condition still stands."""
         admission = work.admission
-        self.release_quota(work)
+        self.drop(work)
         work.admission = admission

@@ -11,11 +11,10 @@ from scheduler.records.selectors import Requirement
 _KEEPING_AWAY = ("NoSchedule", "NoExecute")
 
 
-def ineligibility_of(shape: PodShape, flavor: Flavor) -> str:
+def refusal(shape: PodShape, flavor: Flavor) -> str:
     """Return why the flavor cannot run such a pod, or "".
 
-    Only label keys that the flavor has count.
-    Source: docs/semantics/kueue.md#flavor-eligibility.
+    Only label keys that the flavor has count. Source: KUEUE.md 6.3 a.
     """
     taint = _untolerated(shape, flavor)
     if taint is not None:

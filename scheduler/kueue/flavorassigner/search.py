@@ -1,52 +1,34 @@
 """One walk over the flavors of a resource group, for one podset.
 
-Source: docs/semantics/kueue.md#flavor-search.
+Source: KUEUE.md 6.3.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from scheduler.kueue.flavorassigner.assignment import PodSetPlan, Severity
 from scheduler.kueue.flavorassigner.modes import (
     BEST,
     WORST,
-    FlavorFit,
+    Granted,
     Mode,
     preferred,
     should_try_next,
 )
-from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree.tree import ClusterQueue, GroupSearch, ResourceNode
+from scheduler.kueue.flavorassigner.resources import Step
+from scheduler.kueue.tree.tree import Cell
 from scheduler.records.podset_template import PodShape
 
-
-class Assigner(Protocol):
-    """What a search asks of the FlavorAssigner that it belongs to."""
-
-    queue: ClusterQueue
-    trace: Trace | None
-
-    def start(self, index: int, resource: str) -> int:
-        """Return the first flavor to try."""
-
-    def nominated(self, index: int, resource: str) -> str | None:
-        """Return the only flavor allowed here, or None when any is."""
-
-    def ineligibility(self, shape: PodShape, name: str) -> str:
-        """Return why the flavor cannot run such pods, or ""."""
-
-    def fits_resource_quota(
-        self, cell: ResourceNode, amount: int, assigned: int
-    ) -> tuple[FlavorFit, str, Severity]:
-        """Return how `amount` is served, with a reason unless it fits."""
+if TYPE_CHECKING:
+    from scheduler.kueue.flavorassigner.assigner import Assigner
 
 
-class FlavorSearch:
+class Scan:
     """One walk over the flavors of a resource group for one podset.
 
-    Source: docs/semantics/kueue.md#flavor-search.
+    Source: KUEUE.md 6.3.
     """
 
     __slots__ = ("amounts", "assigner", "at", "best", "found", "group", "index",
@@ -57,9 +39,9 @@ class FlavorSearch:
         assigner: Assigner,
         plan: PodSetPlan,
         shape: PodShape,
-        step: GroupSearch,
+        step: Step,
         index: int,
-        used: Mapping[ResourceNode, int],
+        used: Mapping[Cell, int],
     ) -> None:
         assert step.group is not None
         self.assigner = assigner
@@ -71,7 +53,7 @@ class FlavorSearch:
         self.used = used
         self.reasons: list[str] = []
         self.severe: list[Severity] = []
-        self.found: dict[str, tuple[str, FlavorFit]] = {}
+        self.found: dict[str, tuple[str, Granted]] = {}
         self.best = WORST
         self.start = 0
         self.at = -1
@@ -88,19 +70,17 @@ class FlavorSearch:
                 continue
             whole, each = granted
             if not should_try_next(whole, spec.when_borrow, spec.when_preempt):
-                self._choose(flavors[at], whole, each)
+                self._keep(flavors[at], whole, each)
                 return
             if preferred(whole, self.best, spec.preference):
-                self._choose(flavors[at], whole, each)
+                self._keep(flavors[at], whole, each)
 
-    def _choose(
-        self, flavor: str, whole: FlavorFit, each: dict[str, FlavorFit]
-    ) -> None:
+    def _keep(self, flavor: str, whole: Granted, each: dict[str, Granted]) -> None:
         self.best = whole
         self.found = {name: (flavor, granted) for name, granted in each.items()}
 
-    def _try(self, flavor: str) -> tuple[FlavorFit, dict[str, FlavorFit]] | None:
-        reason = self._ineligibility(flavor)
+    def _try(self, flavor: str) -> tuple[Granted, dict[str, Granted]] | None:
+        reason = self._barred(flavor)
         if reason:
             self.reasons.append(reason)
             self.severe.append(Severity.NO_MATCH)
@@ -116,7 +96,7 @@ class FlavorSearch:
         preference = self.assigner.queue.spec.preference
         whole, each, severe = BEST, {}, Severity.WAITING
         for resource in self.step.resources:
-            granted, severity = self._fit_resource(flavor, resource)
+            granted, severity = self._grant(flavor, resource)
             each[resource] = granted
             severe = max(severe, severity)
             if preferred(whole, granted, preference):
@@ -125,7 +105,7 @@ class FlavorSearch:
             self.severe.append(severe)
         return whole, each
 
-    def _ineligibility(self, flavor: str) -> str:
+    def _barred(self, flavor: str) -> str:
         trigger = self.step.trigger
         nominated = self.assigner.nominated(self.index, trigger)
         if nominated is not None and nominated != flavor:
@@ -133,35 +113,27 @@ class FlavorSearch:
                 f"skipping flavor {flavor} as it is not found in the nomination "
                 f"mapping for resource {trigger}"
             )
-        return self.assigner.ineligibility(self.shape, flavor)
+        return self.assigner.refusal(self.shape, flavor)
 
-    def _fit_resource(self, flavor: str, resource: str) -> tuple[FlavorFit, Severity]:
+    def _grant(self, flavor: str, resource: str) -> tuple[Granted, Severity]:
         cell = self.assigner.queue.cells[flavor, resource]
         assigned = self.used.get(cell, 0)
         amount = assigned + self.plan.requests[resource]
-        granted, reason, severity = self.assigner.fits_resource_quota(
-            cell, amount, assigned
-        )
+        granted, reason, severity = self.assigner.grant(cell, amount, assigned)
         if reason:
             self.reasons.append(reason)
         if self.assigner.trace is not None:
             self.assigner.trace.flavor(
-                self.plan.name,
-                cell,
-                amount,
-                assigned,
-                granted.mode.name,
-                granted.borrow,
-                reason,
+                self.plan.name, cell, amount, assigned, granted, reason
             )
         return granted, severity
 
-    def store(self) -> None:
+    def settle(self) -> None:
         """Write what was found into the plan."""
         last = self.at == len(self.group.flavors) - 1
         for resource, (flavor, granted) in self.found.items():
             self.plan.flavors[resource] = flavor
-            self.plan.fits[resource] = granted
+            self.plan.granted[resource] = granted
             self.plan.tried[resource] = -1 if last else self.at
         if self.best.mode is not Mode.FIT:
             self.plan.reasons.extend(self.reasons)

@@ -1,6 +1,6 @@
 """Which ClusterQueue gives a victim next under fair sharing.
 
-Source: docs/semantics/kueue.md#target-clusterqueue-ordering.
+Source: KUEUE.md 9.4.
 """
 
 from __future__ import annotations
@@ -8,20 +8,20 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping
 
-from scheduler.kueue.tree.protocols import Rank
-from scheduler.kueue.tree.shares import DRS, dominant_resource_share
+from scheduler.kueue.cache.candidates import Rank
+from scheduler.kueue.tree.shares import Share, measure
 from scheduler.kueue.tree.tree import (
-    ClusterQueue,
     Cohort,
-    QuotaNode,
+    Node,
+    Queue,
 )
 
-_BELOW_ALL = DRS(-1.0)
+_BELOW_ALL = Share(-1.0)
 #: Share (negated), first candidate, and the stamp that says whether it still holds.
-Standing = tuple[float, float, tuple[bool, bool, Rank], int, ClusterQueue]
+Standing = tuple[float, float, tuple[bool, bool, Rank], int, Queue]
 
 
-class TargetClusterQueue:
+class Pile:
     """The candidates of one queue that are left, best victim first; read lazily."""
 
     __slots__ = ("_rest", "first")
@@ -43,7 +43,7 @@ class TargetClusterQueue:
             yield self.pop()
 
 
-class TargetClusterQueueOrdering:
+class Tournament:
     """Descends from the root to the queue that holds the largest share.
 
     A heap per cohort holds its queues; only the one that changed is measured
@@ -51,20 +51,18 @@ class TargetClusterQueueOrdering:
     removed.
     """
 
-    def __init__(
-        self, queue: ClusterQueue, targets: Mapping[ClusterQueue, TargetClusterQueue]
-    ) -> None:
+    def __init__(self, queue: Queue, piles: Mapping[Queue, Pile]) -> None:
         self.queue = queue
-        self.targets = targets
-        self.ancestors = frozenset(queue.ancestors)
-        self.pruned: set[QuotaNode] = set()
+        self.piles = piles
+        self.ancestors = frozenset(queue.path)
+        self.pruned: set[Node] = set()
         self.heaps: dict[Cohort, list[Standing]] = {}
-        self.versions = dict.fromkeys(targets, 0)
-        self.cohort_shares: dict[Cohort, tuple[DRS, bool]] = {}
-        for member in targets:
+        self.stamps = dict.fromkeys(piles, 0)
+        self.known: dict[Cohort, tuple[Share, bool]] = {}
+        for member in piles:
             self._enter(member)
 
-    def next(self) -> ClusterQueue | None:
+    def next(self) -> Queue | None:
         """Return the queue to take a victim from, None when nobody is left."""
         root = self.queue.root
         if not isinstance(root, Cohort):
@@ -75,36 +73,36 @@ class TargetClusterQueueOrdering:
                 return found
         return None
 
-    def changed(self, queue: ClusterQueue) -> None:
+    def changed(self, queue: Queue) -> None:
         """Note that the queue has fewer candidates, or less usage, than before."""
-        self.versions[queue] += 1
+        self.stamps[queue] += 1
         self._enter(queue)
-        for cohort in queue.ancestors:
-            self.cohort_shares.pop(cohort, None)
+        for cohort in queue.path:
+            self.known.pop(cohort, None)
 
-    def drop(self, queue: ClusterQueue) -> None:
+    def drop(self, queue: Queue) -> None:
         """Leave the queue out from now on."""
         self.pruned.add(queue)
         self.changed(queue)
 
-    def _has(self, queue: ClusterQueue) -> bool:
-        return queue in self.targets and self.targets[queue].first is not None
+    def _has(self, queue: Queue) -> bool:
+        return queue in self.piles and self.piles[queue].first is not None
 
-    def _enter(self, queue: ClusterQueue) -> None:
+    def _enter(self, queue: Queue) -> None:
         """Let the queue stand in its cohort, unless it has nothing to give."""
-        first, cohort = self.targets[queue].first, queue.parent
+        first, cohort = self.piles[queue].first, queue.parent
         if first is None or cohort is None or queue in self.pruned:
             return
-        value, borrowing = dominant_resource_share(queue)
+        value, borrowing = measure(queue)
         own = queue is self.queue
         if not (borrowing or own):
             self.pruned.add(queue)
             return
         order = (first[0], own, first[1])
-        standing = (-value.value, -value.ratio, order, self.versions[queue], queue)
+        standing = (-value.value, -value.ratio, order, self.stamps[queue], queue)
         heapq.heappush(self.heaps.setdefault(cohort, []), standing)
 
-    def _descend(self, cohort: Cohort) -> ClusterQueue | None:
+    def _descend(self, cohort: Cohort) -> Queue | None:
         """Return the queue found below, or None after something was pruned."""
         queue, queue_share = self._best_queue(cohort)
         child, child_share = self._best_cohort(cohort)
@@ -115,17 +113,17 @@ class TargetClusterQueueOrdering:
             return self._descend(child)
         return queue
 
-    def _best_queue(self, cohort: Cohort) -> tuple[ClusterQueue | None, DRS]:
+    def _best_queue(self, cohort: Cohort) -> tuple[Queue | None, Share]:
         """Return the queue with the largest share; ties go by first candidate."""
         heap = self.heaps.get(cohort, [])
         while heap:
             value, ratio, _, stamp, queue = heap[0]
-            if stamp == self.versions[queue] and queue not in self.pruned:
-                return queue, DRS(-value, -ratio)
+            if stamp == self.stamps[queue] and queue not in self.pruned:
+                return queue, Share(-value, -ratio)
             heapq.heappop(heap)
         return None, _BELOW_ALL
 
-    def _best_cohort(self, cohort: Cohort) -> tuple[Cohort | None, DRS]:
+    def _best_cohort(self, cohort: Cohort) -> tuple[Cohort | None, Share]:
         best, best_share = None, _BELOW_ALL
         for child in cohort.cohorts:
             if child in self.pruned:
@@ -137,8 +135,8 @@ class TargetClusterQueueOrdering:
                 best, best_share = child, value
         return best, best_share
 
-    def _measure(self, cohort: Cohort) -> tuple[DRS, bool]:
-        known = self.cohort_shares.get(cohort)
+    def _measure(self, cohort: Cohort) -> tuple[Share, bool]:
+        known = self.known.get(cohort)
         if known is None:
-            known = self.cohort_shares[cohort] = dominant_resource_share(cohort)
+            known = self.known[cohort] = measure(cohort)
         return known

@@ -5,16 +5,13 @@ from __future__ import annotations
 from enum import Enum
 from typing import Protocol
 
-from scheduler.kueue.tree.protocols import PendingWorkloads
-from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.queue.pending import Line
+from scheduler.kueue.workload.info import Work
 from scheduler.reasons import REQUEUED
 
 
-class RequeueReason(Enum):
-    """Why a head comes back.
-
-    Source: docs/semantics/kueue.md#requeueing-after-a-cycle.
-    """
+class Reason(Enum):
+    """Why a head comes back. Source: KUEUE.md 5.5."""
 
     GENERIC = "Generic"
     NAMESPACE_MISMATCH = "NamespaceMismatch"
@@ -25,21 +22,21 @@ class RequeueReason(Enum):
     NO_CANDIDATES = "PreemptionNoCandidates"
 
 
-class QueueingStrategy(Protocol):
+class Queueing(Protocol):
     """A queueing strategy, as enrolled."""
 
-    equivalence_hashing: bool
+    hashing: bool
     sticky: bool
 
     @staticmethod
-    def immediate(reason: RequeueReason) -> bool:
+    def immediate(reason: Reason) -> bool:
         """Tell whether a head that failed for `reason` goes straight back."""
 
 
-_ALIKE = (RequeueReason.NO_FIT, RequeueReason.NO_CANDIDATES)
+_ALIKE = (Reason.NO_FIT, Reason.NO_CANDIDATES)
 
 
-def backoff_over(work: WorkloadInfo, now_us: int) -> bool:
+def backoff_over(work: Work, now_us: int) -> bool:
     """Tell whether the workload may be tried again by now."""
     requeued = work.conditions.get(REQUEUED)
     if requeued is not None and not requeued.status:
@@ -47,32 +44,32 @@ def backoff_over(work: WorkloadInfo, now_us: int) -> bool:
     return work.requeue_at_us is None or work.requeue_at_us <= now_us
 
 
-def requeue_head(
-    pending: PendingWorkloads,
-    work: WorkloadInfo,
+def put_back(
+    line: Line,
+    work: Work,
     *,
-    strategy: QueueingStrategy,
-    reason: RequeueReason,
+    strategy: Queueing,
+    reason: Reason,
     why: str,
     now_us: int,
 ) -> bool:
     """Put a head that was tried back; return whether it is parked.
 
     `why` is its condition's reason, which those parked with it are told.
-    Source: docs/semantics/kueue.md#requeueing-after-a-cycle.
+    Source: KUEUE.md 5.5 to 5.7.
     """
-    pending.clear_inflight(work)
-    if reason is RequeueReason.PENDING_PREEMPTION:
-        pending.preemptor = work if strategy.sticky else None
+    line.land(work)
+    if reason is Reason.PENDING_PREEMPTION:
+        line.sticky = work if strategy.sticky else None
     again = strategy.immediate(reason) or (
-        work.last_assignment is not None and work.last_assignment.has_pending_flavors
+        work.attempt is not None and work.attempt.pending
     )
     if again and backoff_over(work, now_us):
-        pending.push(work)
-        return pending.is_inadmissible(work)
-    if pending.equivalence_hashing and reason in _ALIKE:
-        pending.mark_class_inadmissible(work.scheduling_hash, why)
-        pending.push(work)
+        line.push(work)
+        return line.parked(work)
+    if line.hashing and reason in _ALIKE:
+        line.park_family(work.identity, why)
+        line.push(work)
     else:
-        pending.add_inadmissible(work)
+        line.park(work)
     return True

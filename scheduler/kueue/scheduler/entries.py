@@ -6,9 +6,9 @@ from enum import Enum
 
 from scheduler.kueue.flavorassigner.assignment import Assignment, Severity
 from scheduler.kueue.preemption.targets import Target
-from scheduler.kueue.queue.requeue import RequeueReason
-from scheduler.kueue.tree.tree import ClusterQueue
-from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.queue.requeue import Reason
+from scheduler.kueue.tree.tree import Queue
+from scheduler.kueue.workload.info import Work
 from scheduler.reasons import (
     EXCEEDS_MAX_QUOTA,
     NO_MATCHING_FLAVOR,
@@ -18,7 +18,7 @@ from scheduler.reasons import (
 )
 
 
-class EntryStatus(Enum):
+class Fate(Enum):
     """What a cycle decided about an entry."""
 
     REFUSED = "refused"  # not nominated, or no way to fit
@@ -38,24 +38,16 @@ SEVERITY_REASONS = {
 class Entry:
     """A head, its assignment and targets, and the verdict with its sentence."""
 
-    __slots__ = (
-        "assignment",
-        "message",
-        "queue",
-        "reason",
-        "requeue",
-        "status",
-        "targets",
-        "work",
-    )  # fmt: skip
+    __slots__ = ("assignment", "fate", "message", "queue", "reason", "requeue",
+                 "targets", "work")  # fmt: skip
 
-    def __init__(self, work: WorkloadInfo, queue: ClusterQueue) -> None:
+    def __init__(self, work: Work, queue: Queue) -> None:
         self.work = work
         self.queue = queue
         self.assignment: Assignment | None = None
         self.targets: list[Target] = []
-        self.status = EntryStatus.REFUSED
-        self.requeue = RequeueReason.GENERIC
+        self.fate = Fate.REFUSED
+        self.requeue = Reason.GENERIC
         self.reason = ""
         self.message = ""
 
@@ -64,19 +56,19 @@ class Entry:
         """Return how high its assignment borrows."""
         return self.assignment.borrow if self.assignment is not None else 0
 
-    def refuse(self, requeue: RequeueReason, reason: str, message: str) -> None:
+    def refuse(self, requeue: Reason, reason: str, message: str) -> None:
         """Say that it is not admitted, and why."""
-        self.status = EntryStatus.REFUSED
+        self.fate = Fate.REFUSED
         self.requeue, self.reason, self.message = requeue, reason, message
 
     def skip(self, message: str) -> None:
         """Say that others of this cycle came before it."""
-        self.status = EntryStatus.SKIPPED
-        self.requeue = RequeueReason.FAILED_AFTER_NOMINATION
+        self.fate = Fate.SKIPPED
+        self.requeue = Reason.FAILED_AFTER_NOMINATION
         self.reason, self.message = WAITING_FOR_QUOTA, message
 
-    def wait_for_pods(self) -> None:
+    def hold(self) -> None:
         """Say that its turn comes when the pods of those admitted are ready."""
-        self.status = EntryStatus.HELD
-        self.requeue = RequeueReason.FAILED_AFTER_NOMINATION
+        self.fate = Fate.HELD
+        self.requeue = Reason.FAILED_AFTER_NOMINATION
         self.reason, self.message = WAITING_FOR_PODS_READY, WAITING_FOR_ALL

@@ -1,6 +1,6 @@
 """Whose turn it is under fair sharing: a tournament through the cohort tree.
 
-Source: docs/semantics/kueue.md#fair-sharing-tournament.
+Source: KUEUE.md 7.2 (Kueue, fair sharing).
 """
 
 from __future__ import annotations
@@ -8,61 +8,61 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from scheduler.kueue.scheduler.entries import Entry
-from scheduler.kueue.tree.quota import add_usages, remove_usages
-from scheduler.kueue.tree.shares import DRS, dominant_resource_share
+from scheduler.kueue.tree.quota import charge_all, release_all
+from scheduler.kueue.tree.shares import Share, measure
 from scheduler.kueue.tree.tree import (
-    ClusterQueue,
     Cohort,
-    QuotaNode,
+    Node,
+    Queue,
 )
 
 #: Borrowing, share, priority (negated), age, name: the lowest goes first.
-Standing = tuple[bool, DRS, int, int, str]
+Standing = tuple[bool, Share, int, int, str]
 
 
-def fair_sharing_order(entries: Sequence[Entry]) -> Iterator[Entry]:
+def by_share(entries: Sequence[Entry]) -> Iterator[Entry]:
     """Yield entries tree by tree; usage may change between two of them."""
-    trees: dict[QuotaNode, list[Entry]] = {}
+    trees: dict[Node, list[Entry]] = {}
     for entry in entries:
         trees.setdefault(entry.queue.root, []).append(entry)
     for root, members in trees.items():
         if isinstance(root, Cohort):
-            yield from FairSharingIterator(root, members).entries_by_share()
+            yield from _Lots(root, members).draw()
         else:
             yield from members
 
 
-class FairSharingIterator:
+class _Lots:
     """The entries of one tree, with the standings that still hold."""
 
     def __init__(self, root: Cohort, entries: Sequence[Entry]) -> None:
         self.root = root
-        self.entries: dict[ClusterQueue, Entry] = {e.queue: e for e in entries}
-        self.standing: dict[ClusterQueue, Standing] = {}
+        self.entries: dict[Queue, Entry] = {e.queue: e for e in entries}
+        self.standing: dict[Queue, Standing] = {}
         self.winners: dict[Cohort, tuple[Entry, Standing]] = {}
-        self.queues: dict[Cohort, list[ClusterQueue]] = {}
+        self.queues: dict[Cohort, list[Queue]] = {}
         self.cohorts: dict[Cohort, dict[Cohort, None]] = {}
         for queue in self.entries:
-            self._add(queue)
+            self._enter(queue)
 
-    def _add(self, queue: ClusterQueue) -> None:
-        self.queues.setdefault(queue.ancestors[0], []).append(queue)
-        for child, parent in zip(queue.ancestors, queue.ancestors[1:], strict=False):
+    def _enter(self, queue: Queue) -> None:
+        self.queues.setdefault(queue.path[0], []).append(queue)
+        for child, parent in zip(queue.path, queue.path[1:], strict=False):
             self.cohorts.setdefault(parent, {})[child] = None
 
-    def entries_by_share(self) -> Iterator[Entry]:
+    def draw(self) -> Iterator[Entry]:
         """Yield the winner at the root until nobody is left."""
         while self.entries:
             entry = self._winner(self.root)
             assert entry is not None
             yield entry
-            self._remove(entry)
+            self._leave(entry)
 
-    def _remove(self, entry: Entry) -> None:
+    def _leave(self, entry: Entry) -> None:
         queue = entry.queue
         del self.entries[queue]
-        self.queues[queue.ancestors[0]].remove(queue)
-        for cohort in queue.ancestors:
+        self.queues[queue.path[0]].remove(queue)
+        for cohort in queue.path:
             self.winners.pop(cohort, None)
 
     def _winner(self, cohort: Cohort) -> Entry | None:
@@ -87,27 +87,27 @@ class FairSharingIterator:
             known = self.winners[child] = entry, _standing(child, entry)
         return known
 
-    def _queue_standing(self, queue: ClusterQueue) -> Standing:
+    def _queue_standing(self, queue: Queue) -> Standing:
         known = self.standing.get(queue)
         if known is None:
             known = self.standing[queue] = _standing(queue, self.entries[queue])
         return known
 
 
-def _standing(node: QuotaNode, entry: Entry) -> Standing:
+def _standing(node: Node, entry: Entry) -> Standing:
     """Return how the entry stands with its usage added; `node` contains it."""
     assert entry.assignment is not None
     usage = tuple(entry.assignment.usage.items())
-    add_usages(usage)
-    value, _ = dominant_resource_share(node)
+    charge_all(usage)
+    value, _ = measure(node)
     borrowing = any(
         amount > 0 and _borrows(node, cell.flavor_resource) for cell, amount in usage
     )
-    remove_usages(reversed(usage))
+    release_all(reversed(usage))
     work = entry.work
-    return borrowing, value, -work.priority, work.queue_order_us, work.name
+    return borrowing, value, -work.priority, work.queued_us, work.name
 
 
-def _borrows(node: QuotaNode, flavor_resource: tuple[str, str]) -> bool:
+def _borrows(node: Node, flavor_resource: tuple[str, str]) -> bool:
     cell = node.cells[flavor_resource]
-    return cell.usage > cell.subtree_quota
+    return cell.usage > cell.subtree

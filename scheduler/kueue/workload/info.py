@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from scheduler.kueue.tree.protocols import (
-    FlavorResources,
-    PendingWorkloads,
-    Rank,
-)
 from scheduler.kueue.tree.quota import Amount
-from scheduler.kueue.tree.tree import ClusterQueue
-from scheduler.kueue.workload.equivalence_class import EquivalenceClass
-from scheduler.kueue.workload.local_queue import LocalQueue
+from scheduler.kueue.tree.tree import Queue
 from scheduler.records.objects import Key
 from scheduler.records.workload import Admission, Amounts, PodSet, PodSets, scale
+
+if TYPE_CHECKING:
+    from scheduler.kueue.cache.candidates import Rank, Signature
+    from scheduler.kueue.cache.cluster import Door
+    from scheduler.kueue.queue.pending import Group, Line
 
 
 class Condition(msgspec.Struct, gc=False):
@@ -30,69 +28,67 @@ class Condition(msgspec.Struct, gc=False):
     generation: int = 0
 
 
-class LastAssignment(msgspec.Struct):
+class Attempt(msgspec.Struct):
     """Where the last flavor search stopped, podset by podset.
 
     -1: its resource group had no flavor left to try.
-    Source: docs/semantics/kueue.md#continuing-a-flavor-search.
+    Source: KUEUE.md 6.6.
     """
 
-    tried_flavors: tuple[dict[str, int], ...]
+    tried: tuple[dict[str, int], ...]
     cycle: int
     generation: int
-    scheduling_hash: str
+    identity: str
 
     @property
-    def has_pending_flavors(self) -> bool:
+    def pending(self) -> bool:
         """Tell whether a flavor is left that was not tried yet."""
-        return any(
-            index != -1 for part in self.tried_flavors for index in part.values()
-        )
+        return any(index != -1 for part in self.tried for index in part.values())
 
 
-class WorkloadInfo:
+class Work:
     """A Workload. Compared by identity; never copied."""
 
     __slots__ = (
         "accumulated_s",
         "active",
         "admission",
-        "cluster_queue",
+        "attempt",
         "conditions",
         "created_us",
-        "equivalence_class",
+        "door",
         "evictions",
-        "flavor_resources",
         "gated",
         "generation",
-        "heap_entry",
-        "indexed_as_evicted",
+        "group",
+        "held",
+        "identity",
         "job_uid",
         "key",
-        "last_assignment",
+        "line",
         "local_queue",
-        "local_queue_name",
         "max_execution_s",
         "name",
         "namespace",
-        "pending_queue",
-        "pod_set_specs",
+        "order",
         "pod_sets",
-        "pods_ready",
+        "pods_run",
         "priority",
-        "queue_order",
-        "queue_order_us",
+        "queue",
+        "queued_us",
         "rank",
         "reclaimable",
         "requeue_at_us",
         "requeue_count",
-        "scheduling_hash",
+        "shelved_evicted",
+        "signature",
+        "source",
+        "ticket",
         "totals",
         "uid",
-        "usage",
     )
 
-    def __init__(self, key: Key, uid: str, local_queue: LocalQueue) -> None:
+    def __init__(self, key: Key, uid: str, door: Door) -> None:
         self.key = key
         self.namespace = key.namespace
         self.name = f"{key.namespace}/{key.name}"
@@ -104,28 +100,28 @@ class WorkloadInfo:
         self.requeue_at_us: int | None = None
         self.accumulated_s = 0
         self.evictions: dict[tuple[str, str], int] = {}
-        self.last_assignment: LastAssignment | None = None
-        self.pods_ready = False  # all its pods are ready
+        self.attempt: Attempt | None = None
+        self.pods_run = False  # all its pods are ready
         # Where it is: holding quota in `queue`, or waiting in `line`.
-        self.cluster_queue: ClusterQueue | None = None
-        self.usage: tuple[Amount, ...] = ()
-        self.flavor_resources: FlavorResources = frozenset()
+        self.queue: Queue | None = None
+        self.held: tuple[Amount, ...] = ()
+        self.signature: Signature = frozenset()
         self.rank: Rank = (0, 0, "", "", self)
-        self.indexed_as_evicted = False
-        self.pending_queue: PendingWorkloads | None = None
-        self.equivalence_class: EquivalenceClass | None = None
-        self.heap_entry = 0
-        self.queue_order: tuple[int, int, str, str] = (0, 0, "", "")
-        self.queue_order_us = 0
-        self.scheduling_hash = ""
+        self.shelved_evicted = False
+        self.line: Line | None = None
+        self.group: Group | None = None
+        self.ticket = 0
+        self.order: tuple[int, int, str, str] = (0, 0, "", "")
+        self.queued_us = 0
+        self.identity = ""
         self.totals: tuple[Amounts, ...] = ()
         # What the document says; `adopt` in reading.py fills these.
-        self.local_queue = local_queue  # its LocalQueue
-        self.pod_set_specs: Sequence[Mapping[str, Any]] = ()  # podSets as written
+        self.door = door  # its LocalQueue
+        self.source: Sequence[Mapping[str, Any]] = ()  # podSets as written
         self.generation = 0
         self.created_us = 0
         self.priority = 0
-        self.local_queue_name = ""
+        self.local_queue = ""
         self.active = True
         self.gated = ""  # who holds the admission back
         self.job_uid = ""
@@ -135,10 +131,10 @@ class WorkloadInfo:
     def __repr__(self) -> str:
         return f"<Work {self.name}>"
 
-    def count_after_reclaim(self, pod_set: PodSet) -> int:
+    def count(self, pod_set: PodSet) -> int:
         """Return how many pods of a podset are still to run.
 
-        Source: docs/semantics/kueue.md#totals-of-a-podset.
+        Source: KUEUE.md 2.3.
         """
         if not self.reclaimable:
             return pod_set.count
@@ -149,22 +145,22 @@ class WorkloadInfo:
         """Compute what follows from the spec, reclaimable pods and queue time."""
         self.totals, text = self.pod_sets.totals, self.pod_sets.text
         if self.reclaimable:
-            counts = [self.count_after_reclaim(part) for part in self.pod_sets]
+            counts = [self.count(part) for part in self.pod_sets]
             self.totals = self.pod_sets.totals_for(counts)
             text = self.pod_sets.text_for(counts)
-        self.scheduling_hash = f"{self.priority} {text}"
-        self.queue_order = (-self.priority, self.queue_order_us, self.uid, self.name)
+        self.identity = f"{self.priority} {text}"
+        self.order = (-self.priority, self.queued_us, self.uid, self.name)
 
-    def scaled_pod_sets(
+    def scaled(
         self, counts: tuple[int, ...] | None
     ) -> list[tuple[PodSet, int, Amounts]]:
         """Return (podset, count, total requests), for other counts when given.
 
-        Source: docs/semantics/kueue.md#scaling-to-fewer-pods.
+        Source: KUEUE.md 2.6.
         """
         parts = []
         for index, part in enumerate(self.pod_sets):
-            count, total = self.count_after_reclaim(part), self.totals[index]
+            count, total = self.count(part), self.totals[index]
             if counts is not None:
                 total = scale(total, count, counts[index])
                 count = counts[index]
@@ -172,14 +168,14 @@ class WorkloadInfo:
         return parts
 
     @property
-    def can_be_admitted_partially(self) -> bool:
+    def shrinkable(self) -> bool:
         """Tell whether fewer pods than asked would do."""
         return any(
             part.min_count is not None and part.count > part.min_count
             for part in self.pod_sets
         )
 
-    def has_condition(self, kind: str) -> bool:
+    def holds(self, kind: str) -> bool:
         """Tell whether a condition is True."""
         condition = self.conditions.get(kind)
         return condition is not None and condition.status
@@ -187,22 +183,22 @@ class WorkloadInfo:
     @property
     def reserved(self) -> bool:
         """Tell whether QuotaReserved is True."""
-        return self.has_condition("QuotaReserved")
+        return self.holds("QuotaReserved")
 
     @property
     def evicted(self) -> bool:
         """Tell whether Evicted is True."""
-        return self.has_condition("Evicted")
+        return self.holds("Evicted")
 
     @property
     def finished(self) -> bool:
         """Tell whether Finished is True."""
-        return self.has_condition("Finished")
+        return self.holds("Finished")
 
-    def candidate_rank(self) -> Rank:
+    def victim_rank(self) -> Rank:
         """Return its place among victims.
 
-        Source: docs/semantics/kueue.md#order-of-candidates.
+        Source: KUEUE.md 8.3.
         """
         reserved = self.conditions.get("QuotaReserved")
         since = reserved.since_us if reserved is not None else 0

@@ -12,8 +12,6 @@ from scheduler.yunikorn.objects.properties import MIN_PRIORITY, Properties
 from scheduler.yunikorn.resources import Amounts
 
 ROOT = "root"
-#: The queue of applications that ran before a restart and fit no rule.
-RECOVERY = "@recovery@"
 QueueState = Literal["Active", "Draining", "Stopped"]
 
 
@@ -25,7 +23,6 @@ class QueueTree:
     """
 
     __slots__ = (
-        "admin_acl",
         "children",
         "guaranteed",
         "leaf",
@@ -45,7 +42,6 @@ class QueueTree:
         "published",
         "route",
         "state",
-        "submit_acl",
         "template",
         "texts",
     )
@@ -76,7 +72,6 @@ class QueueTree:
         if self.parent is not None:
             self.max = _own(spec.max)
         self.max_applications = spec.max_applications
-        self.submit_acl, self.admin_acl = spec.submit_acl, spec.admin_acl
         self.limits: tuple[Limit, ...] = spec.limits
         self.template: Template | None = spec.template
         above = self.parent.texts if self.parent else {}

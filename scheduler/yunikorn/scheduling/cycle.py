@@ -1,4 +1,4 @@
-"""One scheduling cycle: reservations, else placeholders, else the normal pass."""
+"""One scheduling cycle: reservations, else placeholders, else the next request."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from scheduler.yunikorn.objects.model import Application, Ask, Queue
 from scheduler.yunikorn.objects.partition import RESERVATION_DELAY_MS, Partition
 from scheduler.yunikorn.preemption.attempts import MAX_ATTEMPTS, try_preemption
 from scheduler.yunikorn.resources import Amounts, fits_undefined
-from scheduler.yunikorn.scheduling import backoff, reservations
+from scheduler.yunikorn.scheduling import reservations
 from scheduler.yunikorn.scheduling.node_fit import (
-    accepts,
     best_to_reserve,
     first_fit,
     fits_quota,
     may_run,
+    takes,
 )
-from scheduler.yunikorn.scheduling.queue_traversal import AllocationResult, traverse
+from scheduler.yunikorn.scheduling.queue_traversal import Outcome, visit
 
 
 def run(partition: Partition) -> bool:
-    """Run one cycle at the partition's time; return whether anything was placed.
+    """Run one cycle at the partition's time; tell whether anything was placed.
 
     Does nothing when nothing changed since an idle cycle and no timer is due.
-    Source: docs/semantics/yunikorn.md#scheduling-cycle
+    Source: YUNIKORN.md 9.
     """
     application_states.advance(partition)
     placeholders.advance(partition)
-    due = partition.due_ms
-    if not partition.dirty and (due is None or partition.now_ms < due):
+    wake = partition.due_ms
+    if not partition.dirty and (wake is None or partition.now_ms < wake):
         return False
     # With nothing changed since an idle cycle only timers can matter.
     partition.only_due = not (partition.dirty or partition.recheck_all)
@@ -43,128 +43,106 @@ def run(partition: Partition) -> bool:
     if partition.root.max is None:
         return False
     return (
-        _try_reservations(partition)
-        or _try_placeholders(partition)
-        or _try_normal(partition)
+        _reserved(partition)
+        or (partition.gang_count > 0 and placeholders.replace(partition))
+        or _normal(partition)
     )
 
 
-def _try_normal(partition: Partition) -> bool:
+def _normal(partition: Partition) -> bool:
     if not partition.root.has_pending:
         return False
-    result = traverse(partition, partition.root, _try_leaf)
-    return result is AllocationResult.ALLOCATED
+    return visit(partition, partition.root, _try_leaf) is Outcome.PLACED
 
 
-def _try_placeholders(partition: Partition) -> bool:
-    if not partition.gang_count:
-        return False
-    result = traverse(partition, partition.root, _replace_in_leaf)
-    return result is AllocationResult.ALLOCATED
-
-
-def _replace_in_leaf(partition: Partition, leaf: Queue) -> AllocationResult | None:
-    replaced = placeholders.replace(partition, leaf)
-    return AllocationResult.ALLOCATED if replaced else None
-
-
-def _try_reservations(partition: Partition) -> bool:
+def _reserved(partition: Partition) -> bool:
     if not partition.reservations:
         return False
-    result = traverse(partition, partition.root, reservations.try_leaf)
-    return result is AllocationResult.ALLOCATED
+    return visit(partition, partition.root, reservations.try_leaf) is Outcome.PLACED
 
 
-def _try_leaf(partition: Partition, leaf: Queue) -> AllocationResult | None:
+def _try_leaf(partition: Partition, leaf: Queue) -> Outcome | None:
     assert leaf.sort is not None
-    headroom = leaf.headroom()
+    room = leaf.headroom()
     partition.attempts = MAX_ATTEMPTS
     if partition.trace is not None:
         apps = [app.id for app in leaf.sort.candidates(leaf)]
-        partition.trace.step(
-            "leaf", queue=leaf.path, headroom=headroom, applications=apps
-        )
+        partition.trace.step("leaf", queue=leaf.path, headroom=room, applications=apps)
     for app in leaf.sort.candidates(leaf):
-        if not may_run(partition, app) or backoff.pauses(partition, app):
+        if not may_run(partition, app):
             continue
-        result = _try_application(partition, app, headroom)
-        if result is not None:
-            return result
+        outcome = _try_application(partition, app, room)
+        if outcome is not None:
+            return outcome
     return None
 
 
 def _try_application(
-    partition: Partition, app: Application, headroom: Amounts | None
-) -> AllocationResult | None:
+    partition: Partition, app: Application, room: Amounts | None
+) -> Outcome | None:
     limits = partition.limits
-    user_headroom = limits.headroom(app) if limits.active else None
-    unschedulable = 0
-    only_due = partition.only_due and not app.queue.properties.backoff_count
+    user_room = limits.headroom(app) if limits.active else None
     for ask in app.requests:  # nothing is taken out before the loop is left
-        if backoff.begins(partition, app, unschedulable):
-            return None
-        may_end_cycle = ask.required_node is not None
-        if only_due and not may_end_cycle and not _is_due(partition, ask):
+        daemon = ask.required_node is not None  # may end the cycle for the others
+        if partition.only_due and not daemon and _sleeps(partition, ask):
             continue
         ask.due_ms = None
         if app.gang is not None and placeholders.waits(app, ask):
             continue
-        if user_headroom is not None and not fits_undefined(user_headroom, ask.needs):
+        if user_room is not None and not fits_undefined(user_room, ask.needs):
             partition.log_failure(ask, messages.NOT_ENOUGH_USER_QUOTA)
             continue
-        result = _try_request(partition, ask, headroom)
-        if isinstance(result, AllocationResult):
-            return result
-        unschedulable += result
+        outcome = _try_request(partition, ask, room)
+        if outcome is not None:
+            return outcome
     return None
 
 
-def _is_due(partition: Partition, ask: Ask) -> bool:
-    """Return whether an ask's time has come; its next one is kept in mind."""
-    due = ask.due_ms
-    if due is None:
-        return False
-    if due <= partition.now_ms:
+def _sleeps(partition: Partition, ask: Ask) -> bool:
+    """Tell whether an ask's time has not come; its next one is kept in mind."""
+    wake = ask.due_ms
+    if wake is None:
         return True
-    if partition.due_ms is None or due < partition.due_ms:
-        partition.due_ms = due
-    return False
+    if wake <= partition.now_ms:
+        return False
+    if partition.due_ms is None or wake < partition.due_ms:
+        partition.due_ms = wake
+    return True
 
 
 def _try_request(
-    partition: Partition, ask: Ask, headroom: Amounts | None
-) -> AllocationResult | bool:
-    """Return the result, or whether the ask counts as unschedulable."""
+    partition: Partition, ask: Ask, room: Amounts | None
+) -> Outcome | None:
     if partition.trace is not None:
-        partition.trace.step("request", ask=ask.key, needs=ask.needs, headroom=headroom)
-    if not fits_quota(partition, ask, headroom):
+        partition.trace.step("request", ask=ask.key, needs=ask.needs, headroom=room)
+    if not fits_quota(partition, ask, room):
         if try_preemption(partition, ask, nodes_tried=False):
-            return AllocationResult.RESERVED
+            return Outcome.HELD
         partition.log_failure(ask, messages.NOT_ENOUGH_QUEUE_QUOTA)
-        _log_no_help(partition, ask)
-        return False
+        _refuse_help(partition, ask)
+        return None
     if ask.required_node is not None:
-        return _try_required(partition, ask) or False
-    result = _try_nodes(partition, ask)
-    if result is None:
+        return _try_required(partition, ask)
+    outcome = _try_nodes(partition, ask)
+    if outcome is None:
         if try_preemption(partition, ask, nodes_tried=True):
-            return AllocationResult.RESERVED
-        _log_no_help(partition, ask)
-    return result or True
+            return Outcome.HELD
+        _refuse_help(partition, ask)
+    return outcome
 
 
-def _log_no_help(partition: Partition, ask: Ask) -> None:
+def _refuse_help(partition: Partition, ask: Ask) -> None:
     if partition.spec.preemption:
         partition.log_failure(ask, messages.DOES_NOT_HELP)
 
 
-def _try_nodes(partition: Partition, ask: Ask) -> AllocationResult | None:
+def _try_nodes(partition: Partition, ask: Ask) -> Outcome | None:
     node = first_fit(partition, ask)
     if partition.trace is not None:
         partition.trace.step("node", ask=ask.key, node=node.name if node else "")
     if node is not None:
         partition.place(ask, node)
-        return AllocationResult.ALLOCATED
+        return Outcome.PLACED
     if ask.reserved_on is not None:
         return None
     old_enough = ask.create_ms + RESERVATION_DELAY_MS
@@ -174,16 +152,14 @@ def _try_nodes(partition: Partition, ask: Ask) -> AllocationResult | None:
     best = best_to_reserve(partition, ask)
     if best is None or (ask.predicate is not None and ask.predicate(best)):
         return None
-    return AllocationResult.RESERVED if partition.reserve(ask, best) else None
+    return Outcome.HELD if partition.reserve(ask, best) else None
 
 
-def _try_required(partition: Partition, ask: Ask) -> AllocationResult | None:
-    """Place a required-node ask, or reserve its node; None when it holds it already.
+def _try_required(partition: Partition, ask: Ask) -> Outcome | None:
+    """Place a required-node ask, or reserve its node.
 
-    Whoever comes after is looked at in the same cycle then: a pod that waits
-    for its node blocks nothing else. One that its node could never hold ends
-    every cycle, as in the released core: its reservation fails each time.
-    Source: docs/semantics/yunikorn.md#required-node-asks
+    Either is the cycle's result, also where the node is reserved for it already
+    or could never hold it: whoever comes after waits. Source: YUNIKORN.md 11.
     """
     node = partition.nodes.by_name.get(ask.required_node or "")
     if node is None:
@@ -191,11 +167,8 @@ def _try_required(partition: Partition, ask: Ask) -> AllocationResult | None:
     for other in list(node.reservations.values()):
         if other.required_node is None:
             partition.unreserve(other)
-    if accepts(node, ask):
+    if takes(node, ask):
         partition.place(ask, node)
-        return AllocationResult.ALLOCATED
-    if ask.reserved_on is node:
-        return None
+        return Outcome.PLACED
     partition.reserve(ask, node)
-    partition.count_allocating(ask.app)
-    return AllocationResult.RESERVED
+    return Outcome.HELD

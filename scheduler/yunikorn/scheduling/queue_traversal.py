@@ -1,4 +1,4 @@
-"""Going through the queue tree in order, until one leaf has a result."""
+"""Going through the queue tree in order, until one visit has an outcome."""
 
 from __future__ import annotations
 
@@ -11,29 +11,27 @@ from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.sorting.queues import children_in_order, share_of
 
 
-class AllocationResult(Enum):
-    """What a cycle came to."""
+class Outcome(Enum):
+    """How a visit of a queue ended."""
 
-    ALLOCATED = auto()  # the next cycle follows at once
-    RESERVED = auto()  # a reservation was made or given up; ends the cycle
-
-
-TryLeaf = Callable[[Partition, Queue], AllocationResult | None]
+    PLACED = auto()  # activity: the next cycle follows at once
+    HELD = auto()  # a reservation was made or given up; ends the visit
 
 
-def traverse(
-    partition: Partition, queue: Queue, leaf: TryLeaf
-) -> AllocationResult | None:
-    """Go depth first through the queues that wait, until one has a result."""
+Visit = Callable[[Partition, Queue], Outcome | None]
+
+
+def visit(partition: Partition, queue: Queue, leaf: Visit) -> Outcome | None:
+    """Go depth first through the queues that wait, until one has an outcome."""
     if queue.leaf:
         return leaf(partition, queue)
     order = children_in_order(queue, positional=partition.laws.positional)
     if partition.trace is not None:
         _trace_order(partition.trace, queue, order)
     for child in order:
-        result = traverse(partition, child, leaf)
-        if result is not None:
-            return result
+        outcome = visit(partition, child, leaf)
+        if outcome is not None:
+            return outcome
     return None
 
 

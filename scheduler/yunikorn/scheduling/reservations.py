@@ -7,52 +7,52 @@ from scheduler.yunikorn.objects.partition import RESERVATION_EXPIRY_MS, Partitio
 from scheduler.yunikorn.preemption import required_node
 from scheduler.yunikorn.resources import Amounts, fits_undefined
 from scheduler.yunikorn.scheduling.node_fit import (
-    accepts,
     first_fit,
     fits_quota,
     may_run,
+    takes,
 )
-from scheduler.yunikorn.scheduling.queue_traversal import AllocationResult
+from scheduler.yunikorn.scheduling.queue_traversal import Outcome
 
 
-def try_leaf(partition: Partition, leaf: Queue) -> AllocationResult | None:
+def try_leaf(partition: Partition, leaf: Queue) -> Outcome | None:
     """Place one ask of a leaf that holds a node, or give a reservation up."""
     if not leaf.reserved:
         return None
-    headroom = leaf.headroom()
+    room = leaf.headroom()
     for _, app in sorted(leaf.reserved.items()):
         if not may_run(partition, app):
             continue
-        result = _try_reserved(partition, app, headroom)
-        if result is not None:
-            return result
+        outcome = _try_reserved(partition, app, room)
+        if outcome is not None:
+            return outcome
     return None
 
 
 def _try_reserved(
-    partition: Partition, app: Application, headroom: Amounts | None
-) -> AllocationResult | None:
-    """Try the reserved nodes, then all others. Source: docs/semantics/yunikorn.md#reservations"""
+    partition: Partition, app: Application, room: Amounts | None
+) -> Outcome | None:
+    """Try the reserved nodes, then all others. Source: YUNIKORN.md 9."""
     limits = partition.limits
-    user_headroom = limits.headroom(app) if limits.active else None
+    user_room = limits.headroom(app) if limits.active else None
     held = sorted(app.reserved.values(), key=lambda a: (a.create_ms, a.key))
     fitting: list[Ask] = []
     for ask in held:
-        fits = fits_undefined(user_headroom, ask.needs)
-        if not (fits and fits_quota(partition, ask, headroom)):
+        fits = fits_undefined(user_room, ask.needs)
+        if not (fits and fits_quota(partition, ask, room)):
             if _give_up(partition, ask):
-                return AllocationResult.RESERVED
+                return Outcome.HELD
             continue
         fitting.append(ask)
         if _try_held_node(partition, ask):
-            return AllocationResult.ALLOCATED
+            return Outcome.PLACED
     for ask in fitting:
         if ask.required_node is not None:
             continue
         node = first_fit(partition, ask)
         if node is not None:
             partition.place(ask, node)
-            return AllocationResult.ALLOCATED
+            return Outcome.PLACED
     return None
 
 
@@ -73,7 +73,7 @@ def _try_held_node(partition: Partition, ask: Ask) -> bool:
         if not ask.triggered:
             required_node.preempt(partition, node, ask)
         return False
-    if accepts(node, ask):
+    if takes(node, ask):
         partition.place(ask, node)
         return True
     return False

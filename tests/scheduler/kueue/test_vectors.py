@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,7 @@ import pytest
 from scheduler.replay import kueue, vectors
 
 HERE = Path(__file__).parents[2] / "vectors" / "kueue"
-#: More of them than are kept here; minutes, and therefore only when asked for.
-ALL = Path(os.environ.get("QUOTALAB_VECTORS", "not given")) / "kueue"
+ALL = Path(__file__).parents[4] / "shared" / "conformance" / "kueue"
 
 
 #: Suites of parts of Kueue that are not simulated yet.
@@ -38,5 +36,5 @@ def test_every_recorded_decision_is_taken_again():
         if not path.name.startswith(LATER)
     ]
     if not files:
-        pytest.skip("QUOTALAB_VECTORS names no folder with all recorded decisions")
+        pytest.skip("the full set of recorded decisions is not on this machine")
     assert [line for path in files for line in failures(path)] == []

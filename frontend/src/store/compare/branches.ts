@@ -2,15 +2,15 @@
 
 import { request } from "@/net/rest";
 import { attempt } from "@/store/live/intents";
-import type { SandboxLine } from "@/store/live/server";
+import type { Sandbox } from "@/protocol/types";
 
 /** Return the sandboxes that share an ancestor with one, itself included. */
-export function familyOf(all: readonly SandboxLine[], id: string): SandboxLine[] {
+export function familyOf(all: readonly Sandbox[], id: string): Sandbox[] {
   const root = rootOf(all, id);
   return all.filter((one) => rootOf(all, one.id) === root);
 }
 
-function rootOf(all: readonly SandboxLine[], id: string): string {
+function rootOf(all: readonly Sandbox[], id: string): string {
   const parent = all.find((one) => one.id === id)?.parent ?? null;
   return parent === null || !all.some((one) => one.id === parent) ? id : rootOf(all, parent);
 }

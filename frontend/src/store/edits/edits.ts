@@ -1,6 +1,6 @@
 // Edits of objects: patch a field, apply a manifest, look before it is done.
 
-import { list, record, request, text, type Json } from "@/net/rest";
+import { ask, request, type Json } from "@/net/rest";
 import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { attempt, nameOf, undo } from "@/store/live/intents";
@@ -22,8 +22,8 @@ export async function applyYaml(key: string, yaml: string): Promise<boolean> {
 /** Ask what would be wrong with a manifest; empty when nothing. */
 export async function checkYaml(key: string, yaml: string): Promise<string[]> {
   const path = `/sandboxes/${String(live.id)}/${objectPath(key)}`;
-  const answer = record(await request("PUT", path, { yaml, query: { dryRun: "All" } }));
-  return list(answer["findings"] ?? []).map((item) => text(record(item)["problem"]));
+  const { findings } = await ask("Imported", "PUT", path, { yaml, query: { dryRun: "All" } });
+  return findings.map((one) => one.problem);
 }
 
 /** Take an object out of the sandbox. */

@@ -1,6 +1,7 @@
 // Moves: what a drop means, what it would do, and the same as YAML and as a request.
 
-import { list, number, record, request, text, type Json } from "@/net/rest";
+import { ask, request, type Json } from "@/net/rest";
+import type { MoveVictim, Victim } from "@/protocol/types";
 import type { Carried, Drop, Target } from "@/lib/drag.svelte";
 import type { ToastCode } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
@@ -14,12 +15,13 @@ export interface Move {
   readonly label: string; // what people call the subject
 }
 
-export interface Outcome {
+/** What a drop or an edit would do, in the words of its preview. */
+export interface Foreseen {
   readonly outcome: string; // "admitted", "bound", "waits", "inactive" or "ran"
   readonly tick: number | null;
   readonly sentences: readonly string[];
   readonly position: number | null;
-  readonly victims: readonly { name: string; reason: string; lostMs: number }[];
+  readonly victims: readonly (MoveVictim | Victim)[];
   readonly shares: readonly { queue: string; before: string; after: string }[];
 }
 
@@ -63,9 +65,11 @@ function localQueueOf(namespace: string, queue: string): string | undefined {
 }
 
 /** Ask what a move would do; it is run on a copy of the world, nothing changes. */
-export async function foresee(move: Move, signal: AbortSignal): Promise<Outcome> {
+export async function foresee(move: Move, signal: AbortSignal): Promise<Foreseen> {
   const { path, body } = requestOf(move);
-  return outcomeOf(record(await request("POST", path, { body: { ...body, dryRun: true }, signal })));
+  const asked = { body: { ...body, dryRun: true }, signal };
+  if (path.endsWith("/pin")) return { position: null, shares: [], ...(await ask("PinOutcome", "POST", path, asked)) };
+  return ask("MoveOutcome", "POST", path, asked);
 }
 
 /** Move for real; says what it was in YAML and as a REST call, with Undo. */
@@ -111,27 +115,4 @@ export async function dropOn(drop: Drop): Promise<void> {
 export function refusalOf(carried: Carried, queueKey: string): string {
   if (carried.from === queueKey) return t("drag.sameQueue");
   return queueKey.startsWith("ClusterQueue/") ? "" : t("drag.noQueue");
-}
-
-/** Return what a preview answered, checked. */
-export function outcomeOf(answer: Json): Outcome {
-  const rows = (value: unknown): Json[] => list(value ?? []).map(record);
-  const share = (value: unknown): string =>
-    value === null ? "inf" : typeof value === "number" ? String(value) : text(value);
-  return {
-    outcome: text(answer["outcome"]),
-    tick: typeof answer["tick"] === "number" ? answer["tick"] : null,
-    sentences: list(answer["sentences"] ?? []).map(text),
-    position: typeof answer["position"] === "number" ? answer["position"] : null,
-    victims: rows(answer["victims"]).map((row) => ({
-      name: text(row["workload"]),
-      reason: text(row["reason"]),
-      lostMs: number(row["workLostMs"]),
-    })),
-    shares: rows(answer["shares"]).map((row) => ({
-      queue: text(row["queue"]) || text(row["name"]),
-      before: share(row["before"]),
-      after: share(row["after"]),
-    })),
-  };
 }

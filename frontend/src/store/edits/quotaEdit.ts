@@ -1,11 +1,11 @@
 // A nominal quota changed by hand: its text, what it would do, the edit itself.
 
-import { list, record, request, text, type Json } from "@/net/rest";
+import { ask, record, request, rowsOf, text, type Json } from "@/net/rest";
 import { attempt, fork, nameOf, announceEdit } from "@/store/live/intents";
 import { quantity, quotaText } from "@/lib/amounts";
 import { t } from "@/lib/words.svelte";
 import { live } from "@/store/live/live.svelte";
-import { codeOf, outcomeOf, type Outcome } from "@/store/edits/moves";
+import { codeOf, type Foreseen } from "@/store/edits/moves";
 import { objectPath } from "@/store/live/server";
 
 export interface QuotaEdit {
@@ -16,14 +16,17 @@ export interface QuotaEdit {
 }
 
 /** Ask what another nominal quota would do to everybody; run on a copy. */
-export async function foreseeQuota(edit: QuotaEdit, signal: AbortSignal): Promise<Outcome> {
+export async function foreseeQuota(edit: QuotaEdit, signal: AbortSignal): Promise<Foreseen> {
   const [kind = "", namespace = ""] = edit.key.split("/");
   const patch = await patchOf(edit, signal);
   const body = { edits: [{ kind, namespace, name: nameOf(edit.key), patch }] };
-  const answer = record(await request("POST", `/sandboxes/${String(live.id)}/whatif`, { body, signal }));
-  const outcome = record(answer["outcome"] ?? {});
-  return outcomeOf({ ...outcome, sentences: answer["sentences"] });
+  const { outcome, sentences } = await ask("Preview", "POST", `/sandboxes/${String(live.id)}/whatif`, { body, signal });
+  const shares = (outcome?.shares ?? []).map((one) => ({ queue: one.name, before: shareText(one.before), after: shareText(one.after) }));
+  return { outcome: "ran", tick: null, position: null, victims: [], ...outcome, shares, sentences };
 }
+
+// A share of null is that of a borrower of weight 0.
+const shareText = (share: number | null): string => (share === null ? "inf" : String(share));
 
 /** Set a nominal quota; says what it was in YAML and as a REST call, with Undo. */
 export async function setQuota(edit: QuotaEdit, onFork: boolean): Promise<boolean> {
@@ -42,9 +45,9 @@ export async function setQuota(edit: QuotaEdit, onFork: boolean): Promise<boolea
 async function patchOf(edit: QuotaEdit, signal?: AbortSignal): Promise<Json> {
   const path = `/sandboxes/${String(live.id)}/${objectPath(edit.key)}`;
   const manifest = record(await request("GET", path, signal ? { signal } : {}));
-  const groups = rowsIn(record(manifest["spec"])["resourceGroups"]).map((group) => ({
+  const groups = rowsOf(record(manifest["spec"])["resourceGroups"]).map((group) => ({
     ...group,
-    flavors: rowsIn(group["flavors"]).map((flavor) =>
+    flavors: rowsOf(group["flavors"]).map((flavor) =>
       text(flavor["name"]) === edit.flavor ? { ...flavor, resources: changed(flavor, edit) } : flavor,
     ),
   }));
@@ -52,13 +55,9 @@ async function patchOf(edit: QuotaEdit, signal?: AbortSignal): Promise<Json> {
 }
 
 function changed(flavor: Json, edit: QuotaEdit): Json[] {
-  return rowsIn(flavor["resources"]).map((row) =>
+  return rowsOf(flavor["resources"]).map((row) =>
     text(row["name"]) === edit.resource
       ? { ...row, nominalQuota: quotaText(edit.resource, edit.nominal) }
       : row,
   );
-}
-
-function rowsIn(value: unknown): Json[] {
-  return list(value ?? []).map(record);
 }

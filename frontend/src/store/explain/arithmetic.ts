@@ -2,7 +2,7 @@
 
 import { amount, bare, isUnlimited, orderResources } from "@/lib/amounts";
 import { t } from "@/lib/words.svelte";
-import type { QuotaCell, ClusterQueueRow, WorkloadRow } from "@/protocol/wire";
+import type { QuotaCell, ClusterQueueRow, WorkloadRow } from "@/protocol/types";
 import { subtreeLevel, type Branch } from "@/store/rows/quota";
 
 export interface ArithmeticColumn {

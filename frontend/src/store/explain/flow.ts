@@ -1,6 +1,6 @@
 // The picture of who lends to whom: a ribbon from every lender to every borrower; pure.
 
-import type { Lent } from "@/store/explain/fairness";
+import type { Flow } from "@/protocol/types";
 
 export interface Stop {
   readonly name: string;
@@ -14,7 +14,7 @@ export interface Ribbon {
   readonly amount: number;
   readonly path: string;
 }
-export interface Flow {
+export interface FlowPicture {
   readonly total: number;
   readonly height: number;
   readonly lenders: readonly Stop[];
@@ -29,9 +29,9 @@ const LEFT = 121;
 const RIGHT = 319;
 
 /** Return the ribbons of what is lent; amounts of one resource are added over flavors. */
-export function flowOf(lent: readonly Lent[]): Flow {
-  const given = sums(lent, (one) => one.lender);
-  const taken = sums(lent, (one) => one.borrower);
+export function flowOf(lent: readonly Flow[]): FlowPicture {
+  const given = sums(lent, (one) => one.lender.name);
+  const taken = sums(lent, (one) => one.borrower.name);
   const total = [...given.values()].reduce((sum, value) => sum + value, 0);
   const scale = total === 0 ? 0 : HEIGHT / total;
   const most = Math.max(given.size, taken.size, 1);
@@ -40,9 +40,9 @@ export function flowOf(lent: readonly Lent[]): Flow {
   return { total, height: TOP + HEIGHT + GAP * (most - 1), lenders, borrowers, ribbons: ribbonsOf(lent, lenders, borrowers, scale) };
 }
 
-function sums(lent: readonly Lent[], of: (one: Lent) => string): Map<string, number> {
+function sums(lent: readonly Flow[], of: (one: Flow) => string): Map<string, number> {
   const found = new Map<string, number>();
-  for (const one of lent) found.set(of(one), (found.get(of(one)) ?? 0) + one.amount);
+  for (const one of lent) found.set(of(one), (found.get(of(one)) ?? 0) + Number(one.amount));
   return found;
 }
 
@@ -57,11 +57,12 @@ function stops(amounts: ReadonlyMap<string, number>, scale: number, most: number
   });
 }
 
-function ribbonsOf(lent: readonly Lent[], lenders: readonly Stop[], borrowers: readonly Stop[], scale: number): Ribbon[] {
-  const pairs = new Map<string, Lent>();
-  for (const one of lent) {
-    const key = `${one.lender}\n${one.borrower}`;
-    pairs.set(key, { ...one, amount: one.amount + (pairs.get(key)?.amount ?? 0) });
+function ribbonsOf(lent: readonly Flow[], lenders: readonly Stop[], borrowers: readonly Stop[], scale: number): Ribbon[] {
+  const pairs = new Map<string, { lender: string; borrower: string; amount: number }>();
+  for (const { lender, borrower, amount } of lent) {
+    const key = `${lender.name}\n${borrower.name}`;
+    const before = pairs.get(key)?.amount ?? 0;
+    pairs.set(key, { lender: lender.name, borrower: borrower.name, amount: before + Number(amount) });
   }
   const left = new Map(lenders.map((stop) => [stop.name, stop.y]));
   const right = new Map(borrowers.map((stop) => [stop.name, stop.y]));

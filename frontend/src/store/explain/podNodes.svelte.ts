@@ -2,13 +2,13 @@
 
 import { dependsOn } from "@/lib/depends";
 import { live } from "@/store/live/live.svelte";
-import { fetchPlaces, type AskTable, type ScoreTable } from "@/store/explain/scores";
+import { fetchNodeTable, type NodeTable } from "@/store/explain/scores";
 
 const PAUSE_MS = 2500; // between two questions while the world ticks
 
 /** One pod's table, kept up to date while a component lives. */
-export class Places {
-  table = $state.raw<ScoreTable | AskTable | null>(null);
+export class PodNodes {
+  table = $state.raw<NodeTable | null>(null);
   problem = $state("");
   #asked = "";
   #askedMs = 0;
@@ -40,7 +40,7 @@ export class Places {
   async #fetch(sandbox: string, pod: string, tick: number | null, signal: AbortSignal): Promise<void> {
     this.#askedMs = Date.now();
     try {
-      const found = await fetchPlaces(sandbox, pod, tick, signal);
+      const found = await fetchNodeTable(sandbox, pod, tick, live.stack === "yunikorn", signal);
       if (this.#asked !== `${pod} ${tick}`) return;
       this.table = found;
       this.problem = "";

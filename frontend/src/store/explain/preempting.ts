@@ -1,6 +1,6 @@
 // Preemptions of a run: grouped by preemptor, counted by reason, loops found; pure.
 
-import type { EventLine } from "@/protocol/wire";
+import type { EventLine } from "@/protocol/types";
 
 export interface Group {
   readonly id: string; // preemptor@tick

@@ -1,7 +1,7 @@
 // One sandbox that the server keeps up to date here: its socket, its page, its rows.
 
 import { SandboxSocket, type SocketState } from "@/net/socket";
-import type { ServerMessage } from "@/protocol/wire";
+import type { ServerMessage } from "@/protocol/types";
 import { RowStore } from "@/store/rows/rowStore.svelte";
 import { applyDiff, changedKeys, GapError, joinSamples, pageOf, touchedKeys, type Page } from "@/store/rows/page";
 import { fetchSamples } from "@/store/live/server";

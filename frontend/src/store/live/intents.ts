@@ -4,7 +4,7 @@ import { record, Refusal, request, text, type Json } from "@/net/rest";
 import { go, hrefOf, type View } from "@/lib/address.svelte";
 import { announce, toast, type ToastAct, type ToastCode } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
-import type { Node as NodeChange, Rewind, Speed, Step } from "@/protocol/api";
+import type { NodeChange, Rewind, Speed, StepRequest } from "@/protocol/types";
 import { live } from "@/store/live/live.svelte";
 
 /** Do a thing; a refusal becomes a toast with its places. Returns null when refused. */
@@ -39,10 +39,10 @@ export async function act(name: string, body: Json = {}): Promise<Json | null> {
 
 export const play = (): Promise<Json | null> => act("play");
 export const pause = (): Promise<Json | null> => act("pause");
-export const step = (ticks = 1): Promise<Json | null> => act("step", { ticks } satisfies Step);
+export const step = (ticks = 1): Promise<Json | null> => act("step", { ticks } satisfies StepRequest);
 /** Run until a decision of one of these types, about one subject if named, and stop there. */
 export const stepUntil = (type: string | string[], subject?: string): Promise<Json | null> =>
-  act("step", { untilEvent: subject === undefined ? { type } : { type, subject } } satisfies Step);
+  act("step", { untilEvent: subject === undefined ? { type } : { type, subject } } satisfies StepRequest);
 /** Run until a workload has to wait for quota, and stop there. */
 export const stepUntilWaiting = (): Promise<Json | null> =>
   act("step", { untilEvent: { type: "Wait", reason: "WaitingForQuota" } });

@@ -3,8 +3,8 @@
 import { goInstead } from "@/lib/address.svelte";
 import { keepHere, keptHere } from "@/lib/keep";
 import { t } from "@/lib/words.svelte";
-import { gate, record, request, text } from "@/net/rest";
-import { parseLessonNews, type LessonNews } from "@/protocol/wire";
+import { ask, gate, request } from "@/net/rest";
+import type { Lesson as LessonAnswer, LessonNews } from "@/protocol/types";
 import { attempt } from "@/store/live/intents";
 import { live, takeLesson } from "@/store/live/live.svelte";
 
@@ -46,27 +46,27 @@ export async function takePart(id: string): Promise<void> {
 
 /** Ask for the lesson as it is now: after a reload, and when the connection is back. */
 export async function fetchLesson(id: string): Promise<void> {
-  const answer = await request("GET", `/sandboxes/${id}/lesson`).catch(() => null);
+  const answer = await ask("Lesson", "GET", `/sandboxes/${id}/lesson`).catch(() => null);
   if (answer === null || live.id !== id) return;
-  lesson.code = text(record(answer)["code"]);
+  lesson.code = answer.code ?? "";
   const news = newsOf(answer);
   takeLesson(news);
   if (lesson.part === "presenter" && news.running) lesson.own = new Set([...lesson.own, ...news.revealed]);
 }
 
-function newsOf(answer: unknown): LessonNews {
-  return parseLessonNews({ ...record(answer), type: "lesson" });
+function newsOf(answer: LessonAnswer): LessonNews {
+  return { ...answer, type: "lesson" };
 }
 
 /** Hold a lesson in the open sandbox: from now on others may follow with the code. */
 export async function openLesson(): Promise<void> {
   const id = live.id;
   if (id === null) return;
-  const answer = await attempt(() => request("POST", `/sandboxes/${id}/lesson`, { body: {} }));
+  const answer = await attempt(() => ask("Lesson", "POST", `/sandboxes/${id}/lesson`, { body: {} }));
   if (answer === null) return;
   keepHere(`presents.${id}`, "yes");
   lesson.part = "presenter";
-  lesson.code = text(record(answer)["code"]);
+  lesson.code = answer.code ?? "";
   takeLesson(newsOf(answer));
 }
 
@@ -88,12 +88,12 @@ export function leaveLesson(): void {
 /** Join by a code. Returns the sandbox to open, or null when it was refused. */
 export async function joinLesson(code: string): Promise<string | null> {
   const follower = keptHere("follower") ?? "";
-  const answer = await attempt(() => request("POST", "/lessons/join", { body: { code, follower } }));
+  const answer = await attempt(() => ask("Joined", "POST", "/lessons/join", { body: { code, follower } }));
   if (answer === null) return null;
-  const { sandbox, follower: key } = record(answer);
-  keepHere("follower", text(key));
-  keepHere(`follows.${text(sandbox)}`, text(key));
-  return text(sandbox);
+  const { sandbox, follower: key } = answer;
+  keepHere("follower", key);
+  keepHere(`follows.${sandbox}`, key);
+  return sandbox;
 }
 
 /** Say what one expects at a stop; a follower's guess is counted. */

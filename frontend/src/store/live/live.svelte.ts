@@ -1,7 +1,7 @@
 // The open sandbox: its live rows, the rows of a chosen tick, and the lesson in it.
 
 import { Refusal } from "@/net/rest";
-import type { EventLine, LessonNews } from "@/protocol/wire";
+import type { EventLine, LessonNews } from "@/protocol/types";
 import { RowStore } from "@/store/rows/rowStore.svelte";
 import { pageAt, type Page } from "@/store/rows/page";
 import { FollowedSandbox, type ChangeListener, type Notice } from "@/store/live/followed.svelte";

@@ -1,7 +1,6 @@
 // Manifests of the open world as JSON, a kind at a time.
 
-import { request, type Json } from "@/net/rest";
-import { items } from "@/store/live/server";
+import { record, request, rowsOf, type Json } from "@/net/rest";
 
 const PLACES = {
   ClusterQueue: "apis/kueue.x-k8s.io/v1beta2/clusterqueues",
@@ -10,5 +9,6 @@ const PLACES = {
 
 /** Return every object of a kind; none where the stack has no such kind. */
 export async function fetchManifests(sandbox: string, kind: keyof typeof PLACES): Promise<Json[]> {
-  return items(await request("GET", `/sandboxes/${sandbox}/${PLACES[kind]}`)).map((one) => ({ kind, ...one }));
+  const list = record(await request("GET", `/sandboxes/${sandbox}/${PLACES[kind]}`));
+  return rowsOf(list["items"]).map((one) => ({ kind, ...one }));
 }

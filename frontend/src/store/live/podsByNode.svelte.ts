@@ -1,6 +1,6 @@
 // Which pods are on which node, and which have none; kept from the rows shown.
 
-import type { PodRow } from "@/protocol/wire";
+import type { PodRow } from "@/protocol/types";
 import { live } from "@/store/live/live.svelte";
 
 const NONE: readonly PodRow[] = [];

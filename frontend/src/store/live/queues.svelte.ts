@@ -1,6 +1,6 @@
 // The queues of the page that is shown: order, colours, tree; shared by all views.
 
-import type { ClusterQueueRow, PodRow } from "@/protocol/wire";
+import type { ClusterQueueRow, PodRow } from "@/protocol/types";
 import { live } from "@/store/live/live.svelte";
 import { treeOf, type Branch } from "@/store/rows/quota";
 

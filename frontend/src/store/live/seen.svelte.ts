@@ -1,7 +1,7 @@
 // Which preemptions this reader has not looked at yet.
 
 import type { View } from "@/lib/address.svelte";
-import type { EventLine } from "@/protocol/wire";
+import type { EventLine } from "@/protocol/types";
 import { live } from "@/store/live/live.svelte";
 
 class Seen {

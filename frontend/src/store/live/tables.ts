@@ -1,8 +1,8 @@
 // Tables of a sandbox: sorted, searched, filtered and paged by the server.
 
-import { number, record, request, text, type Json } from "@/net/rest";
-import type { AnyRow, Kind } from "@/protocol/wire";
-import { items } from "@/store/live/server";
+import { ask, type Json } from "@/net/rest";
+import type { AnyRow } from "@/protocol/types";
+import type { RowKind } from "@/protocol/rows";
 
 export const TABLES = {
   workloads: ["name", "namespace", "clusterQueue", "phase", "priority", "reason", "createdMs", "admittedMs", "evictions"],
@@ -41,15 +41,14 @@ export interface TableAsk {
 }
 
 /** Return one page of a table. */
-export async function fetchTable(id: string, name: TableName, ask: TableAsk): Promise<TablePage> {
-  const { search, sort, group, offset, limit, tick, filters } = ask;
+export async function fetchTable(id: string, name: TableName, asked: TableAsk): Promise<TablePage> {
+  const { search, sort, group, offset, limit, tick, filters } = asked;
   const query = { search, sort, group, offset, limit, tick, ...filters };
-  const answer = record(await request("GET", `/sandboxes/${id}/tables/${name}`, { query }));
-  const groups = new Map(items(answer["groups"] ?? []).map((one) => [text(one["value"]), number(one["count"])]));
-  return { rows: items(answer), total: number(answer["total"]), groups };
+  const { items, groups, total } = await ask("Table", "GET", `/sandboxes/${id}/tables/${name}`, { query });
+  return { rows: items, total, groups: new Map(groups.map((one) => [one.value, one.count])) };
 }
 
-const KINDS: Readonly<Record<TableName, Kind>> = {
+const KINDS: Readonly<Record<TableName, RowKind>> = {
   workloads: "Workload",
   pods: "Pod",
   nodes: "Node",

@@ -1,46 +1,24 @@
 // The policy document and the registry of strategies that its switches choose from.
 
-import { list, record, request, text, type Json } from "@/net/rest";
+import { ask, request, type Json } from "@/net/rest";
+import type { Entry } from "@/protocol/types";
 import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { attempt, undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 
-export interface Strategy {
-  readonly family: string;
-  readonly name: string;
-  readonly label: string;
-  readonly help: string;
-  readonly parameters: Json | null; // JSON schema of its arguments
-}
-
-let registry: Promise<readonly Strategy[]> | null = null;
+let registry: Promise<readonly Entry[]> | null = null;
 
 /** Return every strategy that has enrolled; asked once. */
-export function fetchRegistry(): Promise<readonly Strategy[]> {
-  registry ??= request("GET", "/registry").then(
-    (answer) => strategiesOf(answer),
+export function fetchRegistry(): Promise<readonly Entry[]> {
+  registry ??= ask("Registry", "GET", "/registry").then(
+    (answer) => answer.entries,
     (error: unknown) => {
       registry = null;
       throw error;
     },
   );
   return registry;
-}
-
-function strategiesOf(answer: unknown): Strategy[] {
-  const rows = list(record(answer)["entries"]);
-  return rows.map((item) => {
-    const row = record(item);
-    const parameters = row["parameters"];
-    return {
-      family: text(row["family"]),
-      name: text(row["name"]),
-      label: text(row["label"]),
-      help: text(row["help"]),
-      parameters: typeof parameters === "object" && parameters !== null ? record(parameters) : null,
-    };
-  });
 }
 
 /** Lay a merge patch over the policy's spec; says so, with Undo. */

@@ -1,40 +1,12 @@
 // The profiles of kube-schedulers: as the server resolves them, and edits of the document; pure but for the fetch.
 
-import { number, record, request, text, list, type Json } from "@/net/rest";
-import { rowsOf } from "@/store/explain/explanationTypes";
+import { ask, list, record, rowsOf, text, type Json } from "@/net/rest";
+import type { PluginState, ProfileState } from "@/protocol/types";
 import { at } from "@/store/policy/policy";
 
-export interface PluginState {
-  readonly name: string;
-  readonly points: readonly string[]; // where it could work
-  readonly on: readonly string[]; // where it does
-  readonly weight: number | null;
-  readonly args: Json | null; // in force, defaults filled in
-}
-export interface ProfileState {
-  readonly configuration: number;
-  readonly index: number;
-  readonly schedulerName: string;
-  readonly percentage: number;
-  readonly plugins: readonly PluginState[];
-}
-
 /** Return the profiles in force. */
-export async function fetchProfiles(sandbox: string): Promise<ProfileState[]> {
-  const answer = record(await request("GET", `/sandboxes/${sandbox}/policy/profiles`));
-  return rowsOf(answer["items"]).map((row) => ({
-    configuration: number(row["configuration"]),
-    index: number(row["index"]),
-    schedulerName: text(row["schedulerName"]),
-    percentage: number(row["percentageOfNodesToScore"]),
-    plugins: rowsOf(row["plugins"]).map((plugin) => ({
-      name: text(plugin["name"]),
-      points: list(plugin["points"]).map(text),
-      on: list(plugin["on"]).map(text),
-      weight: typeof plugin["weight"] === "number" ? plugin["weight"] : null,
-      args: plugin["args"] === null ? null : record(plugin["args"]),
-    })),
-  }));
+export async function fetchProfiles(sandbox: string): Promise<readonly ProfileState[]> {
+  return (await ask("ProfileList", "GET", `/sandboxes/${sandbox}/policy/profiles`)).items;
 }
 
 export type Document = Json;

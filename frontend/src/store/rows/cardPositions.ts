@@ -1,6 +1,6 @@
 // Where a card stands on the board: its column, its section, its rank there; pure.
 
-import type { AnyRow, ApplicationRow, PodRow, WorkloadRow } from "@/protocol/wire";
+import type { AnyRow, ApplicationRow, PodRow, WorkloadRow } from "@/protocol/types";
 
 export const SECTIONS = [
   "pending",

@@ -2,7 +2,7 @@
 
 import { amount, asks, mainResource, quantity } from "@/lib/amounts";
 import { t, type Word } from "@/lib/words.svelte";
-import type { AnyRow, ApplicationRow, PodRow, WorkloadRow } from "@/protocol/wire";
+import type { AnyRow, ApplicationRow, PodRow, WorkloadRow } from "@/protocol/types";
 import { placeOf, type Section, type Stack } from "@/store/rows/cardPositions";
 
 export type FaceState = Section | "evicted";

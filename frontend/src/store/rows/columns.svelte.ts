@@ -2,7 +2,7 @@
 
 import { SvelteMap } from "svelte/reactivity";
 
-import type { AnyRow } from "@/protocol/wire";
+import type { AnyRow } from "@/protocol/types";
 import {
   compareRanks,
   placeOf,

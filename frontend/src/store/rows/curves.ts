@@ -1,7 +1,7 @@
 // Samples as lines for charts: share, usage and pending per queue; pure.
 
 import { amount } from "@/lib/amounts";
-import type { Sample } from "@/protocol/wire";
+import type { Sample } from "@/protocol/types";
 
 export interface Lines {
   readonly ticks: readonly number[];

@@ -1,6 +1,6 @@
 // One sandbox at one revision, and what a diff makes of it; pure.
 
-import type { AnyRow, Diff, EventLine, PageState, Sample } from "@/protocol/wire";
+import type { AnyRow, Diff, EventLine, PageState, Sample } from "@/protocol/types";
 
 export interface Page {
   readonly revision: number;
@@ -59,7 +59,7 @@ export function applyDiff(page: Page, diff: Diff): Page {
   for (const [key, fields] of Object.entries(diff.updated)) {
     const row = rows.get(key);
     if (row === undefined) throw new GapError(`diff updates ${key}, which is not here`);
-    rows.set(key, { ...row, ...fields });
+    rows.set(key, { ...row, ...fields } as AnyRow); // the key names the kind of both
   }
   return {
     revision: diff.revision,

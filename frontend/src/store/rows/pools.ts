@@ -1,7 +1,7 @@
 // Nodes in pools, and what is free on them but fits nobody; pure.
 
 import { amount, asks, bare, orderResources, quantity, type Amounts } from "@/lib/amounts";
-import type { NodeRow, PodRow } from "@/protocol/wire";
+import type { NodeRow, PodRow } from "@/protocol/types";
 
 export interface Pool {
   readonly name: string; // the flavor, or the shape where there is none

@@ -1,7 +1,7 @@
 // The quota tree as the board draws it: order, sums of a cohort, scales; pure.
 
 import { amount, isUnlimited, orderResources } from "@/lib/amounts";
-import type { QuotaCell, ClusterQueueRow, CohortRow, WorkloadCounts } from "@/protocol/wire";
+import type { QuotaCell, ClusterQueueRow, CohortRow, WorkloadCounts } from "@/protocol/types";
 
 export type QuotaRow = CohortRow | ClusterQueueRow;
 

@@ -3,11 +3,12 @@
 import { untrack } from "svelte";
 
 import { dependsOn } from "@/lib/depends";
-import type { AnyRow, EventLine, Kind, SandboxRow, Sample } from "@/protocol/wire";
+import type { AnyRow, EventLine, SandboxRow, Sample } from "@/protocol/types";
+import type { RowKind } from "@/protocol/rows";
 import { Columns } from "@/store/rows/columns.svelte";
 import { changedKeys, EMPTY_PAGE, type Page } from "@/store/rows/page";
 
-type RowOf<K extends Kind> = Extract<AnyRow, { kind: K }>;
+type RowOf<K extends RowKind> = Extract<AnyRow, { kind: K }>;
 
 // A row that no view has read yet changes without notifying anything: most rows are off screen.
 class Cell {
@@ -41,7 +42,7 @@ export class RowStore {
   readonly columns = new Columns();
   readonly #cells = new Map<string, Cell>();
   // All at once: a list made while it is being read would not be reactive.
-  readonly #keyLists: Readonly<Record<Kind, KeyList>> = {
+  readonly #keyLists: Readonly<Record<RowKind, KeyList>> = {
     Sandbox: new KeyList(),
     Cohort: new KeyList(),
     ClusterQueue: new KeyList(),
@@ -71,18 +72,18 @@ export class RowStore {
   }
 
   /** Return a row of one kind by key, or undefined. */
-  get<K extends Kind>(kind: K, key: string): RowOf<K> | undefined {
+  get<K extends RowKind>(kind: K, key: string): RowOf<K> | undefined {
     const row = this.row(key);
     return row?.kind === kind ? (row as RowOf<K>) : undefined;
   }
 
   /** Return the keys of a kind; reactive to membership only. */
-  keys(kind: Kind): readonly string[] {
+  keys(kind: RowKind): readonly string[] {
     return this.#keyLists[kind].keys;
   }
 
   /** Return all rows of a kind; reactive to each. For kinds of at most thousands. */
-  all<K extends Kind>(kind: K): RowOf<K>[] {
+  all<K extends RowKind>(kind: K): RowOf<K>[] {
     const rows = this.keys(kind).map((key) => this.get(kind, key));
     return rows.filter((row): row is RowOf<K> => row !== undefined);
   }
@@ -91,7 +92,7 @@ export class RowStore {
    *
    * Reactive to the page as a whole, so it costs one pass a diff and no bookkeeping.
    */
-  sweep<K extends Kind>(kind: K): RowOf<K>[] {
+  sweep<K extends RowKind>(kind: K): RowOf<K>[] {
     const { rows } = this.page;
     const found: RowOf<K>[] = [];
     // Few among many are fetched by key; most of all rows are found faster in one pass.
@@ -119,7 +120,7 @@ export class RowStore {
 
   /** Show another page; only views of what differs are updated. */
   show(page: Page, changed: readonly string[] = changedKeys(this.page, page)): void {
-    const moved = new Set<Kind>();
+    const moved = new Set<RowKind>();
     for (const key of changed) this.#put(key, page.rows.get(key), moved);
     for (const kind of moved) this.#relist(kind);
     this.page = page;
@@ -127,7 +128,7 @@ export class RowStore {
     this.columns.update(changed, (key) => page.rows.get(key), stack ?? "kueue");
   }
 
-  #put(key: string, row: AnyRow | undefined, moved: Set<Kind>): void {
+  #put(key: string, row: AnyRow | undefined, moved: Set<RowKind>): void {
     const cell = this.#cells.get(key);
     if (row === undefined) {
       if (cell?.peek) moved.add(cell.peek.kind);
@@ -143,7 +144,7 @@ export class RowStore {
     }
   }
 
-  #relist(kind: Kind): void {
+  #relist(kind: RowKind): void {
     const keys: string[] = [];
     for (const [key, cell] of this.#cells) if (cell.peek?.kind === kind) keys.push(key);
     this.#keyLists[kind].keys = keys;

@@ -1,6 +1,6 @@
 // The run on one axis: the area of pending workloads, the marks, the steps; pure.
 
-import type { EventLine, Sample } from "@/protocol/wire";
+import type { EventLine, Sample } from "@/protocol/types";
 
 export const MARK_KINDS = ["preemption", "failure", "edit", "fork"] as const;
 export type MarkKind = (typeof MARK_KINDS)[number];

@@ -1,8 +1,7 @@
 // Who gets in: links, members, visibility, one's own tokens, and who one is.
 
-import { items } from "@/store/live/server";
-import { record, request, text } from "@/net/rest";
-import type { Link, MadeLink, MadeToken, Me, Member, MemberRole, NewLink, NewToken, ScopeEnum, Token } from "@/protocol/api";
+import { ask, request } from "@/net/rest";
+import type { Link, MadeToken, Me, Member, MemberRole, NewLink, NewToken, ScopeEnum, Token } from "@/protocol/types";
 
 const DAY_MS = 86_400_000;
 
@@ -14,22 +13,22 @@ export interface AccessGrants {
 }
 
 /** Return who asks, and whether this is a server that people sign in to. */
-export async function fetchMe(): Promise<Me> {
-  return record(await request("GET", "/me")) as unknown as Me;
+export function fetchMe(): Promise<Me> {
+  return ask("Me", "GET", "/me");
 }
 
 /** Return who may get into a sandbox, to its owner; null to anybody else. */
 export async function fetchAccess(id: string): Promise<AccessGrants | null> {
-  const sandbox = record(await request("GET", `/sandboxes/${id}`));
-  if (sandbox["role"] !== "owner") return null;
+  const sandbox = await ask("Sandbox", "GET", `/sandboxes/${id}`);
+  if (sandbox.role !== "owner") return null;
   const [links, members] = await Promise.all([
-    request("GET", `/sandboxes/${id}/shares`),
-    request("GET", `/sandboxes/${id}/members`),
+    ask("LinkList", "GET", `/sandboxes/${id}/shares`),
+    ask("MemberList", "GET", `/sandboxes/${id}/members`),
   ]);
   return {
-    open: sandbox["visibility"] === "public",
-    links: items(links) as unknown as Link[],
-    members: items(members) as unknown as Member[],
+    open: sandbox.visibility === "public",
+    links: links.items,
+    members: members.items,
   };
 }
 
@@ -48,7 +47,7 @@ export async function letOut(id: string, user: string): Promise<void> {
 /** Make a link that ends after `days` (0 = never). Returns its address, shown this once. */
 export async function makeLink(id: string, mayFork: boolean, days: number): Promise<string> {
   const body = { mayFork, expiresAt: inDays(days) } satisfies NewLink;
-  const made = record(await request("POST", `/sandboxes/${id}/shares`, { body })) as unknown as MadeLink;
+  const made = await ask("MadeLink", "POST", `/sandboxes/${id}/shares`, { body });
   return `${location.origin}/share?key=${encodeURIComponent(made.secret)}`;
 }
 
@@ -58,17 +57,17 @@ export async function takeBack(id: string, link: number): Promise<void> {
 
 /** Open a link that one was given. Returns the sandbox behind it. */
 export async function openShare(secret: string): Promise<string> {
-  return text(record(await request("POST", "/shares/open", { body: { secret } }))["id"]);
+  return (await ask("Sandbox", "POST", "/shares/open", { body: { secret } })).id;
 }
 
-export async function fetchTokens(): Promise<Token[]> {
-  return items(await request("GET", "/tokens")) as unknown as Token[];
+export async function fetchTokens(): Promise<readonly Token[]> {
+  return (await ask("TokenList", "GET", "/tokens")).items;
 }
 
 /** Make a token that ends after `days` (0 = never). Its secret is shown this once. */
-export async function makeToken(name: string, scope: ScopeEnum, days: number): Promise<MadeToken> {
+export function makeToken(name: string, scope: ScopeEnum, days: number): Promise<MadeToken> {
   const body = { name, scope, expiresAt: inDays(days) } satisfies NewToken;
-  return record(await request("POST", "/tokens", { body })) as unknown as MadeToken;
+  return ask("MadeToken", "POST", "/tokens", { body });
 }
 
 export async function revokeToken(id: number): Promise<void> {

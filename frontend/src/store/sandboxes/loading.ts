@@ -1,7 +1,7 @@
 // Loading: a sandbox from a scenario, from files, or from nothing; findings by line.
 
-import { list, record, Refusal, request, text, type Json } from "@/net/rest";
-import type { Create } from "@/protocol/api";
+import { ask, Refusal, request, type Json } from "@/net/rest";
+import type { Create, Imported, Sandbox } from "@/protocol/types";
 import { go, hrefOf } from "@/lib/address.svelte";
 import { attempt } from "@/store/live/intents";
 
@@ -26,21 +26,20 @@ export interface Reading {
 
 /** Open a new sandbox of a scenario; it plays when `playing`. */
 export async function openScenario(name: string, playing: boolean): Promise<void> {
-  const answer = await attempt(() => request("POST", "/sandboxes", { body: { scenario: name } satisfies Create }));
+  const answer = await attempt(() => ask("Sandbox", "POST", "/sandboxes", { body: { scenario: name } satisfies Create }));
   if (answer === null) return;
-  const id = text(record(answer)["id"]);
+  const { id } = answer;
   if (playing) await attempt(() => request("POST", `/sandboxes/${id}/actions/play`, { body: {} }));
   go(hrefOf(id, "board"));
 }
 
 export async function openEmpty(): Promise<void> {
-  const answer = await attempt(() => request("POST", "/sandboxes", { body: {} }));
+  const answer = await attempt(() => ask("Sandbox", "POST", "/sandboxes", { body: {} }));
   if (answer !== null) openNew(answer);
 }
 
-function openNew(answer: unknown): void {
-  const id = text(record(answer)["id"]);
-  if (id !== "") go(hrefOf(id, "board"));
+function openNew(made: Sandbox): void {
+  go(hrefOf(made.id, "board"));
 }
 
 /** Take files in: into a new sandbox, or into one that is open.
@@ -65,10 +64,10 @@ export async function takeFiles(
 /** Load what can be loaded and leave the rest out. Returns how much came in. */
 export async function loadRest(files: readonly SourceFile[], into: string | null): Promise<number> {
   const body = { title: titleOf(files) };
-  const id = into ?? text(record(await request("POST", "/sandboxes", { body }))["id"]);
+  const id = into ?? (await ask("Sandbox", "POST", "/sandboxes", { body })).id;
   try {
-    const answer = record(await importInto(id, files, { skipErrors: true }));
-    const count = list(answer["created"] ?? []).length + list(answer["changed"] ?? []).length;
+    const { created, changed } = await importInto(id, files, { skipErrors: true });
+    const count = created.length + changed.length;
     if (into === null) go(hrefOf(id, "board"));
     return count;
   } catch (error) {
@@ -78,14 +77,14 @@ export async function loadRest(files: readonly SourceFile[], into: string | null
   }
 }
 
-function create(files: readonly SourceFile[]): Promise<unknown> {
+function create(files: readonly SourceFile[]): Promise<Sandbox> {
   const scenario = files.some((file) => /^kind: *Scenario *$/m.test(file.text));
   const body = scenario ? { files } : { files, title: titleOf(files) };
-  return request("POST", "/sandboxes", { body: body satisfies Create });
+  return ask("Sandbox", "POST", "/sandboxes", { body: body satisfies Create });
 }
 
-function importInto(id: string, files: readonly SourceFile[], more: Json): Promise<unknown> {
-  return request("POST", `/sandboxes/${id}/actions/import`, { body: { files, ...more } });
+function importInto(id: string, files: readonly SourceFile[], more: Json): Promise<Imported> {
+  return ask("Imported", "POST", `/sandboxes/${id}/actions/import`, { body: { files, ...more } });
 }
 
 function titleOf(files: readonly SourceFile[]): string {

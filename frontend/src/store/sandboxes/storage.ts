@@ -1,46 +1,23 @@
 // Sandboxes as things that take storage: how much, put away, taken out, as one file.
 
-import { API, list, number, record, request, text } from "@/net/rest";
+import { API, ask, request } from "@/net/rest";
+import type { Disk, Use } from "@/protocol/types";
 import { go, hrefOf } from "@/lib/address.svelte";
 import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { attempt } from "@/store/live/intents";
 
-export interface Use {
-  readonly id: string;
-  readonly bytes: number;
-  readonly parts: readonly (readonly [string, number])[]; // largest first
-}
-
-export interface Disk {
-  readonly uses: ReadonlyMap<string, Use>;
-  readonly bytes: number; // of all of them
-  readonly database: number; // of the whole database
-}
-
 /** The names of archives end so. */
 export const ENDING = ".quotalab";
 
 /** Return what this reader's sandboxes take on disk. */
-export async function fetchDisk(): Promise<Disk> {
-  const answer = record(await request("GET", "/disk"));
-  const uses = list(answer["items"]).map(useOf);
-  return {
-    uses: new Map(uses.map((use) => [use.id, use])),
-    bytes: number(answer["bytes"]),
-    database: number(record(answer["database"])["bytes"]),
-  };
+export function fetchDisk(): Promise<Disk> {
+  return ask("Disk", "GET", "/disk");
 }
 
 /** Return what one sandbox takes on disk. */
-export async function fetchUse(id: string): Promise<Use> {
-  return useOf(await request("GET", `/sandboxes/${id}/disk`));
-}
-
-function useOf(value: unknown): Use {
-  const item = record(value);
-  const parts = Object.entries(record(item["parts"])).map(([name, size]) => [name, number(size)] as const);
-  return { id: text(item["id"]), bytes: number(item["bytes"]), parts: parts.sort((a, b) => b[1] - a[1]) };
+export function fetchUse(id: string): Promise<Use> {
+  return ask("Use", "GET", `/sandboxes/${id}/disk`);
 }
 
 /** Return the address of a sandbox with its history as one file. */
@@ -71,7 +48,7 @@ export async function keepHistory(id: string, keepTicks: number, keepDays: numbe
 /** Make sandboxes of exported files, and go to the last. */
 export async function restoreFiles(files: readonly File[]): Promise<void> {
   let id = "";
-  for (const file of files) id = text(record(await request("POST", "/archives", { file }))["id"]);
+  for (const file of files) id = (await ask("Sandbox", "POST", "/archives", { file })).id;
   if (id !== "") go(hrefOf(id));
 }
 

@@ -1,7 +1,9 @@
 // Texts that scenarios carry in several languages.
 
 import type { Word } from "@/lib/words.svelte";
-import type { Titles } from "@/store/live/server";
+
+/** Language -> text. */
+export type Titles = Readonly<Record<string, string>>;
 
 /** Return the text in a language, else in English, else what stands in for it. */
 export function titleIn(titles: Titles, language: string, otherwise: string): string {

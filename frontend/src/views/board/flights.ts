@@ -1,6 +1,5 @@
 // Cards that fly from where they were to where they are; only what the world moved.
 
-import { boxOf, type Box } from "@/lib/place";
 import { tick } from "svelte";
 
 import { live, onChange } from "@/store/live/live.svelte";
@@ -42,22 +41,22 @@ function hasMoved(before: Page, after: Page, key: string): boolean {
   return old.kind === "Application" && now.kind === "Application" && (old.state !== now.state || old.queue !== now.queue);
 }
 
-function boxesOf(keys: readonly string[]): Map<string, Box> {
+function boxesOf(keys: readonly string[]): Map<string, DOMRect> {
   const wanted = new Set(keys);
-  const found = new Map<string, Box>();
+  const found = new Map<string, DOMRect>();
   for (const card of document.querySelectorAll<HTMLElement>("[data-card]")) {
     const key = card.dataset["card"] ?? "";
-    if (wanted.has(key)) found.set(key, boxOf(card));
+    if (wanted.has(key)) found.set(key, card.getBoundingClientRect());
   }
   return found;
 }
 
 // A copy flies above everything, so that no column cuts it; the card waits unseen below it.
-function fly(starts: ReadonlyMap<string, Box>): void {
+function fly(starts: ReadonlyMap<string, DOMRect>): void {
   for (const card of document.querySelectorAll<HTMLElement>("[data-card]")) {
     const from = starts.get(card.dataset["card"] ?? "");
     if (from === undefined) continue;
-    const to = boxOf(card);
+    const to = card.getBoundingClientRect();
     const [dx, dy] = [from.left - to.left, from.top - to.top];
     if (Math.hypot(dx, dy) < LEAST_PX || to.width === 0) continue;
     const copy = copyOf(card, to);
@@ -68,7 +67,7 @@ function fly(starts: ReadonlyMap<string, Box>): void {
   }
 }
 
-function copyOf(card: HTMLElement, box: Box): HTMLElement {
+function copyOf(card: HTMLElement, box: DOMRect): HTMLElement {
   const copy = card.cloneNode(true) as HTMLElement;
   delete copy.dataset["card"];
   copy.removeAttribute("role");

@@ -4,7 +4,7 @@ import { address, ask, go, hrefOf, select, VIEWS } from "@/lib/address.svelte";
 import { keyboard } from "@/lib/keys.svelte";
 import { t } from "@/lib/words.svelte";
 import type { IconName } from "@/draw/icons";
-import type { Kind } from "@/protocol/wire";
+import type { RowKind } from "@/protocol/rows";
 import { live } from "@/store/live/live.svelte";
 
 export interface Entry {
@@ -17,7 +17,7 @@ export interface Entry {
 }
 
 const MOST = 40;
-const ICONS: Readonly<Partial<Record<Kind, IconName>>> = {
+const ICONS: Readonly<Partial<Record<RowKind, IconName>>> = {
   Workload: "admitted",
   ClusterQueue: "board",
   Cohort: "fairness",

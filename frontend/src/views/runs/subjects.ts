@@ -2,10 +2,11 @@
 
 import { amount, unitOf } from "@/lib/amounts";
 import { t } from "@/lib/words.svelte";
-import type { ClusterQueueRow } from "@/protocol/wire";
+import type { ClusterQueueRow } from "@/protocol/types";
 import type { Choice, Subject } from "@/store/runs/drafting";
 import { policyPart } from "@/store/runs/drafting";
-import { at, type Strategy } from "@/store/policy/policy";
+import type { Entry } from "@/protocol/types";
+import { at } from "@/store/policy/policy";
 import { GROUPS, type Switch } from "@/views/policy/switches";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -13,7 +14,7 @@ type Json = Readonly<Record<string, unknown>>;
 export interface World {
   readonly stack: string;
   readonly policy: unknown; // the document
-  readonly registry: readonly Strategy[];
+  readonly registry: readonly Entry[];
   readonly queues: readonly Json[]; // manifests of ClusterQueues
   readonly nodes: readonly Json[];
   readonly rows: readonly ClusterQueueRow[];

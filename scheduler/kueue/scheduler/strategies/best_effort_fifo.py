@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.kueue.queue.requeue import RequeueReason
+from scheduler.kueue.queue.requeue import Reason
 from scheduler.registry import register
 
 
@@ -14,16 +14,16 @@ from scheduler.registry import register
     "quota is released, and those behind it are tried.",
 )
 class BestEffortFIFO:
-    """Source: docs/semantics/kueue.md#requeueing-after-a-cycle."""
+    """Source: KUEUE.md 5.5 to 5.7."""
 
-    equivalence_hashing = True  # a failed head takes its like with it
+    hashing = True  # equivalent workloads are parked together
     sticky = True  # a workload that waits for its victims stays at the head
 
     @staticmethod
-    def immediate(reason: RequeueReason) -> bool:
+    def immediate(reason: Reason) -> bool:
         """Tell whether a head that failed for `reason` goes straight back."""
         return reason in (
-            RequeueReason.FAILED_AFTER_NOMINATION,
-            RequeueReason.PENDING_PREEMPTION,
-            RequeueReason.PREEMPTION_FAILED,
+            Reason.FAILED_AFTER_NOMINATION,
+            Reason.PENDING_PREEMPTION,
+            Reason.PREEMPTION_FAILED,
         )

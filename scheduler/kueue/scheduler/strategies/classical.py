@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from scheduler.kueue.cache.borrowers import Borrowers, Needed
-from scheduler.kueue.preemption.classical import ClassicalPreemption
-from scheduler.kueue.preemption.fair import FairSharingStrategy
+from scheduler.kueue.preemption.classical import ClassicalSearch
+from scheduler.kueue.preemption.fair import Rule
 from scheduler.kueue.preemption.targets import Requests, Target
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree.tree import ClusterQueue
-from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.tree.tree import Queue
+from scheduler.kueue.workload.info import Work
 from scheduler.registry import register
 
 
@@ -23,24 +23,24 @@ from scheduler.registry import register
     "borrow least go first.",
 )
 class Classical:
-    """Source: docs/semantics/kueue.md#order-of-entries."""
+    """Source: KUEUE.md 7.2, 8."""
 
     fair = False
 
     @staticmethod
     def search(
-        work: WorkloadInfo,
-        queue: ClusterQueue,
+        work: Work,
+        queue: Queue,
         requests: Requests,
         needed: Needed,
         *,
         borrowers: Borrowers,
-        rules: Sequence[FairSharingStrategy] = (),
-        absent: Collection[WorkloadInfo] = (),
+        rules: Sequence[Rule] = (),
+        absent: Collection[Work] = (),
         trace: Trace | None = None,
     ) -> list[Target]:
         """Return whom to preempt."""
-        search = ClassicalPreemption(
+        search = ClassicalSearch(
             work,
             queue,
             requests,
@@ -59,7 +59,7 @@ class Classical:
             key=lambda entry: (
                 entry.borrow,
                 -entry.work.priority,
-                entry.work.queue_order_us,
+                entry.work.queued_us,
                 entry.work.uid,
             ),
         )

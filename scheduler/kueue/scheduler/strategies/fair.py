@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from scheduler.kueue.cache.borrowers import Borrowers, Needed
-from scheduler.kueue.preemption.fair import FairPreemption, FairSharingStrategy
+from scheduler.kueue.preemption.fair import FairSearch, Rule
 from scheduler.kueue.preemption.targets import Requests, Target
 from scheduler.kueue.scheduler.entries import Entry
-from scheduler.kueue.scheduler.fair_sharing_iterator import fair_sharing_order
+from scheduler.kueue.scheduler.fair_sharing_iterator import by_share
 from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree.tree import ClusterQueue
-from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.tree.tree import Queue
+from scheduler.kueue.workload.info import Work
 from scheduler.registry import register
 
 
@@ -23,24 +23,24 @@ from scheduler.registry import register
     "borrowed the largest share yields.",
 )
 class FairSharing:
-    """Source: docs/semantics/kueue.md#fair-sharing-tournament."""
+    """Source: KUEUE.md 7.2, 9."""
 
     fair = True
 
     @staticmethod
     def search(
-        work: WorkloadInfo,
-        queue: ClusterQueue,
+        work: Work,
+        queue: Queue,
         requests: Requests,
         needed: Needed,
         *,
         borrowers: Borrowers,
-        rules: Sequence[FairSharingStrategy] = (),
-        absent: Collection[WorkloadInfo] = (),
+        rules: Sequence[Rule] = (),
+        absent: Collection[Work] = (),
         trace: Trace | None = None,
     ) -> list[Target]:
         """Return whom to preempt."""
-        search = FairPreemption(
+        search = FairSearch(
             work,
             queue,
             requests,
@@ -55,4 +55,4 @@ class FairSharing:
     @staticmethod
     def order(entries: Sequence[Entry]) -> Iterator[Entry]:
         """Yield entries, lowest resulting share first, looking again after each."""
-        return fair_sharing_order(entries)
+        return by_share(entries)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.kueue.queue.requeue import RequeueReason
+from scheduler.kueue.queue.requeue import Reason
 from scheduler.registry import register
 
 
@@ -13,12 +13,12 @@ from scheduler.registry import register
     help="By priority, then by age. A head that does not fit blocks those behind it.",
 )
 class StrictFIFO:
-    """Source: docs/semantics/kueue.md#requeueing-after-a-cycle."""
+    """Source: KUEUE.md 5.5, 5.6."""
 
-    equivalence_hashing = False
+    hashing = False
     sticky = False
 
     @staticmethod
-    def immediate(reason: RequeueReason) -> bool:
+    def immediate(reason: Reason) -> bool:
         """Tell whether a head that failed for `reason` goes straight back."""
-        return reason is not RequeueReason.NAMESPACE_MISMATCH
+        return reason is not Reason.NAMESPACE_MISMATCH

@@ -1,7 +1,4 @@
-"""Which flavor each resource gets, by the text.
-
-Source: docs/semantics/kueue.md#flavor-assignment.
-"""
+"""Which flavor each resource gets, by the text. Source: KUEUE.md 6."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Cycles until nothing changes, by the text.
-
-Source: docs/semantics/kueue-lifecycle.md#pending-outside-of-a-cycle.
-"""
+"""Cycles until nothing changes, by the text. Source: KUEUE.md 10.4, 11, 12.2."""
 
 from __future__ import annotations
 

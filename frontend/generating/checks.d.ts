@@ -1,0 +1,4 @@
+import type { Plugin } from "vite";
+
+export function checksOf(group: string): string;
+export function checks(): Plugin;

@@ -1,0 +1,40 @@
+// Checks of answers, compiled from the schema when the page is built: no eval in the browser.
+import Ajv from "ajv";
+import standalone from "ajv/dist/standalone/index.js";
+
+import { GROUPS } from "./groups.js";
+import { definitions, SCHEMA_FILE } from "./schema.js";
+
+const PREFIX = "virtual:checks/";
+
+/** Return the module of one group: a check for each of its names. */
+export function checksOf(group) {
+  const names = GROUPS[group];
+  if (names === undefined) throw new Error(`no group ${group} in generating/groups.js; there are ${Object.keys(GROUPS)}`);
+  const ajv = new Ajv.default({
+    code: { source: true, esm: true },
+    discriminator: true,
+    inlineRefs: false,
+    loopRequired: 2,
+    messages: false,
+    strict: false,
+    validateFormats: false,
+  });
+  ajv.addSchema({ $id: "answers", $defs: definitions() });
+  const refs = Object.fromEntries(names.map((name) => [`is${name}`, `answers#/$defs/${name}`]));
+  // Where in the schema it failed is of no use to the page, and a third of the code.
+  return standalone.default(ajv, refs).replace(/schemaPath:"[^"]*",/g, "");
+}
+
+/** The plug-in that serves them to the page. */
+export function checks() {
+  return {
+    name: "checks-of-answers",
+    resolveId: (id) => (id.startsWith(PREFIX) ? `\0${id}` : null),
+    load(id) {
+      if (!id.startsWith(`\0${PREFIX}`)) return null;
+      this.addWatchFile(SCHEMA_FILE.pathname);
+      return checksOf(id.slice(PREFIX.length + 1));
+    },
+  };
+}

@@ -1,0 +1,16 @@
+// Which answers the page checks, by the part of the page that asks for them.
+//
+// A group is one module, "virtual:checks/<group>": what only one view asks for is not
+// loaded with the first. A name is a component of the schema.
+
+export const GROUPS = {
+  live: ["ServerMessage"],
+  lists: ["EventList", "Joined", "Lesson", "Sandbox", "SandboxList", "SampleList", "ScenarioList", "Table"],
+  sandboxes: ["Disk", "Imported", "LinkList", "MadeLink", "MadeToken", "Me", "MemberList", "TokenList", "Use"],
+  edits: ["MoveOutcome", "PinOutcome", "Preview"],
+  policy: ["ProfileList", "Registry"],
+  explain: ["AskExplanation", "Counterfactuals", "Explanation", "PodExplanation", "Preemption", "Reproduction"],
+  fairness: ["Fairness", "QueueFairness"],
+  compare: ["Comparison"],
+  runs: ["ExperimentList", "OneExperiment", "Results"],
+};

@@ -1,0 +1,1 @@
+export function files(): Promise<Map<URL, string>>;

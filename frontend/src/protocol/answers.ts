@@ -1,0 +1,82 @@
+// Generated from schema.json by `npm run types`. Do not edit by hand.
+
+import type { Check } from "@/protocol/checked";
+import type * as types from "@/protocol/types";
+
+/** What may be asked for: the name of an answer -> its type. */
+export interface Answers {
+  readonly AskExplanation: types.AskExplanation;
+  readonly Comparison: types.Comparison;
+  readonly Counterfactuals: types.Counterfactuals;
+  readonly Disk: types.Disk;
+  readonly EventList: types.EventList;
+  readonly ExperimentList: types.ExperimentList;
+  readonly Explanation: types.Explanation;
+  readonly Fairness: types.Fairness;
+  readonly Imported: types.Imported;
+  readonly Joined: types.Joined;
+  readonly Lesson: types.Lesson;
+  readonly LinkList: types.LinkList;
+  readonly MadeLink: types.MadeLink;
+  readonly MadeToken: types.MadeToken;
+  readonly Me: types.Me;
+  readonly MemberList: types.MemberList;
+  readonly MoveOutcome: types.MoveOutcome;
+  readonly OneExperiment: types.OneExperiment;
+  readonly PinOutcome: types.PinOutcome;
+  readonly PodExplanation: types.PodExplanation;
+  readonly Preemption: types.Preemption;
+  readonly Preview: types.Preview;
+  readonly ProfileList: types.ProfileList;
+  readonly QueueFairness: types.QueueFairness;
+  readonly Registry: types.Registry;
+  readonly Reproduction: types.Reproduction;
+  readonly Results: types.Results;
+  readonly SampleList: types.SampleList;
+  readonly Sandbox: types.Sandbox;
+  readonly SandboxList: types.SandboxList;
+  readonly ScenarioList: types.ScenarioList;
+  readonly ServerMessage: types.ServerMessage;
+  readonly Table: types.Table;
+  readonly TokenList: types.TokenList;
+  readonly Use: types.Use;
+}
+
+/** How each is checked; loaded when it is first asked for. */
+export const CHECKS: { readonly [N in keyof Answers]: () => Promise<Check<Answers[N]>> } = {
+  AskExplanation: async () => (await import("virtual:checks/explain")).isAskExplanation,
+  Comparison: async () => (await import("virtual:checks/compare")).isComparison,
+  Counterfactuals: async () => (await import("virtual:checks/explain")).isCounterfactuals,
+  Disk: async () => (await import("virtual:checks/sandboxes")).isDisk,
+  EventList: async () => (await import("virtual:checks/lists")).isEventList,
+  ExperimentList: async () => (await import("virtual:checks/runs")).isExperimentList,
+  Explanation: async () => (await import("virtual:checks/explain")).isExplanation,
+  Fairness: async () => (await import("virtual:checks/fairness")).isFairness,
+  Imported: async () => (await import("virtual:checks/sandboxes")).isImported,
+  Joined: async () => (await import("virtual:checks/lists")).isJoined,
+  Lesson: async () => (await import("virtual:checks/lists")).isLesson,
+  LinkList: async () => (await import("virtual:checks/sandboxes")).isLinkList,
+  MadeLink: async () => (await import("virtual:checks/sandboxes")).isMadeLink,
+  MadeToken: async () => (await import("virtual:checks/sandboxes")).isMadeToken,
+  Me: async () => (await import("virtual:checks/sandboxes")).isMe,
+  MemberList: async () => (await import("virtual:checks/sandboxes")).isMemberList,
+  MoveOutcome: async () => (await import("virtual:checks/edits")).isMoveOutcome,
+  OneExperiment: async () => (await import("virtual:checks/runs")).isOneExperiment,
+  PinOutcome: async () => (await import("virtual:checks/edits")).isPinOutcome,
+  PodExplanation: async () => (await import("virtual:checks/explain")).isPodExplanation,
+  Preemption: async () => (await import("virtual:checks/explain")).isPreemption,
+  Preview: async () => (await import("virtual:checks/edits")).isPreview,
+  ProfileList: async () => (await import("virtual:checks/policy")).isProfileList,
+  QueueFairness: async () => (await import("virtual:checks/fairness")).isQueueFairness,
+  Registry: async () => (await import("virtual:checks/policy")).isRegistry,
+  Reproduction: async () => (await import("virtual:checks/explain")).isReproduction,
+  Results: async () => (await import("virtual:checks/runs")).isResults,
+  SampleList: async () => (await import("virtual:checks/lists")).isSampleList,
+  Sandbox: async () => (await import("virtual:checks/lists")).isSandbox,
+  SandboxList: async () => (await import("virtual:checks/lists")).isSandboxList,
+  ScenarioList: async () => (await import("virtual:checks/lists")).isScenarioList,
+  ServerMessage: async () => (await import("virtual:checks/live")).isServerMessage,
+  Table: async () => (await import("virtual:checks/lists")).isTable,
+  TokenList: async () => (await import("virtual:checks/sandboxes")).isTokenList,
+  Use: async () => (await import("virtual:checks/sandboxes")).isUse,
+};
