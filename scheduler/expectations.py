@@ -45,6 +45,7 @@ def matches(wanted: Match, decision: Decision) -> bool:
         and wanted.by in ("", by)
         and wanted.reason in ("", decision.reason)
         and wanted.node in ("", getattr(decision, "node", ""))
+        and wanted.message in decision.message
     )
 
 
@@ -55,5 +56,6 @@ def _text(expected: Expectation) -> str:
     by = f" by {event.by}" if event.by else ""
     where = f" on {event.node}" if event.node else ""
     why = f" ({event.reason})" if event.reason else ""
+    says = f" saying {event.message!r}" if event.message else ""
     most = f"at most {expected.most} times " if expected.most is not None else ""
-    return f"{when}{never}{most}{event.type} {event.subject}{by}{where}{why}"
+    return f"{when}{never}{most}{event.type} {event.subject}{by}{where}{why}{says}"

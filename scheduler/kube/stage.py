@@ -225,7 +225,12 @@ class KubeStage:
         started = pod.started_us
         if started is None:
             started = before[0].started_us if before else self.context.now_us
-        seen = msgspec.structs.replace(pod, started_us=started)
+        seen = msgspec.structs.replace(
+            pod,
+            started_us=started,
+            # A victim stays one, whatever its document says meanwhile.
+            disrupted=pod.disrupted or (before is not None and before[0].disrupted),
+        )
         self.pods[pod.key] = seen
         if before is None:
             self.binding.versions.bump(node, "")

@@ -63,6 +63,7 @@ def dump_assumed(assumed: AssumedPod) -> dict[str, Any]:
         "waited": dict(assumed.waited_ms),
         "bindAt": assumed.bind_at,
         "seen": assumed.seen,
+        "read": assumed.read,
         "order": assumed.order,
     }
 
@@ -83,6 +84,7 @@ def load_assumed(
         waited_ms=dict(memory["waited"]),
         bind_at=memory["bindAt"],
         seen=memory["seen"],
+        read=memory.get("read", 1),
         order=memory["order"],
     )
 

@@ -47,6 +47,7 @@ class Match(
     by: str = ""
     reason: str = ""
     node: str = ""
+    message: str = ""  # a part of it
 
 
 class Expectation(

@@ -103,6 +103,9 @@ class _Host:
     def version(self, scheduler: SchedulerRef, node: str) -> int:
         return 0
 
+    def node_version(self, node: str) -> int:
+        return 1
+
 
 def process_of(given: Mapping[str, Any]) -> Scheduler:
     """Return a scheduler with the nodes, pods and nominations of an input."""

@@ -29,10 +29,11 @@ one to its horizon. This page is written by `manage.py listscenarios`.
 - What is done to an object later is a `Change` (`apiVersion: quotalab.dev/v1`) with an
   arrival: `spec.target` and one of `patch` (a merge patch; `status.reclaimablePods`
   too), `delete: true`, or for a Node `node: cordon | uncordon | drain | fail | recover`.
-- `expect` names decisions by `type`, `subject`, `by`, `reason` and `node`, at a time or
-  at any; with `never` they must not be taken, with `most` not more often than that.
+- `expect` names decisions by `type`, `subject`, `by`, `reason`, `node` and a part of
+  `message`, at a time or at any; with `never` they must not be taken, with `most` not
+  more often than that.
 - What an extender answers is given by `policy.simulation.extenders`: `refuse` and
-  `scores` by node, or an `error`; a scenario calls nobody.
+  `scores` by node, or an `error`, and `latencyMs`; a scenario calls nobody.
 """
 _STACKS = {
     "kueue": "Kueue",

@@ -59,7 +59,12 @@ class BindingHost:
             return error(f"node {node} is gone")
         if self.shared.several:
             if self.compare_and_set:
-                lost = conflict(scheduler, assumed, self.version(scheduler, node))
+                lost = conflict(
+                    scheduler,
+                    assumed,
+                    self.version(scheduler, node),
+                    self.versions.number(node),
+                )
                 if lost is not None:
                     counts.conflicts += 1
                     return error(lost)
@@ -69,21 +74,35 @@ class BindingHost:
                     self._refuse(scheduler, assumed, turned)
                     return OK
         counts.bindings += 1
-        self._bind(scheduler, pod, node)
+        self._bind(scheduler, assumed)
         return OK
 
-    def _bind(self, scheduler: SchedulerRef, pod: Pod, node: str) -> None:
+    def _bind(self, scheduler: SchedulerRef, assumed: AssumedPod) -> None:
+        pod, node = assumed.pod, assumed.node
         bound = msgspec.structs.replace(pod, started_us=self.context.now_us)
         self.shared.pods[pod.key] = bound
         self.versions.bump(node, scheduler.name)
         scheduler.bound(pod.key)
         if self.shared.several:
             self.shared.nodes.place(bound, node)
-        now = self.context.now_ms
         self.context.journal.touch(pod.key)
-        self.context.journal.emit(Bind(at_ms=now, subject=pod.key, node=node))
+        self.context.journal.emit(
+            Bind(
+                at_ms=self.context.now_ms,
+                subject=pod.key,
+                node=node,
+                message=self._written(assumed),
+            )
+        )
         for other in self.shared.schedulers:
             other.pod_placed(bound, node)
+
+    def _written(self, assumed: AssumedPod) -> str:
+        """Return which version was read and which one the binding made."""
+        if not (self.shared.several and self.compare_and_set):
+            return ""
+        made = self.versions.number(assumed.node)
+        return f"node {assumed.node} was read at v{assumed.read} and is at v{made} now"
 
     def _refuse(
         self, scheduler: SchedulerRef, assumed: AssumedPod, turned: tuple[str, str]
@@ -137,6 +156,10 @@ class BindingHost:
     def version(self, scheduler: SchedulerRef, node: str) -> int:
         """Return how often others than this scheduler changed the node's pods."""
         return self.versions.foreign(node, scheduler.name)
+
+    def node_version(self, node: str) -> int:
+        """Return the node's version, which every change raises by one."""
+        return self.versions.number(node)
 
     def lock(self, scheduler: SchedulerRef, node: str) -> None:
         """Keep a node for this scheduler, under pessimistic locking."""

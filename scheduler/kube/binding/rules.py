@@ -38,6 +38,10 @@ class Versions:
         counts = self._by.setdefault(node, {})
         counts[scheduler] = counts.get(scheduler, 0) + 1
 
+    def number(self, node: str) -> int:
+        """Return the node's version: 1, and one more with every change."""
+        return 1 + sum(self._by.get(node, {}).values())
+
     def foreign(self, node: str, scheduler: str) -> int:
         """Return how often others changed the node: one's own are expected."""
         counts = self._by.get(node, {})
@@ -100,17 +104,19 @@ def refusal(pod: Pod, node_info: NodeInfo) -> tuple[str, str] | None:
     return None
 
 
-def conflict(scheduler: SchedulerRef, assumed: AssumedPod, now: int) -> str | None:
+def conflict(
+    scheduler: SchedulerRef, assumed: AssumedPod, foreign: int, version: int
+) -> str | None:
     """Return the sentence of a lost race, None when nobody else was there.
 
-    `now` is the node's present version.
-    Source: docs/semantics/kube-scheduler.md#binding-modes.
+    `foreign` is how often others have changed the node, `version` its present
+    version. Source: docs/semantics/kube-scheduler.md#binding-modes.
     """
-    if now == assumed.seen:
+    if foreign == assumed.seen:
         return None
     return (
-        f"conflict: node {assumed.node} changed {now - assumed.seen} times since scheduler "
-        f"{scheduler.name} read it; the pod is tried again"
+        f"conflict: scheduler {scheduler.name} read node {assumed.node} at "
+        f"v{assumed.read}, now it is at v{version}; the pod is tried again"
     )
 
 

@@ -21,7 +21,8 @@ class AssumedPod:
     waits: dict[str, int] = field(default_factory=dict)  # plug-in -> deadline (ms)
     waited_ms: dict[str, int] = field(default_factory=dict)  # plug-in -> its timeout
     bind_at: int | None = None  # when the binding is written
-    seen: int = 0  # version of the node when it was chosen
+    seen: int = 0  # how often others had changed the node when it was chosen
+    read: int = 1  # version of the node then
     deleted: bool = False  # while it waited: ends once its rejection is through
     order: int = 0  # which of the assumed ones came first
 

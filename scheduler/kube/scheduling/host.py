@@ -51,3 +51,6 @@ class SchedulerHost(Protocol):
 
     def version(self, scheduler: SchedulerRef, node: str) -> int:
         """Return how often others than this scheduler changed the node's pods."""
+
+    def node_version(self, node: str) -> int:
+        """Return the node's version, which every change raises by one."""

@@ -57,6 +57,7 @@ class Scheduler(BindingCycles):
         pod = queued.pod
         assumed = AssumedPod(queued=queued, node=node, framework=framework, state=state)
         assumed.seen = self.host.version(self, node)
+        assumed.read = self.host.node_version(node)
         assumed.order, self.next_order = self.next_order, self.next_order + 1
         self.cluster.place(pod, node)
         status = framework.reserve(state, pod, node)

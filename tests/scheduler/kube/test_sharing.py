@@ -129,3 +129,50 @@ def test_counts_outlive_a_restart() -> None:
     again = rig.restarted()
     assert again.stage.counts == rig.stage.counts
     assert again.stage.counts["a"] != BindingCounts()
+
+
+def gang_beside_web() -> Rig:
+    """A gang of three on two nodes, then a small pod of another scheduler."""
+    args = {"podGroupRejectPercentage": 40}
+    batch = profile(
+        "batch",
+        plugins=GANG_PLUGINS,
+        pluginConfig=[{"name": "Coscheduling", "args": args}],
+    )
+    rig = Rig(
+        node("n0", cpu=4),
+        node("n1", cpu=4),
+        pod_group("train", 3),
+        *(pod(f"t{i}", cpu=3, group="train", scheduler="batch") for i in range(3)),
+        configuration={
+            "kind": "List",
+            "items": [{"profiles": [batch]}, {"profiles": [profile("web")]}],
+        },
+        locking="pessimistic",
+    )
+    rig.run(1_000)
+    rig.put(pod("w", cpu=1, scheduler="web"))
+    return rig
+
+
+def test_a_gang_that_waits_hoards_its_nodes_from_other_schedulers() -> None:
+    rig = gang_beside_web()
+    rig.run(30_000)
+    assert rig.places() == {}
+    assert "2 node(s) were locked by another scheduler" in rig.pending()["w"]
+
+
+def test_a_hoarded_node_is_free_for_others_once_the_gang_is_whole() -> None:
+    rig = gang_beside_web()
+    rig.run(30_000)
+    rig.put(node("n2", cpu=4))
+    rig.run(31_000)
+    assert len(rig.places()) == 4
+
+
+def test_a_lost_race_names_the_versions_that_were_read_and_found() -> None:
+    rig = rivals(nodes=1, cpu=2, binding="compare-and-set")
+    rig.run(0)
+    lost = [d.message for d in rig.decisions if isinstance(d, Fail)]
+    assert len(lost) == 1
+    assert "at v1, now it is at v2" in lost[0]
