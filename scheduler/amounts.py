@@ -91,7 +91,8 @@ def canonical(resource: str, text: str | int | float) -> int:
 
     `cpu` in thousandths, all else in whole units: "100.5m" cpu is 101.
     Raises QuantityError.
-    Source: KUEUE.md 1.1, 1.3; docs/semantics/kube-scheduler.md#quantities-and-node-capacity.
+    Source: docs/semantics/kueue.md#quantities-of-requests and
+    docs/semantics/kube-scheduler.md#quantities-and-node-capacity.
     """
     value = parse(text)
     if resource == CPU:
@@ -102,7 +103,7 @@ def canonical(resource: str, text: str | int | float) -> int:
 def quota(resource: str, text: str | int | float) -> int:
     """Return a quota in canonical units; too large for 64 bits is UNLIMITED.
 
-    Source: KUEUE.md 1.2.
+    Source: docs/semantics/kueue.md#quantities-of-quota.
     """
     most = MAX // 1000 * 1000 if resource == CPU else MAX
     amount = canonical(resource, text)
@@ -117,7 +118,7 @@ def clamp(value: int) -> int:
 def add(left: int, right: int) -> int:
     """Return the saturating sum; UNLIMITED plus anything is UNLIMITED.
 
-    Source: KUEUE.md 1.2.
+    Source: docs/semantics/kueue.md#quantities-of-quota.
     """
     if left == UNLIMITED or right == UNLIMITED:
         return UNLIMITED
@@ -127,7 +128,7 @@ def add(left: int, right: int) -> int:
 def subtract(left: int, right: int) -> int:
     """Return the saturating difference; UNLIMITED less UNLIMITED is 0.
 
-    Source: KUEUE.md 1.2.
+    Source: docs/semantics/kueue.md#quantities-of-quota.
     """
     if left == UNLIMITED:
         return 0 if right == UNLIMITED else UNLIMITED
@@ -142,7 +143,7 @@ def fits(requests: Mapping[str, int], free: Mapping[str, int]) -> bool:
 def text_of(resource: str, amount: int) -> str:
     """Return the amount as Kubernetes prints it: "1500m", "1Gi", "3k".
 
-    Source: KUEUE.md 1.4.
+    Source: docs/semantics/kueue.md#printing-quantities.
     """
     if amount == UNLIMITED:
         return "<unlimited>"

@@ -7,7 +7,7 @@ person), `reason` the condition reason in the real system's spelling and
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import msgspec
 
@@ -16,6 +16,9 @@ from scheduler.records.objects import Key
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What all decisions share; `at_ms` is virtual time."""
+
+    #: equal ones of one instant are one, with the number in `times`
+    merges: ClassVar[bool] = False
 
     at_ms: int
     subject: Key
@@ -79,22 +82,28 @@ class Nominate(Decision, frozen=True, tag="Nominate"):
 
 
 class Reserve(Decision, frozen=True, tag="Reserve"):
-    """Room on a node is held for a Pod that is not bound yet."""
+    """A place on a node is taken for a Pod that is not bound yet."""
 
+    merges: ClassVar[bool] = True
     node: str = ""
+    times: int = 1
 
 
 class Unreserve(Decision, frozen=True, tag="Unreserve"):
-    """Held room was given back."""
+    """A taken place was given back."""
 
+    merges: ClassVar[bool] = True
     node: str = ""
+    times: int = 1
 
 
 class PermitWait(Decision, frozen=True, tag="PermitWait"):
     """A Pod waits at Permit with its node held, until `deadline_ms`."""
 
+    merges: ClassVar[bool] = True
     node: str = ""
     deadline_ms: int = 0
+    times: int = 1
 
 
 class Bind(Decision, frozen=True, tag="Bind"):
@@ -104,9 +113,16 @@ class Bind(Decision, frozen=True, tag="Bind"):
 
 
 class Fail(Decision, frozen=True, tag="Fail"):
-    """A Pod found no place in this attempt, or failed on its node."""
+    """A Pod found no place in this attempt, or failed on its node.
 
+    `count` is how often it has failed for this reason, since `first_ms`.
+    """
+
+    merges: ClassVar[bool] = True
     node: str = ""
+    times: int = 1
+    count: int = 1
+    first_ms: int | None = None
 
 
 class Finish(Decision, frozen=True, tag="Finish"):

@@ -19,7 +19,8 @@ IN_COHORT_RECLAMATION = "InCohortReclamation"
 IN_COHORT_FAIR_SHARING = "InCohortFairSharing"
 IN_COHORT_RECLAIM_WHILE_BORROWING = "InCohortReclaimWhileBorrowing"
 
-#: Why a preemption happens, as the victim's message says it. Source: KUEUE.md 10.3.
+#: Why a preemption happens, as the victim's message says it.
+#: Source: docs/semantics/kueue-lifecycle.md#preemption-message.
 WHY = {
     IN_CLUSTER_QUEUE: "prioritization in the ClusterQueue",
     IN_COHORT_RECLAMATION: "reclamation within the cohort",
@@ -27,7 +28,8 @@ WHY = {
     IN_COHORT_RECLAIM_WHILE_BORROWING: "reclamation within the cohort while borrowing",
 }
 
-# Why a workload has no quota (QuotaReserved=False). Source: KUEUE.md 10.2, 10.4.
+# Why a workload has no quota (QuotaReserved=False).
+# Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.
 WAITING_FOR_QUOTA = "WaitingForQuota"
 EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
 NO_MATCHING_FLAVOR = "NoMatchingFlavor"
@@ -65,7 +67,7 @@ def reserved_in(queue: str) -> str:
 def preempted_for(uid: str, job_uid: str, reason: str, ours: str, theirs: str) -> str:
     """Return the sentence of a victim; paths lead from the root to the queues.
 
-    Source: KUEUE.md 10.3.
+    Source: docs/semantics/kueue-lifecycle.md#preemption-message.
     """
     return (
         f"Preempted to accommodate a workload (UID: {uid}, JobUID: "
@@ -74,7 +76,7 @@ def preempted_for(uid: str, job_uid: str, reason: str, ours: str, theirs: str) -
     )
 
 
-# Why a workload is evicted. Source: KUEUE.md 11.2.
+# Why a workload is evicted. Source: docs/semantics/kueue-lifecycle.md#eviction-reasons.
 PODS_READY_TIMEOUT = "PodsReadyTimeout"
 ADMISSION_CHECK = "AdmissionCheck"
 CLUSTER_QUEUE_STOPPED = "ClusterQueueStopped"
@@ -82,7 +84,8 @@ LOCAL_QUEUE_STOPPED = "LocalQueueStopped"
 NODE_FAILURES = "NodeFailures"
 DEACTIVATED_DUE_TO = "DeactivatedDueTo"
 
-#: Evicted for these, a workload goes straight back to its queue. Source: KUEUE.md 11.1.
+#: Evicted for these, a workload goes straight back to its queue.
+#: Source: docs/semantics/kueue-lifecycle.md#two-steps-of-an-eviction.
 REQUEUED_AT_ONCE = (PREEMPTED, NODE_FAILURES)
 
 ADMITTED_SENTENCE = "The workload is admitted"
@@ -92,7 +95,8 @@ DEACTIVATED_SENTENCE = "The workload is deactivated"
 QUEUE_STOPPED_SENTENCE = "The ClusterQueue is stopped"
 LOCAL_STOPPED_SENTENCE = "The LocalQueue is stopped"
 
-# Why a workload may be tried again (Requeued=True). Source: KUEUE.md 11.
+# Why a workload may be tried again (Requeued=True).
+# Source: docs/semantics/kueue-lifecycle.md#eviction.
 CLUSTER_QUEUE_RESTARTED = "ClusterQueueRestarted"
 LOCAL_QUEUE_RESTARTED = "LocalQueueRestarted"
 BACKOFF_FINISHED = "BackoffFinished"
@@ -104,7 +108,8 @@ RESUMED = {
     REACTIVATED: "The workload was reactivated",
 }
 
-# Why a workload is about to be deactivated. Source: KUEUE.md 11.4, 11.6.
+# Why a workload is about to be deactivated.
+# Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
 REQUEUING_LIMIT_EXCEEDED = "RequeuingLimitExceeded"
 MAXIMUM_EXECUTION_TIME_EXCEEDED = "MaximumExecutionTimeExceeded"
 DEACTIVATING = {
@@ -112,7 +117,7 @@ DEACTIVATING = {
     MAXIMUM_EXECUTION_TIME_EXCEEDED: "exceeding the maximum execution time",
 }
 
-# PodsReady. Source: KUEUE.md 11.4.
+# PodsReady. Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
 WAIT_FOR_START = "WaitForStart"
 WAIT_FOR_RECOVERY = "WaitForRecovery"
 STARTED = "Started"

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from scheduler.decisions import Decision
+import msgspec
+
+from scheduler.decisions import Decision, Fail
 from scheduler.records.objects import Key, Object
 
 US_PER_MS = 1000
@@ -27,9 +29,20 @@ class Journal:
     removed: dict[Key, None] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     heard: int = 0  # how many of `decisions` were carried out
+    _latest: dict[tuple[Any, ...], int] = field(default_factory=dict)
 
     def emit(self, decision: Decision) -> None:
-        """Append one decision."""
+        """Append one decision; one that repeats at an instant is counted instead."""
+        if decision.merges and not _is_final(decision):
+            identity = _identity(decision)
+            at = self._latest.get(identity, len(self.decisions))
+            if at < len(self.decisions):
+                before = self.decisions[at]
+                if before.at_ms == decision.at_ms and _identity(before) == identity:
+                    times = _times(before) + _times(decision)
+                    self.decisions[at] = msgspec.structs.replace(decision, times=times)
+                    return
+            self._latest[identity] = len(self.decisions)
         self.decisions.append(decision)
 
     def touch(self, key: Key) -> None:
@@ -40,6 +53,7 @@ class Journal:
     def take_decisions(self) -> list[Decision]:
         """Return the decisions since the last call and start anew."""
         taken, self.decisions, self.heard = self.decisions, [], 0
+        self._latest.clear()
         return taken
 
     def complain(self, problem: str) -> None:
@@ -52,6 +66,21 @@ class Journal:
         self.touched.pop(key, None)
         self.stale.pop(key, None)
         self.removed[key] = None
+
+
+def _identity(decision: Decision) -> tuple[Any, ...]:
+    """Return what makes two decisions of one instant the same."""
+    node = getattr(decision, "node", "")
+    return type(decision), decision.subject, node, decision.reason, decision.message
+
+
+def _is_final(decision: Decision) -> bool:
+    """Return whether it is the failure of a pod on its node, which ends the pod."""
+    return isinstance(decision, Fail) and bool(decision.node)
+
+
+def _times(decision: Decision) -> int:
+    return int(getattr(decision, "times", 1))
 
 
 @dataclass(slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from scheduler.decisions import Admit, Decision, Evict, Preempt, Wait
-from scheduler.kueue.queries import numbers
+from scheduler.kueue.queries import pending_counts
 from scheduler.records.objects import Key
 from scheduler.world import World
 
@@ -79,7 +79,7 @@ def decide_quota(world: World) -> bool:
     Quiet: no head is left, or two cycles in a row decided and moved nothing.
     Workloads that take quota from each other in turn never are; time goes on
     when the same ones have held it MOST_RETURNS times. Returns False then.
-    Source: KUEUE.md 12.3.
+    Source: docs/semantics/kueue-lifecycle.md#one-instant.
     """
     if world.kueue is None:
         return True
@@ -90,11 +90,11 @@ def decide_quota(world: World) -> bool:
     quiet, held = 0, dict[Key, bool]()
     seen = Counter[frozenset[tuple[Key, bool]]]()
     for _ in range(MOST_ATTEMPTS):
-        before, read = numbers(world.kueue), len(world.context.journal.decisions)
+        before, read = pending_counts(world.kueue), len(world.context.journal.decisions)
         if not world.kueue.cycle():
             return True
         run_controllers(world)
-        moved = _decided(world, read) or numbers(world.kueue) != before
+        moved = _decided(world, read) or pending_counts(world.kueue) != before
         quiet = 0 if moved else quiet + 1
         if quiet == QUIET_CYCLES:
             return True
@@ -118,12 +118,12 @@ def cycle_at_pace(world: World, kueue: KueueStage) -> None:
     now, pace = world.context.now_ms, kueue.pace
     if not pace.ready(now):
         return
-    before, read = numbers(kueue), len(world.context.journal.decisions)
+    before, read = pending_counts(kueue), len(world.context.journal.decisions)
     if not kueue.cycle():
         return
     fresh = world.context.journal.decisions[read:]
     admitted = any(isinstance(decision, Admit) for decision in fresh)
-    moved = _decided(world, read) or numbers(kueue) != before
+    moved = _decided(world, read) or pending_counts(kueue) != before
     pace.ran(now, kueue.cluster.cycle, admitted=admitted, moved=moved)
     run_controllers(world)
 
@@ -132,7 +132,8 @@ def run_controllers(world: World) -> None:
     """Start what was admitted and stop what was evicted, until all is told.
 
     A job that is stopped has no pods any more; where stopping takes time, the
-    lifetime reports the end of it. Source: KUEUE.md 11.1, 12.2.
+    lifetime reports the end of it.
+    Source: docs/semantics/kueue-lifecycle.md#two-steps-of-an-eviction.
     """
     kueue = world.kueue
     if kueue is None:

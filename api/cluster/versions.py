@@ -1,6 +1,6 @@
 """The served version back to an older one, for clients that speak that one.
 
-Source: KUEUE.md 15.1 (Kueue API, v1beta1 conversion).
+Source: docs/semantics/kueue-lifecycle.md#api-v1beta1.
 """
 
 from __future__ import annotations

@@ -107,4 +107,6 @@ def _line(world: Any, queue: Any) -> list[dict[str, Any]]:
 def _in_order(queue: Any) -> list[Any]:
     """Return the line in queue order, the sticky head first."""
     line = queue.line
-    return sorted(line.works(), key=lambda work: (line.sticky is not work, work.order))
+    return sorted(
+        line.workloads(), key=lambda work: (line.preemptor is not work, work.order)
+    )

@@ -45,22 +45,24 @@ def _read(counts: PodCounts, sandbox: Sandbox, page: Page) -> None:
             subject__startswith="Pod/",
         )
         .order_by("revision", "seq")
-        .values_list("type", "subject", "by", "t_ms")
+        .values_list("type", "subject", "by", "t_ms", "data")
     )
-    for type_, subject, by, t_ms in events.iterator():
+    for type_, subject, by, t_ms, data in events.iterator():
         counts.events += 1
-        _count(counts, type_, subject, by, t_ms)
+        _count(counts, type_, subject, by, t_ms, int((data or {}).get("times", 1)))
     counts.revision = sandbox.revision
 
 
-def _count(counts: PodCounts, type_: str, subject: str, by: str, t_ms: int) -> None:
+def _count(
+    counts: PodCounts, type_: str, subject: str, by: str, t_ms: int, times: int
+) -> None:
     queue, scheduler = counts.place_of.get(subject, ("", ""))
     match type_:
         case "Arrive":
             counts.arrived[subject] = t_ms
         case "Fail":
-            counts.tried[subject] += 1
-            counts.unschedulable[scheduler] += 1
+            counts.tried[subject] += times
+            counts.unschedulable[scheduler] += times
         case "Bind":
             attempts = counts.tried.pop(subject, 0) + 1
             counts.attempts.append(attempts)

@@ -7,13 +7,13 @@ import { mount } from "svelte";
 
 import { startAddress } from "@/lib/address.svelte";
 import { startTheme } from "@/lib/theme.svelte";
-import { preferredLanguage, speak } from "@/lib/words.svelte";
+import { startLanguage } from "@/lib/words.svelte";
 import App from "@/views/App.svelte";
 
 const target = document.getElementById("page");
 if (target !== null) {
   startTheme();
   startAddress();
-  await speak(preferredLanguage());
+  await startLanguage();
   mount(App, { target });
 }

@@ -6,7 +6,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from scheduler.kube.extender.extenders import Extender, ExtenderError
+from scheduler.kube.extender.ports import ExtenderError
+from scheduler.kube.extender.webhook import Extender
 
 T = TypeVar("T")
 

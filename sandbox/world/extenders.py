@@ -21,11 +21,8 @@ from sandbox.world.webhooks import (
     HttpPort,
     NotAllowedError,
 )
-from scheduler.kube.extender.extenders import (
-    Extender,
-    ExtenderError,
-    Port,
-)
+from scheduler.kube.extender.ports import ExtenderError, Port
+from scheduler.kube.extender.webhook import Extender
 from scheduler.world import World
 
 _encode = msgspec.json.Encoder(order="sorted").encode

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from sandbox.world.extenders import ExtenderAnswer, answering
-from scheduler.kube.extender.extenders import Port
+from scheduler.kube.extender.ports import Port
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import read_policy
 from scheduler.tick import react, run_tick, settle

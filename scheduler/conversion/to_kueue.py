@@ -17,11 +17,9 @@ from scheduler.yunikorn.objects import properties
 from scheduler.yunikorn.objects.laws import Laws
 from scheduler.yunikorn.objects.listener import NullListener
 from scheduler.yunikorn.objects.partition import Partition
-from scheduler.yunikorn.placement.manager import (
-    DEFAULT,
-    Submission,
-    place,
-)
+from scheduler.yunikorn.placement import access
+from scheduler.yunikorn.placement.manager import DEFAULT, place
+from scheduler.yunikorn.placement.rules import Submission
 from scheduler.yunikorn.shim import pods
 
 GROUP = "kueue.x-k8s.io/v1beta2"
@@ -76,7 +74,7 @@ class _Writer:
         self.types = self._types(spec.root, objects)
         self.names = _names(spec.root)
         self.doors: set[tuple[str, str]] = set()
-        self.tree = Partition(spec, laws, NullListener())
+        self.tree = Partition(access.opened(spec), laws, NullListener())
 
     def _types(self, root: QueueSpec, objects: list[Object]) -> list[str]:
         """Return every resource that a quota or a pod names, cpu and memory first."""

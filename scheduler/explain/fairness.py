@@ -16,21 +16,25 @@ from scheduler.explain.shapes import (
     NextVictim,
 )
 from scheduler.explain.workloads import victim
-from scheduler.kueue.cache.candidates import ANY, Rank
-from scheduler.kueue.preemption.ordering import Pile, Tournament
+from scheduler.kueue.cache.candidates import ANY
+from scheduler.kueue.preemption.ordering import (
+    TargetClusterQueue,
+    TargetClusterQueueOrdering,
+)
 from scheduler.kueue.scheduler.cycle import Cycle
-from scheduler.kueue.scheduler.entries import Entry, Fate
+from scheduler.kueue.scheduler.entries import Entry, EntryStatus
 from scheduler.kueue.stage import KueueStage
 from scheduler.kueue.trace import share_of
-from scheduler.kueue.tree.quota import charge_all, release_all
-from scheduler.kueue.tree.shares import measure, share
+from scheduler.kueue.tree.protocols import Rank
+from scheduler.kueue.tree.quota import add_usages, remove_usages
+from scheduler.kueue.tree.shares import dominant_resource_share, share_of_node
 from scheduler.kueue.tree.tree import (
-    Cell,
+    ClusterQueue,
     Cohort,
-    Node,
-    Queue,
+    QuotaNode,
+    ResourceNode,
 )
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.world import World
 
 #: A fraction names at most this many of the workloads that it sums.
@@ -50,8 +54,8 @@ def fairness(world: World) -> Fairness:
     return Fairness(
         at_ms=world.context.now_ms,
         tick=world.tick,
-        fair_sharing=stage.preempting.fair,
-        strategies=list(stage.settings.strategies) if stage.preempting.fair else [],
+        fair_sharing=stage.preemption.fair,
+        strategies=list(stage.settings.strategies) if stage.preemption.fair else [],
         formulas=[_formula(node) for node in forest.nodes() if node.parent],
         flows=flows(forest),
         next_victims=list(_next_victims(stage)),
@@ -62,9 +66,12 @@ def fairness(world: World) -> Fairness:
 # ---- the formula ----
 
 
-def _formula(node: Node) -> Formula:
-    value, borrowing = measure(node)
-    fractions = [_fraction(node, lendable, cells) for lendable, cells in node.measures]
+def _formula(node: QuotaNode) -> Formula:
+    value, borrowing = dominant_resource_share(node)
+    fractions = [
+        _fraction(node, lendable, cells)
+        for lendable, cells in node.lendable_by_resource
+    ]
     most = max((f.ratio for f in fractions), default=0.0)
     for fraction in fractions:
         fraction.winning = fraction.ratio == most and most > 0
@@ -80,8 +87,10 @@ def _formula(node: Node) -> Formula:
     )
 
 
-def _fraction(node: Node, lendable: float, cells: tuple[Cell, ...]) -> Fraction:
-    borrowed = sum(max(0, cell.usage - cell.subtree) for cell in cells)
+def _fraction(
+    node: QuotaNode, lendable: float, cells: tuple[ResourceNode, ...]
+) -> Fraction:
+    borrowed = sum(max(0, cell.usage - cell.subtree_quota) for cell in cells)
     ratio = float(borrowed) * 1000.0 / lendable if borrowed and lendable > 0 else 0.0
     return Fraction(
         resource=cells[0].flavor_resource[1],
@@ -93,14 +102,14 @@ def _fraction(node: Node, lendable: float, cells: tuple[Cell, ...]) -> Fraction:
     )
 
 
-def _holders(node: Node, cells: tuple[Cell, ...]) -> list[str]:
+def _holders(node: QuotaNode, cells: tuple[ResourceNode, ...]) -> list[str]:
     """Return the workloads that a fraction sums, largest first."""
-    if not isinstance(node, Queue):
+    if not isinstance(node, ClusterQueue):
         return []
     wanted = set(cells)
     sums = (
-        (-sum(amount for cell, amount in work.held if cell in wanted), str(work.key))
-        for work in node.shelf.works
+        (-sum(amount for cell, amount in work.usage if cell in wanted), str(work.key))
+        for work in node.admitted.workloads
     )
     largest = heapq.nsmallest(MOST_WORKLOADS, (pair for pair in sums if pair[0]))
     return [key for _, key in largest]
@@ -117,31 +126,35 @@ def _heads(stage: KueueStage) -> list[Head]:
         if queue.active and (work := _first(queue)) is not None
     ]
     for entry in entries:
-        entry.work.attempt = None
-        if entry.work.line is not None:
-            entry.work.line.forget(entry.work)
+        entry.work.last_assignment = None
+        if entry.work.pending_queue is not None:
+            entry.work.pending_queue.remove(entry.work)
     cycle = Cycle(
-        stage.cluster, stage.preempting, gated=stage.gated, blocked=stage.blocked
+        stage.cluster, stage.preemption, gated=stage.gated, blocked=stage.blocked
     )
     decided = cycle.run(entries)
     for entry in reversed(decided):  # back to the state that all were nominated on
-        if entry.fate is Fate.ADMITTED and entry.assignment is not None:
-            release_all(reversed(entry.assignment.usage.items()))
+        if entry.status is EntryStatus.ADMITTED and entry.assignment is not None:
+            remove_usages(reversed(entry.assignment.usage.items()))
     return [_head(number, entry) for number, entry in enumerate(decided, start=1)]
 
 
-def _first(queue: Queue) -> Work | None:
-    head = queue.line.head()
+def _first(queue: ClusterQueue) -> WorkloadInfo | None:
+    head: WorkloadInfo | None = queue.pending.head()
     if head is not None:
         return head
-    return min(queue.line.works(), key=lambda work: work.order, default=None)
+    return min(
+        queue.pending.workloads(), key=lambda work: work.queue_order, default=None
+    )
 
 
 def _head(order: int, entry: Entry) -> Head:
     usage = _usage(entry)
-    charge_all(usage)
-    after = share_of(share(entry.queue)) if entry.queue.parent is not None else None
-    release_all(reversed(usage))
+    add_usages(usage)
+    after = (
+        share_of(share_of_node(entry.queue)) if entry.queue.parent is not None else None
+    )
+    remove_usages(reversed(usage))
     return Head(
         order=order,
         workload=str(entry.work.key),
@@ -149,22 +162,22 @@ def _head(order: int, entry: Entry) -> Head:
         requests=_requests(entry),
         share_after=after if usage else None,
         borrow=entry.borrow,
-        status=entry.fate.value,
+        status=entry.status.value,
         reason=entry.reason,
         message=entry.message,
         targets=[victim(target.work, target.reason) for target in entry.targets],
     )
 
 
-def _usage(entry: Entry) -> tuple[tuple[Cell, int], ...]:
+def _usage(entry: Entry) -> tuple[tuple[ResourceNode, int], ...]:
     """Return what it would use: as assigned, else in the first flavor of each group."""
     if entry.assignment is not None and entry.assignment.usage:
         return tuple(entry.assignment.usage.items())
-    queue, usage = entry.queue, dict[Cell, int]()
-    for _, _, total in entry.work.scaled(None):
+    queue, usage = entry.queue, dict[ResourceNode, int]()
+    for _, _, total in entry.work.scaled_pod_sets(None):
         for resource, amount in total.items():
-            if resource in queue.cover:
-                group = queue.spec.groups[queue.cover[resource]]
+            if resource in queue.group_of:
+                group = queue.spec.groups[queue.group_of[resource]]
                 cell = queue.cells[group.flavors[0], resource]
                 usage[cell] = usage.get(cell, 0) + amount
     return tuple(usage.items())
@@ -210,8 +223,8 @@ def _next_victim(
     asker = next((queue for queue in queues if queue not in piles), None)
     if not piles or asker is None:
         return None
-    if stage.preempting.fair:
-        queue = Tournament(asker, piles).next()
+    if stage.preemption.fair:
+        queue = TargetClusterQueueOrdering(asker, piles).next()
     else:
         queue = min(piles, key=lambda q: piles[q].first or (True, q))
     if queue is None:
@@ -219,7 +232,7 @@ def _next_victim(
     work = piles[queue].pop()[4]
     reserved = work.conditions.get("QuotaReserved")
     since = reserved.since_us if reserved is not None else None
-    held = sum(n for cell, n in work.held if cell.flavor_resource == place)
+    held = sum(n for cell, n in work.usage if cell.flavor_resource == place)
     return NextVictim(
         tree=root.name,
         flavor=place[0],
@@ -229,21 +242,23 @@ def _next_victim(
         priority=work.priority,
         amount=str(held),
         reserved_ms=None if since is None else stage.context.ms(since),
-        share=share_of(share(queue)),
+        share=share_of(share_of_node(queue)),
     )
 
 
-def _borrows(queue: Queue, place: tuple[str, str]) -> bool:
+def _borrows(queue: ClusterQueue, place: tuple[str, str]) -> bool:
     cell = queue.cells.get(place)
     return queue.active and cell is not None and cell.usage > cell.nominal
 
 
-def _pile(queue: Queue, place: tuple[str, str]) -> Pile:
+def _pile(queue: ClusterQueue, place: tuple[str, str]) -> TargetClusterQueue:
     def ranks() -> Iterator[tuple[bool, Rank]]:
-        anybody = next(iter(queue.shelf.works))
+        anybody = next(iter(queue.admitted.workloads))
         for evicted in (True, False):
-            runs = queue.shelf.runs({place}, ANY, anybody, evicted=evicted)
+            runs = queue.admitted.candidate_ranges(
+                {place}, ANY, anybody, evicted=evicted
+            )
             for rank in heapq.merge(*runs):
                 yield not evicted, rank
 
-    return Pile(ranks())
+    return TargetClusterQueue(ranks())

@@ -8,13 +8,13 @@ from scheduler.amounts import UNLIMITED
 from scheduler.explain.shapes import Flow, NodeName
 from scheduler.kueue.tree.forest import Forest
 from scheduler.kueue.tree.tree import (
-    Cell,
     Cohort,
-    Node,
+    QuotaNode,
+    ResourceNode,
 )
 
 #: A node and an amount: what it borrows, or has to spare.
-Part = tuple[Node, int]
+Part = tuple[QuotaNode, int]
 
 
 def flows(forest: Forest) -> list[Flow]:
@@ -33,7 +33,9 @@ def flows(forest: Forest) -> list[Flow]:
     ]
 
 
-def _of_cell(cohort: Cohort, cell: Cell, place: tuple[str, str]) -> Iterator[Flow]:
+def _of_cell(
+    cohort: Cohort, cell: ResourceNode, place: tuple[str, str]
+) -> Iterator[Flow]:
     borrowers = list(_borrowers(cohort, place))
     if not borrowers:
         return
@@ -57,20 +59,24 @@ def _of_cell(cohort: Cohort, cell: Cell, place: tuple[str, str]) -> Iterator[Flo
 def _borrowers(cohort: Cohort, place: tuple[str, str]) -> Iterator[Part]:
     for child in cohort.children():
         cell = child.cells.get(place)
-        if cell is not None and cell.usage > cell.subtree:
-            yield child, cell.usage - cell.subtree
+        if cell is not None and cell.usage > cell.subtree_quota:
+            yield child, cell.usage - cell.subtree_quota
 
 
-def _lenders(cohort: Cohort, cell: Cell, place: tuple[str, str]) -> Iterator[Part]:
+def _lenders(
+    cohort: Cohort, cell: ResourceNode, place: tuple[str, str]
+) -> Iterator[Part]:
     """Yield what each may give: the parent first, then the cohort, then children."""
-    if cohort.parent is not None and cell.usage > cell.subtree:
-        yield cohort.parent, cell.usage - cell.subtree
+    if cohort.parent is not None and cell.usage > cell.subtree_quota:
+        yield cohort.parent, cell.usage - cell.subtree_quota
     if cell.nominal > 0:
         yield cohort, min(cell.nominal, UNLIMITED)
     for child in cohort.children():
         below = child.cells.get(place)
         if below is not None:
-            spare = (below.subtree - below.local) - max(0, below.usage - below.local)
+            spare = (below.subtree_quota - below.local_quota) - max(
+                0, below.usage - below.local_quota
+            )
             if spare > 0:
                 yield child, spare
 
@@ -89,5 +95,5 @@ def _spread(total: int, parts: list[Part]) -> list[Part]:
     return spread
 
 
-def _name(node: Node) -> NodeName:
+def _name(node: QuotaNode) -> NodeName:
     return NodeName(kind=node.kind, name=node.name)

@@ -66,7 +66,7 @@ def _to_queue(world: World, key: Key, target: Key) -> Change:
         raise SchedulerError(
             f"namespace {key.namespace} does not match the selector of {queue.name}"
         )
-    work = cluster.works.get(key)
+    work = cluster.workloads.get(key)
     if work is not None and work.finished:
         raise SchedulerError(f"{key.path} is finished")
     return move_workload(world, key, door)
@@ -115,7 +115,7 @@ def what_if(
 
 
 def _for_workload(world: World, change: Change, key: Key, horizon_ms: int) -> Preview:
-    live = kueue_of(world).cluster.works.get(key)
+    live = kueue_of(world).cluster.workloads.get(key)
     trial = attempt(world, key, change, horizon_ms=horizon_ms)
     stage = kueue_of(trial.world)
     preview = Preview(
@@ -127,9 +127,13 @@ def _for_workload(world: World, change: Change, key: Key, horizon_ms: int) -> Pr
         cells=[],
         outcome=outcome_of(trial),
     )
-    work = stage.cluster.works.get(key)
+    work = stage.cluster.workloads.get(key)
     if work is not None:
-        queue = work.queue if work.queue is not None else stage.cluster.queue_of(work)
+        queue = (
+            work.cluster_queue
+            if work.cluster_queue is not None
+            else stage.cluster.cluster_queue_of(work)
+        )
         if queue is not None:
             preview.queue, preview.cells = queue.name, Offers(work, queue).rows
     preview.sentences = _sentences(preview)

@@ -10,8 +10,8 @@ import msgspec
 from scheduler.explain.shapes import FlavorRow
 from scheduler.kueue.flavorassigner.modes import Mode
 from scheduler.kueue.trace import arithmetic
-from scheduler.kueue.tree.tree import Queue
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.records.workload import PodSetAssignment
 
 PODS = "pods"
@@ -33,7 +33,7 @@ class Offers:
     asked for all pods.
     """
 
-    def __init__(self, work: Work, queue: Queue) -> None:
+    def __init__(self, work: WorkloadInfo, queue: ClusterQueue) -> None:
         held = work.admission.pod_sets if work.admission and work.reserved else ()
         made = _held(held, queue) if held else _asked(work, queue)
         self.by_place = {(r.pod_set, r.flavor, r.resource): r for r in made}
@@ -100,11 +100,11 @@ def told_offers(steps: Iterable[Mapping[str, Any]]) -> list[FlavorRow]:
     return list(rows.values())
 
 
-def _asked(work: Work, queue: Queue) -> Iterator[FlavorRow]:
-    for part, count, total in work.scaled(None):
-        asked = {**total, PODS: count} if PODS in queue.cover else total
+def _asked(work: WorkloadInfo, queue: ClusterQueue) -> Iterator[FlavorRow]:
+    for part, count, total in work.scaled_pod_sets(None):
+        asked = {**total, PODS: count} if PODS in queue.group_of else total
         for resource, amount in asked.items():
-            if resource in queue.cover:
+            if resource in queue.group_of:
                 yield from _group(part.name, resource, amount, queue)
             elif amount:
                 yield FlavorRow(
@@ -118,13 +118,15 @@ def _asked(work: Work, queue: Queue) -> Iterator[FlavorRow]:
 
 
 def _group(
-    pod_set: str, resource: str, amount: int, queue: Queue
+    pod_set: str, resource: str, amount: int, queue: ClusterQueue
 ) -> Iterator[FlavorRow]:
-    for flavor in queue.spec.groups[queue.cover[resource]].flavors:
+    for flavor in queue.spec.groups[queue.group_of[resource]].flavors:
         yield _row(pod_set, queue, (flavor, resource), amount, verdict="notTried")
 
 
-def _held(parts: Iterable[PodSetAssignment], queue: Queue) -> Iterator[FlavorRow]:
+def _held(
+    parts: Iterable[PodSetAssignment], queue: ClusterQueue
+) -> Iterator[FlavorRow]:
     for part in parts:
         for resource, flavor in part.flavors.items():
             row = _row(
@@ -139,7 +141,12 @@ def _held(parts: Iterable[PodSetAssignment], queue: Queue) -> Iterator[FlavorRow
 
 
 def _row(
-    pod_set: str, queue: Queue, place: tuple[str, str], amount: int, *, verdict: str
+    pod_set: str,
+    queue: ClusterQueue,
+    place: tuple[str, str],
+    amount: int,
+    *,
+    verdict: str,
 ) -> FlavorRow:
     numbers = arithmetic(queue.cell(place), amount)
     given = {"podSet": pod_set, "requested": str(amount), "reason": ""}

@@ -13,8 +13,8 @@ from scheduler.explain.workloads import victim as describe
 from scheduler.explain.workloads import waiting_of
 from scheduler.kueue.stage import KueueStage
 from scheduler.kueue.trace import share_of
-from scheduler.kueue.tree.shares import share
-from scheduler.kueue.tree.tree import Node
+from scheduler.kueue.tree.shares import share_of_node
+from scheduler.kueue.tree.tree import QuotaNode
 from scheduler.reasons import ADMITTED, QUOTA_RESERVED
 from scheduler.records.objects import Key
 from scheduler.simulation import simulate
@@ -117,8 +117,8 @@ def _admitted_as(key: Key, decisions: list[Decision]) -> Victim | None:
 
 def victim_of(origin: World, decision: Preempt, decisions: list[Decision]) -> Victim:
     """Return who was preempted, with what it held in `origin` or got on the way."""
-    work = kueue_of(origin).cluster.works.get(decision.subject)
-    known = describe(work, "") if work is not None and work.held else None
+    work = kueue_of(origin).cluster.workloads.get(decision.subject)
+    known = describe(work, "") if work is not None and work.usage else None
     if known is None:
         known = _admitted_as(decision.subject, decisions)
     return Victim(
@@ -170,7 +170,7 @@ def _lost(world: World, key: Key) -> int:
 def all_shares(stage: KueueStage) -> Shares:
     """Return the weighted share of every node that has a parent."""
     return {
-        (node.kind, node.name): share_of(share(node))
+        (node.kind, node.name): share_of(share_of_node(node))
         for node in stage.cluster.forest.nodes()
         if node.parent is not None
     }
@@ -180,7 +180,7 @@ def outcome_of(trial: Trial) -> Outcome:
     """Return what a trial came to, as told to people."""
     world, key = trial.world, trial.key
     stage = kueue_of(world)
-    work = stage.cluster.works.get(key)
+    work = stage.cluster.workloads.get(key)
     name = ADMITTED if trial.admitted_ms is not None else QUOTA_RESERVED
     condition = work.conditions.get(name) if work is not None else None
     waiting = waiting_of(stage, work) if work is not None else None
@@ -213,7 +213,7 @@ def _outcome(trial: Trial) -> str:
         return "admitted"
     if trial.given_up:
         return "unknown"
-    work = kueue_of(trial.world).cluster.works.get(trial.key)
+    work = kueue_of(trial.world).cluster.workloads.get(trial.key)
     if work is None:
         return "gone"
     if work.finished:
@@ -232,10 +232,14 @@ def tick_of(trial: Trial) -> int | None:
 
 def _changes(trial: Trial, stage: KueueStage) -> list[ShareChange]:
     """Return the shares of the workload's tree, and any other that moved."""
-    work = stage.cluster.works.get(trial.key)
+    work = stage.cluster.workloads.get(trial.key)
     queue = None
     if work is not None:
-        queue = work.queue if work.queue is not None else stage.cluster.queue_of(work)
+        queue = (
+            work.cluster_queue
+            if work.cluster_queue is not None
+            else stage.cluster.cluster_queue_of(work)
+        )
     near = _tree(queue) if queue is not None else set()
     return [
         ShareChange(
@@ -246,8 +250,8 @@ def _changes(trial: Trial, stage: KueueStage) -> list[ShareChange]:
     ]
 
 
-def _tree(node: Node) -> set[tuple[str, str]]:
-    waiting: list[Node] = [node.root]
+def _tree(node: QuotaNode) -> set[tuple[str, str]]:
+    waiting: list[QuotaNode] = [node.root]
     names = set()
     while waiting:
         at = waiting.pop()

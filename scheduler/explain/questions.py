@@ -21,9 +21,9 @@ from scheduler.explain.changes import (
 from scheduler.explain.fork import kueue_of
 from scheduler.explain.shapes import Amount, Change, Explanation, FlavorRow
 from scheduler.explain.wording import several
-from scheduler.kueue.tree.quota import available
-from scheduler.kueue.tree.tree import Cohort, Queue
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.tree.quota import available_non_negative
+from scheduler.kueue.tree.tree import ClusterQueue, Cohort
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.records.objects import Key
 from scheduler.world import World
 
@@ -65,10 +65,10 @@ def questions(world: World, key: Key, answer: Explanation) -> list[Question]:
     `answer` is its explanation. A workload that holds quota, or is over, gets
     no question.
     """
-    work = kueue_of(world).cluster.works.get(key)
+    work = kueue_of(world).cluster.workloads.get(key)
     if work is None or work.reserved or work.finished:
         return []
-    queue = kueue_of(world).cluster.queue_of(work)
+    queue = kueue_of(world).cluster.cluster_queue_of(work)
     wait = Question(
         id="wait", kind="wait", now="", rungs=[Rung(subject="time passes", change=None)]
     )
@@ -94,7 +94,7 @@ def _one(kind: str, now: str, subject: str, change: Change, value: str) -> Quest
 # ---- what is stopped ----
 
 
-def _stops(world: World, work: Work, queue: Queue) -> Iterator[Question]:
+def _stops(world: World, work: WorkloadInfo, queue: ClusterQueue) -> Iterator[Question]:
     if not work.active:
         change = Change(edits=[edit(work.key, active=True)])
         yield _one("active", "false", "it is active", change, "true")
@@ -104,7 +104,7 @@ def _stops(world: World, work: Work, queue: Queue) -> Iterator[Question]:
         change = Change(edits=[edit(key, stopPolicy="None")])
         subject = f"stopPolicy of {queue.name} is None"
         yield _one("stopPolicy", stop, subject, change, queue.name)
-    door = Key("LocalQueue", work.namespace, work.local_queue)
+    door = Key("LocalQueue", work.namespace, work.local_queue_name)
     known = world.objects.get(door)
     stop = (known.spec.get("stopPolicy") or "None") if known is not None else "None"
     if stop != "None":
@@ -134,7 +134,9 @@ def _missing(rows: list[FlavorRow]) -> Added:
     return short
 
 
-def _quota(world: World, queue: Queue, answer: Explanation) -> Iterator[Question]:
+def _quota(
+    world: World, queue: ClusterQueue, answer: Explanation
+) -> Iterator[Question]:
     key = Key(queue.kind, "", queue.name)
     for flavor, rows in _short_of(answer).items():
         short = _missing(rows)
@@ -159,7 +161,7 @@ def _quota(world: World, queue: Queue, answer: Explanation) -> Iterator[Question
         )
 
 
-def _nominal(queue: Queue, place: tuple[str, str]) -> int:
+def _nominal(queue: ClusterQueue, place: tuple[str, str]) -> int:
     cell = queue.cells.get(place)
     return cell.nominal if cell is not None else 0
 
@@ -183,14 +185,16 @@ def _ladder(short: Added, rows: list[FlavorRow]) -> tuple[list[Added], int]:
     return ladder, count - 1
 
 
-def _limits(world: World, queue: Queue, answer: Explanation) -> Iterator[Question]:
+def _limits(
+    world: World, queue: ClusterQueue, answer: Explanation
+) -> Iterator[Question]:
     """Ask about borrowing limits of the ClusterQueue that a short row runs into."""
     key = Key(queue.kind, "", queue.name)
     for flavor, rows in _short_of(answer).items():
         limited = {
             place: amount
             for place, amount in _missing(rows).items()
-            if place in queue.cells and queue.cells[place].borrowing is not None
+            if place in queue.cells and queue.cells[place].borrowing_limit is not None
         }
         if not limited or queue.parent is None:
             continue
@@ -212,7 +216,7 @@ def _limits(world: World, queue: Queue, answer: Explanation) -> Iterator[Questio
             change=without_limit(world, key, set(limited)),
             value=flavor,
         )
-        now = {place: queue.cells[place].borrowing or 0 for place in limited}
+        now = {place: queue.cells[place].borrowing_limit or 0 for place in limited}
         yield Question(
             id=f"borrowingLimit/{flavor}",
             kind="borrowingLimit",
@@ -225,11 +229,15 @@ def _limits(world: World, queue: Queue, answer: Explanation) -> Iterator[Questio
 # ---- priority and weight ----
 
 
-def _priority(world: World, work: Work, queue: Queue) -> Iterator[Question]:
+def _priority(
+    world: World, work: WorkloadInfo, queue: ClusterQueue
+) -> Iterator[Question]:
     """Ask about the priorities that put it before somebody it is not before now."""
     tree = queue.root.subtree() if isinstance(queue.root, Cohort) else (queue,)
-    others = {other.priority for q in tree for other in q.shelf.works}
-    others |= {other.priority for other in queue.line.works() if other is not work}
+    others = {other.priority for q in tree for other in q.admitted.workloads}
+    others |= {
+        other.priority for other in queue.pending.workloads() if other is not work
+    }
     values = sorted(
         {
             value
@@ -254,9 +262,11 @@ def _priority(world: World, work: Work, queue: Queue) -> Iterator[Question]:
         )
 
 
-def _weight(world: World, queue: Queue, answer: Explanation) -> Iterator[Question]:
+def _weight(
+    world: World, queue: ClusterQueue, answer: Explanation
+) -> Iterator[Question]:
     """Ask about fair sharing weights, where they decide something."""
-    fair = kueue_of(world).preempting.fair
+    fair = kueue_of(world).preemption.fair
     if not fair or queue.parent is None or not _short_of(answer):
         return
     base = math.floor(queue.weight)
@@ -280,7 +290,9 @@ def _weight(world: World, queue: Queue, answer: Explanation) -> Iterator[Questio
 # ---- policies ----
 
 
-def _policies(world: World, queue: Queue, answer: Explanation) -> Iterator[Question]:
+def _policies(
+    world: World, queue: ClusterQueue, answer: Explanation
+) -> Iterator[Question]:
     spec = queue.spec
     key = Key(queue.kind, "", queue.name)
     short = bool(_short_of(answer))
@@ -295,7 +307,7 @@ def _policies(world: World, queue: Queue, answer: Explanation) -> Iterator[Quest
         yield policy("reclaimWithinCohort", spec.reclaim, "Any")
     if short and spec.within_queue == _NEVER:
         yield policy("withinClusterQueue", _NEVER, "LowerPriority")
-    fair = kueue_of(world).preempting.fair
+    fair = kueue_of(world).preemption.fair
     borrows = not fair and spec.reclaim != _NEVER and queue.parent is not None
     if short and borrows and spec.borrow_policy == _NEVER:
         value = "LowerPriority"
@@ -310,7 +322,9 @@ def _policies(world: World, queue: Queue, answer: Explanation) -> Iterator[Quest
 # ---- other queues ----
 
 
-def _moves(world: World, work: Work, queue: Queue | None) -> Iterator[Question]:
+def _moves(
+    world: World, work: WorkloadInfo, queue: ClusterQueue | None
+) -> Iterator[Question]:
     """Ask about other ClusterQueues that its namespace has a door to, roomiest first."""
     cluster = kueue_of(world).cluster
     others = [
@@ -335,25 +349,27 @@ def _moves(world: World, work: Work, queue: Queue | None) -> Iterator[Question]:
         door = door_to(world, work.namespace, Key("ClusterQueue", "", name))
         yield _one(
             "localQueue",
-            work.local_queue,
+            work.local_queue_name,
             f"it is in LocalQueue {door} (ClusterQueue {name})",
             move_workload(world, work.key, door),
             door,
         )
 
 
-def _free_for(work: Work, queue: Queue) -> float:
+def _free_for(work: WorkloadInfo, queue: ClusterQueue) -> float:
     """Return how many times the request is free, in the best flavors of a queue.
 
     Only the order of the questions depends on it.
     """
     times = []
-    for _, _, total in work.scaled(None):
+    for _, _, total in work.scaled_pod_sets(None):
         for resource, amount in total.items():
-            if amount and resource not in queue.cover:
+            if amount and resource not in queue.group_of:
                 return 0.0
             if amount:
-                group = queue.spec.groups[queue.cover[resource]]
+                group = queue.spec.groups[queue.group_of[resource]]
                 cells = (queue.cells[flavor, resource] for flavor in group.flavors)
-                times.append(max(available(cell) for cell in cells) / amount)
+                times.append(
+                    max(available_non_negative(cell) for cell in cells) / amount
+                )
     return min(times, default=0.0)

@@ -29,7 +29,7 @@ class Reader:
 
     def __init__(self, stage: KueueStage) -> None:
         self.law = stage.settings.preemption
-        self.rules = list(stage.settings.strategies) if stage.preempting.fair else []
+        self.rules = list(stage.settings.strategies) if stage.preemption.fair else []
         self.context = stage.context
 
     def searches(self, steps: Sequence[Values]) -> list[Search]:

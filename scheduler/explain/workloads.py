@@ -24,8 +24,8 @@ from scheduler.kueue.scheduler.cycle import Cycle
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.stage import KueueStage
 from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree.tree import Queue
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import ADMITTED, EVICTED, FINISHED, QUOTA_RESERVED
 from scheduler.records.objects import Key
 from scheduler.world import World
@@ -46,7 +46,7 @@ def explain(world: World, key: Key) -> Explanation:
         raise SchedulerError(f"expected a Workload, got {key}")
     obj = object_of(world, key)
     stage = fork_kueue(world)
-    work = stage.cluster.works.get(key)
+    work = stage.cluster.workloads.get(key)
     answer = _blank(world, key, obj.status)
     if work is not None:
         _fill(answer, stage, work)
@@ -86,7 +86,7 @@ def _blank(world: World, key: Key, status: Mapping[str, Any]) -> Explanation:
     )
 
 
-def _fill(answer: Explanation, stage: KueueStage, work: Work) -> None:
+def _fill(answer: Explanation, stage: KueueStage, work: WorkloadInfo) -> None:
     """Say where a workload that has not finished stands, and try it."""
     queue = _queue_of(stage, work)
     answer.state = state_of(work)
@@ -110,25 +110,29 @@ def _fill(answer: Explanation, stage: KueueStage, work: Work) -> None:
     answer.decisive = decisive(answer.searches, targets)
 
 
-def state_of(work: Work) -> str:
+def state_of(work: WorkloadInfo) -> str:
     """Return the state of a workload that has not finished; see Explanation."""
     if not work.active:
         return "inactive"
     if work.reserved:
-        held = "admitted" if work.holds(ADMITTED) else "reserved"
+        held = "admitted" if work.has_condition(ADMITTED) else "reserved"
         return "evicted" if work.evicted else held
     return "requeued" if work.evicted else "pending"
 
 
-def _queue_of(stage: KueueStage, work: Work) -> Queue | None:
-    return work.queue if work.queue is not None else stage.cluster.queue_of(work)
+def _queue_of(stage: KueueStage, work: WorkloadInfo) -> ClusterQueue | None:
+    return (
+        work.cluster_queue
+        if work.cluster_queue is not None
+        else stage.cluster.cluster_queue_of(work)
+    )
 
 
-def _chain(work: Work, queue: Queue | None) -> Iterator[NodeName]:
-    yield NodeName(kind="LocalQueue", name=work.local_queue)
+def _chain(work: WorkloadInfo, queue: ClusterQueue | None) -> Iterator[NodeName]:
+    yield NodeName(kind="LocalQueue", name=work.local_queue_name)
     if queue is not None:
         yield NodeName(kind=queue.kind, name=queue.name)
-        for cohort in queue.path:
+        for cohort in queue.ancestors:
             yield NodeName(kind=cohort.kind, name=cohort.name)
 
 
@@ -142,14 +146,14 @@ def _deciding(answer: Explanation) -> Condition | None:
     return by_type.get(wanted)
 
 
-def waiting_of(stage: KueueStage, work: Work) -> Waiting | None:
+def waiting_of(stage: KueueStage, work: WorkloadInfo) -> Waiting | None:
     """Return its place in line; None when it waits in none."""
-    line = work.line
-    queue = stage.cluster.queue_of(work)
+    line = work.pending_queue
+    queue = stage.cluster.cluster_queue_of(work)
     if line is None or queue is None:
         return None
-    sticky = line.sticky
-    members = sorted(line.works(), key=lambda w: (w is not sticky, w.order))
+    sticky = line.preemptor
+    members = sorted(line.workloads(), key=lambda w: (w is not sticky, w.queue_order))
     at = members.index(work)
     later = work.requeue_at_us
     return Waiting(
@@ -157,14 +161,14 @@ def waiting_of(stage: KueueStage, work: Work) -> Waiting | None:
         of=len(members),
         ahead=[str(other.key) for other in members[max(0, at - MOST_AHEAD) : at]],
         more_ahead=max(0, at - MOST_AHEAD),
-        inadmissible=line.parked(work),
+        inadmissible=line.is_inadmissible(work),
         sticky=sticky is work,
         strategy=queue.spec.strategy,
         not_before_ms=None if later is None else stage.context.ms(later),
     )
 
 
-def _barred(stage: KueueStage, work: Work, queue: Queue) -> str:
+def _barred(stage: KueueStage, work: WorkloadInfo, queue: ClusterQueue) -> str:
     """Return why it would not be tried at all, or ""."""
     if work.reserved:
         return "it holds quota"
@@ -172,8 +176,8 @@ def _barred(stage: KueueStage, work: Work, queue: Queue) -> str:
         return "it is not active"
     if work.gated:
         return "it is gated"
-    if not work.door.open:
-        return f"LocalQueue {work.local_queue} is missing or stopped"
+    if not work.local_queue.is_active:
+        return f"LocalQueue {work.local_queue_name} is missing or stopped"
     return "" if queue.active else f"ClusterQueue {queue.name} is not active"
 
 
@@ -182,28 +186,30 @@ def _untried(answer: Explanation, problem: str) -> Attempt:
     return Attempt(ran=False, status="", reason=reason, message=problem)
 
 
-def attempt(stage: KueueStage, work: Work, queue: Queue, trace: Trace) -> Attempt:
+def attempt(
+    stage: KueueStage, work: WorkloadInfo, queue: ClusterQueue, trace: Trace
+) -> Attempt:
     """Run one cycle with this workload as the head of its queue; spends the stage.
 
     Its search begins at the first flavor, whatever was tried before.
     """
-    work.attempt = None
-    if work.line is not None:
-        work.line.forget(work)
+    work.last_assignment = None
+    if work.pending_queue is not None:
+        work.pending_queue.remove(work)
     others = (
         stage.cluster.forest.queues[n] for n in sorted(stage.cluster.forest.queues)
     )
     heads = [Entry(work, queue)]
     for other in others:
-        if other is not queue and other.active and other.line.queued:
-            head = other.line.pop()
+        if other is not queue and other.active and other.pending.pending_active:
+            head = other.pending.pop()
             if head is not None:
                 heads.append(Entry(head, other))
     heads.sort(key=lambda entry: entry.queue.name)
     stage.cluster.cycle += 1
     cycle = Cycle(
         stage.cluster,
-        stage.preempting,
+        stage.preemption,
         gated=stage.gated,
         blocked=stage.blocked,
         trace=trace,
@@ -213,7 +219,7 @@ def attempt(stage: KueueStage, work: Work, queue: Queue, trace: Trace) -> Attemp
     order, entry = next((i, e) for i, e in enumerate(entries, 1) if e.work is work)
     return Attempt(
         ran=True,
-        status=entry.fate.value,
+        status=entry.status.value,
         reason=entry.reason,
         message=entry.message,
         borrow=entry.borrow,
@@ -223,11 +229,11 @@ def attempt(stage: KueueStage, work: Work, queue: Queue, trace: Trace) -> Attemp
     )
 
 
-def victim(work: Work, reason: str) -> Victim:
+def victim(work: WorkloadInfo, reason: str) -> Victim:
     """Return a target as a victim that has not been told yet."""
     return Victim(
         workload=str(work.key),
-        queue=work.queue.name if work.queue is not None else "",
+        queue=work.cluster_queue.name if work.cluster_queue is not None else "",
         reason=reason,
         priority=work.priority,
         held=[
@@ -236,6 +242,6 @@ def victim(work: Work, reason: str) -> Victim:
                 resource=cell.flavor_resource[1],
                 amount=str(amount),
             )
-            for cell, amount in work.held
+            for cell, amount in work.usage
         ],
     )

@@ -20,8 +20,9 @@ from scheduler.kube.configuration.configuration import (
     Configuration,
     read_configurations,
 )
-from scheduler.kube.extender.extenders import Extenders, Port
-from scheduler.kube.extender.static import port_for
+from scheduler.kube.extender.extenders import Extenders
+from scheduler.kube.extender.ports import Port
+from scheduler.kube.extender.static import latency_of, port_for
 from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
 from scheduler.kube.scheduling.plugin_table import PluginTable, table
@@ -35,6 +36,8 @@ from scheduler.stage import Context
 
 #: Attempts of pods already tried at this instant, without a binding among them.
 MAX_ATTEMPTS = 1_000
+#: The same while such a loop goes on: it is known to lead nowhere.
+MAX_MORE_ATTEMPTS = 50
 _PAUSE_MS = 1_000
 
 
@@ -55,6 +58,7 @@ class KubeStage:
         self.shared = SharedCluster(context, several=len(configurations) > 1)
         self.binding = BindingHost(self.shared, policy.spec.simulation)
         self.port: Port = port or port_for(policy.spec.simulation.extenders)
+        self._latency_ms = latency_of(policy.spec.simulation)
         self.objects: dict[Key, Object] = {}
         for configuration in configurations:
             self.shared.add(self._scheduler(configuration))
@@ -62,6 +66,7 @@ class KubeStage:
         self.counts.update((s.name, BindingCounts()) for s in self.schedulers)
         self._rounds = 0
         self._stalled_until = 0
+        self._stalled = False  # since the last change from outside, or binding
 
     def _scheduler(self, configuration: Configuration) -> Scheduler:
         return Scheduler(
@@ -70,7 +75,10 @@ class KubeStage:
             configuration.profiles,
             timing=configuration.timing,
             extenders=lambda _: Extenders(
-                configuration.extenders, self.port, self._document
+                configuration.extenders,
+                self.port,
+                self._document,
+                self._latency_ms,
             ),
         )
 
@@ -111,6 +119,7 @@ class KubeStage:
     def put(self, obj: Object, *, restore: bool = False) -> None:
         """Take a new, changed or (restore) stored object; other kinds do not matter."""
         kind = obj.key.kind
+        self._stalled = self._stalled and restore
         if kind == "Node":
             self.objects[obj.key] = obj
             self._put_node(read_node(obj.manifest, obj.status), restore=restore)
@@ -148,6 +157,7 @@ class KubeStage:
     def remove(self, key: Key) -> None:
         """Forget an object; a node's pods are the lifetime's to end."""
         self.objects.pop(key, None)
+        self._stalled = False
         if key.kind == "Node":
             self._remove_node(key)
         elif key.kind == "Pod":
@@ -274,7 +284,9 @@ class KubeStage:
         """Try pods until no queue has one to try now.
 
         A pod that is tried again and again at one instant while nothing gets
-        bound stops the loop after MAX_ATTEMPTS; it goes on a second later.
+        bound stops the loop after MAX_ATTEMPTS; it goes on a second later, for
+        MAX_MORE_ATTEMPTS while nothing has changed since.
+        Source: docs/semantics/kube-scheduler.md#backoff.
         """
         for scheduler in self.schedulers:
             scheduler.timers()
@@ -288,7 +300,8 @@ class KubeStage:
             vain += again
             if self._bindings() > bindings:
                 vain, bindings = 0, self._bindings()
-            if vain >= MAX_ATTEMPTS:
+                self._stalled = False
+            if vain >= (MAX_MORE_ATTEMPTS if self._stalled else MAX_ATTEMPTS):
                 self._stall()
                 return
 
@@ -297,6 +310,9 @@ class KubeStage:
 
     def _stall(self) -> None:
         self._stalled_until = self.context.now_ms + _PAUSE_MS
+        if self._stalled:
+            return
+        self._stalled = True
         self.context.journal.complain(
             f"kube-scheduler tried {MAX_ATTEMPTS} times at {self.context.now_ms} ms "
             "without binding a pod; it goes on a second later"
@@ -403,6 +419,7 @@ class KubeStage:
             "sharing": self.binding.dump_state(),
             "rounds": self._rounds,
             "stalledUntil": self._stalled_until,
+            "stalled": self._stalled,
         }
 
     def load_state(self, memory: dict[str, Any]) -> None:
@@ -412,6 +429,7 @@ class KubeStage:
         self.binding.load_state(memory.get("sharing", {}))
         self._rounds = memory.get("rounds", 0)
         self._stalled_until = memory.get("stalledUntil", 0)
+        self._stalled = memory.get("stalled", False)
 
     def owned(self) -> Iterable[Key]:
         """Return the pods that it places or placed."""

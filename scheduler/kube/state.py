@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from scheduler.kube.extender.extenders import ExtenderRecord
 from scheduler.kube.framework.queued_pod import QueuedPodInfo
 from scheduler.kube.framework.status import CycleState
 from scheduler.kube.scheduling.assumed_pod import AssumedPod
@@ -42,6 +43,8 @@ def dump_queued(queued: QueuedPodInfo) -> dict[str, Any]:
     found: dict[str, Any] = {name: getattr(queued, name) for name in _PLAIN}
     for name in _SETS:
         found[name] = sorted(getattr(queued, name))
+    if queued.failures:
+        found["failures"] = {m: list(seen) for m, seen in queued.failures.items()}
     return found
 
 
@@ -52,6 +55,8 @@ def load_queued(pod: Pod, memory: dict[str, Any]) -> QueuedPodInfo:
         setattr(queued, name, memory[name])
     for name in _SETS:
         setattr(queued, name, set(memory[name]))
+    for message, (count, since) in memory.get("failures", {}).items():
+        queued.failures[message] = count, since
     return queued
 
 
@@ -123,6 +128,9 @@ def write_pod(shared: SharedCluster, obj: Object) -> None:
     assumed = scheduler.assumed.get(key) if scheduler else None
     nominated = scheduler.nominations.node(key) if scheduler else ""
     kept: dict[str, Any] = {}
+    record = scheduler.extenders.recorded.get(key) if scheduler else None
+    if record is not None:
+        kept["extender"] = msgspec.to_builtins(record)
     if queued is not None:
         kept["queued"] = dump_queued(queued)
     if assumed is not None:
@@ -152,6 +160,9 @@ def restore_pod(shared: SharedCluster, obj: Object, pod: Pod) -> bool:
     scheduler = shared.responsible(pod)
     if kept is None or (scheduler is None and not kept.get("node")):
         return False
+    if scheduler is not None and "extender" in kept:
+        record = msgspec.convert(kept["extender"], ExtenderRecord)
+        scheduler.extenders.recorded[pod.key] = record
     shared.pods[pod.key] = pod
     shared.members.put(pod)
     if "refused" in kept:

@@ -1,6 +1,6 @@
 """Kueue's Configuration document: the switches that decide anything here.
 
-Source: KUEUE.md 15.2 (config.kueue.x-k8s.io, v1beta1 and v1beta2).
+Source: docs/semantics/kueue-lifecycle.md#configuration.
 """
 
 from __future__ import annotations

@@ -9,21 +9,23 @@ from scheduler.records.objects import Key
 
 if TYPE_CHECKING:
     from scheduler.kueue.stage import KueueStage
-    from scheduler.kueue.tree.tree import Cell, Queue
+    from scheduler.kueue.tree.tree import ClusterQueue, ResourceNode
 
 
-def runs(stage: KueueStage, key: Key) -> bool:
+def is_running(stage: KueueStage, key: Key) -> bool:
     """Tell whether the Workload holds its quota and is not evicted."""
-    work = stage.cluster.works.get(key)
+    work = stage.cluster.workloads.get(key)
     if work is None or work.admission is None:
         return False
     return work.reserved and not work.evicted and not work.finished
 
 
-def numbers(stage: KueueStage) -> tuple[int, int]:
+def pending_counts(stage: KueueStage) -> tuple[int, int]:
     """Return how many workloads wait in heaps, and how many are parked."""
-    lines = [queue.line for queue in stage.cluster.forest.queues.values()]
-    return sum(line.queued for line in lines), sum(line.waiting for line in lines)
+    pending = [queue.pending for queue in stage.cluster.forest.queues.values()]
+    return sum(each.pending_active for each in pending), sum(
+        each.pending_inadmissible for each in pending
+    )
 
 
 def violations(stage: KueueStage) -> Iterator[str]:
@@ -31,7 +33,7 @@ def violations(stage: KueueStage) -> Iterator[str]:
 
     Usage of every ClusterQueue is the sum of what its workloads hold, and of
     every Cohort the sum of what its children take from it.
-    Source: KUEUE.md 4.
+    Source: docs/semantics/kueue.md#quota-tree.
     """
     for name, queue in sorted(stage.cluster.forest.queues.items()):
         held = _held(queue)
@@ -44,13 +46,13 @@ def violations(stage: KueueStage) -> Iterator[str]:
                 )
 
 
-def _held(queue: Queue) -> dict[tuple[str, str], int]:
+def _held(queue: ClusterQueue) -> dict[tuple[str, str], int]:
     held: dict[tuple[str, str], int] = {}
-    for work in queue.shelf.works:
-        for cell, amount in work.held:
+    for work in queue.admitted.workloads:
+        for cell, amount in work.usage:
             held[_name(cell)] = held.get(_name(cell), 0) + amount
     return held
 
 
-def _name(cell: Cell) -> tuple[str, str]:
+def _name(cell: ResourceNode) -> tuple[str, str]:
     return cell.flavor_resource

@@ -9,24 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from scheduler.kueue.cache.cluster import Cluster, Door
+from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.configuration import Settings
 from scheduler.kueue.controller import evictions, status
 from scheduler.kueue.controller.admissions import admit, finish
 from scheduler.kueue.controller.controller import Controller
 from scheduler.kueue.controller.lifecycle import Lifecycle
-from scheduler.kueue.controller.object_handlers import Intake
-from scheduler.kueue.queue.requeue import backoff_over, put_back
+from scheduler.kueue.controller.object_handlers import ObjectHandlers
+from scheduler.kueue.queue.requeue import backoff_over, requeue_head
 from scheduler.kueue.scheduler.cycle import Cycle
-from scheduler.kueue.scheduler.entries import Entry, Fate
+from scheduler.kueue.scheduler.entries import Entry, EntryStatus
 from scheduler.kueue.scheduler.pace import Pace
-from scheduler.kueue.scheduler.preempting import Preempting
+from scheduler.kueue.scheduler.preempting import ActivePreemption
 from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree.tree import Cohort, Queue
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.tree.tree import ClusterQueue, Cohort
+from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.kueue.workload.reading import (
     STATUS_FIELDS,
-    memory_of,
+    dump_state,
     status_of,
 )
 from scheduler.latencies import StepTimes
@@ -54,17 +55,17 @@ class KueueStage:
         self.pace = Pace(steps)
         self.settings = settings or Settings()
         self.cluster = Cluster(self.settings)
-        self.preempting = Preempting(self.settings)
+        self.preemption = ActivePreemption(self.settings)
         self.life = Lifecycle(self.cluster, context)
         self.controller = Controller(self.life)
-        self.intake = Intake(self.cluster, self.life, self.name)
+        self.handlers = ObjectHandlers(self.cluster, self.life, self.name)
         # Who explains listens to one workload here; nobody else writes it.
         self.traced: Key | None = None
         self.held: list[Key] = []  # heads of a cycle that waits for pods
         # Written down as still to be reconciled, and as still to be woken: objects
         # whose writing is no longer so when that is done.
-        self._told_dirty: set[Key] = set()
-        self._told_owed: set[str] = set()
+        self._stored_dirty: set[Key] = set()
+        self._stored_edited: set[str] = set()
         self.trace: Trace | None = None
 
     # ---- objects in ----
@@ -76,45 +77,45 @@ class KueueStage:
         ignored. Raises QuantityError for a quantity that is none.
         """
         if restore and obj.memory.get(self.name, {}).get("dirty"):
-            self._told_dirty.add(obj.key)
-        self.intake.put(obj, restore=restore)
+            self._stored_dirty.add(obj.key)
+        self.handlers.put(obj, restore=restore)
         if restore:
-            self._note_told(obj)
+            self._note_unsettled(obj)
         else:
             self.pace.stir()
         self.life.flush()
 
-    def _note_told(self, obj: Object) -> None:
+    def _note_unsettled(self, obj: Object) -> None:
         memory = obj.memory.get(self.name) or {}
         if memory.get("dirty"):
-            self._told_dirty.add(obj.key)
+            self._stored_dirty.add(obj.key)
         if memory.get("edited"):
-            self._told_owed.add(obj.key.name)
+            self._stored_edited.add(obj.key.name)
 
     def remove(self, key: Key) -> None:
         """Forget an object; a workload gives its quota back."""
-        self.intake.remove(key)
+        self.handlers.remove(key)
         self.pace.stir()
         self.life.flush()
 
     def settle(self) -> None:
         """Link the trees and place what came since; decides nothing."""
-        linked = bool(self.intake.edited) or self.cluster.stale
-        self.intake.settle()
+        linked = bool(self.handlers.edited) or self.cluster.needs_linking
+        self.handlers.settle()
         if linked:
             self._note_activity()
         self.life.flush()
 
     def _note_activity(self) -> None:
         for flipped in status.note_activity(self.cluster, self.context.now_us):
-            if isinstance(flipped, Door):
-                self.life.touched_doors[flipped] = None
+            if isinstance(flipped, LocalQueue):
+                self.life.touched_local_queues[flipped] = None
             else:
                 self.life.touched_queues[flipped] = None
 
     def start_over(self) -> None:
         """Try everyone again, as the controller does under a new Configuration."""
-        self.intake.start_over()
+        self.handlers.start_over()
         self.pace.stir()
         self.life.flush()
 
@@ -123,43 +124,43 @@ class KueueStage:
     def reconcile(self) -> None:
         """Run the controllers on whatever changed or is due, then re-activate.
 
-        Source: KUEUE.md 5.8, 12.
+        Source: docs/semantics/kueue.md#requeueing-inadmissible-workloads.
         """
         self.settle()
         dirty = self.life.dirty
-        while (key := self.life.timers.take()) is not None:
-            dirty[self.cluster.works[key]] = None
+        while (key := self.life.timers.pop_due()) is not None:
+            dirty[self.cluster.workloads[key]] = None
         while dirty:
             self.pace.stir()
             batch = sorted(dirty, key=lambda work: (work.created_us, work.uid))
             dirty.clear()
             for work in batch:
-                if work.key in self._told_dirty:
-                    self._told_dirty.discard(work.key)
+                if work.key in self._stored_dirty:
+                    self._stored_dirty.discard(work.key)
                     self.context.journal.touch(work.key)
                 self.controller.reconcile(work)
-                self.life.arm(work)
-        self.reactivate()
+                self.life.arm_timer(work)
+        self.requeue_inadmissible()
         self.life.flush()
 
-    def reactivate(self) -> None:
+    def requeue_inadmissible(self) -> None:
         """Bring parked workloads back wherever that was asked for."""
-        done: set[Queue] = set()
-        wake, self.life.wake = self.life.wake, {}
+        done: set[ClusterQueue] = set()
+        requested, self.life.to_requeue = self.life.to_requeue, {}
         if self.pace.collects:
-            wake = self._collected(wake)
-        for asked in wake:
-            if asked.name in self._told_owed:
-                self._told_owed.discard(asked.name)
+            requested = self._collected(requested)
+        for asked in requested:
+            if asked.name in self._stored_edited:
+                self._stored_edited.discard(asked.name)
                 self.life.touched_queues[asked] = None
             if asked in done or asked.name not in self.cluster.forest.queues:
                 continue
             for queue in self.cluster.tree_queues(asked):
                 done.add(queue)
-                if queue.line.waiting or queue.line.remembered:
-                    self._revive(queue)
+                if queue.pending.pending_inadmissible or queue.pending.failed_hashes:
+                    self._requeue(queue)
 
-    def _collected(self, wake: dict[Queue, None]) -> dict[Queue, None]:
+    def _collected(self, wake: dict[ClusterQueue, None]) -> dict[ClusterQueue, None]:
         """Note who asks to wake a tree, and return who asked long enough ago."""
         now, queues = self.context.now_ms, self.cluster.forest.queues
         for asked in wake:
@@ -168,15 +169,17 @@ class KueueStage:
                 self.pace.ask(f"{kind} {asked.root.name}", asked.name, now)
         return {queues[name]: None for name in self.pace.woken(now) if name in queues}
 
-    def _revive(self, queue: Queue) -> None:
+    def _requeue(self, queue: ClusterQueue) -> None:
         self.pace.stir()
         now, touch = self.context.now_us, self.context.journal.touch
 
-        def ready(work: Work) -> bool:
+        def ready(work: WorkloadInfo) -> bool:
             touch(work.key)
             return backoff_over(work, now)
 
-        queue.line.revive(lambda name: self.cluster.matches(queue, name), ready)
+        queue.pending.requeue_inadmissible(
+            lambda name: self.cluster.matches(queue, name), ready
+        )
         self.life.touched_queues[queue] = None
 
     # ---- admission ----
@@ -184,7 +187,7 @@ class KueueStage:
     def cycle(self) -> bool:
         """Run one admission cycle; False when there was no head to try.
 
-        Source: KUEUE.md 7.
+        Source: docs/semantics/kueue.md#admission-cycle.
         """
         self.settle()
         if self.held and self.blocked:
@@ -195,17 +198,17 @@ class KueueStage:
         self.cluster.cycle += 1
         run = Cycle(
             self.cluster,
-            self.preempting,
+            self.preemption,
             gated=self.gated,
             blocked=self.blocked,
             trace=self.trace,
-            traced=self.cluster.works.get(self.traced) if self.traced else None,
+            traced=self.cluster.workloads.get(self.traced) if self.traced else None,
         )
         for entry in run.run(heads):
-            if entry.fate is Fate.HELD:
+            if entry.status is EntryStatus.HELD:
                 self._hold(entry, first=entry is run.waiting)
             else:
-                self._conclude(entry)
+                self._carry_out(entry)
         self.life.flush()
         return True
 
@@ -217,7 +220,10 @@ class KueueStage:
 
     @property
     def blocked(self) -> bool:
-        """Tell whether admissions wait for pods now. Source: KUEUE.md 11.4."""
+        """Tell whether admissions wait for pods now.
+
+        Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
+        """
         return self.gated and bool(self.life.unready)
 
     def _held_heads(self) -> list[Entry]:
@@ -228,48 +234,50 @@ class KueueStage:
         held, self.held = self.held, []
         found = []
         for key in held:
-            work = self.cluster.works.get(key)
-            queue = self.cluster.queue_of(work) if work is not None else None
+            work = self.cluster.workloads.get(key)
+            queue = self.cluster.cluster_queue_of(work) if work is not None else None
             if work is None or queue is None or not queue.active:
                 continue
-            if work.line is queue.line and queue.line.take(work):
+            if work.pending_queue is queue.pending and queue.pending.pop_workload(work):
                 found.append(Entry(work, queue))
         return found
 
     def _hold(self, entry: Entry, *, first: bool) -> None:
         """Put a head back until pods are ready; only the first is told why."""
         self.held.append(entry.work.key)
-        entry.queue.line.land(entry.work)
-        entry.queue.line.push(entry.work)
+        entry.queue.pending.clear_inflight(entry.work)
+        entry.queue.pending.push(entry.work)
         if first:
-            self.life.wait(entry, parked=False)
+            self.life.report_not_admitted(entry, inadmissible=False)
 
     def _heads(self) -> Iterator[Entry]:
         queues = self.cluster.forest.queues
-        for name in sorted(name for name, q in queues.items() if q.line.queued):
+        for name in sorted(
+            name for name, q in queues.items() if q.pending.pending_active
+        ):
             queue = queues[name]
-            work = queue.line.pop() if queue.active else None
+            work = queue.pending.pop() if queue.active else None
             if work is not None:
                 yield Entry(work, queue)
 
-    def _conclude(self, entry: Entry) -> None:
+    def _carry_out(self, entry: Entry) -> None:
         """Carry out what the cycle decided about a head."""
         work, queue = entry.work, entry.queue
-        if entry.fate is Fate.ADMITTED:
+        if entry.status is EntryStatus.ADMITTED:
             admit(self.life, entry)
             return
-        if entry.fate is Fate.PREEMPTING:
+        if entry.status is EntryStatus.PREEMPTING:
             evictions.preempt(self.life, entry)
-        parked = put_back(
-            queue.line,
+        inadmissible = requeue_head(
+            queue.pending,
             work,
             strategy=self.cluster.strategy(queue),
             reason=entry.requeue,
             why=entry.reason,
             now_us=self.context.now_us,
         )
-        self.life.mark(work, queue)
-        self.life.wait(entry, parked=parked)
+        self.life.mark_queues_changed(work, queue)
+        self.life.report_not_admitted(entry, inadmissible=inadmissible)
 
     # ---- what a driver tells ----
 
@@ -279,9 +287,9 @@ class KueueStage:
 
     def stopped(self, key: Key) -> None:
         """Note that the job of an evicted workload has stopped."""
-        work = self.cluster.works[key]
+        work = self.cluster.workloads[key]
         self.pace.stir()
-        evictions.stop(self.life, work)
+        evictions.finish_eviction(self.life, work)
         self.life.dirty[work] = None
 
     def finish(
@@ -289,17 +297,17 @@ class KueueStage:
     ) -> None:
         """Note that a workload ran to its end."""
         self.pace.stir()
-        finish(self.life, self.cluster.works[key], reason, message)
+        finish(self.life, self.cluster.workloads[key], reason, message)
 
     def pods_ready(self, key: Key, ready: bool) -> None:
         """Note that all pods of a workload run, or that some no longer do."""
         self.pace.stir()
-        self.life.note_pods(self.cluster.works[key], ready=ready)
+        self.life.note_pods_ready(self.cluster.workloads[key], ready=ready)
 
     def admitted(self) -> Iterator[Key]:
         """Yield the workloads that hold quota and run."""
         for queue in self.cluster.forest.queues.values():
-            for work in queue.shelf.works:
+            for work in queue.admitted.workloads:
                 if not work.evicted:
                     yield work.key
 
@@ -316,7 +324,7 @@ class KueueStage:
         if not self.pace.paced or (self.held and self.blocked):
             return False
         queues = self.cluster.forest.queues.values()
-        return any(q.line.queued and q.active for q in queues)
+        return any(q.pending.pending_active and q.active for q in queues)
 
     # ---- storage ----
 
@@ -329,31 +337,31 @@ class KueueStage:
             write = status.WRITERS[obj.key.kind]
             memory = write(self.cluster, obj, self.context.now_us)
             if obj.key.kind == "ClusterQueue":
-                memory |= self._owed(obj.key.name)
+                memory |= self._pending_edit(obj.key.name)
             obj.memory[self.name] = memory
 
-    def _owed(self, name: str) -> dict[str, int]:
+    def _pending_edit(self, name: str) -> dict[str, int]:
         """Return what an edit of a ClusterQueue still has to bring about."""
         queue = self.cluster.forest.queues.get(name)
-        kind = self.intake.edited.get(name) or int(queue in self.life.wake)
+        kind = self.handlers.edited.get(name) or int(queue in self.life.to_requeue)
         if not kind:
             return {}
-        self._told_owed.add(name)
+        self._stored_edited.add(name)
         return {"edited": kind}
 
     def _write_workload(self, obj: Object) -> None:
-        work = self.cluster.works.get(obj.key)
+        work = self.cluster.workloads.get(obj.key)
         if work is None:
             return
         kept = {k: v for k, v in obj.status.items() if k not in STATUS_FIELDS}
         obj.status = {**kept, **status_of(work)}
         if not work.active:
             obj.manifest["spec"]["active"] = False
-        obj.memory[self.name] = memory_of(work)
+        obj.memory[self.name] = dump_state(work)
         if work in self.life.dirty:
             obj.memory[self.name]["dirty"] = True
-            self._told_dirty.add(work.key)
-        if work in self.intake.placing.added:
+            self._stored_dirty.add(work.key)
+        if work in self.handlers.assignment.added:
             obj.memory[self.name]["added"] = True
 
     def dump_state(self) -> dict[str, Any]:
@@ -371,7 +379,9 @@ class KueueStage:
 
     def owned(self) -> Iterable[Key]:
         """Return the keys of the objects whose status it writes."""
-        yield from self.cluster.works
+        yield from self.cluster.workloads
         for queue in self.cluster.forest.queues.values():
-            yield from queue.trail
-        yield from (d.key for d in self.cluster.doors.values() if d.spec is not None)
+            yield from queue.status_keys
+        yield from (
+            d.key for d in self.cluster.local_queues.values() if d.spec is not None
+        )

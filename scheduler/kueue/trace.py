@@ -9,22 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from scheduler.kueue.tree.quota import available
-from scheduler.kueue.tree.shares import Share, measure
-from scheduler.kueue.tree.tree import (
-    Cell,
-    Cohort,
-    FlavorResource,
-    Node,
-    Queue,
-)
-
-if TYPE_CHECKING:
-    from scheduler.kueue.cache.candidates import Rank
-    from scheduler.kueue.flavorassigner.modes import Granted
-    from scheduler.kueue.workload.info import Work
+from scheduler.kueue.tree.protocols import FlavorResource, Rank
+from scheduler.kueue.tree.quota import available_non_negative
+from scheduler.kueue.tree.shares import DRS, dominant_resource_share
+from scheduler.kueue.tree.tree import ClusterQueue, Cohort, QuotaNode, ResourceNode
+from scheduler.kueue.workload.info import WorkloadInfo
 
 Values = dict[str, Any]
 _INFINITE = math.inf
@@ -46,10 +37,11 @@ class Trace:
     def flavor(
         self,
         pod_set: str,
-        cell: Cell,
+        cell: ResourceNode,
         amount: int,
         assigned: int,
-        granted: Granted,
+        mode: str,
+        borrow: int,
         reason: str,
     ) -> None:
         """Append what one flavor offers for one resource, and its arithmetic.
@@ -61,8 +53,8 @@ class Trace:
             podSet=pod_set,
             requested=str(amount),
             assigned=str(assigned),
-            mode=granted.mode.name,
-            borrow=granted.borrow,
+            mode=mode,
+            borrow=borrow,
             reason=reason,
             **arithmetic(cell, amount),
         )
@@ -72,7 +64,7 @@ class Trace:
     def search(
         self,
         purpose: str,
-        requests: Mapping[Cell, int],
+        requests: Mapping[ResourceNode, int],
         needed: Collection[FlavorResource],
     ) -> None:
         """Append the start of a search: for one cell, or for the whole assignment."""
@@ -87,7 +79,7 @@ class Trace:
 
     def source(
         self,
-        queue: Queue,
+        queue: ClusterQueue,
         relation: str,
         policy: str,
         ranks: Iterable[Rank],
@@ -95,7 +87,11 @@ class Trace:
         why: str = "",
     ) -> None:
         """Append where candidates may come from; `why` when none of them may."""
-        holders = [w for w in queue.shelf.works if not w.signature.isdisjoint(needed)]
+        holders = [
+            w
+            for w in queue.admitted.workloads
+            if not w.flavor_resources.isdisjoint(needed)
+        ]
         self.note(
             "source",
             queue=queue.name,
@@ -109,8 +105,8 @@ class Trace:
 
     def excluded(
         self,
-        queue: Queue,
-        visited: Collection[Queue],
+        queue: ClusterQueue,
+        visited: Collection[ClusterQueue],
         policy: str,
         needed: Collection[FlavorResource],
         why: str,
@@ -123,7 +119,7 @@ class Trace:
                 self.source(other, "other", policy, (), needed, why)
 
     def compare(
-        self, rule: int, ours: Node, theirs: Node, values: Sequence[Share]
+        self, rule: int, ours: QuotaNode, theirs: QuotaNode, values: Sequence[DRS]
     ) -> None:
         """Keep the comparison of shares that the next candidate is judged by.
 
@@ -144,7 +140,9 @@ class Trace:
         """Keep the priority that the next candidate would have to be below."""
         self._test = {"kind": "priority", "priority": priority, "below": below}
 
-    def idle(self, nodes: Iterable[Node], needed: Collection[FlavorResource]) -> None:
+    def idle(
+        self, nodes: Iterable[QuotaNode], needed: Collection[FlavorResource]
+    ) -> None:
         """Keep that one of these nodes uses no more than its own quota now."""
         self._test = {
             "kind": "withinNominal",
@@ -153,50 +151,57 @@ class Trace:
             ],
         }
 
-    def candidate(self, work: Work, relation: str, verdict: str, **values: Any) -> None:
+    def candidate(
+        self, work: WorkloadInfo, relation: str, verdict: str, **values: Any
+    ) -> None:
         """Append one candidate in the order looked at, and what became of it."""
         reserved = work.conditions.get("QuotaReserved")
         self.note(
             "candidate",
             workload=str(work.key),
-            queue=work.queue.name if work.queue is not None else "",
+            queue=work.cluster_queue.name if work.cluster_queue is not None else "",
             relation=relation,
             verdict=verdict,
             priority=work.priority,
             evicted=work.evicted,
             reservedUs=reserved.since_us if reserved is not None else None,
-            held=[_amount(cell, amount) for cell, amount in work.held],
+            held=[_amount(cell, amount) for cell, amount in work.usage],
             test=self._test,
             **values,
         )
         self._test = None
 
     def put_back(
-        self, work: Work, requests: Mapping[Cell, int], *, borrowing: bool, fits: bool
+        self,
+        work: WorkloadInfo,
+        requests: Mapping[ResourceNode, int],
+        *,
+        borrowing: bool,
+        fits: bool,
     ) -> None:
         """Append a try to spare a target; its usage is back in the tree now."""
         self.note(
             "putBack",
             workload=str(work.key),
-            queue=work.queue.name if work.queue is not None else "",
-            held=[_amount(cell, amount) for cell, amount in work.held],
+            queue=work.cluster_queue.name if work.cluster_queue is not None else "",
+            held=[_amount(cell, amount) for cell, amount in work.usage],
             room=room(requests, borrowing=borrowing),
             fits=fits,
-            shares=shares(work.queue),
+            shares=shares(work.cluster_queue),
         )
 
 
-def name_of(node: Node) -> Values:
+def name_of(node: QuotaNode) -> Values:
     """Return which node this is."""
     return {"kind": node.kind, "name": node.name}
 
 
-def share_of(share: Share) -> float | None:
+def share_of(share: DRS) -> float | None:
     """Return a share's value; None is infinite."""
     return None if share.value == _INFINITE else share.value
 
 
-def shares(queue: Node | None) -> list[Values]:
+def shares(queue: QuotaNode | None) -> list[Values]:
     """Return the weighted share of every node in a queue's tree that has one."""
     if queue is None or not isinstance(queue.root, Cohort):
         return []
@@ -205,57 +210,57 @@ def shares(queue: Node | None) -> list[Values]:
         cohort = waiting.pop(0)
         waiting += cohort.cohorts
         for node in cohort.children():
-            value, borrowing = measure(node)
+            value, borrowing = dominant_resource_share(node)
             share = {"share": share_of(value), "borrowing": borrowing}
             found.append({**name_of(node), **share, "weight": node.weight})
     return found
 
 
-def room(requests: Mapping[Cell, int], *, borrowing: bool) -> list[Values]:
+def room(requests: Mapping[ResourceNode, int], *, borrowing: bool) -> list[Values]:
     """Return, per cell asked, what is free for the request in the present state."""
     return [
         {
             **_amount(cell, amount),
-            "available": str(available(cell)),
+            "available": str(available_non_negative(cell)),
             "withinNominal": None if borrowing else str(cell.nominal - cell.usage),
         }
         for cell, amount in requests.items()
     ]
 
 
-def arithmetic(cell: Cell, amount: int) -> Values:
+def arithmetic(cell: ResourceNode, amount: int) -> Values:
     """Return what a ClusterQueue has for `amount` of a cell, and all above it."""
     flavor, resource = cell.flavor_resource
-    free = available(cell)
+    free = available_non_negative(cell)
     return {
         "flavor": flavor,
         "resource": resource,
         "available": str(free),
-        "potential": str(cell.most),
+        "potential": str(cell.potential_available),
         "shortfall": str(max(0, amount - free)),
         "chain": chain(cell),
     }
 
 
-def chain(cell: Cell) -> list[Values]:
+def chain(cell: ResourceNode) -> list[Values]:
     """Return quota and usage of a cell and all above it, nearest first."""
     rows = []
-    at: Cell | None = cell
+    at: ResourceNode | None = cell
     while at is not None:
         rows.append(_row(at))
         at = at.parent
     return rows
 
 
-def _row(cell: Cell) -> Values:
+def _row(cell: ResourceNode) -> Values:
     numbers = {
         "nominal": cell.nominal,
-        "subtree": cell.subtree,
+        "subtree": cell.subtree_quota,
         "used": cell.usage,
-        "borrowed": max(0, cell.usage - cell.subtree),
-        "lendable": max(0, cell.subtree - cell.local),
-        "borrowingLimit": cell.borrowing,
-        "lendingLimit": cell.lending,
+        "borrowed": max(0, cell.usage - cell.subtree_quota),
+        "lendable": max(0, cell.subtree_quota - cell.local_quota),
+        "borrowingLimit": cell.borrowing_limit,
+        "lendingLimit": cell.lending_limit,
     }
     texts = {name: _text(amount) for name, amount in numbers.items()}
     return {**name_of(cell.node), **texts}
@@ -265,14 +270,14 @@ def _text(amount: int | None) -> str | None:
     return None if amount is None else str(amount)
 
 
-def _amount(cell: Cell, amount: int) -> Values:
+def _amount(cell: ResourceNode, amount: int) -> Values:
     flavor, resource = cell.flavor_resource
     return {"flavor": flavor, "resource": resource, "amount": str(amount)}
 
 
-def _standing(node: Node, flavor_resource: FlavorResource) -> Values:
+def _standing(node: QuotaNode, flavor_resource: FlavorResource) -> Values:
     flavor, resource = flavor_resource
     cell = node.cells.get(flavor_resource)
-    used, quota = (cell.usage, cell.subtree) if cell is not None else (0, 0)
+    used, quota = (cell.usage, cell.subtree_quota) if cell is not None else (0, 0)
     numbers = {"used": str(used), "quota": str(quota)}
     return {**name_of(node), "flavor": flavor, "resource": resource, **numbers}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scheduler import registry
 from scheduler.decisions import PodSetAdmission
 from scheduler.errors import ManifestError
-from scheduler.kueue.queries import runs
+from scheduler.kueue.queries import is_running
 from scheduler.lifetime import admission
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Run
@@ -269,7 +269,7 @@ class Jobs:
         if kueue is None:
             if owner_key(workload, frozenset(JOB_KINDS)) not in self.host.objects:
                 self.lifetime.start(workload, _pod_sets(workload))
-        elif runs(kueue, workload.key):
+        elif is_running(kueue, workload.key):
             self.lifetime.start(workload, self._assigned(workload))
 
     def _take_up_pod(self, pod: Object) -> None:
@@ -444,7 +444,7 @@ class Jobs:
     def _narrowed(self, owner: Object, job: dict[str, Any]) -> dict[str, Any]:
         """Return a job as it was started: with the parallelism it was admitted with.
 
-        Source: KUEUE.md 6.10; Kueue, partial admission of a Job.
+        Source: docs/semantics/kueue.md#partial-admission.
         """
         partial = any("minCount" in p for p in owner.spec.get("podSets") or ())
         if self.host.kueue is None or not partial or job["kind"] != "Job":

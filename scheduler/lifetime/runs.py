@@ -13,7 +13,8 @@ from scheduler.records.objects import Key
 class Due(IntEnum):
     """What a timer is for, in the order in which one instant handles them.
 
-    Source: KUEUE.md 12.3: a finish precedes an arrival of the same instant.
+    A finish precedes an arrival of the same instant.
+    Source: docs/semantics/kueue-lifecycle.md#one-instant.
     """
 
     FINISH = 0

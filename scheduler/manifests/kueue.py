@@ -1,7 +1,8 @@
 """Checks of Kueue's kinds: what its webhooks refuse is refused here, by line.
 
 Each check returns the served manifest (v1beta2) with its defaults written out;
-the document itself is left as it is. Source: KUEUE.md 3, 15.1.
+the document itself is left as it is.
+Source: docs/semantics/kueue.md#defaults-and-validation.
 """
 
 from __future__ import annotations
@@ -151,7 +152,10 @@ def _check_fungibility(document: Document, spec: Fields) -> None:
 
 
 def _default_queue(spec: Fields) -> None:
-    """Write out what the API server would. Source: KUEUE.md 3."""
+    """Write out what the API server would.
+
+    Source: docs/semantics/kueue.md#defaults-and-validation.
+    """
     spec["queueingStrategy"] = spec.get("queueingStrategy") or "BestEffortFIFO"
     spec["stopPolicy"] = spec.get("stopPolicy") or "None"
     preemption = spec["preemption"] = spec.get("preemption") or {}

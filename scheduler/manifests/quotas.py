@@ -1,6 +1,6 @@
 """Checks of resource groups: what a ClusterQueue or Cohort may give as quota.
 
-Source: KUEUE.md 3 (Kueue, validation of ClusterQueue and Cohort).
+Source: docs/semantics/kueue.md#defaults-and-validation.
 """
 
 from __future__ import annotations

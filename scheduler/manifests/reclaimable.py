@@ -1,6 +1,6 @@
 """Which change of reclaimable pods the API would take.
 
-Source: KUEUE.md 15.6 (Kueue, validation of Workload status).
+Source: docs/semantics/kueue-lifecycle.md#reclaimable-pods.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Fields of Kueue's kinds that are kept and decide nothing here.
 
-Source: KUEUE.md, out of scope.
+Source: docs/semantics/kueue.md#kueue-who-gets-quota.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Older Kueue versions to the served one.
 
-Source: KUEUE.md 15.1 (Kueue API, v1beta1 conversion).
+Source: docs/semantics/kueue-lifecycle.md#api-v1beta1.
 """
 
 from __future__ import annotations

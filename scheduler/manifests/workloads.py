@@ -1,6 +1,6 @@
 """Checks of what runs: Workload, batch Job, JobSet.
 
-Source: KUEUE.md 3, 15.3, 15.6 (Kueue, validation of Workload).
+Source: docs/semantics/kueue.md#defaults-and-validation.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ def _check_pod_set(document: Document, item: Fields, path: str) -> tuple[str, in
 def check_template(document: Document, holder: Fields, path: str) -> None:
     """Check a pod template; its pods may not ask for the resource `pods`.
 
-    Raises ManifestError naming the field. Source: KUEUE.md 2.4.
+    Raises ManifestError naming the field.
+    Source: docs/semantics/kueue.md#the-pods-resource.
     """
     template = expect_object(document, holder, path, needed=True)
     check_pod_spec(document, template, f"{path}.spec")

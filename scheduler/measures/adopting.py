@@ -28,7 +28,7 @@ def adopt(run: Measures) -> None:
 
 def _adopt_workload(run: Measures, key: Key) -> None:
     kueue = run.world.kueue
-    work = kueue.cluster.works.get(key) if kueue is not None else None
+    work = kueue.cluster.workloads.get(key) if kueue is not None else None
     if work is None or work.finished:
         return
     if work.reserved and work.admission is not None:

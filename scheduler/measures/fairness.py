@@ -32,7 +32,7 @@ def fair_shares(stands: Sequence[Stand], total: float = 1.0) -> list[float]:
     No queue gets more than it wants; one of weight 0 gets its own alone. The
     level that the rest is filled up to, per weight, is the same for all that
     want more: Kueue's weighted share, equal for all. O(n log n).
-    Source: KUEUE.md 9.1 (what is borrowed, by weight).
+    Source: docs/semantics/kueue.md#dominant-resource-share.
     """
     shares = [min(stand.wanted, stand.own) for stand in stands]
     hungry = sorted(

@@ -51,7 +51,7 @@ class QueueSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleFilter:
-    """Whom a placement rule is for; `deny` turns the lists around."""
+    """Whom a placement rule is for; `deny` refuses them instead."""
 
     deny: bool = False
     users: tuple[str, ...] = ()
@@ -79,8 +79,12 @@ class PartitionSpec:
     #: None stands for vcore 1 and memory 1.
     weights: Mapping[str, float] | None = None
     placement: tuple[PlacementRule, ...] = ()
+    #: Why the placement rules cannot be built; no application is placed then.
+    placement_error: str = ""
     limits: tuple[Limit, ...] = ()
     preemption: bool = True
     quota_preemption: bool = False
+    #: Other partitions of the configuration: on Kubernetes they stay empty.
+    others: tuple[PartitionSpec, ...] = ()
     #: Keys that were read and are not simulated, by dotted path.
     unsimulated: tuple[str, ...] = ()

@@ -55,7 +55,7 @@ def read_pod(
     """Return the shape of a pod spec; raises QuantityError.
 
     `overhead` is what the pod's RuntimeClass adds; `limits` come from the
-    namespace. Source: KUEUE.md 2.1, 2.2, 5.7.
+    namespace. Source: docs/semantics/kueue.md#adjustments-of-pod-templates.
     """
     spec = adjust(spec, overhead=overhead, limits=limits)
     total = pod_requests(spec)
@@ -83,7 +83,7 @@ def adjust(
 ) -> dict[str, Any]:
     """Return the pod spec with overhead, LimitRange defaults and limits filled in.
 
-    Source: KUEUE.md 2.1.
+    Source: docs/semantics/kueue.md#adjustments-of-pod-templates.
     """
     result = dict(spec)
     if overhead and not spec.get("overhead"):
@@ -117,7 +117,7 @@ def _requests_from_limits(resources: dict[str, Any]) -> dict[str, Any]:
 def pod_requests(spec: Manifest) -> Quantities:
     """Return what a pod needs: containers, sidecars, init steps, overhead.
 
-    Source: KUEUE.md 2.2.
+    Source: docs/semantics/kueue.md#requests-of-a-pod.
     """
     sidecars: Quantities = {}
     peak: Quantities = {}
@@ -148,7 +148,7 @@ def _sum(parts: Iterable[Quantities]) -> Quantities:
 def _affinity(spec: Manifest) -> tuple[tuple[Requirement, ...], ...] | None:
     """Return the required node affinity terms; matchFields never count here.
 
-    Source: KUEUE.md 6.3.
+    Source: docs/semantics/kueue.md#flavor-search.
     """
     node = (spec.get("affinity") or {}).get("nodeAffinity") or {}
     required = node.get("requiredDuringSchedulingIgnoredDuringExecution")

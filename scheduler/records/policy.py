@@ -17,6 +17,13 @@ Binding = Literal["kubernetes", "compare-and-set"]
 Locking = Literal["optimistic", "pessimistic"]
 
 
+_LATENCY = msgspec.Meta(
+    ge=0,
+    title="How long a call of an extender takes",
+    description="In milliseconds of virtual time; a scheduler waits for the answer.",
+)
+
+
 class ExtenderAnswers(
     msgspec.Struct,
     rename="camel",
@@ -27,13 +34,15 @@ class ExtenderAnswers(
     """What an extender at `url_prefix` answers, stated instead of asked.
 
     Nodes of `refuse` are filtered out with their message, `scores` are 0 to 10
-    by node, and `error` fails every call.
+    by node, `error` fails every call, and `latency_ms` is how long each takes in
+    virtual time.
     """
 
     url_prefix: str
     refuse: dict[str, str] = {}
     scores: dict[str, int] = {}
     error: str = ""
+    latency_ms: Annotated[int, _LATENCY] | msgspec.UnsetType = msgspec.UNSET
 
 
 _BINDING = msgspec.Meta(
@@ -68,6 +77,7 @@ class Simulation(
     start_time: str = "2026-01-01T00:00:00Z"  # the wall time of virtual 0
     nodes_schedule: bool = True  # place pods when there are Node objects
     extenders: list[ExtenderAnswers] = []
+    extender_latency_ms: Annotated[int, _LATENCY] | msgspec.UnsetType = msgspec.UNSET
     # Absent in what was stored before there were any: every step takes no time.
     latencies: Latencies | msgspec.UnsetType = msgspec.UNSET
 

@@ -160,7 +160,7 @@ def _limit(resource: Manifest, field_name: str) -> int | None:
 def read_weight(spec: Manifest) -> float:
     """Return fairSharing.weight; 1 when there is none.
 
-    Source: KUEUE.md 3.
+    Source: docs/semantics/kueue.md#defaults-and-validation.
     """
     weight = (spec.get("fairSharing") or {}).get("weight")
     return 1.0 if weight is None else float(amounts.parse(weight))
@@ -180,7 +180,7 @@ def read_cohort(manifest: Manifest) -> CohortSpec:
 def read_queue(manifest: Manifest) -> QueueSpec:
     """Return the ClusterQueue of a served manifest, defaults filled in.
 
-    Source: KUEUE.md 3.
+    Source: docs/semantics/kueue.md#defaults-and-validation.
     """
     spec = manifest.get("spec") or {}
     preemption = spec.get("preemption") or {}

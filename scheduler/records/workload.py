@@ -27,7 +27,7 @@ class PodSet:
     def total(self, count: int) -> Amounts:
         """Return the requests of `count` pods, canonical units, saturating.
 
-        Source: KUEUE.md 2.3.
+        Source: docs/semantics/kueue.md#totals-of-a-podset.
         """
         return {
             name: amounts.clamp(each * count)
@@ -59,7 +59,7 @@ class PodSets(tuple[PodSet, ...]):
     def text_for(self, counts: Iterable[int]) -> str:
         """Return a text that is equal for podsets that are treated alike.
 
-        Source: KUEUE.md 5.7.
+        Source: docs/semantics/kueue.md#equivalence-classes.
         """
         return "/".join(
             f"{part.name} {count} {part.min_count} {part.shape.identity}"
@@ -128,7 +128,7 @@ class Catalogue:
 def summarize(ranges: Iterable[Manifest]) -> Limits:
     """Return several LimitRanges as one: the strictest value of each counts.
 
-    Source: KUEUE.md 2.1.
+    Source: docs/semantics/kueue.md#adjustments-of-pod-templates.
     """
     parts: dict[tuple[str, str], dict[str, str]] = {}
     for manifest in ranges:
@@ -193,7 +193,7 @@ def read_admission(
 ) -> Admission | None:
     """Return status.admission; `counts` are the podsets' own, used where it is silent.
 
-    Source: KUEUE.md 2.5.
+    Source: docs/semantics/kueue.md#usage-of-an-admitted-workload.
     """
     if not given:
         return None
@@ -221,7 +221,8 @@ def _read_part(part: Manifest, counts: Mapping[str, int]) -> PodSetAssignment:
 def remaining_usage(part: PodSetAssignment, count: int) -> Amounts:
     """Return the usage left when only `count` pods of the podset still run.
 
-    Divides before it multiplies, as Kueue does. Source: KUEUE.md 2.5.
+    Divides before it multiplies, as Kueue does.
+    Source: docs/semantics/kueue.md#usage-of-an-admitted-workload.
     """
     return scale(part.usage, part.count, count) if count < part.count else part.usage
 
@@ -229,7 +230,7 @@ def remaining_usage(part: PodSetAssignment, count: int) -> Amounts:
 def scale(totals: Mapping[str, int], count: int, new: int) -> Amounts:
     """Return totals of `count` pods for `new` pods; integer division first.
 
-    Source: KUEUE.md 2.6.
+    Source: docs/semantics/kueue.md#scaling-to-fewer-pods.
     """
     if count in (0, new):
         return dict(totals)

@@ -11,7 +11,8 @@ from scheduler.durations import stamp_us
 from scheduler.kube.cache.pod_group import read_budget, read_group
 from scheduler.kube.configuration.configuration import read_configurations
 from scheduler.kube.configuration.profiles import NOT_SIMULATED
-from scheduler.kube.extender.extenders import DisabledExtender, Extenders
+from scheduler.kube.extender.extenders import Extenders
+from scheduler.kube.extender.ports import DisabledExtender
 from scheduler.kube.framework.candidate import Candidate
 from scheduler.kube.framework.queued_pod import QueuedPodInfo
 from scheduler.kube.framework.status import (

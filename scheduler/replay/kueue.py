@@ -1,6 +1,6 @@
 """Kueue's vectors: one cycle, cycles until quiet, or a timeline.
 
-Source: KUEUE.md 12, 14.
+Source: docs/semantics/kueue-lifecycle.md#one-instant.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scheduler.decisions import Admit, Decision, Evict, Finish, PodSetAdmission,
 from scheduler.kueue.configuration import Settings, read_configuration
 from scheduler.kueue.stage import KueueStage
 from scheduler.kueue.tree.shares import weighted_share
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import QUOTA_RESERVED
 from scheduler.records.objects import Key, Object
 from scheduler.replay.compare import differences
@@ -94,7 +94,7 @@ def _loaded(vector: Vector) -> KueueStage:
     for obj in objects_of(vector):
         stage.put(obj)
     stage.settle()
-    stage.reactivate()
+    stage.requeue_inadmissible()
     return stage
 
 
@@ -148,16 +148,16 @@ def _part(part: PodSetAdmission) -> dict[str, Any]:
 
 
 def _pending(stage: KueueStage) -> dict[str, Any]:
-    works = stage.cluster.works.values()
+    works = stage.cluster.workloads.values()
     return {w.name: _place(w) for w in works if not w.reserved and not w.finished}
 
 
-def _place(work: Work) -> dict[str, Any]:
+def _place(work: WorkloadInfo) -> dict[str, Any]:
     condition = work.conditions.get(QUOTA_RESERVED)
-    line = work.line
+    line = work.pending_queue
     return {
         "queued": line is not None,
-        "inadmissible": line is not None and line.parked(work),
+        "inadmissible": line is not None and line.is_inadmissible(work),
         "reason": condition.reason if condition else "",
         "message": condition.message if condition else "",
     }
@@ -199,8 +199,12 @@ def _controllers(stage: KueueStage) -> None:
 
 
 def _places(stage: KueueStage) -> dict[str, bool]:
-    works = stage.cluster.works.values()
-    return {w.name: w.line.parked(w) for w in works if w.line is not None}
+    works = stage.cluster.workloads.values()
+    return {
+        w.name: w.pending_queue.is_inadmissible(w)
+        for w in works
+        if w.pending_queue is not None
+    }
 
 
 def _report(stage: KueueStage, events: list[dict[str, Any]], cycle: int) -> bool:
@@ -227,11 +231,13 @@ def _report(stage: KueueStage, events: list[dict[str, Any]], cycle: int) -> bool
 
 def _holding(stage: KueueStage) -> dict[str, Any]:
     return {
-        w.name: _current(w) for w in stage.cluster.works.values() if w.queue is not None
+        w.name: _current(w)
+        for w in stage.cluster.workloads.values()
+        if w.cluster_queue is not None
     }
 
 
-def _current(work: Work) -> dict[str, Any]:
+def _current(work: WorkloadInfo) -> dict[str, Any]:
     assert work.admission is not None
     parts = tuple(
         PodSetAdmission(part.name, part.count, part.flavors, part.usage)
@@ -248,7 +254,7 @@ def _script(vector: Vector) -> Outcome:
     script = Script(_loaded(vector), list(objects_of(vector)))
     script.run(vector["steps"], vector["untilMs"])
     stage, expect = script.stage, vector["expect"]
-    counts = {w.name: w.requeue_count for w in stage.cluster.works.values()}
+    counts = {w.name: w.requeue_count for w in stage.cluster.workloads.values()}
     pending = {
         name: _stated(row, expect["finalPending"].get(name))
         for name, row in _pending(stage).items()
@@ -306,7 +312,7 @@ class Timeline:
             self._finish()
             self._arrive()
             self._cycles()
-        works = self.stage.cluster.works.values()
+        works = self.stage.cluster.workloads.values()
         unfinished = sorted(work.name for work in works if not work.finished)
         return {
             "events": [_row(decision) for decision in self.events],
@@ -345,8 +351,10 @@ class Timeline:
                 return
 
     def _numbers(self) -> tuple[int, int]:
-        lines = [queue.line for queue in self.stage.cluster.forest.queues.values()]
-        return sum(line.queued for line in lines), sum(line.waiting for line in lines)
+        lines = [queue.pending for queue in self.stage.cluster.forest.queues.values()]
+        return sum(line.pending_active for line in lines), sum(
+            line.pending_inadmissible for line in lines
+        )
 
     def _record(self) -> None:
         """Take the decisions since the last time; start and cancel finishes."""
@@ -374,7 +382,8 @@ class Timeline:
                 del self.finishes[end]
 
 
-#: What is told, and in which order at one instant. Source: KUEUE.md 12.3.
+#: What is told, and in which order at one instant.
+#: Source: docs/semantics/kueue-lifecycle.md#one-instant.
 _TOLD: dict[type, int] = {Finish: 0, Admit: 1, Preempt: 2, Evict: 3}
 
 

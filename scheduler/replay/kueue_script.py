@@ -74,8 +74,12 @@ class Script:
         return self._record()
 
     def _places(self) -> dict[str, bool]:
-        works = self.stage.cluster.works.values()
-        return {w.name: w.line.parked(w) for w in works if w.line is not None}
+        works = self.stage.cluster.workloads.values()
+        return {
+            w.name: w.pending_queue.is_inadmissible(w)
+            for w in works
+            if w.pending_queue is not None
+        }
 
     def _record(self) -> bool:
         decisions = self.stage.context.journal.take_decisions()
@@ -91,7 +95,7 @@ class Script:
         return Key("Workload", namespace, name)
 
     def _holds_quota(self, key: Key) -> bool:
-        work = self.stage.cluster.works.get(key)
+        work = self.stage.cluster.workloads.get(key)
         return work is not None and work.reserved
 
     def _apply(self, step: Step) -> None:
@@ -117,7 +121,7 @@ class Script:
     def _edit(self, key: Key, **spec: Any) -> None:
         """Write fields of a workload's spec, as somebody who read it just now."""
         obj = self.objects.get(key)
-        if obj is None or key not in self.stage.cluster.works:
+        if obj is None or key not in self.stage.cluster.workloads:
             return
         self.stage.write(obj)
         obj.manifest = {**obj.manifest, "spec": {**obj.spec, **spec}}
@@ -135,14 +139,14 @@ class Script:
 
     def _ready(self, step: Step) -> None:
         key = self._work_key(step)
-        work = self.stage.cluster.works.get(key)
-        if work is not None and work.holds("Admitted") and not work.evicted:
+        work = self.stage.cluster.workloads.get(key)
+        if work is not None and work.has_condition("Admitted") and not work.evicted:
             self.stage.pods_ready(key, step["op"] == "ready")
 
     def _reclaim(self, step: Step) -> None:
         key = self._work_key(step)
         obj = self.objects.get(key)
-        if obj is None or key not in self.stage.cluster.works:
+        if obj is None or key not in self.stage.cluster.workloads:
             return
         self.stage.write(obj)
         known = obj.status.get("reclaimablePods") or []

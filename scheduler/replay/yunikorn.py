@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
+from scheduler.errors import ManifestError
 from scheduler.manifests import yunikorn as manifests
-from scheduler.registry import lookup
-from scheduler.yunikorn import resources
-from scheduler.yunikorn.objects.model import Application, Ask, Node
+from scheduler.replay.yunikorn_state import TraceListener, build, run_cycles
+from scheduler.replay.yunikorn_steps import Steps
+from scheduler.yunikorn.objects.model import Ask
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.preemption.candidates import candidates
 from scheduler.yunikorn.preemption.snapshot import Snapshot
-from scheduler.yunikorn.scheduling import cycle
 from scheduler.yunikorn.sorting.queues import children_in_order, share_of
 
 Vector = dict[str, Any]
 
-
-_MS = 1000
-_MAX_CYCLES = 100_000
-_IDLE = 2
-_EXCLUDED = "node excluded"
+_STEPS = ("quota-change", "limits", "gang", "placement")
 
 
 def handles(vector: Vector) -> bool:
@@ -34,6 +29,8 @@ def run(vector: Vector) -> list[str]:
     expected, actual = vector["expect"], _actual(vector)
     if vector["suite"] == "sort":
         return _compare_sort(expected, actual)
+    if vector["suite"] == "config":
+        return _compare_config(expected, actual)
     differences = []
     if vector["suite"] == "nodes":
         differences += _compare_scores(expected["scores"], actual["scores"])
@@ -53,117 +50,12 @@ def show(vector: Vector) -> tuple[object, object]:
     return vector["expect"], _actual(vector)
 
 
-def build(vector: Vector, listener: Trace | None = None) -> Partition:
-    """Return the partition in the state that the vector starts from."""
-    spec = manifests.read_text(vector["queuesYaml"])
-    laws = lookup("laws", vector.get("laws", "released"))()
-    partition = Partition(spec, laws, listener or Trace())
-    partition.now_ms = vector["now"] * _MS
-    for data in vector["nodes"]:
-        _add_node(partition, data)
-    for data in vector["applications"]:
-        queue = partition.queue(data["queue"])
-        assert queue is not None, data["queue"]
-        app = Application(
-            id=data["id"],
-            queue=queue,
-            user=data["user"],
-            submit_ms=data["submitTime"] * _MS,
-            tags=data["tags"],
-        )
-        partition.add_application(app)
-    shapes: dict[tuple[tuple[str, str], ...], dict[str, int]] = {}
-    for data in vector["allocations"]:
-        node = partition.nodes.by_name[data["node"]]
-        partition.add_allocation(_ask(partition, data, shapes), node)
-    for data in vector["asks"]:
-        partition.add_ask(_ask(partition, data, shapes))
-    return partition
-
-
-def _add_node(partition: Partition, data: Vector) -> None:
-    node = Node(
-        data["name"],
-        resources.parse_all(data["capacity"]),
-        schedulable=data.get("schedulable", True),
-    )
-    partition.add_node(node)
-    if "occupied" in data:
-        partition.occupy(node, resources.parse_all(data["occupied"]))
-
-
-def _ask(partition: Partition, data: Vector, shapes: dict[Any, dict[str, int]]) -> Ask:
-    shape = tuple(data["resource"].items())
-    if shape not in shapes:
-        shapes[shape] = resources.parse_all(data["resource"])
-    excluded = frozenset(data.get("excludeNodes") or ())
-    return Ask(
-        key=data["key"],
-        app=partition.apps[data["app"]],
-        resource=shapes[shape],
-        priority=data["priority"],
-        create_ms=data["createTime"] * _MS,
-        allow_self=data.get("allowPreemptSelf", True),
-        allow_other=data.get("allowPreemptOther", True),
-        originator=data.get("originator", False),
-        required_node=data.get("requiredNode"),
-        predicate=_Excluded(excluded) if excluded else None,
-    )
-
-
-class _Excluded:
-    """The predicate of an ask that some nodes refuse."""
-
-    def __init__(self, names: frozenset[str]) -> None:
-        self.names = names
-
-    def __call__(self, node: Node, gone: Sequence[Ask] = ()) -> str | None:
-        return _EXCLUDED if node.name in self.names else None
-
-
-class Trace:
-    """Writes down what a partition decides, in the words of the vectors."""
-
-    def __init__(self) -> None:
-        self.events: list[dict[str, Any]] = []
-        self.why: dict[str, set[str]] = {}
-        self.victims: list[Ask] = []
-
-    def allocated(self, ask: Ask, node: Node) -> None:
-        """Write an allocation."""
-        self.events.append({"ev": "alloc", "key": ask.key, "node": node.name})
-
-    def reserved(self, ask: Ask, node: Node) -> None:
-        """Write a reservation."""
-        self.events.append({"ev": "reserve", "key": ask.key, "node": node.name})
-
-    def unreserved(self, ask: Ask, node: Node) -> None:
-        """Leave this out: the vectors do not record it."""
-
-    def attempting(self, ask: Ask) -> None:
-        """Leave this out: the vectors do not record it."""
-
-    def preempting(self, ask: Ask, victims: Sequence[Ask], strategy: str) -> None:
-        """Write a preemption."""
-        keys = [victim.key for victim in victims]
-        self.events.append({"ev": "preempt", "key": ask.key, "victims": keys})
-        self.victims.extend(victims)
-
-    def releasing(self, ask: Ask, reason: str, message: str) -> None:
-        """Leave this out: no vector has it."""
-
-    def refused(self, ask: Ask, message: str) -> None:
-        """Write why an ask got nothing; the vectors leave out what nodes say."""
-        if message == _EXCLUDED:
-            return
-        self.why.setdefault(ask.key, set()).add(message)
-
-    def entered(self, app: Application) -> None:
-        """Leave this out: no vector has it."""
-
-
 def _actual(vector: Vector) -> Any:
-    trace = Trace()
+    if vector["suite"] == "config":
+        return _read_config(vector)
+    if vector["suite"] in _STEPS:
+        return _stepped(vector)
+    trace = TraceListener()
     partition = build(vector, trace)
     partition.refresh()
     match vector["suite"]:
@@ -175,6 +67,38 @@ def _actual(vector: Vector) -> Any:
             return _preempted(partition, trace, vector)
         case _:
             return _cycled(partition, trace, vector)
+
+
+# -- configurations and steps
+
+
+def _read_config(vector: Vector) -> Vector:
+    try:
+        manifests.read_text(vector["queuesYaml"])
+    except ManifestError as error:
+        return {"accepted": False, "message": str(error)}
+    return {"accepted": True}
+
+
+def _compare_config(expected: Vector, actual: Vector) -> list[str]:
+    if expected["accepted"] == actual["accepted"]:
+        return []
+    reasons = f"{expected.get('message', '')} | {actual.get('message', '')}"
+    return [
+        f"accepted: expected {expected['accepted']}, got {actual['accepted']}: "
+        f"{reasons}"
+    ]
+
+
+def _stepped(vector: Vector) -> Vector:
+    replayed = Steps(vector)
+    for step in vector["steps"]:
+        replayed.run(step)
+    if vector["suite"] == "placement":
+        outcome = {"placed": replayed.placed, "dynamic": replayed.dynamic()}
+    else:
+        outcome = replayed.outcome()
+    return {"outcome": outcome}
 
 
 # -- sort and nodes
@@ -243,18 +167,20 @@ def _compare_scores(expected: Vector, actual: Vector) -> list[str]:
 # -- cycles
 
 
-def _preempted(partition: Partition, trace: Trace, vector: Vector) -> Vector:
+def _preempted(partition: Partition, trace: TraceListener, vector: Vector) -> Vector:
     first = partition.asks[vector["asks"][0]["key"]]
     snapshot = Snapshot(partition.root.walk(), first.app.queue)
     found = {
         path: sorted(pod.key for pod in pods)
         for path, pods in candidates(snapshot, first).items()
     }
-    _run(partition, trace, until=lambda: first.triggered or first.node is not None)
+    run_cycles(
+        partition, trace, until=lambda: first.triggered or first.node is not None
+    )
     return {"candidates": found, "outcome": _outcome(first, trace)}
 
 
-def _outcome(first: Ask, trace: Trace) -> Vector:
+def _outcome(first: Ask, trace: TraceListener) -> Vector:
     node = first.node or first.reserved_on
     kinds = {event["ev"] for event in trace.events}
     kind = next((k for k in ("alloc", "preempt", "reserve") if k in kinds), "none")
@@ -267,19 +193,9 @@ def _outcome(first: Ask, trace: Trace) -> Vector:
     }
 
 
-def _cycled(partition: Partition, trace: Trace, vector: Vector) -> Vector:
-    gone: list[str] = []
-
-    def confirm() -> bool:
-        for victim in trace.victims:
-            partition.release(victim)
-            trace.events.append({"ev": "released", "key": victim.key})
-            gone.append(victim.key)
-        trace.victims.clear()
-        return False
-
+def _cycled(partition: Partition, trace: TraceListener, vector: Vector) -> Vector:
     asks = [partition.asks[data["key"]] for data in vector["asks"]]
-    _run(partition, trace, until=confirm)
+    gone = run_cycles(partition, trace)
     placed = [event for event in trace.events if event["ev"] == "alloc"]
     final = {event["key"]: event["node"] for event in placed}
     pending = sorted(a.key for a in asks if a.node is None and a.key not in gone)
@@ -296,23 +212,9 @@ def _cycled(partition: Partition, trace: Trace, vector: Vector) -> Vector:
     return {"outcome": outcome}
 
 
-def _run(partition: Partition, trace: Trace, until: Any) -> None:
-    """Run cycles, the clock standing still, until done or two idle ones."""
-    idle = 0
-    for _ in range(_MAX_CYCLES):
-        before = len(trace.events)
-        partition.dirty = True
-        cycle.run(partition)
-        if until():
-            return
-        idle = idle + 1 if len(trace.events) == before else 0
-        if idle == _IDLE:
-            return
-
-
 def _plain(outcome: Any) -> Any:
     """Return an outcome in one shape: sets sorted, absent parts empty."""
-    if not isinstance(outcome, dict):
+    if not isinstance(outcome, dict) or "victims" not in outcome:
         return outcome
     why = {key: sorted(texts) for key, texts in outcome["why"].items() if texts}
     return {

@@ -256,3 +256,22 @@ def describe(amounts: Mapping[str, int] | None) -> str:
     """Return the amounts for a message: `map[memory:1024 vcore:500]`."""
     inner = " ".join(f"{t}:{v}" for t, v in sorted((amounts or {}).items()))
     return f"map[{inner}]"
+
+
+def strictly_greater(left: Mapping[str, int], right: Mapping[str, int]) -> bool:
+    """Return whether left >= right over the union of types, and one differs."""
+    names = left.keys() | right.keys()
+    differences = [left.get(name, 0) - right.get(name, 0) for name in names]
+    return any(differences) and min(differences) >= 0
+
+
+def covers_existing(left: Mapping[str, int], right: Mapping[str, int]) -> bool:
+    """Return whether left >= right on the types of both.
+
+    An empty right side is covered when all of left is positive; two sides
+    without a common type are covered.
+    Source: docs/semantics/yunikorn.md#combining-and-comparing-resources
+    """
+    if not right:
+        return bool(left) and all(value > 0 for value in left.values())
+    return all(value >= right[name] for name, value in left.items() if name in right)

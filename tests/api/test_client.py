@@ -17,8 +17,8 @@ FILES = [("world.yaml", text_of(*contended()))]
 
 
 @pytest.fixture(scope="module")
-def server(shared_house: DefaultRun) -> Client:
-    return Client(shared_house.url)
+def server(shared_run: DefaultRun) -> Client:
+    return Client(shared_run.url)
 
 
 def test_a_sandbox_is_made_stepped_read_and_deleted(server):

@@ -175,21 +175,21 @@ def test_the_examples_in_the_help_are_words_that_it_understands():
 
 
 def test_a_server_is_asked_with_the_token_of_the_environment(
-    shared_house: DefaultRun, capsys, tmp_path, monkeypatch
+    shared_run: DefaultRun, capsys, tmp_path, monkeypatch
 ):
     world = tmp_path / "world.yaml"
     world.write_text(text_of(*contended()))
-    monkeypatch.setenv("QUOTALAB_SERVER", shared_house.url)
+    monkeypatch.setenv("QUOTALAB_SERVER", shared_run.url)
     assert main(["import", str(world), "--json"]) == 0
     key = json.loads(capsys.readouterr().out)["id"]
     assert main(["run", key, "--ticks", "4", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["tick"] >= 4
-    assert shared_house.get(f"/api/v1/sandboxes/{key}")["tick"] >= 4
+    assert shared_run.get(f"/api/v1/sandboxes/{key}")["tick"] >= 4
     assert os.environ["QUOTALAB_SERVER"]
 
 
 def test_a_remote_experiment_ends_with_the_status_of_its_assertions(
-    shared_house: DefaultRun, capsys, tmp_path
+    shared_run: DefaultRun, capsys, tmp_path
 ):
     (tmp_path / "world.yaml").write_text(text_of(*contended()))
     for most, status in ((10**9, 0), (-1, 1)):
@@ -207,7 +207,7 @@ def test_a_remote_experiment_ends_with_the_status_of_its_assertions(
             },
         }
         path.write_text(yaml.safe_dump(document))
-        words = ["experiment", str(path), "--server", shared_house.url]
+        words = ["experiment", str(path), "--server", shared_run.url]
         assert main(words) == status
         assert "plain" in capsys.readouterr().out
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import random
+import re
+from typing import Any
 
 import psutil
 import pytest
-import schemathesis
 from asgiref.testing import ApplicationCommunicator
 from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
@@ -16,17 +18,14 @@ from django.db import close_old_connections
 from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import (
-    response_schema_conformance,
-    status_code_conformance,
-)
 
 from sandbox.live.asgi import application
 from sandbox.models import Sandbox
+from tests.api.permissions import ONE, OTHERS
 from tests.builders import cluster_queue, flavor
 from tests.sandbox.conftest import row, text_of
 
+ID = "api/v1/sandboxes/<str:sandbox_id>"
 ARCHIVE = "application/vnd.quotalab.sandbox"
 
 pytestmark = [pytest.mark.django_db]
@@ -40,29 +39,50 @@ RELAXED = settings(
 )
 
 
-def open_schema():
-    """The schema, asked inside this process; here nobody needs a key."""
+@functools.cache
+def schema() -> Any:
+    """Return the schema, asked inside this process; here nobody needs a key.
+
+    Made by the first test that asks: it takes seconds that collecting should not.
+    """
+    import schemathesis
+
     document = SchemaGenerator().get_schema(request=None, public=True)
     document["components"].pop("securitySchemes", None)
     for path in document["paths"].values():
         for operation in path.values():
             operation.pop("security", None)
+    schemathesis.serializer(ARCHIVE)(_as_bytes)
     found = schemathesis.openapi.from_dict(document)
     found.app = get_wsgi_application()
     found.config.phases.coverage.enabled = LONG
     return found
 
 
-schema = open_schema()
-
-
-@schemathesis.serializer(ARCHIVE)
 def _as_bytes(_context, value):
     return value if isinstance(value, bytes) else str(value).encode()
 
 
-CHECKS = [not_a_server_error, status_code_conformance]
-SHAPE = response_schema_conformance  # of one document; an export is several
+def checks_of(path: str) -> list[Any]:
+    """Return what an answer is held to; an export is several documents, not one."""
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.specs.openapi import checks
+
+    shape = [] if path.endswith("/export") else [checks.response_schema_conformance]
+    return [not_a_server_error, checks.status_code_conformance, *shape]
+
+
+#: Other systems' APIs and the schema itself have no place in the schema.
+NOT_DESCRIBED = re.compile(rf"{ID}/(apis?|ws|debug|version)\b|api/v1/schema")
+PARAMETER, BRACES = re.compile(r"<\w+:(\w+)>"), r"{\1}"
+ROUTES = {f"{ID}/{tail}".rstrip("/"): methods for tail, methods in ONE.items()}
+#: "METHOD /path" of every operation, as the table of permissions has them.
+OPERATIONS = [
+    f"{line.split()[0].upper()} /{PARAMETER.sub(BRACES, route)}"
+    for route, methods in (ROUTES | OTHERS).items()
+    if route.startswith("api/v1/") and not NOT_DESCRIBED.match(route)
+    for line in methods.split(", ")
+]
 
 
 @pytest.fixture
@@ -75,15 +95,23 @@ def one_connection():
         signal.connect(close_old_connections)
 
 
-@schema.parametrize()
-@RELAXED
-def test_every_operation_keeps_to_its_schema(case, busy, one_connection):
-    if "sandbox_id" in (case.path_parameters or {}):
-        case.path_parameters["sandbox_id"] = busy.pk
-    case.call_and_validate(
-        headers={"Host": "127.0.0.1"},
-        checks=CHECKS if case.path.endswith("/export") else [*CHECKS, SHAPE],
-    )
+def test_the_schema_has_these_operations_and_no_other():
+    found = [operation.ok().label for operation in schema().get_all_operations()]
+    assert sorted(found) == sorted(OPERATIONS)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_every_operation_keeps_to_its_schema(operation, busy, one_connection):
+    method, path = operation.split()
+
+    @RELAXED
+    @given(case=schema()[path][method].as_strategy())
+    def holds(case):
+        if "sandbox_id" in (case.path_parameters or {}):
+            case.path_parameters["sandbox_id"] = busy.pk
+        case.call_and_validate(headers={"Host": "127.0.0.1"}, checks=checks_of(path))
+
+    holds()
 
 
 HOSTILE = {

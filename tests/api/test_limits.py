@@ -226,7 +226,7 @@ def test_every_limit_is_in_the_table_of_the_docs():
 
 @pytest.fixture(scope="module")
 def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DefaultRun]:
-    """A house that takes little."""
+    """A default run that takes little."""
     little = {
         "BYTES_PER_BODY": "2000",
         "SECONDS_PER_BODY": "1",
@@ -236,9 +236,9 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DefaultRun]:
         yield running
 
 
-def raw(house: DefaultRun, *pieces: bytes) -> bytes:
+def raw(default_run: DefaultRun, *pieces: bytes) -> bytes:
     """Send bytes as they are; return all that is answered until the end."""
-    host, _, port = house.url.removeprefix("http://").partition(":")
+    host, _, port = default_run.url.removeprefix("http://").partition(":")
     with socket.create_connection((host, int(port)), 10) as line:
         for piece in pieces:
             line.sendall(piece.replace(b"HOST", f"{host}:{port}".encode()))
@@ -280,9 +280,9 @@ def test_what_is_refused_takes_no_memory(strict):
     assert process.memory_info().rss - before < 8 * 2**20
 
 
-def socket_to(house: DefaultRun) -> str:
-    made = house.post("/api/v1/sandboxes", {"title": "seats"})
-    return f"{house.url.replace('http', 'ws')}/ws/sandboxes/{made['id']}"
+def socket_to(default_run: DefaultRun) -> str:
+    made = default_run.post("/api/v1/sandboxes", {"title": "seats"})
+    return f"{default_run.url.replace('http', 'ws')}/ws/sandboxes/{made['id']}"
 
 
 def test_sockets_are_as_many_as_allowed(strict):
@@ -315,9 +315,9 @@ BENT_FRAMES = {
 }
 
 
-def shaken(house: DefaultRun) -> socket.socket:
+def shaken(default_run: DefaultRun) -> socket.socket:
     """Open a socket by hand; return its line."""
-    url = socket_to(house)
+    url = socket_to(default_run)
     host, _, path = url.removeprefix("ws://").partition("/")
     name, _, port = host.partition(":")
     line = socket.create_connection((name, int(port)), 10)

@@ -77,8 +77,8 @@ def test_cookies_are_for_this_site_and_out_of_scripts_reach(settings):
 # ------------------------------------------------------------- the run as users start it
 
 
-def test_it_listens_to_this_machine_alone(shared_house: DefaultRun):
-    found = [shared_house.process, *shared_house.family()]
+def test_it_listens_to_this_machine_alone(shared_run: DefaultRun):
+    found = [shared_run.process, *shared_run.family()]
     heard = [
         ipaddress.ip_address(line.laddr.ip)
         for process in found
@@ -89,9 +89,9 @@ def test_it_listens_to_this_machine_alone(shared_house: DefaultRun):
     assert all(address.is_loopback for address in heard)
 
 
-def test_a_page_of_another_origin_drives_nothing(shared_house: DefaultRun):
+def test_a_page_of_another_origin_drives_nothing(shared_run: DefaultRun):
     request = urllib.request.Request(
-        f"{shared_house.url}/api/v1/sandboxes",
+        f"{shared_run.url}/api/v1/sandboxes",
         data=b"{}",
         headers={"Content-Type": "text/plain", "Origin": "https://evil.example"},
     )
@@ -111,9 +111,9 @@ def test_a_page_of_another_origin_drives_nothing(shared_house: DefaultRun):
     ],
     ids=["another site", "another port", "a name that resolves here", "no origin"],
 )
-def test_a_socket_is_not_opened_for(shared_house: DefaultRun, host, origin):
-    made = shared_house.post("/api/v1/sandboxes", {"title": "mine"})
-    address = shared_house.url.replace("http", "ws")
+def test_a_socket_is_not_opened_for(shared_run: DefaultRun, host, origin):
+    made = shared_run.post("/api/v1/sandboxes", {"title": "mine"})
+    address = shared_run.url.replace("http", "ws")
     port = address.rpartition(":")[2]
     headers = {"Host": f"{host}:{port}"} if host else {}
     with (

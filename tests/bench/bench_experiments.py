@@ -101,27 +101,29 @@ def document() -> dict[str, Any]:
     }
 
 
-def cpu_seconds(house: DefaultRun) -> float:
+def cpu_seconds(default_run: DefaultRun) -> float:
     """Return what the worker's processes have used so far."""
-    worker = house.child("py worker")
+    worker = default_run.child("py worker")
     times = [one.cpu_times() for one in (worker, *worker.children(recursive=True))]
     return sum(one.user + one.system for one in times)
 
 
-def measure(house: DefaultRun) -> tuple[float, float, list[str]]:
+def measure(default_run: DefaultRun) -> tuple[float, float, list[str]]:
     """Return wall and CPU seconds of an experiment, and the hashes of its runs."""
-    used = cpu_seconds(house)
+    used = cpu_seconds(default_run)
     files = [{"name": "teams.yaml", "text": scenario()}]
     began = time.monotonic()
-    made = house.post("/api/v1/experiments", {"document": document(), "files": files})
+    made = default_run.post(
+        "/api/v1/experiments", {"document": document(), "files": files}
+    )
     path = f"/api/v1/experiments/{made['id']}"
     ends = f"{path}/results?limit=1&after={made['total'] - 1}"
-    wait_for(lambda: house.get(ends)["items"], "the last run", PATIENCE_S, 0.5)
+    wait_for(lambda: default_run.get(ends)["items"], "the last run", PATIENCE_S, 0.5)
     spent = time.monotonic() - began
-    used = cpu_seconds(house) - used
-    body = house.get(path)
+    used = cpu_seconds(default_run) - used
+    body = default_run.get(path)
     assert (body["state"], body["failed"]) == ("done", 0)
-    runs = house.get(f"{path}/results?limit=10000")["items"]
+    runs = default_run.get(f"{path}/results?limit=10000")["items"]
     runs.sort(key=lambda run: run["number"])
     return spent, used, [run["hash"] for run in runs]
 
@@ -129,8 +131,8 @@ def measure(house: DefaultRun) -> tuple[float, float, list[str]]:
 def test_a_thousand_runs_with_one_and_two_workers(tmp_path: Path) -> None:
     found: dict[int, list[str]] = {}
     for workers in (1, 2):
-        with Workers(tmp_path / str(workers), workers) as house:
-            spent, used, hashes = measure(house)
+        with Workers(tmp_path / str(workers), workers) as default_run:
+            spent, used, hashes = measure(default_run)
         found[workers] = hashes
         sys.stdout.write(
             f"\n{len(hashes)} runs of {len(TEAMS) * JOBS_EACH} workloads, "

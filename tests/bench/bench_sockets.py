@@ -59,11 +59,11 @@ class Watcher:
 
 
 async def run(
-    house: DefaultRun, path: str, *, clients: int, speed: float, join_s: float
+    default_run: DefaultRun, path: str, *, clients: int, speed: float, join_s: float
 ) -> Watcher:
     watcher = Watcher()
     sandbox = path.rpartition("/")[2]
-    url = f"{house.url.replace('http', 'ws')}/ws/sandboxes/{sandbox}"
+    url = f"{default_run.url.replace('http', 'ws')}/ws/sandboxes/{sandbox}"
     tasks = []
     for n in range(clients):
         tasks.append(asyncio.create_task(watcher.watch(url)))
@@ -71,7 +71,7 @@ async def run(
             await asyncio.sleep(0.5)  # a crowd, not a knock at one instant
     await asyncio.to_thread(until_open, watcher, clients, join_s)
     play: dict[str, Any] = {"speed": speed}
-    await asyncio.to_thread(house.post, f"{path}/actions/play", play)
+    await asyncio.to_thread(default_run.post, f"{path}/actions/play", play)
     watcher.until = time.monotonic() + SECONDS
     await asyncio.gather(*tasks)
     return watcher
@@ -81,28 +81,30 @@ def until_open(watcher: Watcher, clients: int, join_s: float) -> None:
     wait_for(lambda: watcher.open == clients, "every socket's page", join_s)
 
 
-def measure(house: DefaultRun, name: str, *, clients: int, speed: float, join_s: float):
+def measure(
+    default_run: DefaultRun, name: str, *, clients: int, speed: float, join_s: float
+):
     """Print how long diffs took to reach the sockets of a new sandbox."""
-    made = house.post("/api/v1/sandboxes", {"scenario": "friday-rush"})
+    made = default_run.post("/api/v1/sandboxes", {"scenario": "friday-rush"})
     path = f"/api/v1/sandboxes/{made['id']}"
-    with looked_at(house, made["id"]) if name == BROWSERS else nothing():
+    with looked_at(default_run, made["id"]) if name == BROWSERS else nothing():
         watcher = asyncio.run(
-            run(house, path, clients=clients, speed=speed, join_s=join_s)
+            run(default_run, path, clients=clients, speed=speed, join_s=join_s)
         )
-    commits = committed(house, made["id"])
+    commits = committed(default_run, made["id"])
     delays = sorted((at - commits[n]) * 1000 for n, at in watcher.receipts)
     p95 = delays[int(0.95 * len(delays))]
     sys.stdout.write(
         f"\n{name}: {len(delays)} frames, from commit to receipt: "
         f"p50 {statistics.median(delays):.1f} ms, p95 {p95:.1f} ms, "
-        f"gaps {watcher.gaps}, web server {memory_mib(house)} MiB\n"
+        f"gaps {watcher.gaps}, web server {memory_mib(default_run)} MiB\n"
     )
     assert watcher.gaps == 0
     return p95, len(delays)
 
 
-def memory_mib(house: DefaultRun) -> int:
-    return round(house.process.memory_full_info().uss / 2**20)
+def memory_mib(default_run: DefaultRun) -> int:
+    return round(default_run.process.memory_full_info().uss / 2**20)
 
 
 @contextlib.contextmanager
@@ -111,9 +113,9 @@ def nothing() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def looked_at(house: DefaultRun, sandbox: str) -> Iterator[None]:
+def looked_at(default_run: DefaultRun, sandbox: str) -> Iterator[None]:
     """Have two browsers, each with a process of its own, look at the sandbox."""
-    code = _BROWSER.format(path=chromium(), url=f"{house.url}/s/{sandbox}")
+    code = _BROWSER.format(path=chromium(), url=f"{default_run.url}/s/{sandbox}")
     with contextlib.ExitStack() as stack:
         for _ in range(2):
             page = subprocess.Popen(
@@ -149,8 +151,8 @@ with sync_playwright() as playwright:
 
 @pytest.mark.bench
 def test_two_hundred_sockets_are_in_step(tmp_path):
-    with DefaultRun(tmp_path / "house") as house:
-        p95, frames = measure(house, SOCKETS, clients=200, speed=4, join_s=60)
+    with DefaultRun(tmp_path / "default_run") as default_run:
+        p95, frames = measure(default_run, SOCKETS, clients=200, speed=4, join_s=60)
     assert frames > 200 * SECONDS * 4 * 0.8
     assert p95 < AIM_MS
 
@@ -159,22 +161,24 @@ def test_two_hundred_sockets_are_in_step(tmp_path):
 def test_two_hundred_sockets_and_two_browsers_are_in_step(tmp_path):
     if chromium() is None:
         pytest.skip("no Chromium on this machine")
-    with DefaultRun(tmp_path / "house") as house:
-        p95, frames = measure(house, BROWSERS, clients=200, speed=4, join_s=60)
+    with DefaultRun(tmp_path / "default_run") as default_run:
+        p95, frames = measure(default_run, BROWSERS, clients=200, speed=4, join_s=60)
     assert frames > 200 * SECONDS * 4 * 0.8
     assert p95 < AIM_MS
 
 
 @pytest.mark.bench
 def test_a_thousand_sockets_stay_open(tmp_path):
-    with DefaultRun(tmp_path / "house") as house:
-        _, frames = measure(house, "1,000 sockets", clients=1000, speed=1, join_s=120)
+    with DefaultRun(tmp_path / "default_run") as default_run:
+        _, frames = measure(
+            default_run, "1,000 sockets", clients=1000, speed=1, join_s=120
+        )
     assert frames > 1000 * SECONDS * 0.8
 
 
-def committed(house: DefaultRun, sandbox: str) -> dict[int, float]:
+def committed(default_run: DefaultRun, sandbox: str) -> dict[int, float]:
     """Return when each revision was written, just before its commit."""
-    file = f"{house.environment['QUOTALAB_DATA']}/quotalab.sqlite3"
+    file = f"{default_run.environment['QUOTALAB_DATA']}/quotalab.sqlite3"
     query = "SELECT number, at FROM sandbox_revision WHERE sandbox_id = ?"
     with contextlib.closing(sqlite3.connect(file)) as database:
         rows = database.execute(query, [sandbox]).fetchall()

@@ -29,7 +29,7 @@ def blocks(language: str) -> list[tuple[str, str]]:
 
 
 @pytest.fixture
-def environment(shared_house: DefaultRun, tmp_path: Path) -> dict[str, str]:
+def environment(shared_run: DefaultRun, tmp_path: Path) -> dict[str, str]:
     """What the examples find: the address, and `quotalab` and `python3` on PATH."""
     folder = tmp_path / "bin"
     folder.mkdir()
@@ -43,8 +43,8 @@ def environment(shared_house: DefaultRun, tmp_path: Path) -> dict[str, str]:
         "PYTHONPATH": str(ROOT),
         "HOME": str(tmp_path),
         "KUBECONFIG": "",
-        "QUOTALAB_SERVER": shared_house.url,
-        "API": f"{shared_house.url}/api/v1",
+        "QUOTALAB_SERVER": shared_run.url,
+        "API": f"{shared_run.url}/api/v1",
     }
 
 
@@ -99,16 +99,16 @@ def test_the_notebook_runs_from_its_first_cell_to_its_last(environment, monkeypa
 
 
 @pytest.mark.parametrize("name", ["smallest_world.py", "watch_queue.py"])
-def test_a_script_runs_against_a_house(shared_house, environment, name):
+def test_a_script_runs_against_a_default_run(shared_run, environment, name):
     request = urllib.request.Request(
-        f"{shared_house.url}/api/v1/sandboxes",
+        f"{shared_run.url}/api/v1/sandboxes",
         data=json.dumps({"scenario": "classical-reclaim"}).encode(),
         headers={"Content-Type": "application/json"},
     )
     with urllib.request.urlopen(request, timeout=30) as answer:
         key = json.load(answer)["id"]
     done = subprocess.run(
-        [sys.executable, str(EXAMPLES / name), shared_house.url, key],
+        [sys.executable, str(EXAMPLES / name), shared_run.url, key],
         env=environment,
         capture_output=True,
         text=True,

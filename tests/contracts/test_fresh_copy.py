@@ -13,7 +13,7 @@ MADE_HERE = (".venv", "node_modules", "var", ".git", "__pycache__", ".*_cache")
 
 
 class Copy(DefaultRun):
-    """A house built from a copy of the tree, by the verb that users type."""
+    """A default run built from a copy of the tree, by the verb that users type."""
 
     command = ("./dev", "run")
 

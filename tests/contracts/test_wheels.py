@@ -54,7 +54,7 @@ def wheel(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory) -> Path:
-    return installed(tmp_path_factory.mktemp("house") / "venv", wheel)
+    return installed(tmp_path_factory.mktemp("default_run") / "venv", wheel)
 
 
 def test_the_wheel_has_the_page_the_library_and_the_styles(wheel):
@@ -93,7 +93,7 @@ def test_the_command_works_where_only_the_wheel_is(python, tmp_path):
 
 
 class Installed(DefaultRun):
-    """The house of a wheel: started by its command, far from any checkout."""
+    """The default run of a wheel: started by its command, far from any checkout."""
 
     def __init__(self, python: Path, folder: Path) -> None:
         super().__init__(folder)
@@ -101,14 +101,14 @@ class Installed(DefaultRun):
         self.command = (str(python), "-m", "api", "up")
 
 
-def test_the_house_starts_from_the_wheel_and_shows_its_page(python, tmp_path):
+def test_the_default_run_starts_from_the_wheel_and_shows_its_page(python, tmp_path):
     import urllib.request
 
-    with Installed(python, tmp_path / "house") as house:
-        with urllib.request.urlopen(house.url + "/", timeout=20) as page:
+    with Installed(python, tmp_path / "default_run") as default_run:
+        with urllib.request.urlopen(default_run.url + "/", timeout=20) as page:
             assert b"<!doctype html>" in page.read().lower()
-        assert house.get("/api/v1/sandboxes")["items"]
-        assert house.end() == 0
+        assert default_run.get("/api/v1/sandboxes")["items"]
+        assert default_run.end() == 0
 
 
 def test_the_client_alone_needs_nothing_but_python(tmp_path):

@@ -114,16 +114,16 @@ def test_the_page_goes_on_after_the_server_comes_back(
     page: Page, tmp_path: Path
 ) -> None:
     page.set_default_timeout(20_000)
-    with DefaultRun(tmp_path / "house") as house:
-        board = Board(page, house.url).load("two-teams.yaml")
-        port = house.url.rsplit(":", 1)[1]
+    with DefaultRun(tmp_path / "default_run") as default_run:
+        board = Board(page, default_run.url).load("two-teams.yaml")
+        port = default_run.url.rsplit(":", 1)[1]
         board.play()
         board.sees("alpha", "urgent", "Admitted")
         board.pause()
         tick = page.get_by_test_id("tick").inner_text()
     expect(page.get_by_role("banner")).to_contain_text("Reconnecting")
     expect(page.get_by_test_id("tick")).to_have_text(tick)
-    again = DefaultRun(tmp_path / "house")
+    again = DefaultRun(tmp_path / "default_run")
     again.arguments = ("--port", port, "--no-open")
     with again:
         expect(page.get_by_role("banner")).to_contain_text("Paused", timeout=30_000)

@@ -18,53 +18,53 @@ from tests.services.default_run import ROOT, DefaultRun, wait_for
 COPIES = 300
 
 
-def bus_of(house: DefaultRun) -> Celery:
-    """Return something that sends messages to the house's workers."""
-    words = " ".join(house.child("valkey").cmdline())
+def bus_of(default_run: DefaultRun) -> Celery:
+    """Return something that sends messages to the default run's workers."""
+    words = " ".join(default_run.child("valkey").cmdline())
     socket = words.partition("unixsocket:")[2].split()[0]
     return Celery("stranger", broker=environment.broker(f"unix://{socket}"))
 
 
-def flood(house: DefaultRun, runs: list[Run]) -> None:
+def flood(default_run: DefaultRun, runs: list[Run]) -> None:
     """Send what the clock sends, many times over, in an order of the seed's."""
     calls = [("sandbox.advance", (run.path.rpartition("/")[2],)) for run in runs]
     calls = [*calls, ("sandbox.pulse", ())] * COPIES
     random.Random(20).shuffle(calls)
-    bus = bus_of(house)
+    bus = bus_of(default_run)
     for name, words in calls:
         bus.send_task(name, words, expires=60, ignore_result=True)
 
 
 @pytest.fixture
-def rival(house: DefaultRun) -> Iterator[psutil.Popen]:
-    """A second worker on the house's bus and database."""
+def rival(default_run: DefaultRun) -> Iterator[psutil.Popen]:
+    """A second worker on the default run's bus and database."""
     command = [sys.executable, "manage.py", "worker", "--processes", "2"]
     running = psutil.Popen(
-        command, cwd=ROOT, env=house.environment, stdin=subprocess.DEVNULL
+        command, cwd=ROOT, env=default_run.environment, stdin=subprocess.DEVNULL
     )
     yield running
     running.terminate()
     running.wait(30)
 
 
-def test_what_comes_twice_and_out_of_order_is_done_once(house, undisturbed):  # noqa: F811
-    runs = [Run(house) for _ in range(2)]
+def test_what_comes_twice_and_out_of_order_is_done_once(default_run, undisturbed):  # noqa: F811
+    runs = [Run(default_run) for _ in range(2)]
     for run in runs:
         run.start()
-    flood(house, runs)
+    flood(default_run, runs)
     for run in runs:
         assert run.hash() == undisturbed
         assert run.ticks_in_history() == sorted(set(run.ticks_in_history()))
 
 
 def test_workers_that_race_for_one_sandbox_make_every_tick_once(
-    house,
+    default_run,
     rival,
     undisturbed,  # noqa: F811
 ):
     wait_for(lambda: len(rival.children()) == 2, "the other worker")
-    run = Run(house)
+    run = Run(default_run)
     run.start()
-    flood(house, [run])
+    flood(default_run, [run])
     assert run.hash() == undisturbed
     assert run.ticks_in_history() == sorted(set(run.ticks_in_history()))

@@ -21,17 +21,17 @@ TICKS_PER_S = 20
 class Run:
     """One sandbox that is told to run TICKS ticks."""
 
-    def __init__(self, house: DefaultRun) -> None:
-        self.house = house
-        made = house.post("/api/v1/sandboxes", {"scenario": SCENARIO})
+    def __init__(self, default_run: DefaultRun) -> None:
+        self.default_run = default_run
+        made = default_run.post("/api/v1/sandboxes", {"scenario": SCENARIO})
         self.path = f"/api/v1/sandboxes/{made['id']}"
 
     def start(self) -> None:
-        self.house.post(f"{self.path}/actions/speed", {"speed": TICKS_PER_S})
-        self.house.post(f"{self.path}/actions/step", {"ticks": TICKS})
+        self.default_run.post(f"{self.path}/actions/speed", {"speed": TICKS_PER_S})
+        self.default_run.post(f"{self.path}/actions/step", {"ticks": TICKS})
 
     def tick(self) -> int:
-        return int(self.house.get(f"{self.path}/hash")["tick"])
+        return int(self.default_run.get(f"{self.path}/hash")["tick"])
 
     def await_tick(self, tick: int) -> None:
         wait_for(lambda: self.tick() >= tick, f"tick {tick}", every_s=0.1)
@@ -39,56 +39,58 @@ class Run:
     def hash(self) -> str:
         """Return the hash at the end of the run."""
         self.await_tick(TICKS)
-        answer = self.house.get(f"{self.path}/hash")
+        answer = self.default_run.get(f"{self.path}/hash")
         assert answer["tick"] == TICKS
         return str(answer["hash"])
 
     def ticks_in_history(self) -> list[int]:
-        items = self.house.get(f"{self.path}/samples")["items"]
+        items = self.default_run.get(f"{self.path}/samples")["items"]
         return [item["tick"] for item in items]
 
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The hash of a run that nothing happened to."""
-    with DefaultRun(tmp_path_factory.mktemp("calm")) as house:
-        run = Run(house)
+    with DefaultRun(tmp_path_factory.mktemp("calm")) as default_run:
+        run = Run(default_run)
         run.start()
         yield run.hash()
 
 
-def victim(house: DefaultRun, rng: random.Random) -> psutil.Process:
+def victim(default_run: DefaultRun, rng: random.Random) -> psutil.Process:
     """Return a process of the worker: one that ticks, and sometimes the parent."""
-    worker = house.child("py worker")
+    worker = default_run.child("py worker")
     return rng.choice([worker, *worker.children() * 2])
 
 
-def test_workers_killed_at_any_point_lose_and_double_nothing(house, undisturbed):
+def test_workers_killed_at_any_point_lose_and_double_nothing(default_run, undisturbed):
     rng = random.Random(20)
-    run = Run(house)
+    run = Run(default_run)
     run.start()
     for at in sorted(rng.sample(range(1, TICKS - 1), KILLS)):
         run.await_tick(at)
-        victim(house, rng).kill()
+        victim(default_run, rng).kill()
     assert run.hash() == undisturbed
     assert run.ticks_in_history() == sorted(set(run.ticks_in_history()))
 
 
-def test_a_bus_killed_in_the_middle_changes_nothing(house, undisturbed):
-    run = Run(house)
+def test_a_bus_killed_in_the_middle_changes_nothing(default_run, undisturbed):
+    run = Run(default_run)
     run.start()
     for at in (TICKS // 3, 2 * TICKS // 3):
         run.await_tick(at)
-        house.child("valkey").kill()
+        default_run.child("valkey").kill()
     assert run.hash() == undisturbed
 
 
-def test_a_house_killed_in_the_middle_goes_on_at_the_next_start(house, undisturbed):
-    run = Run(house)
+def test_a_default_run_killed_in_the_middle_goes_on_at_the_next_start(
+    default_run, undisturbed
+):
+    run = Run(default_run)
     run.start()
     run.await_tick(TICKS // 2)
-    house.process.kill()
-    house.process.wait(10)
-    with DefaultRun(house.folder) as again:
-        run.house = again
+    default_run.process.kill()
+    default_run.process.wait(10)
+    with DefaultRun(default_run.folder) as again:
+        run.default_run = again
         assert run.hash() == undisturbed

@@ -1,4 +1,4 @@
-"""Eight minutes of a full house: nothing fails, nothing is lost, memory stays flat."""
+"""Eight minutes of a full default run: nothing fails, nothing is lost, memory stays flat."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def request(who: int, turn: int) -> tuple[str, dict]:
 
 
 def write(
-    house: DefaultRun, ids: list[str], stop: threading.Event, who: int, load: Load
+    default_run: DefaultRun, ids: list[str], stop: threading.Event, who: int, load: Load
 ):
     turn = -1
     while not stop.is_set():
@@ -86,7 +86,7 @@ def write(
         sandbox = ids[(who + turn // 2 * 7) % len(ids)]
         start = time.monotonic()
         try:
-            house.post(f"/api/v1/sandboxes/{sandbox}/actions/{action}", body)
+            default_run.post(f"/api/v1/sandboxes/{sandbox}/actions/{action}", body)
             load.writes += 1
         except urllib.error.HTTPError as error:
             load.failures.append(f"{error.code}: {error.read()[:200]!r}")
@@ -113,37 +113,39 @@ async def listen(url: str, seen: Seen, end: float) -> None:
                 seen.revision = frame["revision"]
 
 
-def memory_mib(house: DefaultRun) -> list[int]:
+def memory_mib(default_run: DefaultRun) -> list[int]:
     """Return what each process has for itself; the first is the web server."""
     found = []
-    for process in (house.process, *house.family()):
+    for process in (default_run.process, *default_run.family()):
         with contextlib.suppress(psutil.NoSuchProcess):
             found.append(round(process.memory_full_info().uss / 2**20))
     return found
 
 
-def test_a_full_house_runs_for_minutes(tmp_path: Path):
+def test_a_full_default_run_runs_for_minutes(tmp_path: Path):
     load, every = Load(), [Seen() for _ in range(SOCKETS)]
-    with DefaultRun(tmp_path / "house") as house:
+    with DefaultRun(tmp_path / "default_run") as default_run:
         ids = []
         for n in range(SANDBOXES):
             files = [{"name": "w.yaml", "text": world(n)}]
-            made = house.post("/api/v1/sandboxes", {"files": files, "seed": n})
+            made = default_run.post("/api/v1/sandboxes", {"files": files, "seed": n})
             ids.append(made["id"])
-            house.post(f"/api/v1/sandboxes/{made['id']}/actions/play", {"speed": 1})
+            default_run.post(
+                f"/api/v1/sandboxes/{made['id']}/actions/play", {"speed": 1}
+            )
         stop = threading.Event()
         writers = [
-            threading.Thread(target=write, args=(house, ids, stop, n, load))
+            threading.Thread(target=write, args=(default_run, ids, stop, n, load))
             for n in range(WRITERS)
         ]
         for writer in writers:
             writer.start()
-        memory = asyncio.run(_everybody(house, ids, every))
+        memory = asyncio.run(_everybody(default_run, ids, every))
         stop.set()
         for writer in writers:
             writer.join(30)
-        ticks = [house.get(f"/api/v1/sandboxes/{i}")["tick"] for i in ids]
-        problems = [house.get(f"/api/v1/sandboxes/{i}")["problem"] for i in ids]
+        ticks = [default_run.get(f"/api/v1/sandboxes/{i}")["tick"] for i in ids]
+        problems = [default_run.get(f"/api/v1/sandboxes/{i}")["problem"] for i in ids]
     load.waits_s.sort()
     totals = [sum(parts) for parts in memory]
     half_way = totals[len(totals) // 2]
@@ -175,11 +177,11 @@ def test_a_full_house_runs_for_minutes(tmp_path: Path):
 
 
 async def _everybody(
-    house: DefaultRun, ids: list[str], every: list[Seen]
+    default_run: DefaultRun, ids: list[str], every: list[Seen]
 ) -> list[list[int]]:
     """Listen on all sockets; return the memory, measured all along."""
     end = time.monotonic() + SECONDS
-    base = house.url.replace("http", "ws", 1)
+    base = default_run.url.replace("http", "ws", 1)
     listeners = [
         asyncio.create_task(
             listen(f"{base}/ws/sandboxes/{ids[n % len(ids)]}", seen, end)
@@ -189,6 +191,6 @@ async def _everybody(
     memory = []
     while time.monotonic() < end:
         await asyncio.sleep(min(15.0, SECONDS / 8))
-        memory.append(await asyncio.to_thread(memory_mib, house))
+        memory.append(await asyncio.to_thread(memory_mib, default_run))
     await asyncio.gather(*listeners)
     return memory

@@ -21,7 +21,8 @@ from sandbox.world.webhooks import (
     HttpPort,
     NotAllowedError,
 )
-from scheduler.kube.extender.extenders import Extender, ExtenderError
+from scheduler.kube.extender.ports import ExtenderError
+from scheduler.kube.extender.webhook import Extender
 from tests.builders import node, pod
 from tests.sandbox.conftest import check_rows, row, text_of, tick
 

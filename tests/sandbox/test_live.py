@@ -65,50 +65,52 @@ class Reader:
 
 
 class Live:
-    """One sandbox of the house and the sockets on it."""
+    """One sandbox of the default run and the sockets on it."""
 
-    def __init__(self, house: DefaultRun) -> None:
-        self.house = house
-        made = house.post("/api/v1/sandboxes", {"scenario": "friday-rush"})
+    def __init__(self, default_run: DefaultRun) -> None:
+        self.default_run = default_run
+        made = default_run.post("/api/v1/sandboxes", {"scenario": "friday-rush"})
         self.id = made["id"]
         self.path = f"/api/v1/sandboxes/{self.id}"
 
     @contextlib.contextmanager
     def reader(self, since: int | None = None, **options: Any) -> Iterator[Reader]:
-        url = f"{self.house.url.replace('http', 'ws')}/ws/sandboxes/{self.id}"
+        url = f"{self.default_run.url.replace('http', 'ws')}/ws/sandboxes/{self.id}"
         with connect(url, max_size=None, **options) as socket:
             reader = Reader(socket)
             reader.hello(since)
             yield reader
 
     def act(self, action: str, /, **body: Any) -> int:
-        return int(self.house.post(f"{self.path}/actions/{action}", body)["revision"])
+        return int(
+            self.default_run.post(f"{self.path}/actions/{action}", body)["revision"]
+        )
 
     def run(self, ticks: int, speed: float = 0) -> int:
         """Run to the end; return the last revision."""
         self.act("speed", speed=speed)
-        tick = self.house.get(self.path)["tick"] + ticks
+        tick = self.default_run.get(self.path)["tick"] + ticks
         self.act("step", untilTick=tick)
         end = time.monotonic() + 60
         while time.monotonic() < end:
-            now = self.house.get(self.path)
+            now = self.default_run.get(self.path)
             if now["tick"] >= tick and not now["playing"]:
                 return int(now["revision"])
             time.sleep(0.02)
         raise AssertionError("the ticks were not made")
 
     def delete(self) -> None:
-        url = self.house.url + self.path
+        url = self.default_run.url + self.path
         urllib.request.urlopen(urllib.request.Request(url, method="DELETE")).close()
 
     def fresh(self) -> dict[str, Any]:
-        state = self.house.get(f"{self.path}/state")
+        state = self.default_run.get(f"{self.path}/state")
         return {row["key"]: row for row in state["rows"]}
 
 
 @pytest.fixture
-def live(shared_house: DefaultRun) -> Live:
-    return Live(shared_house)
+def live(shared_run: DefaultRun) -> Live:
+    return Live(shared_run)
 
 
 def test_a_page_and_its_diffs_are_the_fresh_state(live):
@@ -206,11 +208,11 @@ def test_another_page_cannot_open_a_socket(live):
     assert refused.value.response.status_code == 403
 
 
-def test_a_lost_bus_is_told_and_so_is_its_return(house):
-    live = Live(house)
+def test_a_lost_bus_is_told_and_so_is_its_return(default_run):
+    live = Live(default_run)
     with live.reader() as reader:
         reader.read()
-        bus = house.child("valkey")
+        bus = default_run.child("valkey")
         bus.suspend()
         told: list[str] = []
         while "waiting" not in told:
@@ -222,9 +224,9 @@ def test_a_lost_bus_is_told_and_so_is_its_return(house):
         assert reader.page == live.fresh()
 
 
-def test_a_process_subscribes_once_per_sandbox_however_many_look(house):
-    live = Live(house)
-    words = " ".join(house.child("valkey").cmdline())
+def test_a_process_subscribes_once_per_sandbox_however_many_look(default_run):
+    live = Live(default_run)
+    words = " ".join(default_run.child("valkey").cmdline())
     socket = words.partition("unixsocket:")[2].split()[0]
     bus = redis.Redis.from_url(f"unix://{socket}", retry=None)
 

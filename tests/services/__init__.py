@@ -1,3 +1,3 @@
-"""Real services for tests: PostgreSQL, a bus, the whole house, a browser."""
+"""Real services for tests: PostgreSQL, a bus, the whole default run, a browser."""
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class DefaultRun:
 
     def __init__(self, folder: Path, **variables: str) -> None:
         self.folder = folder
-        self.log = folder / "house.log"
+        self.log = folder / "default_run.log"
         self.environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
@@ -73,7 +73,7 @@ class DefaultRun:
             raise
 
     def get(self, path: str) -> Any:
-        """Return the JSON that the house answers at `path`."""
+        """Return the JSON that the default run answers at `path`."""
         with urllib.request.urlopen(self.url + path, timeout=60) as answer:
             return json.load(answer)
 
@@ -88,7 +88,7 @@ class DefaultRun:
             return json.load(answer)
 
     def ready(self) -> bool:
-        """Return whether the house says that all it needs answers."""
+        """Return whether the default run says that all it needs answers."""
         try:
             self.get("/readyz")
         except OSError:
@@ -100,16 +100,16 @@ class DefaultRun:
         return wait_for(lambda: self._child(word), f"a child {word!r}")
 
     def family(self) -> list[psutil.Process]:
-        """Return every process that the house started."""
+        """Return every process that the default run started."""
         return list(self.process.children(recursive=True))
 
     def says(self) -> str:
-        """Return all that the house printed."""
+        """Return all that the default run printed."""
         return self.log.read_text(errors="replace")
 
     def _address(self) -> str | None:
         if self.process.poll() is not None:
-            raise AssertionError(f"the house ended at once:\n{self.says()}")
+            raise AssertionError(f"the default run ended at once:\n{self.says()}")
         lines = [line for line in self.says().splitlines() if line.startswith("READY")]
         return lines[0].split()[1] if lines else None
 
@@ -139,33 +139,33 @@ def wait_for(
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[DefaultRun]:
-    """A house of this test alone, which it may damage."""
-    with DefaultRun(tmp_path / "house") as running:
+def default_run(tmp_path: Path) -> Iterator[DefaultRun]:
+    """A default run of this test alone, which it may damage."""
+    with DefaultRun(tmp_path / "default_run") as running:
         yield running
 
 
 @pytest.fixture(scope="session")
-def shared_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DefaultRun]:
-    """One house for every test that only uses it."""
-    with DefaultRun(tmp_path_factory.mktemp("house")) as running:
+def shared_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DefaultRun]:
+    """One default run for every test that only uses it."""
+    with DefaultRun(tmp_path_factory.mktemp("default_run")) as running:
         yield running
 
 
 @pytest.fixture(autouse=True)
 def _nothing_plays_on(request: pytest.FixtureRequest) -> Iterator[None]:
     """Pause what a test left playing: it would take the processor from all others."""
-    if "shared_house" not in request.fixturenames:
+    if "shared_run" not in request.fixturenames:
         yield
     else:
-        house: DefaultRun = request.getfixturevalue("shared_house")
+        default_run: DefaultRun = request.getfixturevalue("shared_run")
         yield
-        for one in house.get("/api/v1/sandboxes")["items"]:
+        for one in default_run.get("/api/v1/sandboxes")["items"]:
             if one["playing"]:
-                house.post(f"/api/v1/sandboxes/{one['id']}/actions/pause", {})
+                default_run.post(f"/api/v1/sandboxes/{one['id']}/actions/pause", {})
 
 
 @pytest.fixture(scope="session")
-def live_server_url(shared_house: DefaultRun) -> str:
+def live_server_url(shared_run: DefaultRun) -> str:
     """The address of a running sandbox: web server, worker, bus and clock."""
-    return shared_house.url
+    return shared_run.url

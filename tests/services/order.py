@@ -8,7 +8,15 @@ from __future__ import annotations
 import pytest
 
 #: Fixtures that start a server, a browser or a database.
-STARTS = {"browser", "copy", "house", "postgres", "server_run", "shared_house", "wheel"}
+STARTS = {
+    "browser",
+    "copy",
+    "default_run",
+    "postgres",
+    "server_run",
+    "shared_run",
+    "wheel",
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

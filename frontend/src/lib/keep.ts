@@ -38,3 +38,10 @@ export function keepHere(name: string, value: string | null): void {
     // As above.
   }
 }
+
+/** Call `run` with what another window of this browser keeps under a name, whenever it does. */
+export function whenKept(name: string, run: (value: string | null) => void): void {
+  addEventListener("storage", (event) => {
+    if (event.key === PREFIX + name) run(event.newValue);
+  });
+}

@@ -1,6 +1,6 @@
 // Light or dark: by system until the reader chooses, and large type for a projector.
 
-import { keep, kept } from "@/lib/keep";
+import { keep, kept, whenKept } from "@/lib/keep";
 
 export type Theme = "light" | "dark";
 
@@ -11,12 +11,13 @@ class Look {
 
 export const look = new Look();
 
-/** Read what the first paint decided, and follow the system while nothing is chosen. */
+/** Read what the first paint decided; follow other windows, and the system while nothing is chosen. */
 export function startTheme(): void {
   look.theme = document.documentElement.dataset["theme"] === "dark" ? "dark" : "light";
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => {
     if (kept("theme") === null) apply(event.matches ? "dark" : "light");
   });
+  whenKept("theme", (theme) => apply(theme === "dark" ? "dark" : "light"));
 }
 
 /** Switch the theme and remember the choice. */

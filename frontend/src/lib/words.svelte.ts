@@ -1,7 +1,7 @@
 // The translation catalogue: every string of the page, with plurals and numbers.
 
 import { EN, type Words } from "@/lib/catalogue/en";
-import { keep, kept } from "@/lib/keep";
+import { keep, kept, whenKept } from "@/lib/keep";
 
 export const LANGUAGES = ["en", "zh-Hans", "zh-Hant"] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -102,10 +102,20 @@ export function signed(value: number, digits = 0): string {
 
 /** Change the language of the page, and remember it. */
 export async function speak(next: Language): Promise<void> {
+  await use(next);
+  keep("language", next);
+}
+
+/** Begin with the reader's language and follow what is chosen in other windows; call once. */
+export async function startLanguage(): Promise<void> {
+  whenKept("language", () => void use(preferredLanguage()));
+  await use(preferredLanguage());
+}
+
+async function use(next: Language): Promise<void> {
   speech.words = await load(next);
   speech.language = next;
   document.documentElement.lang = next;
-  keep("language", next);
 }
 
 async function load(next: Language): Promise<Words> {
@@ -120,7 +130,7 @@ async function load(next: Language): Promise<Words> {
 }
 
 /** Return the language that the reader chose here, else the browser's. */
-export function preferredLanguage(): Language {
+function preferredLanguage(): Language {
   const wanted = [kept("language") ?? "", ...navigator.languages];
   for (const tag of wanted) {
     if (/^zh\b.*(hant|tw|hk|mo)/i.test(tag)) return "zh-Hant";

@@ -16,14 +16,14 @@ from sandbox.page.wire import (
     Row,
 )
 from scheduler.amounts import UNLIMITED
-from scheduler.kueue.tree.quota import available
+from scheduler.kueue.tree.quota import available_non_negative
 from scheduler.kueue.tree.shares import weighted_share
-from scheduler.kueue.tree.tree import Cell as TreeCell
 from scheduler.kueue.tree.tree import (
+    ClusterQueue,
     Cohort,
-    Node,
-    Queue,
+    QuotaNode,
 )
+from scheduler.kueue.tree.tree import ResourceNode as TreeCell
 from scheduler.records.objects import Key, Object
 from scheduler.world import World
 
@@ -38,7 +38,9 @@ def rows(world: World, tally: Tally) -> Iterator[Row]:
         yield cohort_row(cohort)
     for queue in forest.queues.values():
         yield cluster_queue_row(world, queue, tally)
-    for (namespace, name), local_queue in sorted(world.kueue.cluster.doors.items()):
+    for (namespace, name), local_queue in sorted(
+        world.kueue.cluster.local_queues.items()
+    ):
         obj = world.objects.get(Key("LocalQueue", namespace, name))
         if local_queue.spec is not None and obj is not None:
             yield local_queue_row(world, obj, tally)
@@ -58,7 +60,9 @@ def cohort_row(cohort: Cohort) -> CohortRow:
     )
 
 
-def cluster_queue_row(world: World, queue: Queue, tally: Tally) -> ClusterQueueRow:
+def cluster_queue_row(
+    world: World, queue: ClusterQueue, tally: Tally
+) -> ClusterQueueRow:
     """Return the row of a ClusterQueue."""
     spec = queue.spec
     obj = world.objects[Key("ClusterQueue", "", queue.name)]
@@ -113,7 +117,7 @@ def taint_texts(given: list[dict[str, Any]] | None) -> list[str]:
     ]
 
 
-def share_text(node: Node) -> str:
+def share_text(node: QuotaNode) -> str:
     """Return the weighted share as a decimal text; "inf" for a weightless borrower."""
     share = weighted_share(node)
     return "inf" if share == UNLIMITED else str(share)
@@ -124,23 +128,23 @@ def _inactive_reason(status: dict[str, Any]) -> str:
     return str(active.get("message") or active.get("reason") or "")
 
 
-def _cells(node: Node) -> list[TreeCell]:
+def _cells(node: QuotaNode) -> list[TreeCell]:
     """Return what to show: everything with quota or usage, flavors as declared."""
-    return [cell for cell in node.cells.values() if cell.quoted or cell.usage]
+    return [cell for cell in node.cells.values() if cell.has_quota or cell.usage]
 
 
-def _cell(node: Node, cell: TreeCell) -> QuotaCell:
+def _cell(node: QuotaNode, cell: TreeCell) -> QuotaCell:
     flavor, resource = cell.flavor_resource
     return QuotaCell(
         flavor=flavor,
         resource=resource,
-        nominal=str(cell.subtree if isinstance(node, Cohort) else cell.nominal),
+        nominal=str(cell.subtree_quota if isinstance(node, Cohort) else cell.nominal),
         used=str(cell.usage),
-        borrowed=str(max(0, cell.usage - cell.subtree)),
+        borrowed=str(max(0, cell.usage - cell.subtree_quota)),
         lent=str(lent(cell)),
-        available=str(available(cell)),
-        borrowing_limit=_text(cell.borrowing),
-        lending_limit=_text(cell.lending),
+        available=str(available_non_negative(cell)),
+        borrowing_limit=_text(cell.borrowing_limit),
+        lending_limit=_text(cell.lending_limit),
     )
 
 
@@ -161,7 +165,7 @@ def lent(cell: TreeCell) -> int:
     spare = over = 0
     for sibling in _siblings(cell):
         spare += _spare(sibling)
-        over += max(0, sibling.usage - sibling.subtree)
+        over += max(0, sibling.usage - sibling.subtree_quota)
     mine = _spare(cell)
     if not (mine and over):
         return 0
@@ -180,7 +184,9 @@ def _siblings(cell: TreeCell) -> Iterator[TreeCell]:
 
 
 def _spare(cell: TreeCell) -> int:
-    return max(0, min(cell.subtree - cell.local, cell.subtree - cell.usage))
+    return max(
+        0, min(cell.subtree_quota - cell.local_quota, cell.subtree_quota - cell.usage)
+    )
 
 
 def _lendable(cohort: Cohort) -> dict[str, str]:
@@ -188,5 +194,5 @@ def _lendable(cohort: Cohort) -> dict[str, str]:
     total: dict[str, int] = {}
     for cell in _cells(cohort):
         resource = cell.flavor_resource[1]
-        total[resource] = total.get(resource, 0) + cell.most
+        total[resource] = total.get(resource, 0) + cell.potential_available
     return {name: str(amount) for name, amount in sorted(total.items())}

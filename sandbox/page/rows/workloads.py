@@ -10,7 +10,7 @@ from sandbox.page.phases import phase_of
 from sandbox.page.rows.wording import shortened
 from sandbox.page.wire import PodSetCell, WorkloadRow
 from scheduler import amounts
-from scheduler.kueue.workload.info import Condition, Work
+from scheduler.kueue.workload.info import Condition, WorkloadInfo
 from scheduler.records.objects import Key, Object
 from scheduler.world import World
 
@@ -22,7 +22,7 @@ def row(world: World, obj: Object) -> WorkloadRow:
     work = work_of(world, obj.key)
     phase = phase_of(
         obj.spec,
-        is_set=work.holds if work else _never,
+        is_set=work.has_condition if work else _never,
         inadmissible=is_inadmissible(work),
     )
     condition = _summary_condition(work)
@@ -43,7 +43,7 @@ def row(world: World, obj: Object) -> WorkloadRow:
         reason=condition.reason if condition else "",
         message=shortened(condition.message) if condition else "",
         sticky=is_sticky(work),
-        order_us=str(work.queued_us if work and work.line else 0),
+        order_us=str(work.queue_order_us if work and work.pending_queue else 0),
         created_ms=world.context.ms(work.created_us) if work else 0,
         reserved_ms=_since(world, work, "QuotaReserved"),
         admitted_ms=_since(world, work, "Admitted"),
@@ -76,42 +76,50 @@ def moved_aside(
     if world.kueue is None:
         return
     for queue in world.kueue.cluster.forest.queues.values():
-        for work in queue.line.works():
+        for work in queue.pending.workloads():
             key = str(work.key)
             before = page.get(key)
             if before is None or key in shown:
                 continue
-            phase = "inadmissible" if queue.line.parked(work) else "pending"
-            sticky = queue.line.sticky is work
+            phase = "inadmissible" if queue.pending.is_inadmissible(work) else "pending"
+            sticky = queue.pending.preemptor is work
             if before["phase"] in _WAITING and (
                 phase != before["phase"] or sticky != before["sticky"]
             ):
                 yield {**before, "phase": phase, "sticky": sticky}
 
 
-def work_of(world: World, key: Key) -> Work | None:
+def work_of(world: World, key: Key) -> WorkloadInfo | None:
     """Return what the Kueue stage knows of a Workload."""
-    return None if world.kueue is None else world.kueue.cluster.works.get(key)
+    return None if world.kueue is None else world.kueue.cluster.workloads.get(key)
 
 
-def is_inadmissible(work: Work | None) -> bool:
+def is_inadmissible(work: WorkloadInfo | None) -> bool:
     """Return whether its queue leaves the Workload aside until something changes."""
-    return work is not None and work.line is not None and work.line.parked(work)
+    return (
+        work is not None
+        and work.pending_queue is not None
+        and work.pending_queue.is_inadmissible(work)
+    )
 
 
-def is_sticky(work: Work | None) -> bool:
+def is_sticky(work: WorkloadInfo | None) -> bool:
     """Return whether the Workload heads its queue until it is admitted."""
-    return work is not None and work.line is not None and work.line.sticky is work
+    return (
+        work is not None
+        and work.pending_queue is not None
+        and work.pending_queue.preemptor is work
+    )
 
 
 def _never(_: str) -> bool:
     return False
 
 
-def _cluster_queue(world: World, obj: Object, work: Work | None) -> str:
+def _cluster_queue(world: World, obj: Object, work: WorkloadInfo | None) -> str:
     """Return the ClusterQueue that holds the Workload, or that it waits for."""
-    if work is not None and work.queue is not None:
-        return work.queue.name
+    if work is not None and work.cluster_queue is not None:
+        return work.cluster_queue.name
     if work is not None and work.admission is not None:
         return work.admission.queue
     name = obj.spec.get("queueName") or ""
@@ -124,7 +132,7 @@ def _priority_class(spec: Mapping[str, Any]) -> str:
     return str(given.get("name") or spec.get("priorityClassName") or "")
 
 
-def _pod_sets(work: Work | None) -> list[PodSetCell]:
+def _pod_sets(work: WorkloadInfo | None) -> list[PodSetCell]:
     if work is None:
         return []
     flavors = (
@@ -145,7 +153,7 @@ def _pod_sets(work: Work | None) -> list[PodSetCell]:
     return cells
 
 
-def _totals(work: Work | None) -> dict[str, str]:
+def _totals(work: WorkloadInfo | None) -> dict[str, str]:
     if work is None:
         return {}
     if work.admission is not None:
@@ -163,27 +171,27 @@ def _texts(values: Mapping[str, int]) -> dict[str, str]:
     return {name: str(amount) for name, amount in sorted(values.items())}
 
 
-def _summary_condition(work: Work | None) -> Condition | None:
+def _summary_condition(work: WorkloadInfo | None) -> Condition | None:
     """Return the condition that explains the phase."""
     if work is None:
         return None
     for name in ("Finished", "Admitted"):
-        if work.holds(name):
+        if work.has_condition(name):
             return work.conditions[name]
-    if work.holds("QuotaReserved"):
+    if work.has_condition("QuotaReserved"):
         return work.conditions.get("Admitted") or work.conditions["QuotaReserved"]
     if work.evicted and not work.active:
         return work.conditions["Evicted"]
     return work.conditions.get("QuotaReserved")
 
 
-def _since(world: World, work: Work | None, name: str) -> int | None:
-    if work is None or not work.holds(name):
+def _since(world: World, work: WorkloadInfo | None, name: str) -> int | None:
+    if work is None or not work.has_condition(name):
         return None
     return world.context.ms(work.conditions[name].since_us)
 
 
-def _requeue(world: World, work: Work | None) -> int | None:
+def _requeue(world: World, work: WorkloadInfo | None) -> int | None:
     if work is None or work.requeue_at_us is None:
         return None
     return world.context.ms(work.requeue_at_us)

@@ -8,7 +8,7 @@ from typing import Any
 
 from scheduler.errors import PolicyError
 from scheduler.kube.configuration.profiles import Profile, read_profiles
-from scheduler.kube.extender.extenders import Extender, read_extenders
+from scheduler.kube.extender.webhook import Extender, read_extenders
 from scheduler.kube.queue.scheduling_queue import BackoffSettings
 
 _API_GROUP = "kubescheduler.config.k8s.io/"

@@ -1,161 +1,59 @@
-"""Scheduler extenders: what is asked of a webhook and what its answer does.
+"""Asking extenders, and what their answers do.
 
-The engine calls nobody: a `Port` carries the question out, and a replay gives
-back the recorded answer. Source: docs/semantics/kube-scheduler.md#extenders.
+Source: docs/semantics/kube-scheduler.md#extenders.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 import numpy as np
 
-from scheduler.durations import milliseconds
-from scheduler.errors import PolicyError
+from scheduler.durations import duration_text
 from scheduler.kube.cache.cluster import ClusterCache
 from scheduler.kube.cache.node_table import Ints, Mask
+from scheduler.kube.extender.ports import ExtenderError, Port
+from scheduler.kube.extender.static import states
+from scheduler.kube.extender.webhook import Extender
 from scheduler.kube.framework.candidate import Candidate
-from scheduler.kube.framework.status import (
-    OK,
-    Code,
-    Status,
-    error,
-)
+from scheduler.kube.framework.status import OK, Code, Status, error
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
 
 PSEUDO_PLUGIN = "Extender"
 _SCALE = 10  # an extender scores 0..10, the total counts 0..100
 
-
-class ExtenderError(Exception):
-    """A call that failed: refused address, timeout, bad status, bad answer."""
-
-
-class ManagedResource(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """A resource that the extender looks after."""
-
-    name: str
-    ignored_by_scheduler: bool = False
-
-
-class Extender(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """One webhook, as in KubeSchedulerConfiguration; no verb means not asked."""
-
-    url_prefix: str = ""
-    filter_verb: str = ""
-    prioritize_verb: str = ""
-    preempt_verb: str = ""
-    bind_verb: str = ""
-    weight: int = 0
-    enable_https: bool = msgspec.field(name="enableHTTPS", default=False)
-    tls_config: dict[str, Any] | None = msgspec.field(name="tlsConfig", default=None)
-    http_timeout: str = msgspec.field(name="httpTimeout", default="5s")
-    node_cache_capable: bool = False
-    managed_resources: list[ManagedResource] = []
-    ignorable: bool = False
-
-    @property
-    def timeout_ms(self) -> int:
-        """Return how long a call may take."""
-        return milliseconds(self.http_timeout) or 5000
-
-    def wants(self, pod: Pod) -> bool:
-        """Return whether it is asked about this pod."""
-        managed = {resource.name for resource in self.managed_resources}
-        if not managed:
-            return True
-        return any(managed & set(c.resources) for c in pod.shape.containers)
-
-
-class Port(Protocol):
-    """How a question leaves the engine; raises ExtenderError."""
-
-    def call(self, extender: Extender, verb: str, payload: dict[str, Any]) -> Any:
-        """Return the decoded JSON answer."""
-
-
-class DisabledExtender:
-    """The port of a server whose operator allows no address."""
-
-    def call(self, extender: Extender, verb: str, payload: dict[str, Any]) -> Any:
-        """Refuse."""
-        raise ExtenderError(
-            f"extender {extender.url_prefix}: calls are off; the operator of this "
-            "server has not allowed the address"
-        )
-
-
-class RecordedExtender:
-    """Gives back answers in the order in which they were given before."""
-
-    def __init__(self, answers: list[Any]) -> None:
-        self._answers = iter(answers)
-
-    def call(self, extender: Extender, verb: str, payload: dict[str, Any]) -> Any:
-        """Return the next answer; a recorded error is raised again."""
-        try:
-            answer = next(self._answers)
-        except StopIteration:
-            raise ExtenderError("no recorded answer is left") from None
-        if isinstance(answer, dict) and set(answer) == {"failed"}:
-            raise ExtenderError(answer["failed"])
-        return answer
-
-
-class RecordingExtender:
-    """Passes questions on and keeps the answers for a replay."""
-
-    def __init__(self, port: Port) -> None:
-        self._port = port
-        self.answers: list[Any] = []
-
-    def call(self, extender: Extender, verb: str, payload: dict[str, Any]) -> Any:
-        """Ask, and keep what came."""
-        try:
-            answer = self._port.call(extender, verb, payload)
-        except ExtenderError as problem:
-            self.answers.append({"failed": str(problem)})
-            raise
-        self.answers.append(answer)
-        return answer
-
-
-def read_extenders(items: list[Mapping[str, Any]] | None) -> list[Extender]:
-    """Return the extenders, ignorable ones last. Raises PolicyError with the path."""
-    found = []
-    for index, item in enumerate(items or ()):
-        path = f"extenders[{index}]"
-        try:
-            extender = msgspec.convert(dict(item), Extender)
-        except msgspec.ValidationError as problem:
-            raise PolicyError(f"{path}: {problem}") from problem
-        if not extender.url_prefix:
-            raise PolicyError(f"{path}.urlPrefix: expected an address, got none")
-        if extender.prioritize_verb and extender.weight <= 0:
-            raise PolicyError(
-                f"{path}.weight: expected at least 1, got {extender.weight}"
-            )
-        found.append(extender)
-    if sum(bool(extender.bind_verb) for extender in found) > 1:
-        raise PolicyError("extenders: expected at most one with a bindVerb")
-    return sorted(found, key=lambda extender: extender.ignorable)
-
-
 Documents = Callable[[Key], dict[str, Any]]
+
+
+class ExtenderRecord(msgspec.Struct, rename="camel"):
+    """What the extenders last answered about a pod, by node name.
+
+    `refused` has code and message, `scores` what was added to the totals.
+    """
+
+    refused: dict[str, tuple[int, str]] = {}
+    scores: dict[str, int] = {}
+    problem: str = ""
 
 
 class Extenders:
     """The extenders of one scheduler, asked through a port."""
 
     def __init__(
-        self, extenders: list[Extender], port: Port, documents: Documents
+        self,
+        extenders: list[Extender],
+        port: Port,
+        documents: Documents,
+        latency_ms: Callable[[Extender], int] = lambda _: 0,
     ) -> None:
         self.extenders = extenders
         self.port = port
         self._documents = documents
+        self._latency_ms = latency_ms
+        self.recorded: dict[Key, ExtenderRecord] = {}  # the last answers, by pod
 
     @property
     def any_filter(self) -> bool:
@@ -175,6 +73,68 @@ class Extenders:
             for e in self.extenders
         )
 
+    # --- time, and what is kept
+
+    def _call(self, extender: Extender, verb: str, payload: dict[str, Any]) -> Any:
+        if self._latency_ms(extender) > extender.timeout_ms:
+            raise ExtenderError(
+                f"extender {extender.url_prefix}: no answer within "
+                f"{duration_text(extender.timeout_ms)}"
+            )
+        return self.port.call(extender, verb, payload)
+
+    def _takes_ms(self, extender: Extender) -> int:
+        return min(self._latency_ms(extender), extender.timeout_ms)
+
+    def cycle_ms(self, pod: Pod) -> int:
+        """Return how long the calls of a scheduling cycle take, in virtual time.
+
+        Filters are asked one after another, prioritizers all at once.
+        Source: docs/semantics/kube-scheduler.md#extenders.
+        """
+        asked = [e for e in self.extenders if e.wants(pod)]
+        filters = sum(self._takes_ms(e) for e in asked if e.filter_verb)
+        scorers = [self._takes_ms(e) for e in asked if e.prioritize_verb]
+        return filters + max(scorers, default=0)
+
+    def bind_ms(self, pod: Pod) -> int:
+        """Return how long the extender that binds this pod takes; 0 without one."""
+        binder = self.binder(pod)
+        return self._takes_ms(binder) if binder is not None else 0
+
+    def answer(self, pod: Pod, mask: Mask, cluster: ClusterCache) -> ExtenderRecord:
+        """Return what the extenders answer about a pod, and change nothing.
+
+        Stated answers are asked for again; of the others, the last one counts.
+        """
+        asked = [e for e in self.extenders if e.wants(pod)]
+        if not asked or not all(states(self.port, e) for e in asked):
+            return self.recorded.get(pod.key, ExtenderRecord())
+        kept = self.recorded.get(pod.key)
+        try:
+            left, _, _ = self.filter(pod, mask, cluster)
+            self.prioritize(pod, left, cluster)
+            return self.recorded.pop(pod.key)
+        finally:
+            if kept is not None:
+                self.recorded[pod.key] = kept
+
+    def _record(
+        self,
+        pod: Pod,
+        refused: dict[int, Status],
+        problem: Status,
+        cluster: ClusterCache,
+    ) -> None:
+        names = cluster.node_table.names
+        self.recorded[pod.key] = ExtenderRecord(
+            refused={
+                names[row]: (int(status.code), status.message)
+                for row, status in refused.items()
+            },
+            problem=problem.message,
+        )
+
     # --- filter
 
     def filter(
@@ -184,6 +144,13 @@ class Extenders:
 
         Returns the mask, the refused rows, and an error that ends the cycle.
         """
+        left, refused, problem = self._filter(pod, mask, cluster)
+        self._record(pod, refused, problem, cluster)
+        return left, refused, problem
+
+    def _filter(
+        self, pod: Pod, mask: Mask, cluster: ClusterCache
+    ) -> tuple[Mask, dict[int, Status], Status]:
         refused: dict[int, Status] = {}
         left = mask.copy()
         for extender in self.extenders:
@@ -207,7 +174,7 @@ class Extenders:
     ) -> tuple[list[str], dict[str, str], dict[str, str]]:
         names = _names(mask, cluster)
         payload = self._question(extender, pod, names)
-        answer = _fields(self.port.call(extender, extender.filter_verb, payload))
+        answer = _fields(self._call(extender, extender.filter_verb, payload))
         if answer.get("error"):
             raise ExtenderError(str(answer["error"]))
         kept = answer.get("nodenames")
@@ -258,7 +225,7 @@ class Extenders:
                 continue
             payload = self._question(extender, pod, _names(mask, cluster))
             try:
-                answer = self.port.call(extender, extender.prioritize_verb, payload)
+                answer = self._call(extender, extender.prioritize_verb, payload)
                 given = [_fields(item) for item in answer]
             except ExtenderError:
                 continue
@@ -269,7 +236,14 @@ class Extenders:
                 if node_info is not None:
                     score = int(item.get("score") or 0)
                     total[node_info.row] += score * extender.weight * _SCALE
+        if total is not None:
+            self._record_scores(pod, total, cluster)
         return total
+
+    def _record_scores(self, pod: Pod, total: Ints, cluster: ClusterCache) -> None:
+        names = cluster.node_table.names
+        record = self.recorded.setdefault(pod.key, ExtenderRecord())
+        record.scores = {names[row]: int(total[row]) for row in np.flatnonzero(total)}
 
     # --- preempt
 
@@ -305,7 +279,7 @@ class Extenders:
             }
             for c in candidates
         }
-        answer = _fields(self.port.call(extender, extender.preempt_verb, payload))
+        answer = _fields(self._call(extender, extender.preempt_verb, payload))
         kept = []
         for node, victims in (answer.get("nodenametometavictims") or {}).items():
             candidate = _candidate(node, _fields(victims), cluster)
@@ -338,7 +312,7 @@ class Extenders:
             "Node": node,
         }
         try:
-            answer = _fields(self.port.call(extender, extender.bind_verb, payload))
+            answer = _fields(self._call(extender, extender.bind_verb, payload))
             problem = str(answer.get("error") or "")
         except ExtenderError as failure:
             problem = str(failure)

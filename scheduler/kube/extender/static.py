@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from scheduler.kube.extender.extenders import (
-    DisabledExtender,
-    Extender,
-    ExtenderError,
-    Port,
-)
-from scheduler.records.policy import ExtenderAnswers
+import msgspec
+
+from scheduler.kube.extender.ports import DisabledExtender, ExtenderError, Port
+from scheduler.kube.extender.webhook import Extender
+from scheduler.records.policy import ExtenderAnswers, Simulation
 
 
 class StaticExtender:
@@ -25,6 +23,10 @@ class StaticExtender:
     def __init__(self, answers: Sequence[ExtenderAnswers]) -> None:
         self._answers = {answers.url_prefix: answers for answers in answers}
         self._closed = DisabledExtender()
+
+    def states(self, url_prefix: str) -> bool:
+        """Return whether answers for this address are stated."""
+        return url_prefix in self._answers
 
     def call(self, extender: Extender, verb: str, payload: dict[str, Any]) -> Any:
         """Return the stated answer; raises ExtenderError for `error` and unknown addresses."""
@@ -40,6 +42,26 @@ class StaticExtender:
         if verb == extender.preempt_verb:
             return {"NodeNameToMetaVictims": _agreed(payload)}
         return {"Error": ""}
+
+
+def states(port: Port, extender: Extender) -> bool:
+    """Return whether the port has a stated answer, the same whenever it is asked."""
+    return isinstance(port, StaticExtender) and port.states(extender.url_prefix)
+
+
+def latency_of(simulation: Simulation) -> Callable[[Extender], int]:
+    """Return how long a call of each extender takes, in virtual milliseconds."""
+    usual = _or_zero(simulation.extender_latency_ms)
+    own = {
+        answers.url_prefix: answers.latency_ms
+        for answers in simulation.extenders
+        if not isinstance(answers.latency_ms, msgspec.UnsetType)
+    }
+    return lambda extender: own.get(extender.url_prefix, usual)
+
+
+def _or_zero(value: int | msgspec.UnsetType) -> int:
+    return 0 if isinstance(value, msgspec.UnsetType) else value
 
 
 def port_for(answers: Sequence[ExtenderAnswers]) -> Port:

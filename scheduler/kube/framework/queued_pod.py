@@ -11,6 +11,8 @@ from scheduler.records.pod import Pod
 #: helps; gated: PreEnqueue said no; flight: being tried or bound
 QueuePlace = Literal["active", "backoff", "error", "pool", "gated", "flight"]
 
+MAX_FAILURES = 8  # different messages that are counted per pod
+
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class QueuedPodInfo:
@@ -32,3 +34,13 @@ class QueuedPodInfo:
     tried_before_ms: int = -1  # and of the one before
     message: str = ""
     reason: str = ""
+    #: message of a failure -> how often, and since when (ms); the last few only
+    failures: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def note_failure(self, message: str, now_ms: int) -> tuple[int, int]:
+        """Count a failure; return how often it happened, and since when (ms)."""
+        count, since = self.failures.pop(message, (0, now_ms))
+        self.failures[message] = count + 1, since
+        while len(self.failures) > MAX_FAILURES:
+            del self.failures[next(iter(self.failures))]
+        return self.failures[message]

@@ -43,7 +43,11 @@ class BindingCycles(EventHandlers):
         self._bind_next()
 
     def _start_binding(self, assumed: AssumedPod) -> None:
-        assumed.bind_at = self.context.now_ms + self.host.bind_latency_ms
+        assumed.bind_at = (
+            self.context.now_ms
+            + self.host.bind_latency_ms
+            + self.extenders.bind_ms(assumed.pod)
+        )
         self.queue_binding(assumed)
 
     def _end_deleted(self) -> None:
@@ -57,7 +61,9 @@ class BindingCycles(EventHandlers):
 
     def ready(self) -> bool:
         """Return whether there is something to do at this instant."""
-        if self.queue.ready() or self.signals:
+        if self.signals or (self.asking is None and self.queue.ready()):
+            return True
+        if self.asking is not None and self.asking[1] <= self.context.now_ms:
             return True
         at = self._next_binding()
         return at is not None and at <= self.context.now_ms
@@ -153,6 +159,8 @@ class BindingCycles(EventHandlers):
         binding = self._next_binding()
         if binding is not None:
             times.append(binding)
+        if self.asking is not None:
+            times.append(self.asking[1])
         later = self.queue.due()
         if later is not None:
             times.append(later)
@@ -165,6 +173,13 @@ class BindingCycles(EventHandlers):
             "seq": self.queue.next_seq,
             "order": self.next_order,
             "active": [list(key) for key in self.queue.dump_order()],
+            "asking": None
+            if self.asking is None
+            else [list(self.asking[0]), self.asking[1]],
+            "signals": [
+                [list(key), int(status.code), list(status.reasons), status.plugin]
+                for key, status in self.signals
+            ],
             "plugins": {n: f.dump_state() for n, f in self.frameworks.items()},
         }
 
@@ -174,6 +189,12 @@ class BindingCycles(EventHandlers):
         self.queue.next_seq = memory.get("seq", 0)
         self.next_order = memory.get("order", 0)
         self.queue.load_order_later([Key(*key) for key in memory.get("active", ())])
+        asking = memory.get("asking")
+        self.asking = None if asking is None else (Key(*asking[0]), asking[1])
+        self.signals = [
+            (Key(*key), Status(Code(code), tuple(reasons), plugin))
+            for key, code, reasons, plugin in memory.get("signals", ())
+        ]
         for name, kept in memory.get("plugins", {}).items():
             if name in self.frameworks:
                 self.frameworks[name].load_state(kept)

@@ -63,6 +63,7 @@ class EventHandlers:
         self.bindings: list[tuple[int, int, AssumedPod]] = []  # a heap: at, order
         self.signals: list[tuple[Key, Status]] = []
         self.to_activate: list[Key] = []
+        self.asking: tuple[Key, int] | None = None  # whose extenders answer, and when
         self.frameworks: dict[str, Framework] = {}
         self.searches: dict[str, NodeSearch] = {}
         for profile in profiles:
@@ -149,6 +150,7 @@ class EventHandlers:
         assumed = self.assumed.get(pod.key)
         self.queue.remove(pod.key)
         self.nominations.remove(pod.key)
+        self.extenders.recorded.pop(pod.key, None)
         if assumed is not None and assumed.waits:
             self._delete_waiting(assumed)
             return
@@ -228,12 +230,16 @@ class EventHandlers:
         queued.reason = "SchedulerError" if failed else "Unschedulable"
         queued.message = message
         self.queue.failed(queued, error=failed)
+        now = self.context.now_ms
+        count, since = queued.note_failure(message, now)
         self._emit(
             Fail(
-                at_ms=self.context.now_ms,
+                at_ms=now,
                 subject=queued.pod.key,
                 reason=queued.reason,
                 message=message,
+                count=count,
+                first_ms=since,
             )
         )
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from scheduler.kube.cache.node_table import Ints, View
+from scheduler.kube.cache.node_table import Ints, Mask, View
+from scheduler.kube.extender.extenders import PSEUDO_PLUGIN, ExtenderRecord
 from scheduler.kube.framework.framework import Framework, PreFilterResult
 from scheduler.kube.framework.plugin import MAX_SCORE, Plugin
 from scheduler.kube.framework.status import (
@@ -60,7 +61,7 @@ class PluginTable:
 def table(scheduler: Scheduler, pod: Pod) -> PluginTable:
     """Return the table for a pod in the present state of a scheduler.
 
-    O(nodes x plug-ins) in plain Python. Extenders are not asked.
+    O(nodes x plug-ins) in plain Python. Of extenders the recorded answers count.
     """
     framework = scheduler.frameworks[pod.scheduler_name]
     memory = framework.dump_state()
@@ -73,8 +74,36 @@ def table(scheduler: Scheduler, pod: Pod) -> PluginTable:
     if not before.status.ok:
         return found
     _filter(scheduler, framework, state, found, before)
+    record = _refuse(scheduler, found)
+    if found.problem:
+        return found
     _score(scheduler, framework, state, found)
+    _add_scores(found, record.scores)
     return found
+
+
+def _refuse(scheduler: Scheduler, found: PluginTable) -> ExtenderRecord:
+    """Take out the nodes that extenders refuse."""
+    mask: Mask = np.zeros(scheduler.cluster.node_table.size, dtype=np.bool_)
+    for name in found.feasible:
+        mask[scheduler.cluster.node_infos[name].row] = True
+    record = scheduler.extenders.answer(found.pod, mask, scheduler.cluster)
+    found.problem = record.problem
+    for name in found.feasible:
+        if name in record.refused:
+            code, message = record.refused[name]
+            found.filter[name] = Status(Code(code), (message,), PSEUDO_PLUGIN)
+    return record
+
+
+def _add_scores(found: PluginTable, scores: dict[str, int]) -> None:
+    """Add what extenders give; it has no weight of its own any more."""
+    if not scores or not found.total:
+        return
+    column = found.scores[PSEUDO_PLUGIN] = ScoreColumn(weight=1)
+    for name in found.total:
+        column.raw[name] = column.normalized[name] = scores.get(name, 0)
+        found.total[name] += scores.get(name, 0)
 
 
 def _filter(

@@ -21,13 +21,29 @@ class Scheduler(BindingCycles):
 
     def schedule_one(self) -> QueuedPodInfo | None:
         """Try the next pod; return it, None when there is none to try now."""
-        queued = self.queue.pop()
+        queued = self._next_pod()
         if queued is None:
             return None
         self._scheduling_cycle(queued)
         self._end_deleted()
         self._activate()
         return queued
+
+    def _next_pod(self) -> QueuedPodInfo | None:
+        """Return the pod to decide on now: answers of extenders take their time."""
+        now = self.context.now_ms
+        if self.asking is None:
+            queued = self.queue.pop()
+            delay = self.extenders.cycle_ms(queued.pod) if queued is not None else 0
+            if queued is None or not delay:
+                return queued
+            self.asking = queued.pod.key, now + delay
+        key, ends = self.asking
+        if ends > now:
+            return None
+        self.asking = None
+        queued = self.queue.entries.get(key)
+        return queued if queued is not None else self._next_pod()
 
     def _scheduling_cycle(self, queued: QueuedPodInfo) -> None:
         pod, state = queued.pod, CycleState()

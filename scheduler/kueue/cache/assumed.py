@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-from scheduler.kueue.cache.cluster import Door
-from scheduler.kueue.tree.quota import charge_all, release_all
-from scheduler.kueue.tree.tree import Cell, Queue
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.tree.quota import add_usages, remove_usages
+from scheduler.kueue.tree.tree import ClusterQueue, ResourceNode
+from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.reasons import ADMITTED
 from scheduler.records.workload import remaining_usage
 
 
-def take_quota(work: Work, queue: Queue) -> None:
+def take_quota(work: WorkloadInfo, queue: ClusterQueue) -> None:
     """Let a workload hold what its admission says, less what it reclaims.
 
-    Source: KUEUE.md 2.5, 2.7.
+    Source: docs/semantics/kueue.md#usage-of-an-admitted-workload.
     """
     usage = _usage(work, queue)
-    work.queue = queue
-    work.held = tuple((cell, amount) for cell, amount in usage.items() if amount)
-    work.signature = frozenset(cell.flavor_resource for cell in usage)
-    charge_all(work.held)
-    queue.shelf.put(work)
-    _count(work.door, work, 1)
+    work.cluster_queue = queue
+    work.usage = tuple((cell, amount) for cell, amount in usage.items() if amount)
+    work.flavor_resources = frozenset(cell.flavor_resource for cell in usage)
+    add_usages(work.usage)
+    queue.admitted.put(work)
+    _count(work.local_queue, work, 1)
 
 
-def drop_quota(work: Work) -> None:
+def drop_quota(work: WorkloadInfo) -> None:
     """Let a workload hold nothing any more."""
-    queue = work.queue
+    queue = work.cluster_queue
     assert queue is not None
-    queue.shelf.drop(work)
-    release_all(work.held)
-    _count(work.door, work, -1)
-    work.queue, work.held, work.signature = None, (), frozenset()
+    queue.admitted.drop(work)
+    remove_usages(work.usage)
+    _count(work.local_queue, work, -1)
+    work.cluster_queue, work.usage, work.flavor_resources = None, (), frozenset()
 
 
-def _usage(work: Work, queue: Queue) -> dict[Cell, int]:
+def _usage(work: WorkloadInfo, queue: ClusterQueue) -> dict[ResourceNode, int]:
     assert work.admission is not None
-    left = {part.name: work.count(part) for part in work.pod_sets}
-    usage: dict[Cell, int] = {}
+    left = {part.name: work.count_after_reclaim(part) for part in work.pod_sets}
+    usage: dict[ResourceNode, int] = {}
     for part in work.admission.pod_sets:
         totals = part.usage
         if work.reclaimable:
@@ -48,10 +48,10 @@ def _usage(work: Work, queue: Queue) -> dict[Cell, int]:
     return usage
 
 
-def _count(door: Door, work: Work, sign: int) -> None:
-    door.reserving += sign
-    if work.holds(ADMITTED):
-        door.admitted += sign
-    for cell, amount in work.held:
-        known = door.usage.get(cell.flavor_resource, 0)
-        door.usage[cell.flavor_resource] = known + sign * amount
+def _count(local_queue: LocalQueue, work: WorkloadInfo, sign: int) -> None:
+    local_queue.reserving += sign
+    if work.has_condition(ADMITTED):
+        local_queue.admitted += sign
+    for cell, amount in work.usage:
+        known = local_queue.usage.get(cell.flavor_resource, 0)
+        local_queue.usage[cell.flavor_resource] = known + sign * amount

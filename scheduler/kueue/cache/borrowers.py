@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from scheduler.kueue.tree.protocols import FlavorResource
 from scheduler.kueue.tree.quota import within_nominal
-from scheduler.kueue.tree.tree import (
-    Cohort,
-    FlavorResource,
-    Queue,
-)
+from scheduler.kueue.tree.tree import ClusterQueue, Cohort
 
 Needed = frozenset[FlavorResource]
 
@@ -19,14 +16,14 @@ class Borrowers:
     """
 
     def __init__(self) -> None:
-        self._queues: dict[tuple[Cohort, Needed], list[Queue]] = {}
+        self._queues: dict[tuple[Cohort, Needed], list[ClusterQueue]] = {}
         self._cohorts: dict[tuple[Cohort, Needed], list[Cohort]] = {}
-        self._nominal: dict[tuple[Cohort, Needed], list[Queue]] = {}
+        self._nominal: dict[tuple[Cohort, Needed], list[ClusterQueue]] = {}
 
-    def queues(self, cohort: Cohort, needed: Needed) -> list[Queue]:
+    def queues(self, cohort: Cohort, needed: Needed) -> list[ClusterQueue]:
         """Return the child ClusterQueues above their subtree quota.
 
-        Source: KUEUE.md 8.2.
+        Source: docs/semantics/kueue.md#candidates-in-the-cohort.
         """
         found = self._queues.get((cohort, needed))
         if found is None:
@@ -42,10 +39,10 @@ class Borrowers:
             self._cohorts[cohort, needed] = found
         return found
 
-    def below(self, root: Cohort, needed: Needed) -> list[Queue]:
+    def below(self, root: Cohort, needed: Needed) -> list[ClusterQueue]:
         """Return the ClusterQueues of a whole tree above their nominal quota.
 
-        Source: KUEUE.md 9.3.
+        Source: docs/semantics/kueue.md#fair-preemption-candidates.
         """
         found = self._nominal.get((root, needed))
         if found is None:

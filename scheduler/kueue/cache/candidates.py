@@ -10,17 +10,10 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_left, insort
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING
 
-from scheduler.kueue.tree.tree import FlavorResource
+from scheduler.kueue.tree.protocols import FlavorResource, FlavorResources, Rank
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import ADMITTED
-
-if TYPE_CHECKING:
-    from scheduler.kueue.workload.info import Work
-
-#: Priority, reservation time (newest first), UID, name: the order of victims.
-Rank = tuple[int, int, str, str, "Work"]
-Signature = frozenset[FlavorResource]
 
 LOWER = "LowerPriority"
 LOWER_OR_NEWER = "LowerOrNewerEqualPriority"
@@ -28,30 +21,30 @@ ANY = "Any"
 NEVER = "Never"
 
 
-class Run:
+class CandidateRange:
     """A stretch of one sorted list that a policy lets through.
 
     Ranks up to `sure` pass; from there to `end` only those queued after
     `after_us` (None: none of them).
     """
 
-    __slots__ = ("after_us", "end", "ranks", "sure")
+    __slots__ = ("after_us", "certain_end", "end", "ranks")
 
     def __init__(
         self, ranks: list[Rank], sure: int, end: int, after_us: int | None
     ) -> None:
         self.ranks = ranks
-        self.sure = sure
+        self.certain_end = sure
         self.end = end
         self.after_us = after_us
 
     def __iter__(self) -> Iterator[Rank]:
         ranks = self.ranks
-        for index in range(self.sure):
+        for index in range(self.certain_end):
             yield ranks[index]
         if self.after_us is not None:
-            for index in range(self.sure, self.end):
-                if ranks[index][4].queued_us > self.after_us:
+            for index in range(self.certain_end, self.end):
+                if ranks[index][4].queue_order_us > self.after_us:
                     yield ranks[index]
 
     def any(self) -> bool:
@@ -59,49 +52,49 @@ class Run:
         return next(iter(self), None) is not None
 
 
-class Shelf:
+class AdmittedIndex:
     """The admitted workloads of one ClusterQueue, evicted ones apart."""
 
-    __slots__ = ("evicted", "running", "unadmitted", "works")
+    __slots__ = ("evicted", "running", "unadmitted", "workloads")
 
     def __init__(self) -> None:
-        self.works: dict[Work, None] = {}
-        self.unadmitted: dict[Work, None] = {}  # with a reservation only
-        self.running: dict[Signature, list[Rank]] = {}
-        self.evicted: dict[Signature, list[Rank]] = {}
+        self.workloads: dict[WorkloadInfo, None] = {}
+        self.unadmitted: dict[WorkloadInfo, None] = {}  # with a reservation only
+        self.running: dict[FlavorResources, list[Rank]] = {}
+        self.evicted: dict[FlavorResources, list[Rank]] = {}
 
-    def put(self, work: Work) -> None:
+    def put(self, work: WorkloadInfo) -> None:
         """Take a workload by its present rank, signature and evicted state."""
-        work.rank = rank = work.victim_rank()
-        work.shelved_evicted = work.evicted
-        side = self.evicted if work.shelved_evicted else self.running
-        insort(side.setdefault(work.signature, []), rank)
-        self.works[work] = None
-        if not work.holds(ADMITTED):
+        work.rank = rank = work.candidate_rank()
+        work.indexed_as_evicted = work.evicted
+        side = self.evicted if work.indexed_as_evicted else self.running
+        insort(side.setdefault(work.flavor_resources, []), rank)
+        self.workloads[work] = None
+        if not work.has_condition(ADMITTED):
             self.unadmitted[work] = None
 
-    def drop(self, work: Work) -> None:
+    def drop(self, work: WorkloadInfo) -> None:
         """Forget a workload that was put."""
-        side = self.evicted if work.shelved_evicted else self.running
-        ranks = side[work.signature]
+        side = self.evicted if work.indexed_as_evicted else self.running
+        ranks = side[work.flavor_resources]
         index = bisect_left(ranks, work.rank)
         del ranks[index]
         if not ranks:
-            del side[work.signature]
-        del self.works[work]
+            del side[work.flavor_resources]
+        del self.workloads[work]
         self.unadmitted.pop(work, None)
 
-    def runs(
+    def candidate_ranges(
         self,
         needed: Collection[FlavorResource],
         policy: str,
-        preemptor: Work,
+        preemptor: WorkloadInfo,
         *,
         evicted: bool,
-    ) -> list[Run]:
+    ) -> list[CandidateRange]:
         """Return the runs of those holding any of `needed` that `policy` allows.
 
-        Source: KUEUE.md 8.1.
+        Source: docs/semantics/kueue.md#preemption-policies.
         """
         side = self.evicted if evicted else self.running
         if not side or policy == NEVER:
@@ -109,34 +102,38 @@ class Shelf:
         found = []
         for signature, ranks in side.items():
             if not signature.isdisjoint(needed):
-                run = _run(ranks, policy, preemptor)
+                run = _range(ranks, policy, preemptor)
                 if run.end:
                     found.append(run)
         return found
 
 
-def _run(ranks: list[Rank], policy: str, preemptor: Work) -> Run:
+def _range(ranks: list[Rank], policy: str, preemptor: WorkloadInfo) -> CandidateRange:
     if policy == ANY:
-        return Run(ranks, len(ranks), len(ranks), None)
+        return CandidateRange(ranks, len(ranks), len(ranks), None)
     priority = preemptor.priority
     below = bisect_left(ranks, (priority,))
     if policy == LOWER_OR_NEWER:
         upto = bisect_left(ranks, (priority + 1,), lo=below)
-        return Run(ranks, below, upto, preemptor.queued_us)
-    return Run(ranks, below, below, None)
+        return CandidateRange(ranks, below, upto, preemptor.queue_order_us)
+    return CandidateRange(ranks, below, below, None)
 
 
-def below_priority(runs: Iterable[Run], priority: int) -> list[Run]:
+def below_priority(
+    runs: Iterable[CandidateRange], priority: int
+) -> list[CandidateRange]:
     """Return the runs cut off before this priority."""
     cut = []
     for run in runs:
         end = bisect_left(run.ranks, (priority,), hi=run.end)
         if end:
-            cut.append(Run(run.ranks, min(run.sure, end), end, run.after_us))
+            cut.append(
+                CandidateRange(run.ranks, min(run.certain_end, end), end, run.after_us)
+            )
     return cut
 
 
-def merged(runs: list[Run]) -> Iterator[Rank]:
+def merged(runs: list[CandidateRange]) -> Iterator[Rank]:
     """Yield the ranks of all runs in victim order, lazily."""
     if len(runs) == 1:
         return iter(runs[0])

@@ -5,46 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from scheduler import registry
-from scheduler.kueue.cache.candidates import Shelf
+from scheduler.kueue.cache.candidates import AdmittedIndex
 from scheduler.kueue.configuration import Settings
-from scheduler.kueue.queue.pending import Line
-from scheduler.kueue.queue.requeue import Queueing
+from scheduler.kueue.queue.pending import PendingQueue
+from scheduler.kueue.queue.requeue import QueueingStrategy
 from scheduler.kueue.tree.forest import Forest
-from scheduler.kueue.tree.tree import Cohort, Queue
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.tree.tree import ClusterQueue, Cohort
+from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.records.objects import Key
 from scheduler.records.quota import Flavor, LocalQueueSpec, QueueSpec
 from scheduler.records.workload import Catalogue
-
-
-class Door:
-    """A LocalQueue, and the workloads that name it."""
-
-    __slots__ = (
-        "active_since_us",
-        "admitted",
-        "key",
-        "pending",
-        "reserving",
-        "spec",
-        "usage",
-        "works",
-    )
-
-    def __init__(self, key: Key) -> None:
-        self.key = key
-        self.active_since_us: int | None = None
-        self.spec: LocalQueueSpec | None = None  # None: named, but not there
-        self.works: dict[Work, None] = {}
-        self.pending = 0
-        self.reserving = 0
-        self.admitted = 0
-        self.usage: dict[tuple[str, str], int] = {}
-
-    @property
-    def open(self) -> bool:
-        """Tell whether it exists and is not held. Source: KUEUE.md 5.1."""
-        return self.spec is not None and self.spec.stop == "None"
 
 
 class Cluster:
@@ -54,47 +25,47 @@ class Cluster:
         self.settings = settings
         self.forest = Forest()
         self.flavors: dict[str, Flavor] = {}
-        self.refusals: dict[tuple[str, str], str] = {}
+        self.ineligibility: dict[tuple[str, str], str] = {}
         self.namespaces: dict[str, Mapping[str, str]] = {}
-        self.doors: dict[tuple[str, str], Door] = {}
-        self.doors_of: dict[str, dict[Door, None]] = {}  # by ClusterQueue
-        self.works: dict[Key, Work] = {}
+        self.local_queues: dict[tuple[str, str], LocalQueue] = {}
+        self.local_queues_of: dict[str, dict[LocalQueue, None]] = {}  # by ClusterQueue
+        self.workloads: dict[Key, WorkloadInfo] = {}
         self.catalogue = Catalogue()
         self.cycle = 0
-        self.stale = False  # the forest must be linked before it is used
-        self.strategies: dict[str, Queueing] = {}
+        self.needs_linking = False  # the forest must be linked before it is used
+        self.strategies: dict[str, QueueingStrategy] = {}
 
-    def door(self, namespace: str, name: str) -> Door:
+    def local_queue(self, namespace: str, name: str) -> LocalQueue:
         """Return the LocalQueue of this name, there or not."""
-        door = self.doors.get((namespace, name))
-        if door is None:
+        local_queue = self.local_queues.get((namespace, name))
+        if local_queue is None:
             key = Key("LocalQueue", namespace, name)
-            door = self.doors[namespace, name] = Door(key)
-        return door
+            local_queue = self.local_queues[namespace, name] = LocalQueue(key)
+        return local_queue
 
-    def queue_of(self, work: Work) -> Queue | None:
+    def cluster_queue_of(self, work: WorkloadInfo) -> ClusterQueue | None:
         """Return the ClusterQueue behind a workload's LocalQueue, if both exist."""
-        spec = work.door.spec
+        spec = work.local_queue.spec
         return None if spec is None else self.forest.queues.get(spec.queue)
 
-    def put_door(self, spec: LocalQueueSpec) -> Door:
+    def put_local_queue(self, spec: LocalQueueSpec) -> LocalQueue:
         """Take a LocalQueue, new or changed; those who name it stay."""
-        door = self.door(spec.namespace, spec.name)
-        self._unlink_door(door)
-        door.spec = spec
-        self.doors_of.setdefault(spec.queue, {})[door] = None
-        return door
+        local_queue = self.local_queue(spec.namespace, spec.name)
+        self._unlink_local_queue(local_queue)
+        local_queue.spec = spec
+        self.local_queues_of.setdefault(spec.queue, {})[local_queue] = None
+        return local_queue
 
-    def remove_door(self, door: Door) -> None:
+    def remove_local_queue(self, local_queue: LocalQueue) -> None:
         """Forget a LocalQueue; those who name it stay."""
-        self._unlink_door(door)
-        door.spec = None
+        self._unlink_local_queue(local_queue)
+        local_queue.spec = None
 
-    def _unlink_door(self, door: Door) -> None:
-        if door.spec is not None:
-            self.doors_of[door.spec.queue].pop(door, None)
+    def _unlink_local_queue(self, local_queue: LocalQueue) -> None:
+        if local_queue.spec is not None:
+            self.local_queues_of[local_queue.spec.queue].pop(local_queue, None)
 
-    def strategy(self, queue: Queue) -> Queueing:
+    def strategy(self, queue: ClusterQueue) -> QueueingStrategy:
         """Return the queueing strategy of a ClusterQueue."""
         name = queue.spec.strategy
         known = self.strategies.get(name)
@@ -102,8 +73,11 @@ class Cluster:
             known = self.strategies[name] = registry.lookup("queueing", name)
         return known
 
-    def matches(self, queue: Queue, namespace: str) -> bool:
-        """Tell whether a namespace may use a ClusterQueue. Source: KUEUE.md 3."""
+    def matches(self, queue: ClusterQueue, namespace: str) -> bool:
+        """Tell whether a namespace may use a ClusterQueue.
+
+        Source: docs/semantics/kueue.md#defaults-and-validation.
+        """
         selector = queue.spec.selector
         if selector is None:
             return False
@@ -114,45 +88,54 @@ class Cluster:
             labels = {"kubernetes.io/metadata.name": namespace}
         return selector.matches(labels)
 
-    def put_queue(self, spec: QueueSpec) -> Queue:
+    def put_queue(self, spec: QueueSpec) -> ClusterQueue:
         """Take a ClusterQueue, new or changed; its line and works stay."""
-        hashing = registry.lookup("queueing", spec.strategy).hashing
+        equivalence_hashing = registry.lookup(
+            "queueing", spec.strategy
+        ).equivalence_hashing
         queue = self.forest.queues.get(spec.name)
         if queue is None:
-            queue = Queue(spec, Shelf(), Line(hashing=hashing))
+            queue = ClusterQueue(
+                spec,
+                AdmittedIndex(),
+                PendingQueue(equivalence_hashing=equivalence_hashing),
+            )
             self.forest.queues[spec.name] = queue
         queue.spec = spec
-        self.stale = True
+        self.needs_linking = True
         return queue
 
     def link(self) -> None:
         """Link the forest anew when something about it changed."""
-        if not self.stale:
+        if not self.needs_linking:
             return
-        self.stale = False
+        self.needs_linking = False
         self.forest.link()
         for queue in self.forest.queues.values():
-            queue.plans.clear()
-            queue.cover = {
+            queue.group_searches.clear()
+            queue.group_of = {
                 resource: index
                 for index, group in enumerate(queue.spec.groups)
                 for resource in group.resources
             }
             queue.active = self._active(queue)
-        self.forest.raise_cohorts()
+        self.forest.update_heights()
 
-    def _active(self, queue: Queue) -> bool:
-        """Tell whether a ClusterQueue admits at all. Source: KUEUE.md 3."""
+    def _active(self, queue: ClusterQueue) -> bool:
+        """Tell whether a ClusterQueue admits at all.
+
+        Source: docs/semantics/kueue.md#active-clusterqueues.
+        """
         spec = queue.spec
         return (
             spec.stop == "None"
-            and spec.cohort not in self.forest.looped
+            and spec.cohort not in self.forest.in_cycle
             and all(
                 name in self.flavors for group in spec.groups for name in group.flavors
             )
         )
 
-    def tree_queues(self, queue: Queue) -> Iterator[Queue]:
+    def tree_queues(self, queue: ClusterQueue) -> Iterator[ClusterQueue]:
         """Yield every ClusterQueue of the tree that a queue belongs to."""
         root = queue.root
         if isinstance(root, Cohort):

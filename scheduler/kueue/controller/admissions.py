@@ -1,6 +1,6 @@
 """The two ends of a run: admitted, and finished.
 
-Source: KUEUE.md 7.4, 10.1, 11.7.
+Source: docs/semantics/kueue.md#admission.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from scheduler.decisions import Admit, Finish, PodSetAdmission
 from scheduler.kueue.cache.assumed import take_quota
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.scheduler.entries import Entry
-from scheduler.kueue.tree.quota import release_all
-from scheduler.kueue.workload.conditions import restart
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.tree.quota import remove_usages
+from scheduler.kueue.workload.conditions import clear_eviction
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import (
     ADMITTED,
     ADMITTED_SENTENCE,
@@ -32,28 +32,28 @@ def admit(life: Lifecycle, entry: Entry) -> None:
     """
     assert entry.assignment is not None
     work, queue = entry.work, entry.queue
-    queue.line.land(work)
-    if queue.line.sticky is work:
-        queue.line.sticky = None
-    work.door.pending -= 1
+    queue.pending.clear_inflight(work)
+    if queue.pending.preemptor is work:
+        queue.pending.preemptor = None
+    work.local_queue.pending -= 1
     work.admission = entry.assignment.admission(queue.name)
     sentence = reserved_in(queue.name)
-    life.say(work, QUOTA_RESERVED, True, QUOTA_RESERVED, sentence)
-    restart(work, life.context.now_us)
-    life.retime(work)
-    life.say(work, ADMITTED, True, ADMITTED, ADMITTED_SENTENCE)
+    life.set_condition(work, QUOTA_RESERVED, True, QUOTA_RESERVED, sentence)
+    clear_eviction(work, life.context.now_us)
+    life.update_queue_order(work)
+    life.set_condition(work, ADMITTED, True, ADMITTED, ADMITTED_SENTENCE)
     if life.cluster.settings.waiting is not None:
-        life.say(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
-    release_all(entry.assignment.usage.items())
+        life.set_condition(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
+    remove_usages(entry.assignment.usage.items())
     take_quota(work, queue)
-    work.attempt = None
+    work.last_assignment = None
     queue.generation += 1  # the admission comes back as an update of the cache
-    life.mark(work, queue)
-    life.arm(work)
+    life.mark_queues_changed(work, queue)
+    life.arm_timer(work)
     _emit_admit(life, work, sentence)
 
 
-def _emit_admit(life: Lifecycle, work: Work, sentence: str) -> None:
+def _emit_admit(life: Lifecycle, work: WorkloadInfo, sentence: str) -> None:
     assert work.admission is not None
     life.context.journal.emit(
         Admit(
@@ -70,13 +70,16 @@ def _emit_admit(life: Lifecycle, work: Work, sentence: str) -> None:
     )
 
 
-def finish(life: Lifecycle, work: Work, reason: str, message: str) -> None:
-    """Record that a workload ran to its end. Source: KUEUE.md 11.7."""
-    life.say(work, FINISHED, True, reason, message)
+def finish(life: Lifecycle, work: WorkloadInfo, reason: str, message: str) -> None:
+    """Record that a workload ran to its end.
+
+    Source: docs/semantics/kueue-lifecycle.md#finishing.
+    """
+    life.set_condition(work, FINISHED, True, reason, message)
     life.stopping.pop(work, None)
-    life.leave_line(work)
-    life.drop_usage(work)
-    life.arm(work)
+    life.leave_queue(work)
+    life.release_usage(work)
+    life.arm_timer(work)
     life.context.journal.emit(
         Finish(
             at_ms=life.context.now_ms,

@@ -1,15 +1,15 @@
 """What Kueue's controllers do between cycles, workload by workload.
 
-Source: KUEUE.md 10.4, 11.
+Source: docs/semantics/kueue-lifecycle.md#pending-outside-of-a-cycle.
 """
 
 from __future__ import annotations
 
 from scheduler.kueue.controller import evictions
 from scheduler.kueue.controller.lifecycle import Lifecycle
-from scheduler.kueue.queue.clocks import execution_limit, ready_limit
-from scheduler.kueue.scheduler.nominate import misfit
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.queue.clocks import execution_deadline, pods_ready_deadline
+from scheduler.kueue.scheduler.nominate import validation_error
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import (
     ADMISSION_CHECK,
     ADMISSION_GATED,
@@ -56,11 +56,11 @@ class Controller:
         self.cluster = lifecycle.cluster
         self.context = lifecycle.context
 
-    def reconcile(self, work: Work) -> None:
+    def reconcile(self, work: WorkloadInfo) -> None:
         """Bring one workload in line with its spec, its queues and the clock."""
         if work.finished:
             return
-        if work.holds(DEACTIVATION_TARGET) and work.active:
+        if work.has_condition(DEACTIVATION_TARGET) and work.active:
             work.active = False  # somebody made it active: Kueue's own reason stands
             self.context.journal.touch(work.key)
         if not work.active:
@@ -70,13 +70,13 @@ class Controller:
         else:
             self._reconcile_pending(work)
 
-    def _resume(self, work: Work, reason: str) -> None:
-        self.life.say(work, REQUEUED, True, reason, RESUMED[reason])
+    def _resume(self, work: WorkloadInfo, reason: str) -> None:
+        self.life.set_condition(work, REQUEUED, True, reason, RESUMED[reason])
         self.life.enqueue(work)
 
     # ---- with quota ----
 
-    def _reconcile_reserved(self, work: Work) -> None:
+    def _reconcile_reserved(self, work: WorkloadInfo) -> None:
         """Stop what a queue drains or the clock ends; a run that is over counts always.
 
         Source: docs/semantics/kueue-lifecycle.md#order-of-deadlines.
@@ -88,89 +88,95 @@ class Controller:
             self._check_pods(work)
         if overdue and work.active:
             work.accumulated_s = 0
-            self._condemn(work, MAXIMUM_EXECUTION_TIME_EXCEEDED)
+            self._deactivate_for(work, MAXIMUM_EXECUTION_TIME_EXCEEDED)
 
-    def _drain(self, work: Work) -> bool:
+    def _drain(self, work: WorkloadInfo) -> bool:
         """Take a workload of a stopped queue its quota; tell whether that was so."""
-        door = work.door
-        if door.spec is not None and door.spec.stop == _DRAIN:
+        local_queue = work.local_queue
+        if local_queue.spec is not None and local_queue.spec.stop == _DRAIN:
             evictions.evict(
                 self.life, work, LOCAL_QUEUE_STOPPED, LOCAL_STOPPED_SENTENCE
             )
-        elif door.open and self._queue_stop(work) == _DRAIN:
+        elif local_queue.is_active and self._queue_stop(work) == _DRAIN:
             evictions.evict(
                 self.life, work, CLUSTER_QUEUE_STOPPED, QUEUE_STOPPED_SENTENCE
             )
-        elif not work.holds(ADMITTED) and self._queue_stop(work) == _HOLD:
+        elif not work.has_condition(ADMITTED) and self._queue_stop(work) == _HOLD:
             self._lose_reservation(work)
         else:
             return False
         return True
 
-    def _queue_stop(self, work: Work) -> str:
-        queue = self.cluster.queue_of(work)
+    def _queue_stop(self, work: WorkloadInfo) -> str:
+        queue = self.cluster.cluster_queue_of(work)
         return queue.spec.stop if queue is not None else "None"
 
-    def _lose_reservation(self, work: Work) -> None:
-        queue = self.cluster.queue_of(work)
+    def _lose_reservation(self, work: WorkloadInfo) -> None:
+        queue = self.cluster.cluster_queue_of(work)
         assert queue is not None
-        self.life.drop(work)
-        self.life.pend(work, SUSPENDED, stopped(queue.name))
+        self.life.release_quota(work)
+        self.life.set_pending(work, SUSPENDED, stopped(queue.name))
         self.life.enqueue(work)
 
-    def _overdue(self, work: Work) -> bool:
-        ends = execution_limit(work)
+    def _overdue(self, work: WorkloadInfo) -> bool:
+        ends = execution_deadline(work)
         return ends is not None and self.context.now_us >= ends
 
-    def _check_pods(self, work: Work) -> None:
-        limit = ready_limit(work, self.cluster.settings.waiting)
+    def _check_pods(self, work: WorkloadInfo) -> None:
+        limit = pods_ready_deadline(work, self.cluster.settings.waiting)
         if limit is not None and self.context.now_us >= limit:
             self._not_ready(work)
 
-    def _condemn(self, work: Work, reason: str) -> None:
-        evictions.condemn(self.life, work, reason, DEACTIVATING[reason])
+    def _deactivate_for(self, work: WorkloadInfo, reason: str) -> None:
+        evictions.set_deactivation_target(self.life, work, reason, DEACTIVATING[reason])
         evictions.deactivate(self.life, work)
 
-    def _not_ready(self, work: Work) -> None:
+    def _not_ready(self, work: WorkloadInfo) -> None:
         waiting = self.cluster.settings.waiting
         assert waiting is not None
         if waiting.limit is not None and work.requeue_count + 1 > waiting.limit:
-            self._condemn(work, REQUEUING_LIMIT_EXCEEDED)
+            self._deactivate_for(work, REQUEUING_LIMIT_EXCEEDED)
         else:
-            evictions.time_out(self.life, work)
+            evictions.evict_pods_ready_timeout(self.life, work)
 
     # ---- without quota ----
 
-    def _reconcile_pending(self, work: Work) -> None:
+    def _reconcile_pending(self, work: WorkloadInfo) -> None:
         self._end_backoff(work)
         refusal = self._refusal(work)
         if refusal is not None:
-            parked = work.line is None or work.line.parked(work)
-            self.life.refuse(work, *refusal, parked=parked)
+            inadmissible = (
+                work.pending_queue is None or work.pending_queue.is_inadmissible(work)
+            )
+            self.life.report_pending(work, *refusal, inadmissible=inadmissible)
         else:
             self._refresh_reason(work)
 
-    def _refusal(self, work: Work) -> tuple[str, str] | None:
+    def _refusal(self, work: WorkloadInfo) -> tuple[str, str] | None:
         """Return (reason, message) of what keeps a workload from being tried.
 
-        Source: KUEUE.md 10.4.
+        Source: docs/semantics/kueue-lifecycle.md#pending-outside-of-a-cycle.
         """
         if work.gated:
             return ADMISSION_GATED, gated_by(work.gated)
-        door, queue, name = work.door, self.cluster.queue_of(work), work.local_queue
-        if door.spec is None:
+        local_queue, queue, name = (
+            work.local_queue,
+            self.cluster.cluster_queue_of(work),
+            work.local_queue_name,
+        )
+        if local_queue.spec is None:
             return MISCONFIGURED, missing("LocalQueue", name)
-        if not door.open:
+        if not local_queue.is_active:
             return SUSPENDED, inactive("LocalQueue", name)
         if queue is None:
-            return MISCONFIGURED, missing("ClusterQueue", door.spec.queue)
+            return MISCONFIGURED, missing("ClusterQueue", local_queue.spec.queue)
         self._end_stop(work)
         if not queue.active:
             return SUSPENDED, inactive("ClusterQueue", queue.name)
-        problem = misfit(self.cluster, work, queue)
+        problem = validation_error(self.cluster, work, queue)
         return (MISCONFIGURED, problem) if problem else None
 
-    def _end_backoff(self, work: Work) -> None:
+    def _end_backoff(self, work: WorkloadInfo) -> None:
         """Let a workload queue whose backoff is over, or that is active again.
 
         One that Kueue itself deactivated has another reason and is not let back.
@@ -188,10 +194,10 @@ class Controller:
         elif requeued.reason in _BACKING_OFF and work.requeue_at_us is None:
             self._resume(work, BACKOFF_FINISHED)
 
-    def _end_stop(self, work: Work) -> None:
+    def _end_stop(self, work: WorkloadInfo) -> None:
         """Let a drained workload back in once its queue was started again.
 
-        Source: KUEUE.md 11.3.
+        Source: docs/semantics/kueue-lifecycle.md#stop-policies.
         """
         requeued = work.conditions.get(REQUEUED)
         if requeued is None or requeued.status:
@@ -204,14 +210,21 @@ class Controller:
         ):
             self._resume(work, CLUSTER_QUEUE_RESTARTED)
 
-    def _refresh_reason(self, work: Work) -> None:
-        """Replace a reason that no longer holds. Source: KUEUE.md 10.4."""
+    def _refresh_reason(self, work: WorkloadInfo) -> None:
+        """Replace a reason that no longer holds.
+
+        Source: docs/semantics/kueue-lifecycle.md#pending-outside-of-a-cycle.
+        """
         known = work.conditions.get(QUOTA_RESERVED)
-        if known is None or work.line is None:
+        if known is None or work.pending_queue is None:
             return
-        bypassed = work.line.remembered.get(work.identity)
-        if work.line.hashing and bypassed and work.line.parked(work):
+        bypassed = work.pending_queue.failed_hashes.get(work.scheduling_hash)
+        if (
+            work.pending_queue.equivalence_hashing
+            and bypassed
+            and work.pending_queue.is_inadmissible(work)
+        ):
             if known.reason in (*_STALE, PENDING_EVALUATION):
-                self.life.pend(work, bypassed, BYPASSED)
+                self.life.set_pending(work, bypassed, BYPASSED)
         elif known.reason in _STALE:
-            self.life.pend(work, PENDING_EVALUATION, STILL_IN_QUEUE)
+            self.life.set_pending(work, PENDING_EVALUATION, STILL_IN_QUEUE)

@@ -1,6 +1,6 @@
 """Evictions: for a preemptor, for pods that are late, for a stopped queue, for good.
 
-Source: KUEUE.md 10.3, 11.
+Source: docs/semantics/kueue-lifecycle.md#preemption-message.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from scheduler import streams
 from scheduler.decisions import Deactivate, Evict, Preempt, Requeue
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.scheduler.entries import Entry
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import (
     ADMITTED,
     DEACTIVATED,
@@ -38,19 +38,19 @@ OVERTIME = DEACTIVATED_DUE_TO + MAXIMUM_EXECUTION_TIME_EXCEEDED
 def preempt(life: Lifecycle, entry: Entry) -> None:
     """Evict an entry's targets for it; those already evicted stay as they are.
 
-    Source: KUEUE.md 10.3.
+    Source: docs/semantics/kueue-lifecycle.md#preemption-message.
     """
     for victim, reason in entry.targets:
-        if victim.evicted or victim.queue is None:
+        if victim.evicted or victim.cluster_queue is None:
             continue
         message = preempted_for(
             entry.work.uid,
             entry.work.job_uid,
             reason,
             entry.queue.full_path,
-            victim.queue.full_path,
+            victim.cluster_queue.full_path,
         )
-        life.say(victim, PREEMPTED, True, reason, message)
+        life.set_condition(victim, PREEMPTED, True, reason, message)
         _mark_evicted(life, victim, PREEMPTED, message, cause=reason)
         life.context.journal.emit(
             Preempt(
@@ -66,11 +66,11 @@ def preempt(life: Lifecycle, entry: Entry) -> None:
 
 
 def evict(
-    life: Lifecycle, work: Work, reason: str, message: str, cause: str = ""
+    life: Lifecycle, work: WorkloadInfo, reason: str, message: str, cause: str = ""
 ) -> None:
     """Start an eviction: quota is held until the job has stopped.
 
-    Source: KUEUE.md 11.1.
+    Source: docs/semantics/kueue-lifecycle.md#two-steps-of-an-eviction.
     """
     _mark_evicted(life, work, reason, message, cause=cause)
     life.context.journal.emit(
@@ -84,55 +84,55 @@ def evict(
 
 
 def _mark_evicted(
-    life: Lifecycle, work: Work, reason: str, message: str, *, cause: str
+    life: Lifecycle, work: WorkloadInfo, reason: str, message: str, *, cause: str
 ) -> None:
-    queue = work.queue
+    queue = work.cluster_queue
     if queue is not None:
-        queue.shelf.drop(work)
-    life.say(work, EVICTED, True, reason, message)
-    life.retime(work)
+        queue.admitted.drop(work)
+    life.set_condition(work, EVICTED, True, reason, message)
+    life.update_queue_order(work)
     if queue is not None:
-        queue.shelf.put(work)
+        queue.admitted.put(work)
         queue.generation += 1
-        life.mark(work, queue)
+        life.mark_queues_changed(work, queue)
     known = (reason, cause)
     work.evictions[known] = work.evictions.get(known, 0) + 1
     if work.reserved:
         life.stopping[work] = None
 
 
-def _admitted_ms(life: Lifecycle, work: Work) -> int:
+def _admitted_ms(life: Lifecycle, work: WorkloadInfo) -> int:
     admitted = work.conditions.get(ADMITTED)
     if admitted is None or not admitted.status:
         return 0
     return (life.context.now_us - admitted.since_us) // 1000
 
 
-def stop(life: Lifecycle, work: Work) -> None:
+def finish_eviction(life: Lifecycle, work: WorkloadInfo) -> None:
     """Finish an eviction: the job has stopped, quota is released.
 
-    Source: KUEUE.md 11.1.
+    Source: docs/semantics/kueue-lifecycle.md#two-steps-of-an-eviction.
     """
     evicted = work.conditions[EVICTED]
     life.stopping.pop(work, None)
     again = evicted.reason in REQUEUED_AT_ONCE
-    life.say(work, REQUEUED, again, evicted.reason, evicted.message)
+    life.set_condition(work, REQUEUED, again, evicted.reason, evicted.message)
     if evicted.reason != OVERTIME:  # that one begins anew when reactivated
         work.accumulated_s += _admitted_ms(life, work) // 1000
-    work.pods_run = False
+    work.pods_ready = False
     if PODS_READY in work.conditions:
-        life.say(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
-    life.drop(work)
+        life.set_condition(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
+    life.release_quota(work)
     if work.active:
-        life.pend(work, PENDING_EVALUATION, evicted.message)
+        life.set_pending(work, PENDING_EVALUATION, evicted.message)
     else:
-        life.pend(work, DEACTIVATED, DEACTIVATED_SENTENCE)
+        life.set_pending(work, DEACTIVATED, DEACTIVATED_SENTENCE)
     life.enqueue(work)
     _emit_requeue(life, work)
 
 
-def _emit_requeue(life: Lifecycle, work: Work) -> None:
-    if work.line is None:
+def _emit_requeue(life: Lifecycle, work: WorkloadInfo) -> None:
+    if work.pending_queue is None:
         return
     at_us = work.requeue_at_us
     life.context.journal.emit(
@@ -141,13 +141,13 @@ def _emit_requeue(life: Lifecycle, work: Work) -> None:
             subject=work.key,
             reason=work.conditions[REQUEUED].reason,
             message=work.conditions[REQUEUED].message,
-            queue=work.local_queue,
+            queue=work.local_queue_name,
             not_before_ms=None if at_us is None else life.context.ms(at_us),
         )
     )
 
 
-def deactivate(life: Lifecycle, work: Work) -> None:
+def deactivate(life: Lifecycle, work: WorkloadInfo) -> None:
     """Take an inactive workload out of queue and quota, and evict it once.
 
     One that is evicted already, as in its backoff, is not evicted again: reason
@@ -157,17 +157,17 @@ def deactivate(life: Lifecycle, work: Work) -> None:
     reason, message = _deactivation(work)
     work.requeue_count, work.requeue_at_us = 0, None
     if not work.evicted:
-        life.leave_line(work)
+        life.leave_queue(work)
         evict(life, work, reason, message)
-        life.drop_usage(work)
-    elif work.line is not None or work.queue is not None:
-        life.leave_line(work)
-        life.drop_usage(work)
+        life.release_usage(work)
+    elif work.pending_queue is not None or work.cluster_queue is not None:
+        life.leave_queue(work)
+        life.release_usage(work)
     if not work.reserved:
-        life.pend(work, DEACTIVATED, DEACTIVATED_SENTENCE)
+        life.set_pending(work, DEACTIVATED, DEACTIVATED_SENTENCE)
 
 
-def _deactivation(work: Work) -> tuple[str, str]:
+def _deactivation(work: WorkloadInfo) -> tuple[str, str]:
     """Return reason and message of a deactivation."""
     target = work.conditions.get(DEACTIVATION_TARGET)
     if target is None or not target.status:
@@ -176,12 +176,14 @@ def _deactivation(work: Work) -> tuple[str, str]:
     return reason, f"{DEACTIVATED_SENTENCE} due to {target.message}"
 
 
-def condemn(life: Lifecycle, work: Work, reason: str, sentence: str) -> None:
+def set_deactivation_target(
+    life: Lifecycle, work: WorkloadInfo, reason: str, sentence: str
+) -> None:
     """Make a workload inactive for the engine's own reason.
 
-    Source: KUEUE.md 11.4, 11.6.
+    Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
     """
-    life.say(work, DEACTIVATION_TARGET, True, reason, sentence)
+    life.set_condition(work, DEACTIVATION_TARGET, True, reason, sentence)
     work.active = False
     life.dirty[work] = None
     life.context.journal.emit(
@@ -194,10 +196,10 @@ def condemn(life: Lifecycle, work: Work, reason: str, sentence: str) -> None:
     )
 
 
-def time_out(life: Lifecycle, work: Work) -> None:
+def evict_pods_ready_timeout(life: Lifecycle, work: WorkloadInfo) -> None:
     """Evict a workload whose pods took too long, with a backoff.
 
-    Source: KUEUE.md 11.4.
+    Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
     """
     waiting = life.cluster.settings.waiting
     assert waiting is not None

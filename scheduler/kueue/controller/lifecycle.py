@@ -1,20 +1,21 @@
 """What happens to a workload: reserved, evicted, stopped, requeued, finished.
 
-Source: KUEUE.md 10, 11.
+Source: docs/semantics/kueue-lifecycle.md#conditions.
 """
 
 from __future__ import annotations
 
 from scheduler.decisions import Wait
 from scheduler.kueue.cache.assumed import drop_quota
-from scheduler.kueue.cache.cluster import Cluster, Door
+from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.queue.clocks import Timers
 from scheduler.kueue.queue.requeue import backoff_over
 from scheduler.kueue.scheduler.entries import Entry
-from scheduler.kueue.tree.tree import Queue
+from scheduler.kueue.tree.tree import ClusterQueue
 from scheduler.kueue.workload.conditions import set_condition
-from scheduler.kueue.workload.info import Work
-from scheduler.kueue.workload.reading import queue_time
+from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.workload.local_queue import LocalQueue
+from scheduler.kueue.workload.reading import queue_order_timestamp
 from scheduler.reasons import (
     ADMITTED,
     DEACTIVATED_DUE_TO,
@@ -31,7 +32,8 @@ from scheduler.reasons import (
 )
 from scheduler.stage import Context
 
-#: A longer message is cut. Source: KUEUE.md 10.2.
+#: A longer message is cut.
+#: Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.
 _LONGEST_MESSAGE = 32_768
 _JITTER = 0.0001
 OVERTIME = DEACTIVATED_DUE_TO + MAXIMUM_EXECUTION_TIME_EXCEEDED
@@ -48,19 +50,23 @@ class Lifecycle:
     def __init__(self, cluster: Cluster, context: Context) -> None:
         self.cluster = cluster
         self.context = context
-        self.wake: dict[Queue, None] = {}
-        self.stopping: dict[Work, None] = {}
-        self.dirty: dict[Work, None] = {}  # to be reconciled
-        self.touched_queues: dict[Queue, None] = {}
-        self.touched_doors: dict[Door, None] = {}
-        self.unready: dict[Work, None] = {}  # admitted, and not all of their pods run
+        self.to_requeue: dict[ClusterQueue, None] = {}
+        self.stopping: dict[WorkloadInfo, None] = {}
+        self.dirty: dict[WorkloadInfo, None] = {}  # to be reconciled
+        self.touched_queues: dict[ClusterQueue, None] = {}
+        self.touched_local_queues: dict[LocalQueue, None] = {}
+        self.unready: dict[
+            WorkloadInfo, None
+        ] = {}  # admitted, and not all of their pods run
         self.timers = Timers(context, cluster.settings.waiting)
 
     # ---- words ----
 
-    def mark(self, work: Work, queue: Queue | None) -> None:
+    def mark_queues_changed(
+        self, work: WorkloadInfo, queue: ClusterQueue | None
+    ) -> None:
         """Note that the status of a workload's queues changed."""
-        self.touched_doors[work.door] = None
+        self.touched_local_queues[work.local_queue] = None
         if queue is not None:
             self.touched_queues[queue] = None
 
@@ -68,15 +74,15 @@ class Lifecycle:
         """Tell the journal which queues and cohorts changed."""
         touch = self.context.journal.touch
         for queue in self.touched_queues:
-            for key in queue.trail:
+            for key in queue.status_keys:
                 touch(key)
-        for door in self.touched_doors:
-            touch(door.key)
+        for local_queue in self.touched_local_queues:
+            touch(local_queue.key)
         self.touched_queues.clear()
-        self.touched_doors.clear()
+        self.touched_local_queues.clear()
 
-    def say(
-        self, work: Work, kind: str, status: bool, reason: str, message: str
+    def set_condition(
+        self, work: WorkloadInfo, kind: str, status: bool, reason: str, message: str
     ) -> bool:
         """Set a condition; return whether it changed."""
         self.context.journal.touch(work.key)
@@ -84,131 +90,148 @@ class Lifecycle:
             work, kind, status, reason, message[:_LONGEST_MESSAGE], self.context.now_us
         )
 
-    def pend(self, work: Work, reason: str, message: str) -> bool:
+    def set_pending(self, work: WorkloadInfo, reason: str, message: str) -> bool:
         """Say why the workload has no quota; return whether that is news.
 
-        Source: KUEUE.md 10.2.
+        Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.
         """
-        news = self.say(work, QUOTA_RESERVED, False, reason, message)
-        if work.holds(ADMITTED):
-            self.say(work, ADMITTED, False, NO_RESERVATION, NO_RESERVATION_SENTENCE)
+        news = self.set_condition(work, QUOTA_RESERVED, False, reason, message)
+        if work.has_condition(ADMITTED):
+            self.set_condition(
+                work, ADMITTED, False, NO_RESERVATION, NO_RESERVATION_SENTENCE
+            )
         return news
 
     # ---- waiting ----
 
-    def eligible(self, work: Work) -> bool:
+    def eligible(self, work: WorkloadInfo) -> bool:
         """Tell whether the workload may wait in a queue at all.
 
-        Source: KUEUE.md 5.1.
+        Source: docs/semantics/kueue.md#eligibility-for-a-queue.
         """
         return (
             work.active
             and not work.gated
             and not work.finished
             and not work.reserved
-            and work.door.open
+            and work.local_queue.is_active
         )
 
-    def enqueue(self, work: Work, *, backing_off: bool = True) -> None:
+    def enqueue(self, work: WorkloadInfo, *, backing_off: bool = True) -> None:
         """Put a workload into its line, if it may and has one; refreshes its order.
 
         While its backoff runs it is set aside, unless `backing_off` is False.
         """
-        self.leave_line(work)
-        self.retime(work)
+        self.leave_queue(work)
+        self.update_queue_order(work)
         work.refresh()
-        queue = self.cluster.queue_of(work) if self.eligible(work) else None
+        queue = self.cluster.cluster_queue_of(work) if self.eligible(work) else None
         if queue is None:
             return
         if not backing_off or backoff_over(work, self.context.now_us):
-            queue.line.push(work)
+            queue.pending.push(work)
         else:
-            queue.line.park(work)
-        work.door.pending += 1
-        self.mark(work, queue)
+            queue.pending.add_inadmissible(work)
+        work.local_queue.pending += 1
+        self.mark_queues_changed(work, queue)
 
-    def retime(self, work: Work) -> None:
-        """Set the time by which the workload queues. Source: KUEUE.md 5.3."""
+    def update_queue_order(self, work: WorkloadInfo) -> None:
+        """Set the time by which the workload queues.
+
+        Source: docs/semantics/kueue.md#queue-order-timestamp.
+        """
         waiting = self.cluster.settings.waiting
         by_eviction = waiting is None or waiting.by_eviction
-        work.queued_us = queue_time(work, by_eviction=by_eviction)
+        work.queue_order_us = queue_order_timestamp(work, by_eviction=by_eviction)
 
-    def leave_line(self, work: Work) -> None:
+    def leave_queue(self, work: WorkloadInfo) -> None:
         """Take a workload out of the line it waits in, if any."""
-        line = work.line
-        if line is not None:
-            line.forget(work)
-            work.door.pending -= 1
-            self.mark(work, self.cluster.queue_of(work))
+        pending = work.pending_queue
+        if pending is not None:
+            pending.remove(work)
+            work.local_queue.pending -= 1
+            self.mark_queues_changed(work, self.cluster.cluster_queue_of(work))
 
-    def wait(self, entry: Entry, *, parked: bool) -> None:
+    def report_not_admitted(self, entry: Entry, *, inadmissible: bool) -> None:
         """Tell why a head was not admitted."""
-        self.refuse(entry.work, entry.reason, entry.message, parked=parked)
+        self.report_pending(
+            entry.work, entry.reason, entry.message, inadmissible=inadmissible
+        )
 
-    def refuse(self, work: Work, reason: str, message: str, *, parked: bool) -> None:
+    def report_pending(
+        self, work: WorkloadInfo, reason: str, message: str, *, inadmissible: bool
+    ) -> None:
         """Say why the workload has no quota, and tell it when that is news."""
-        if self.pend(work, reason, message):
+        if self.set_pending(work, reason, message):
             self.context.journal.emit(
                 Wait(
                     at_ms=self.context.now_ms,
                     subject=work.key,
                     reason=reason,
                     message=message,
-                    parked=parked,
+                    parked=inadmissible,
                 )
             )
 
     # ---- quota and clocks ----
 
-    def note_pods(self, work: Work, *, ready: bool) -> None:
+    def note_pods_ready(self, work: WorkloadInfo, *, ready: bool) -> None:
         """Note that all pods of a workload run, or that some no longer do.
 
-        Source: KUEUE.md 11.4.
+        Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
         """
-        work.pods_run = ready
+        work.pods_ready = ready
         self.context.journal.touch(work.key)
         if self.cluster.settings.waiting is None:
             return
         known = work.conditions.get(PODS_READY)
         if ready:
             again = known is not None and known.reason == WAIT_FOR_RECOVERY
-            self.say(work, PODS_READY, True, RECOVERED if again else STARTED, PODS_RUN)
+            self.set_condition(
+                work, PODS_READY, True, RECOVERED if again else STARTED, PODS_RUN
+            )
         elif known is not None and known.status:
-            self.say(work, PODS_READY, False, WAIT_FOR_RECOVERY, PODS_DO_NOT_RUN)
-        self.arm(work)
+            self.set_condition(
+                work, PODS_READY, False, WAIT_FOR_RECOVERY, PODS_DO_NOT_RUN
+            )
+        self.arm_timer(work)
 
-    def arm(self, work: Work) -> None:
+    def arm_timer(self, work: WorkloadInfo) -> None:
         """Set the workload's timer, and count whether admissions wait for its pods."""
         self.timers.arm(work)
         if self.cluster.settings.waiting is None:
             return
-        if work.holds(ADMITTED) and not (work.holds(PODS_READY) or work.finished):
+        if work.has_condition(ADMITTED) and not (
+            work.has_condition(PODS_READY) or work.finished
+        ):
             self.unready[work] = None
         else:
             self.unready.pop(work, None)
 
-    def drop(self, work: Work) -> None:
+    def release_quota(self, work: WorkloadInfo) -> None:
         """Give the quota of a workload back and ask for a re-activation.
 
         One whose LocalQueue is held re-activates nothing.
         Source: docs/semantics/kueue.md#held-localqueues.
         """
-        queue = work.queue
+        queue = work.cluster_queue
         if queue is not None:
             drop_quota(work)
             queue.generation += 1
-            self.mark(work, queue)
+            self.mark_queues_changed(work, queue)
         work.admission = None
-        self.wake_for(work, queue)
+        self.request_requeue(work, queue)
 
-    def wake_for(self, work: Work, queue: Queue | None = None) -> None:
+    def request_requeue(
+        self, work: WorkloadInfo, queue: ClusterQueue | None = None
+    ) -> None:
         """Ask for a re-activation around the workload's ClusterQueue, or around `queue`."""
-        queue = queue or self.cluster.queue_of(work)
-        if queue is not None and work.door.open:
-            self.wake[queue] = None
+        queue = queue or self.cluster.cluster_queue_of(work)
+        if queue is not None and work.local_queue.is_active:
+            self.to_requeue[queue] = None
 
-    def drop_usage(self, work: Work) -> None:
+    def release_usage(self, work: WorkloadInfo) -> None:
         """Give usage back while the reservation's condition still stands."""
         admission = work.admission
-        self.drop(work)
+        self.release_quota(work)
         work.admission = admission

@@ -10,16 +10,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from scheduler.kueue.cache.assumed import drop_quota
-from scheduler.kueue.cache.cluster import Cluster, Door
+from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.controller import status
 from scheduler.kueue.controller.lifecycle import Lifecycle
-from scheduler.kueue.controller.queue_assignment import Placing
-from scheduler.kueue.queue.pending import Line
+from scheduler.kueue.controller.queue_assignment import QueueAssignment
+from scheduler.kueue.queue.pending import PendingQueue
 from scheduler.kueue.tree.tree import (
+    ClusterQueue,
     Cohort,
-    Node,
-    Queue,
+    QuotaNode,
 )
+from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.records.objects import Key, Object
 from scheduler.records.quota import (
     read_cohort,
@@ -32,35 +33,35 @@ Memory = Mapping[str, Any]
 _TOUCHED, _QUOTA = 1, 2  # what an edit means: look again; quota moved as well
 
 
-class Intake:
+class ObjectHandlers:
     """Takes objects and edits; `settle` puts everything where it belongs."""
 
     def __init__(self, cluster: Cluster, life: Lifecycle, name: str) -> None:
         self.cluster = cluster
         self.life = life
         self.name = name  # under which objects hold our memory
-        self.placing = Placing(cluster, life, name)
+        self.assignment = QueueAssignment(cluster, life, name)
         self.edited: dict[str, int] = {}  # ClusterQueue -> kind of edit
         self.edited_cohorts: dict[str, None] = {}
         self._put: dict[str, Callable[[Object, bool], None]] = {
             "ClusterQueue": self._put_queue,
             "Cohort": self._put_cohort,
-            "LocalQueue": self._put_door,
+            "LocalQueue": self._put_local_queue,
             "ResourceFlavor": self._put_flavor,
             "Namespace": self._put_namespace,
             "RuntimeClass": self._put_runtime_class,
             "LimitRange": self._put_limit_range,
-            "Workload": self.placing.put,
+            "Workload": self.assignment.put,
         }
         self._remove: dict[str, Callable[[Key], None]] = {
             "ClusterQueue": self._remove_queue,
             "Cohort": self._remove_cohort,
-            "LocalQueue": self._remove_door,
+            "LocalQueue": self._remove_local_queue,
             "ResourceFlavor": self._remove_flavor,
             "Namespace": self._remove_namespace,
             "RuntimeClass": self._remove_runtime_class,
             "LimitRange": self._remove_limit_range,
-            "Workload": self.placing.remove,
+            "Workload": self.assignment.remove,
         }
 
     def put(self, obj: Object, *, restore: bool) -> None:
@@ -77,14 +78,14 @@ class Intake:
 
     # ---- edits ----
 
-    def edit(self, queue: Queue, kind: int = _TOUCHED) -> None:
+    def edit(self, queue: ClusterQueue, kind: int = _TOUCHED) -> None:
         """Note that a ClusterQueue's surroundings changed."""
         self.edited[queue.name] = max(kind, self.edited.get(queue.name, 0))
         self.life.touched_queues[queue] = None
 
-    def _edit_tree(self, node: Node | None) -> None:
+    def _edit_tree(self, node: QuotaNode | None) -> None:
         """Note a change of quota for all ClusterQueues of a tree as it is linked."""
-        if isinstance(node, Queue):
+        if isinstance(node, ClusterQueue):
             for queue in self.cluster.tree_queues(node):
                 self.edit(queue, _QUOTA)
         elif isinstance(node, Cohort):
@@ -102,9 +103,9 @@ class Intake:
         if known is not None:
             self._edit_tree(known)
         queue = self.cluster.put_queue(spec)
-        if not restore and (known is None or self._renew_line(queue)):
-            for door in self.cluster.doors_of.get(queue.name, ()):
-                self.placing.add(door.works)
+        if not restore and (known is None or self._renew_pending_queue(queue)):
+            for local_queue in self.cluster.local_queues_of.get(queue.name, ()):
+                self.assignment.add(local_queue.workloads)
         if queue.active_since_us is None:
             queue.active_since_us = status.active_since(obj.status)
         if restore:
@@ -112,21 +113,21 @@ class Intake:
         else:
             self.edit(queue, _QUOTA)
 
-    def _renew_line(self, queue: Queue) -> bool:
+    def _renew_pending_queue(self, queue: ClusterQueue) -> bool:
         """Give the queue a new line if its strategy changed; tell whether it did."""
-        hashing = self.cluster.strategy(queue).hashing
-        if queue.line.hashing is hashing:
+        equivalence_hashing = self.cluster.strategy(queue).equivalence_hashing
+        if queue.pending.equivalence_hashing is equivalence_hashing:
             return False
-        for work in list(queue.line.works()):
-            self.placing.replace([work])
-        queue.line = Line(hashing=hashing)
+        for work in list(queue.pending.workloads()):
+            self.assignment.reassign([work])
+        queue.pending = PendingQueue(equivalence_hashing=equivalence_hashing)
         return True
 
-    def _restore_queue(self, queue: Queue, memory: Memory) -> None:
+    def _restore_queue(self, queue: ClusterQueue, memory: Memory) -> None:
         queue.generation = memory.get("generation", 0)
-        queue.line.remembered = dict(memory.get("remembered") or {})
+        queue.pending.failed_hashes = dict(memory.get("remembered") or {})
         if memory.get("sticky"):
-            self.placing.sticky[queue.name] = Key(*memory["sticky"])
+            self.assignment.sticky[queue.name] = Key(*memory["sticky"])
         if memory.get("edited"):
             self.edited[queue.name] = memory["edited"]
 
@@ -135,11 +136,11 @@ class Intake:
         if queue is None:
             return
         self._edit_tree(queue)
-        self.cluster.stale = True
-        for work in list(queue.shelf.works):
+        self.cluster.needs_linking = True
+        for work in list(queue.admitted.workloads):
             drop_quota(work)
-        for door in self.cluster.doors_of.get(key.name, ()):
-            self.placing.replace(door.works)
+        for local_queue in self.cluster.local_queues_of.get(key.name, ()):
+            self.assignment.reassign(local_queue.workloads)
         del self.cluster.forest.queues[key.name]
         self.edited.pop(key.name, None)
         self.life.touched_queues.pop(queue, None)
@@ -148,7 +149,7 @@ class Intake:
         spec = read_cohort(obj.manifest)
         if self.cluster.forest.specs.get(spec.name) == spec:
             return
-        self.cluster.stale = True
+        self.cluster.needs_linking = True
         if not restore:
             self._edit_tree(self.cluster.forest.cohorts.get(spec.name))
             self.edited_cohorts[spec.name] = None
@@ -156,7 +157,7 @@ class Intake:
 
     def _remove_cohort(self, key: Key) -> None:
         self._edit_tree(self.cluster.forest.cohorts.get(key.name))
-        self.cluster.stale = True
+        self.cluster.needs_linking = True
         self.cluster.forest.specs.pop(key.name, None)
 
     def _put_flavor(self, obj: Object, restore: bool) -> None:
@@ -171,38 +172,42 @@ class Intake:
         self._edit_flavor(key.name)
 
     def _edit_flavor(self, name: str, *, restore: bool = False) -> None:
-        self.cluster.refusals.clear()
-        self.cluster.stale = True
+        self.cluster.ineligibility.clear()
+        self.cluster.needs_linking = True
         if restore:
             return
         for queue in self.cluster.forest.queues.values():
             if any(name in group.flavors for group in queue.spec.groups):
                 self.edit(queue, _QUOTA)
 
-    def _put_door(self, obj: Object, restore: bool) -> None:
+    def _put_local_queue(self, obj: Object, restore: bool) -> None:
         spec = read_local_queue(obj.manifest)
-        before = self.cluster.door(spec.namespace, spec.name).spec
-        door = self.cluster.put_door(spec)
-        if door.active_since_us is None:
-            door.active_since_us = status.active_since(obj.status)
+        before = self.cluster.local_queue(spec.namespace, spec.name).spec
+        local_queue = self.cluster.put_local_queue(spec)
+        if local_queue.active_since_us is None:
+            local_queue.active_since_us = status.active_since(obj.status)
         if not restore and before != spec:
-            self._edit_door(door)
+            self._edit_local_queue(local_queue)
 
-    def _edit_door(self, door: Door) -> None:
+    def _edit_local_queue(self, local_queue: LocalQueue) -> None:
         """Let its workloads find their place anew; nobody else is requeued by that.
 
         Source: docs/semantics/kueue.md#held-localqueues.
         """
-        self.placing.add(door.works)
-        self.life.touched_doors[door] = None
-        queue = self.cluster.forest.queues.get(door.spec.queue) if door.spec else None
+        self.assignment.add(local_queue.workloads)
+        self.life.touched_local_queues[local_queue] = None
+        queue = (
+            self.cluster.forest.queues.get(local_queue.spec.queue)
+            if local_queue.spec
+            else None
+        )
         if queue is not None:
             self.life.touched_queues[queue] = None
 
-    def _remove_door(self, key: Key) -> None:
-        door = self.cluster.door(key.namespace, key.name)
-        self.placing.replace(door.works)
-        self.cluster.remove_door(door)
+    def _remove_local_queue(self, key: Key) -> None:
+        local_queue = self.cluster.local_queue(key.namespace, key.name)
+        self.assignment.reassign(local_queue.workloads)
+        self.cluster.remove_local_queue(local_queue)
 
     def _put_namespace(self, obj: Object, restore: bool) -> None:
         before = self.cluster.namespaces.get(obj.key.name)
@@ -215,42 +220,42 @@ class Intake:
         self._edit_namespace(key.name)
 
     def _edit_namespace(self, name: str) -> None:
-        for (namespace, _), door in self.cluster.doors.items():
-            if namespace == name and door.spec is not None:
-                queue = self.cluster.forest.queues.get(door.spec.queue)
+        for (namespace, _), local_queue in self.cluster.local_queues.items():
+            if namespace == name and local_queue.spec is not None:
+                queue = self.cluster.forest.queues.get(local_queue.spec.queue)
                 if queue is not None:
                     self.edit(queue)
 
     def _put_runtime_class(self, obj: Object, restore: bool) -> None:
         self.cluster.catalogue.put_runtime_class(obj.manifest)
-        self.placing.reread(None)
+        self.assignment.reread_pod_sets(None)
 
     def _remove_runtime_class(self, key: Key) -> None:
         self.cluster.catalogue.remove_runtime_class(key.name)
-        self.placing.reread(None)
+        self.assignment.reread_pod_sets(None)
 
     def _put_limit_range(self, obj: Object, restore: bool) -> None:
         self.cluster.catalogue.put_limit_range(obj.manifest)
-        self.placing.reread(obj.key.namespace)
+        self.assignment.reread_pod_sets(obj.key.namespace)
 
     def _remove_limit_range(self, key: Key) -> None:
         self.cluster.catalogue.remove_limit_range(key.namespace, key.name)
-        self.placing.reread(key.namespace)
+        self.assignment.reread_pod_sets(key.namespace)
 
     # ---- everything into its place ----
 
     def settle(self) -> None:
         """Link the trees and place every new workload; idle when nothing came."""
-        if not (self.edited or self.placing.unplaced or self.cluster.stale):
+        if not (self.edited or self.assignment.unplaced or self.cluster.needs_linking):
             return
         self.cluster.link()
-        self.placing.place_all()
+        self.assignment.assign_all()
         self._apply_edits()
 
     def _apply_edits(self) -> None:
         """Re-activate around what was edited, and let the controller look at it.
 
-        Source: KUEUE.md 5.8, 6.6.
+        Source: docs/semantics/kueue.md#requeueing-inadmissible-workloads.
         """
         for name in self.edited_cohorts:
             self._edit_tree(self.cluster.forest.cohorts.get(name))
@@ -265,11 +270,11 @@ class Intake:
             if queue is None:
                 continue
             queue.generation += kind == _QUOTA
-            self.life.wake[queue] = None
-            for door in self.cluster.doors_of.get(name, ()):
-                self.life.dirty.update(door.works)
+            self.life.to_requeue[queue] = None
+            for local_queue in self.cluster.local_queues_of.get(name, ()):
+                self.life.dirty.update(local_queue.workloads)
 
-    def _root(self, name: str) -> Node | None:
+    def _root(self, name: str) -> QuotaNode | None:
         queue = self.cluster.forest.queues.get(name)
         return None if queue is None else queue.root
 
@@ -278,6 +283,6 @@ class Intake:
         self.settle()
         for queue in self.cluster.forest.queues.values():
             self.edit(queue)
-        for work in self.cluster.works.values():
+        for work in self.cluster.workloads.values():
             if work.reserved and not work.finished:
-                self.life.note_pods(work, ready=work.pods_run)
+                self.life.note_pods_ready(work, ready=work.pods_ready)

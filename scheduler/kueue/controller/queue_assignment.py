@@ -8,50 +8,54 @@ from typing import Any
 from scheduler.kueue.cache.assumed import drop_quota, take_quota
 from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.controller.lifecycle import Lifecycle
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.kueue.workload.reading import (
-    adopt,
-    adopt_status,
     load_state,
+    update_from_document,
+    update_from_status,
 )
 from scheduler.records.objects import Key, Object
 
 Memory = Mapping[str, Any]
 
 
-class Placing:
+class QueueAssignment:
     """Takes workloads and places them, later and together, where they belong."""
 
     def __init__(self, cluster: Cluster, life: Lifecycle, name: str) -> None:
         self.cluster = cluster
         self.life = life
         self.name = name  # under which objects hold our memory
-        self.unplaced: dict[Work, None] = {}
-        self.added: dict[Work, None] = {}  # with their queue: no backoff holds them
-        self.memories: dict[Work, Memory] = {}  # of those being restored
+        self.unplaced: dict[WorkloadInfo, None] = {}
+        self.added: dict[
+            WorkloadInfo, None
+        ] = {}  # with their queue: no backoff holds them
+        self.memories: dict[WorkloadInfo, Memory] = {}  # of those being restored
         self.sticky: dict[str, Key] = {}  # restored: ClusterQueue -> its preemptor
 
-    def place_all(self) -> None:
+    def assign_all(self) -> None:
         """Place everyone who came since the last time, oldest first."""
         for work in sorted(self.unplaced, key=lambda w: (w.created_us, w.uid)):
-            self._place(work, self.memories.pop(work, None))
+            self._assign(work, self.memories.pop(work, None))
         self.unplaced.clear()
         self.added.clear()
         self._restore_sticky()
 
     def put(self, obj: Object, restore: bool) -> None:
         """Take a Workload that is new or changed; raises QuantityError."""
-        work = self.cluster.works.get(obj.key)
+        work = self.cluster.workloads.get(obj.key)
         if work is None:
-            door = self.cluster.door(obj.key.namespace, obj.spec.get("queueName") or "")
-            work = Work(obj.key, obj.uid, door)
-            adopt(work, obj, self.cluster.catalogue)
-            adopt_status(work, obj.status)
-            self.cluster.works[obj.key] = work
+            local_queue = self.cluster.local_queue(
+                obj.key.namespace, obj.spec.get("queueName") or ""
+            )
+            work = WorkloadInfo(obj.key, obj.uid, local_queue)
+            update_from_document(work, obj, self.cluster.catalogue)
+            update_from_status(work, obj.status)
+            self.cluster.workloads[obj.key] = work
         else:
-            self._readopt(work, obj)
-        work.door.works[work] = None
-        if work.line is None:
+            self._update(work, obj)
+        work.local_queue.workloads[work] = None
+        if work.pending_queue is None:
             self.unplaced[work] = None
         if restore:
             memory = self.memories[work] = obj.memory.get(self.name) or {}
@@ -60,44 +64,46 @@ class Placing:
         else:
             self._look_again(work)
 
-    def _look_again(self, work: Work) -> None:
+    def _look_again(self, work: WorkloadInfo) -> None:
         """Let the controller look at a workload; it is told even after a restart."""
         self.life.dirty[work] = None
         self.life.context.journal.touch(work.key)
 
-    def _readopt(self, work: Work, obj: Object) -> None:
+    def _update(self, work: WorkloadInfo, obj: Object) -> None:
         """Take an edit of a workload that is known; what it holds may shrink.
 
-        Source: KUEUE.md 5.8, 5.9, 11.8.
+        Source: docs/semantics/kueue.md#requeueing-inadmissible-workloads.
         """
         # Read first: a quantity that is none must leave everything as it was.
         self.cluster.catalogue.pod_sets(obj.spec.get("podSets") or (), work.namespace)
-        before, queue = _deciding(work), work.queue
+        before, queue = _deciding(work), work.cluster_queue
         priority, done = work.priority, work.reclaimable
         if queue is not None:
             drop_quota(work)
-        adopt(work, obj, self.cluster.catalogue)
+        update_from_document(work, obj, self.cluster.catalogue)
         if queue is not None:
             take_quota(work, queue)
             queue.generation += 1
-            self.life.mark(work, queue)
+            self.life.mark_queues_changed(work, queue)
         if _deciding(work) == before:
             return
-        self.life.leave_line(work)
-        work.door.works.pop(work, None)
-        work.door = self.cluster.door(work.namespace, work.local_queue)
+        self.life.leave_queue(work)
+        work.local_queue.workloads.pop(work, None)
+        work.local_queue = self.cluster.local_queue(
+            work.namespace, work.local_queue_name
+        )
         if work.priority != priority or (queue and work.reclaimable != done):
-            self.life.wake_for(work)
+            self.life.request_requeue(work)
 
     def remove(self, key: Key) -> None:
         """Forget a Workload; what it held goes to others."""
-        work = self.cluster.works.get(key)
+        work = self.cluster.workloads.get(key)
         if work is None:
             return
-        self.life.leave_line(work)
-        self.life.drop(work)
-        work.door.works.pop(work, None)
-        del self.cluster.works[key]
+        self.life.leave_queue(work)
+        self.life.release_quota(work)
+        work.local_queue.workloads.pop(work, None)
+        del self.cluster.workloads[key]
         self.life.timers.drop(key)
         for pending in (
             self.life.stopping,
@@ -108,59 +114,59 @@ class Placing:
         ):
             pending.pop(work, None)
 
-    def replace(self, works: Iterable[Work]) -> None:
+    def reassign(self, works: Iterable[WorkloadInfo]) -> None:
         """Let workloads find their place anew."""
         for work in works:
-            self.life.leave_line(work)
+            self.life.leave_queue(work)
             self.unplaced[work] = None
             self._look_again(work)
 
-    def add(self, works: Iterable[Work]) -> None:
+    def add(self, works: Iterable[WorkloadInfo]) -> None:
         """Let the workloads of a queue that is new find their place, backoff or not.
 
         Source: docs/semantics/kueue.md#held-localqueues.
         """
         works = list(works)
-        self.replace(works)
+        self.reassign(works)
         self.added.update(dict.fromkeys(works))
 
-    def reread(self, namespace: str | None) -> None:
+    def reread_pod_sets(self, namespace: str | None) -> None:
         """Read the podsets of waiting workloads again; what adds to them changed."""
         waiting = [
             work
-            for work in self.cluster.works.values()
+            for work in self.cluster.workloads.values()
             if namespace in (None, work.namespace) and not work.reserved
         ]
         for work in waiting:
-            again = self.cluster.catalogue.pod_sets(work.source, work.namespace)
+            again = self.cluster.catalogue.pod_sets(work.pod_set_specs, work.namespace)
             if again != work.pod_sets:
                 work.pod_sets = again
-                self.replace([work])
+                self.reassign([work])
 
-    def _place(self, work: Work, memory: Memory | None) -> None:
-        if work.queue is not None or work.finished:
+    def _assign(self, work: WorkloadInfo, memory: Memory | None) -> None:
+        if work.cluster_queue is not None or work.finished:
             work.refresh()
         elif work.reserved and work.admission is not None:
             self._place_admitted(work)
         else:
             self.life.enqueue(work, backing_off=work not in self.added)
         if memory is not None:
-            self._recall(work, memory)
-        self.life.arm(work)
+            self._restore(work, memory)
+        self.life.arm_timer(work)
 
-    def _recall(self, work: Work, memory: Memory) -> None:
+    def _restore(self, work: WorkloadInfo, memory: Memory) -> None:
         """Give a restored workload back what its object remembers of it."""
         load_state(work, memory)
-        if memory.get("alone") and work.line is not None:
-            line = work.line
-            line.forget(work)
-            line.park(work)
+        if memory.get("alone") and work.pending_queue is not None:
+            pending = work.pending_queue
+            pending.remove(work)
+            pending.add_inadmissible(work)
         if memory.get("dirty"):
             self.life.dirty[work] = None
 
-    def _place_admitted(self, work: Work) -> None:
+    def _place_admitted(self, work: WorkloadInfo) -> None:
         assert work.admission is not None
-        self.life.retime(work)
+        self.life.update_queue_order(work)
         work.refresh()
         queue = self.cluster.forest.queues.get(work.admission.queue)
         if queue is not None and work.active:
@@ -171,18 +177,25 @@ class Placing:
     def _restore_sticky(self) -> None:
         for name, key in self.sticky.items():
             queue = self.cluster.forest.queues.get(name)
-            work = self.cluster.works.get(key)
-            if queue is not None and work is not None and work.line is queue.line:
-                queue.line.sticky = work
+            work = self.cluster.workloads.get(key)
+            if (
+                queue is not None
+                and work is not None
+                and work.pending_queue is queue.pending
+            ):
+                queue.pending.preemptor = work
         self.sticky.clear()
 
 
-def _deciding(work: Work) -> tuple[object, ...]:
-    """Return what an edit must change to move a workload. Source: KUEUE.md 5.8, 5.9."""
+def _deciding(work: WorkloadInfo) -> tuple[object, ...]:
+    """Return what an edit must change to move a workload.
+
+    Source: docs/semantics/kueue.md#requeueing-inadmissible-workloads.
+    """
     return (
         work.pod_sets,
         work.priority,
-        work.local_queue,
+        work.local_queue_name,
         work.active,
         work.gated,
         work.max_execution_s,

@@ -11,10 +11,11 @@ from typing import Any
 
 from scheduler import durations
 from scheduler.amounts import text_of
-from scheduler.kueue.cache.cluster import Cluster, Door
+from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.tree.shares import weighted_share
-from scheduler.kueue.tree.tree import Queue
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.reasons import (
     ACTIVE,
     CAN_ADMIT,
@@ -40,7 +41,7 @@ def active_since(status: Mapping[str, Any]) -> int | None:
     return None
 
 
-def note_activity(cluster: Cluster, now_us: int) -> Iterator[Queue | Door]:
+def note_activity(cluster: Cluster, now_us: int) -> Iterator[ClusterQueue | LocalQueue]:
     """Note when queues began or ceased to admit, and yield these; asked after edits.
 
     Noted as it happens and not when a status is written, so that it does not
@@ -50,11 +51,13 @@ def note_activity(cluster: Cluster, now_us: int) -> Iterator[Queue | Door]:
         if _flipped(queue.active_since_us, queue.active):
             queue.active_since_us = now_us if queue.active else -now_us
             yield queue
-    for door in cluster.doors.values():
-        active = _door_verdict(cluster, door)[0]
-        if door.spec is not None and _flipped(door.active_since_us, active):
-            door.active_since_us = now_us if active else -now_us
-            yield door
+    for local_queue in cluster.local_queues.values():
+        active = _local_queue_verdict(cluster, local_queue)[0]
+        if local_queue.spec is not None and _flipped(
+            local_queue.active_since_us, active
+        ):
+            local_queue.active_since_us = now_us if active else -now_us
+            yield local_queue
 
 
 def _flipped(known: int | None, active: bool) -> bool:
@@ -87,34 +90,34 @@ def write_queue(cluster: Cluster, obj: Object, now_us: int) -> Memory:
     condition = _active(
         queue.active_since_us, _queue_verdict(cluster, queue), obj, now_us
     )
-    unadmitted = list(queue.shelf.unadmitted)
+    unadmitted = list(queue.admitted.unadmitted)
     obj.status = {
         "conditions": [condition],
         "flavorsReservation": _queue_usage(queue, ()),
         "flavorsUsage": _queue_usage(queue, unadmitted),
         "pendingWorkloads": _pending(queue),
-        "reservingWorkloads": len(queue.shelf.works),
-        "admittedWorkloads": len(queue.shelf.works) - len(unadmitted),
+        "reservingWorkloads": len(queue.admitted.workloads),
+        "admittedWorkloads": len(queue.admitted.workloads) - len(unadmitted),
     }
     if cluster.settings.fair:
         obj.status["fairSharing"] = {"weightedShare": weighted_share(queue)}
     return _queue_memory(queue)
 
 
-def _pending(queue: Queue) -> int:
-    return queue.line.queued + queue.line.waiting
+def _pending(queue: ClusterQueue) -> int:
+    return queue.pending.pending_active + queue.pending.pending_inadmissible
 
 
-def _queue_memory(queue: Queue) -> Memory:
+def _queue_memory(queue: ClusterQueue) -> Memory:
     memory: Memory = {"generation": queue.generation}
-    if queue.line.remembered:
-        memory["remembered"] = dict(sorted(queue.line.remembered.items()))
-    if queue.line.sticky is not None:
-        memory["sticky"] = list(queue.line.sticky.key)
+    if queue.pending.failed_hashes:
+        memory["remembered"] = dict(sorted(queue.pending.failed_hashes.items()))
+    if queue.pending.preemptor is not None:
+        memory["sticky"] = list(queue.pending.preemptor.key)
     return memory
 
 
-def _queue_verdict(cluster: Cluster, queue: Queue) -> Verdict:
+def _queue_verdict(cluster: Cluster, queue: ClusterQueue) -> Verdict:
     if queue.active:
         return True, "Ready", CAN_ADMIT
     problems = list(_problems(cluster, queue))
@@ -123,7 +126,7 @@ def _queue_verdict(cluster: Cluster, queue: Queue) -> Verdict:
     return False, reason, f"{CANNOT_ADMIT}: {sentences}."
 
 
-def _problems(cluster: Cluster, queue: Queue) -> Iterable[tuple[str, str]]:
+def _problems(cluster: Cluster, queue: ClusterQueue) -> Iterable[tuple[str, str]]:
     if queue.spec.stop != "None":
         yield "Stopped", "is stopped"
     names = [name for group in queue.spec.groups for name in group.flavors]
@@ -131,14 +134,14 @@ def _problems(cluster: Cluster, queue: Queue) -> Iterable[tuple[str, str]]:
     if missing:
         listed = " ".join(missing)
         yield "FlavorNotFound", f"references missing ResourceFlavor(s): [{listed}]"
-    if queue.spec.cohort in cluster.forest.looped:
+    if queue.spec.cohort in cluster.forest.in_cycle:
         yield "CohortCycle", "belongs to a cohort that is its own ancestor"
 
 
-def _queue_usage(queue: Queue, without: Iterable[Work]) -> list[Status]:
+def _queue_usage(queue: ClusterQueue, without: Iterable[WorkloadInfo]) -> list[Status]:
     less: dict[tuple[str, str], int] = {}
     for work in without:
-        for cell, amount in work.held:
+        for cell, amount in work.usage:
             less[cell.flavor_resource] = less.get(cell.flavor_resource, 0) + amount
     return [
         {
@@ -154,7 +157,9 @@ def _queue_usage(queue: Queue, without: Iterable[Work]) -> list[Status]:
 
 
 def _queue_cell(
-    queue: Queue, flavor_resource: tuple[str, str], less: Mapping[tuple[str, str], int]
+    queue: ClusterQueue,
+    flavor_resource: tuple[str, str],
+    less: Mapping[tuple[str, str], int],
 ) -> Status:
     cell, resource = queue.cells[flavor_resource], flavor_resource[1]
     used = cell.usage - less.get(flavor_resource, 0)
@@ -169,26 +174,31 @@ def _queue_cell(
 # ---- LocalQueue ----
 
 
-def write_door(cluster: Cluster, obj: Object, now_us: int) -> Memory:
+def write_local_queue(cluster: Cluster, obj: Object, now_us: int) -> Memory:
     """Write the status of a LocalQueue."""
-    door = cluster.door(obj.key.namespace, obj.key.name)
-    condition = _active(door.active_since_us, _door_verdict(cluster, door), obj, now_us)
-    usage = _door_usage(cluster, door)
+    local_queue = cluster.local_queue(obj.key.namespace, obj.key.name)
+    condition = _active(
+        local_queue.active_since_us,
+        _local_queue_verdict(cluster, local_queue),
+        obj,
+        now_us,
+    )
+    usage = _local_queue_usage(cluster, local_queue)
     obj.status = {
         "conditions": [condition],
-        "pendingWorkloads": door.pending,
-        "reservingWorkloads": door.reserving,
-        "admittedWorkloads": door.admitted,
+        "pendingWorkloads": local_queue.pending,
+        "reservingWorkloads": local_queue.reserving,
+        "admittedWorkloads": local_queue.admitted,
         "flavorsReservation": usage,
         "flavorsUsage": usage,
     }
     return {}
 
 
-def _door_verdict(cluster: Cluster, door: Door) -> Verdict:
-    if door.spec is None or door.spec.stop != "None":
+def _local_queue_verdict(cluster: Cluster, local_queue: LocalQueue) -> Verdict:
+    if local_queue.spec is None or local_queue.spec.stop != "None":
         return False, "Stopped", LOCAL_IS_STOPPED
-    queue = cluster.forest.queues.get(door.spec.queue)
+    queue = cluster.forest.queues.get(local_queue.spec.queue)
     if queue is None:
         return False, "ClusterQueueDoesNotExist", NO_SUCH_QUEUE
     if not queue.active:
@@ -196,8 +206,10 @@ def _door_verdict(cluster: Cluster, door: Door) -> Verdict:
     return True, "Ready", CAN_SUBMIT
 
 
-def _door_usage(cluster: Cluster, door: Door) -> list[Status]:
-    queue = cluster.forest.queues.get(door.spec.queue) if door.spec else None
+def _local_queue_usage(cluster: Cluster, local_queue: LocalQueue) -> list[Status]:
+    queue = (
+        cluster.forest.queues.get(local_queue.spec.queue) if local_queue.spec else None
+    )
     if queue is None:
         return []
     return [
@@ -206,7 +218,9 @@ def _door_usage(cluster: Cluster, door: Door) -> list[Status]:
             "resources": [
                 {
                     "name": resource,
-                    "total": text_of(resource, door.usage.get((flavor, resource), 0)),
+                    "total": text_of(
+                        resource, local_queue.usage.get((flavor, resource), 0)
+                    ),
                 }
                 for resource in group.resources
             ],
@@ -232,6 +246,6 @@ def write_cohort(cluster: Cluster, obj: Object, now_us: int) -> Memory:
 Writer = Callable[[Cluster, Object, int], Memory]
 WRITERS: dict[str, Writer] = {
     "ClusterQueue": write_queue,
-    "LocalQueue": write_door,
+    "LocalQueue": write_local_queue,
     "Cohort": write_cohort,
 }

@@ -1,6 +1,6 @@
 """The search for flavors: which flavor each resource of each podset gets.
 
-Source: KUEUE.md 6 (Kueue, flavor fungibility).
+Source: docs/semantics/kueue.md#flavor-assignment.
 """
 
 from __future__ import annotations
@@ -13,28 +13,25 @@ from scheduler.kueue.flavorassigner.assignment import (
     PodSetPlan,
     Severity,
 )
-from scheduler.kueue.flavorassigner.eligible import refusal
+from scheduler.kueue.flavorassigner.eligible import ineligibility_of
 from scheduler.kueue.flavorassigner.modes import (
     WORST,
-    Granted,
+    FlavorFit,
     Mode,
 )
-from scheduler.kueue.flavorassigner.resources import Step, steps_of
-from scheduler.kueue.flavorassigner.search import Scan
-from scheduler.kueue.preemption.targets import Search, Target
+from scheduler.kueue.flavorassigner.resources import group_searches_of
+from scheduler.kueue.flavorassigner.search import FlavorSearch
+from scheduler.kueue.preemption.targets import Target, TargetSearch
 from scheduler.kueue.trace import Trace
+from scheduler.kueue.tree.protocols import FlavorResource
 from scheduler.kueue.tree.quota import (
-    available,
+    add_usages,
+    available_non_negative,
     borrowing_height,
-    charge_all,
-    release_all,
+    remove_usages,
 )
-from scheduler.kueue.tree.tree import (
-    Cell,
-    FlavorResource,
-    Queue,
-)
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.tree.tree import ClusterQueue, GroupSearch, ResourceNode
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.records.podset_template import PodShape
 from scheduler.records.quota import Flavor
 from scheduler.records.workload import Amounts, PodSet
@@ -44,7 +41,7 @@ Refusals = dict[tuple[str, str], str]
 Resume = Sequence[Mapping[str, int]]
 
 
-class Assigner:
+class FlavorAssigner:
     """Searches flavors for one workload in one state of the quota tree.
 
     `resume` continues where an earlier attempt stopped; `only` restricts each
@@ -56,11 +53,11 @@ class Assigner:
 
     def __init__(
         self,
-        work: Work,
-        queue: Queue,
+        work: WorkloadInfo,
+        queue: ClusterQueue,
         *,
         flavors: Mapping[str, Flavor],
-        search: Search,
+        search: TargetSearch,
         refusals: Refusals,
         fair: bool,
         resume: Resume = (),
@@ -76,15 +73,16 @@ class Assigner:
         self.resume = resume
         self.only = only
         self.trace = trace
-        self.simulated: dict[tuple[Cell, int], list[Target]] = {}
+        self.simulated: dict[tuple[ResourceNode, int], list[Target]] = {}
 
     def assign(self, counts: tuple[int, ...] | None = None) -> Assignment:
         """Return the flavors for all podsets, for fewer pods when `counts` says so.
 
-        Stops at the first podset that cannot be placed. Source: KUEUE.md 6.1.
+        Stops at the first podset that cannot be placed.
+        Source: docs/semantics/kueue.md#flavor-assignment.
         """
         assignment = Assignment()
-        for index, (part, count, total) in enumerate(self.work.scaled(counts)):
+        for index, (part, count, total) in enumerate(self.work.scaled_pod_sets(counts)):
             plan = PodSetPlan(part.name, count, self._requests(total, count))
             cells = self._place(plan, part, index, assignment.usage)
             assignment.add(plan, cells)
@@ -93,14 +91,24 @@ class Assigner:
         return assignment
 
     def _requests(self, total: Amounts, count: int) -> Amounts:
-        """Add the count of pods where quota covers it. Source: KUEUE.md 2.4."""
-        return {**total, PODS: count} if PODS in self.queue.cover else total
+        """Add the count of pods where quota covers it.
+
+        Source: docs/semantics/kueue.md#the-pods-resource.
+        """
+        return {**total, PODS: count} if PODS in self.queue.group_of else total
 
     def _place(
-        self, plan: PodSetPlan, part: PodSet, index: int, used: Mapping[Cell, int]
-    ) -> dict[str, Cell]:
-        """Fill the plan; return the cells by resource. Source: KUEUE.md 6.2."""
-        for step in steps_of(self.queue, plan.requests):
+        self,
+        plan: PodSetPlan,
+        part: PodSet,
+        index: int,
+        used: Mapping[ResourceNode, int],
+    ) -> dict[str, ResourceNode]:
+        """Fill the plan; return the cells by resource.
+
+        Source: docs/semantics/kueue.md#resource-groups-of-a-podset.
+        """
+        for step in group_searches_of(self.queue, plan.requests):
             if step.group is None:
                 if plan.requests[step.trigger]:
                     plan.fail([_uncovered(step.trigger)])
@@ -123,11 +131,11 @@ class Assigner:
         self,
         plan: PodSetPlan,
         shape: PodShape,
-        step: Step,
+        step: GroupSearch,
         index: int,
-        used: Mapping[Cell, int],
+        used: Mapping[ResourceNode, int],
     ) -> bool:
-        scan = Scan(self, plan, shape, step, index, used)
+        scan = FlavorSearch(self, plan, shape, step, index, used)
         scan.run()
         if self.trace is not None:
             self._trace_scan(scan, self.trace)
@@ -136,10 +144,10 @@ class Assigner:
         if not scan.found:
             plan.fail(scan.reasons)
             return False
-        scan.settle()
+        scan.store()
         return True
 
-    def _trace_scan(self, scan: Scan, trace: Trace) -> None:
+    def _trace_scan(self, scan: FlavorSearch, trace: Trace) -> None:
         trace.note(
             "scan",
             podSet=scan.plan.name,
@@ -156,50 +164,58 @@ class Assigner:
         return self.only[index].get(resource, "") if index < len(self.only) else ""
 
     def start(self, index: int, resource: str) -> int:
-        """Return the first flavor to try. Source: KUEUE.md 6.6."""
+        """Return the first flavor to try.
+
+        Source: docs/semantics/kueue.md#continuing-a-flavor-search.
+        """
         if index >= len(self.resume):
             return 0
         return self.resume[index].get(resource, -1) + 1
 
-    def refusal(self, shape: PodShape, name: str) -> str:
+    def ineligibility(self, shape: PodShape, name: str) -> str:
         """Return why the flavor cannot run such pods, or "". Remembered."""
         flavor = self.flavors.get(name)
         if flavor is None:
             return f"flavor {name} not found"
         reason = self.refusals.get((shape.identity, name))
         if reason is None:
-            reason = self.refusals[shape.identity, name] = refusal(shape, flavor)
+            reason = self.refusals[shape.identity, name] = ineligibility_of(
+                shape, flavor
+            )
         return reason
 
-    def grant(
-        self, cell: Cell, amount: int, assigned: int
-    ) -> tuple[Granted, str, Severity]:
+    def fits_resource_quota(
+        self, cell: ResourceNode, amount: int, assigned: int
+    ) -> tuple[FlavorFit, str, Severity]:
         """Return how `amount` is served by a cell, with a reason unless it fits.
 
         `assigned` is the part of `amount` that earlier podsets ask.
-        Source: KUEUE.md 6.4.
+        Source: docs/semantics/kueue.md#fit-of-one-flavor.
         """
-        if amount > cell.most:
+        if amount > cell.potential_available:
             reason = _exceeds(cell, amount - assigned, assigned)
             return WORST, reason, Severity.EXCEEDS
         borrow, may_reclaim = borrowing_height(cell, amount)
-        free = available(cell)
+        free = available_non_negative(cell)
         if amount <= free:
-            return Granted(Mode.FIT, borrow), "", Severity.WAITING
+            return FlavorFit(Mode.FIT, borrow), "", Severity.WAITING
         reason = _insufficient(cell, amount - free)
         if amount <= cell.nominal or may_reclaim or self.may_borrow_by_preempting:
             return self._simulate(cell, amount), reason, Severity.WAITING
-        return Granted(Mode.NO_FIT, borrow), reason, Severity.WAITING
+        return FlavorFit(Mode.NO_FIT, borrow), reason, Severity.WAITING
 
     @property
     def may_borrow_by_preempting(self) -> bool:
-        """Tell whether preemption may happen while borrowing. Source: KUEUE.md 6.4."""
+        """Tell whether preemption may happen while borrowing.
+
+        Source: docs/semantics/kueue.md#fit-of-one-flavor.
+        """
         spec = self.queue.spec
         if spec.borrow_policy != "Never":
             return True
         return self.fair and spec.reclaim != "Never"
 
-    def _simulate(self, cell: Cell, amount: int) -> Granted:
+    def _simulate(self, cell: ResourceNode, amount: int) -> FlavorFit:
         targets = self.simulated.get((cell, amount))
         if targets is None:
             needed = frozenset((cell.flavor_resource,))
@@ -208,21 +224,21 @@ class Assigner:
             targets = self.search(self.work, self.queue, {cell: amount}, needed)
             self.simulated[cell, amount] = targets
         if not targets:
-            return Granted(Mode.NO_CANDIDATES, borrowing_height(cell, amount)[0])
-        return Granted(
+            return FlavorFit(Mode.NO_CANDIDATES, borrowing_height(cell, amount)[0])
+        return FlavorFit(
             _mode(targets, self.queue), _height_without(targets, cell, amount)
         )
 
     def targets(self, assignment: Assignment) -> list[Target]:
         """Return whom to preempt for the whole assignment.
 
-        Source: KUEUE.md 8, inputs. The count of pods is not part of what the
-        search frees; the fits check after it counts it.
+        The count of pods is not part of what the search frees; the fits check
+        after it counts it. Source: docs/semantics/kueue.md#classical-preemption.
         """
-        requests: dict[Cell, int] = {}
+        requests: dict[ResourceNode, int] = {}
         needed: set[FlavorResource] = set()
         for part in assignment.parts:
-            for resource, granted in part.granted.items():
+            for resource, granted in part.fits.items():
                 cell = self.queue.cells[part.flavors[resource], resource]
                 amount = 0 if resource == PODS else part.requests[resource]
                 if amount:
@@ -237,7 +253,7 @@ class Assigner:
         return self.search(self.work, self.queue, requests, frozenset(needed))
 
     def _simulated_whole(
-        self, requests: Mapping[Cell, int], needed: set[FlavorResource]
+        self, requests: Mapping[ResourceNode, int], needed: set[FlavorResource]
     ) -> list[Target] | None:
         """Return the targets already found for exactly this, if it was simulated."""
         if len(requests) != 1 or len(needed) != 1:
@@ -251,17 +267,17 @@ class Assigner:
 _PREEMPTING = (Mode.NO_CANDIDATES, Mode.PREEMPT, Mode.RECLAIM)
 
 
-def _mode(targets: Sequence[Target], queue: Queue) -> Mode:
-    own = any(target.work.queue is queue for target in targets)
+def _mode(targets: Sequence[Target], queue: ClusterQueue) -> Mode:
+    own = any(target.work.cluster_queue is queue for target in targets)
     return Mode.PREEMPT if own else Mode.RECLAIM
 
 
-def _height_without(targets: Sequence[Target], cell: Cell, amount: int) -> int:
+def _height_without(targets: Sequence[Target], cell: ResourceNode, amount: int) -> int:
     for target in targets:
-        release_all(target.work.held)
+        remove_usages(target.work.usage)
     height = borrowing_height(cell, amount)[0]
     for target in reversed(targets):
-        charge_all(target.work.held)
+        add_usages(target.work.usage)
     return height
 
 
@@ -269,17 +285,17 @@ def _uncovered(resource: str) -> str:
     return f"resource {resource} unavailable in ClusterQueue"
 
 
-def _exceeds(cell: Cell, request: int, assigned: int) -> str:
+def _exceeds(cell: ResourceNode, request: int, assigned: int) -> str:
     flavor, resource = cell.flavor_resource
     return (
         f"insufficient quota for {resource} in flavor {flavor}, "
         f"previously considered podsets requests ({text_of(resource, assigned)}) + "
         f"current podset request ({text_of(resource, request)}) > "
-        f"maximum capacity ({text_of(resource, cell.most)})"
+        f"maximum capacity ({text_of(resource, cell.potential_available)})"
     )
 
 
-def _insufficient(cell: Cell, missing: int) -> str:
+def _insufficient(cell: ResourceNode, missing: int) -> str:
     flavor, resource = cell.flavor_resource
     return (
         f"insufficient unused quota for {resource} in flavor {flavor}, "

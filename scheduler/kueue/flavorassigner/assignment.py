@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 
-from scheduler.kueue.flavorassigner.modes import Granted, Mode
+from scheduler.kueue.flavorassigner.modes import FlavorFit, Mode
 from scheduler.kueue.tree.quota import Amount
-from scheduler.kueue.tree.tree import Cell
+from scheduler.kueue.tree.tree import ResourceNode
 from scheduler.records.workload import Admission, Amounts, PodSetAssignment
 
 
 class Severity(IntEnum):
     """Why a flavor did not fit, mildest first; the conditions' reasons.
 
-    Source: KUEUE.md 6.9.
+    Source: docs/semantics/kueue.md#reason-of-a-workload-that-does-not-fit.
     """
 
     WAITING = 1
@@ -25,32 +25,43 @@ class Severity(IntEnum):
 class PodSetPlan:
     """The flavors for one podset; no flavors at all when it cannot be placed."""
 
-    __slots__ = ("count", "flavors", "granted", "name", "reasons", "requests", "severe",
-                 "tried")  # fmt: skip
+    __slots__ = (
+        "count",
+        "fits",
+        "flavors",
+        "name",
+        "reasons",
+        "requests",
+        "severe",
+        "tried",
+    )  # fmt: skip
 
     def __init__(self, name: str, count: int, requests: Amounts) -> None:
         self.name = name
         self.count = count
         self.requests = requests
         self.flavors: dict[str, str] = {}
-        self.granted: dict[str, Granted] = {}
+        self.fits: dict[str, FlavorFit] = {}
         self.tried: dict[str, int] = {}
         self.reasons: list[str] = []
         self.severe: list[Severity] = []  # mildest failure of each group searched
 
     def fail(self, reasons: list[str]) -> None:
         """Give up on the podset for these reasons."""
-        self.flavors, self.granted, self.tried = {}, {}, {}
+        self.flavors, self.fits, self.tried = {}, {}, {}
         self.reasons = reasons
 
     @property
     def mode(self) -> Mode:
-        """Return FIT, PREEMPT or NO_FIT. Source: KUEUE.md 6.7."""
+        """Return FIT, PREEMPT or NO_FIT.
+
+        Source: docs/semantics/kueue.md#mode-of-an-assignment.
+        """
         if not self.reasons:
             return Mode.FIT
         if not self.flavors:
             return Mode.NO_FIT
-        worst = min(granted.mode for granted in self.granted.values())
+        worst = min(granted.mode for granted in self.fits.values())
         return worst if worst in (Mode.FIT, Mode.NO_FIT) else Mode.PREEMPT
 
 
@@ -61,25 +72,28 @@ class Assignment:
 
     def __init__(self) -> None:
         self.parts: list[PodSetPlan] = []
-        self.usage: dict[Cell, int] = {}
+        self.usage: dict[ResourceNode, int] = {}
         self.borrow = 0
         self.mode = Mode.FIT
 
-    def add(self, part: PodSetPlan, cells: Mapping[str, Cell]) -> None:
+    def add(self, part: PodSetPlan, cells: Mapping[str, ResourceNode]) -> None:
         """Take the plan of one more podset; `cells` by resource."""
         self.parts.append(part)
         self.mode = min(self.mode, part.mode)
         for resource, cell in cells.items():
             amount = part.requests[resource]
             self.usage[cell] = self.usage.get(cell, 0) + amount
-            self.borrow = max(self.borrow, part.granted[resource].borrow)
+            self.borrow = max(self.borrow, part.fits[resource].borrow)
 
     def amounts(self) -> Iterable[Amount]:
         """Return what it would use, cell by cell."""
         return self.usage.items()
 
     def message(self) -> str:
-        """Return why it is not a plain fit. Source: KUEUE.md 6.8."""
+        """Return why it is not a plain fit.
+
+        Source: docs/semantics/kueue.md#messages-of-an-assignment.
+        """
         return "; ".join(
             f"couldn't assign flavors to pod set {part.name}: "
             f"{', '.join(sorted(part.reasons))}"
@@ -90,7 +104,7 @@ class Assignment:
     def severity(self) -> Severity:
         """Return the reason for a NO_FIT: that of the podset that has no place.
 
-        Source: KUEUE.md 6.9.
+        Source: docs/semantics/kueue.md#reason-of-a-workload-that-does-not-fit.
         """
         return max(self.parts[-1].severe, default=Severity.NO_MATCH)
 
@@ -103,7 +117,7 @@ class Assignment:
         return [part.flavors for part in self.parts]
 
     def admission(self, queue: str) -> Admission:
-        """Return it as an admission. Source: KUEUE.md 7.4."""
+        """Return it as an admission. Source: docs/semantics/kueue.md#admission."""
         return Admission(
             queue=queue,
             pod_sets=tuple(

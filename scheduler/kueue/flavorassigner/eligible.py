@@ -11,10 +11,11 @@ from scheduler.records.selectors import Requirement
 _KEEPING_AWAY = ("NoSchedule", "NoExecute")
 
 
-def refusal(shape: PodShape, flavor: Flavor) -> str:
+def ineligibility_of(shape: PodShape, flavor: Flavor) -> str:
     """Return why the flavor cannot run such a pod, or "".
 
-    Only label keys that the flavor has count. Source: KUEUE.md 6.3 a.
+    Only label keys that the flavor has count.
+    Source: docs/semantics/kueue.md#flavor-eligibility.
     """
     taint = _untolerated(shape, flavor)
     if taint is not None:

@@ -16,24 +16,24 @@ class Mode(IntEnum):
     FIT = 4
 
 
-class Granted(NamedTuple):
+class FlavorFit(NamedTuple):
     """A mode, and how high in the tree the ClusterQueue must borrow for it."""
 
     mode: Mode
     borrow: int
 
 
-BEST = Granted(Mode.FIT, 0)
-WORST = Granted(Mode.NO_FIT, 0)
+BEST = FlavorFit(Mode.FIT, 0)
+WORST = FlavorFit(Mode.NO_FIT, 0)
 
 TRY_NEXT = "TryNextFlavor"
 LESS_BORROWING = "PreemptionOverBorrowing"
 
 
-def preferred(left: Granted, right: Granted, preference: str) -> bool:
+def preferred(left: FlavorFit, right: FlavorFit, preference: str) -> bool:
     """Tell whether `left` is strictly better than `right`.
 
-    Source: KUEUE.md 6.5 (Kueue, flavorFungibility.preference).
+    Source: docs/semantics/kueue.md#preference-between-flavors.
     """
     if left.mode is Mode.NO_FIT:
         return False
@@ -49,10 +49,10 @@ def preferred(left: Granted, right: Granted, preference: str) -> bool:
     return (by_mode or by_borrow) > 0
 
 
-def should_try_next(granted: Granted, when_borrow: str, when_preempt: str) -> bool:
+def should_try_next(granted: FlavorFit, when_borrow: str, when_preempt: str) -> bool:
     """Tell whether the search goes on to the next flavor.
 
-    Source: KUEUE.md 6.3 c.
+    Source: docs/semantics/kueue.md#when-the-flavor-search-stops.
     """
     if granted.mode <= Mode.NO_CANDIDATES:
         return True

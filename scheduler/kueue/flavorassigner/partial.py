@@ -17,7 +17,7 @@ def reduce_counts(
 
     Bisects over how much is left out, in Kueue's order of probes: where success
     is not monotonic, another order would find something else.
-    Source: KUEUE.md 6.10.
+    Source: docs/semantics/kueue.md#partial-admission.
     """
     spare = [part.count - _least(part) for part in pod_sets]
     total = sum(spare)

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
 
-from scheduler.kueue.tree.tree import Queue
-from scheduler.records.quota import ResourceGroup
+from scheduler.kueue.tree.tree import ClusterQueue, GroupSearch
 
 _FNV_OFFSET = 0xCBF29CE484222325
 _FNV_PRIME = 0x100000001B3
 _64_BITS = 2**64 - 1
-
-
-class Step(NamedTuple):
-    """A group to search for these resources; None when `trigger` has no quota."""
-
-    group: ResourceGroup | None
-    trigger: str  # the resource that led here
-    resources: tuple[str, ...]
 
 
 @lru_cache(maxsize=4096)
@@ -34,27 +24,29 @@ def fnv1a(name: str) -> int:
 def in_order(names: Iterable[str]) -> list[str]:
     """Return resource names in the order in which Kueue looks at them.
 
-    Source: KUEUE.md 2.8.
+    Source: docs/semantics/kueue.md#order-of-resources.
     """
     return sorted(names, key=lambda name: (fnv1a(name), name))
 
 
-def steps_of(queue: Queue, names: Iterable[str]) -> tuple[Step, ...]:
+def group_searches_of(
+    queue: ClusterQueue, names: Iterable[str]
+) -> tuple[GroupSearch, ...]:
     """Return the searches for these resources in a ClusterQueue; remembered there."""
     known = frozenset(names)
-    steps = queue.plans.get(known)
+    steps = queue.group_searches.get(known)
     if steps is None:
-        steps = queue.plans[known] = tuple(_steps(queue, in_order(known)))
+        steps = queue.group_searches[known] = tuple(_steps(queue, in_order(known)))
     return steps
 
 
-def _steps(queue: Queue, names: list[str]) -> Iterable[Step]:
+def _steps(queue: ClusterQueue, names: list[str]) -> Iterable[GroupSearch]:
     searched: set[int] = set()
     for name in names:
-        index = queue.cover.get(name)
+        index = queue.group_of.get(name)
         if index is None:
-            yield Step(None, name, (name,))
+            yield GroupSearch(None, name, (name,))
         elif index not in searched:
             searched.add(index)
-            resources = tuple(n for n in names if queue.cover.get(n) == index)
-            yield Step(queue.spec.groups[index], name, resources)
+            resources = tuple(n for n in names if queue.group_of.get(n) == index)
+            yield GroupSearch(queue.spec.groups[index], name, resources)

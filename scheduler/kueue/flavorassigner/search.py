@@ -1,34 +1,52 @@
 """One walk over the flavors of a resource group, for one podset.
 
-Source: KUEUE.md 6.3.
+Source: docs/semantics/kueue.md#flavor-search.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from scheduler.kueue.flavorassigner.assignment import PodSetPlan, Severity
 from scheduler.kueue.flavorassigner.modes import (
     BEST,
     WORST,
-    Granted,
+    FlavorFit,
     Mode,
     preferred,
     should_try_next,
 )
-from scheduler.kueue.flavorassigner.resources import Step
-from scheduler.kueue.tree.tree import Cell
+from scheduler.kueue.trace import Trace
+from scheduler.kueue.tree.tree import ClusterQueue, GroupSearch, ResourceNode
 from scheduler.records.podset_template import PodShape
 
-if TYPE_CHECKING:
-    from scheduler.kueue.flavorassigner.assigner import Assigner
+
+class Assigner(Protocol):
+    """What a search asks of the FlavorAssigner that it belongs to."""
+
+    queue: ClusterQueue
+    trace: Trace | None
+
+    def start(self, index: int, resource: str) -> int:
+        """Return the first flavor to try."""
+
+    def nominated(self, index: int, resource: str) -> str | None:
+        """Return the only flavor allowed here, or None when any is."""
+
+    def ineligibility(self, shape: PodShape, name: str) -> str:
+        """Return why the flavor cannot run such pods, or ""."""
+
+    def fits_resource_quota(
+        self, cell: ResourceNode, amount: int, assigned: int
+    ) -> tuple[FlavorFit, str, Severity]:
+        """Return how `amount` is served, with a reason unless it fits."""
 
 
-class Scan:
+class FlavorSearch:
     """One walk over the flavors of a resource group for one podset.
 
-    Source: KUEUE.md 6.3.
+    Source: docs/semantics/kueue.md#flavor-search.
     """
 
     __slots__ = ("amounts", "assigner", "at", "best", "found", "group", "index",
@@ -39,9 +57,9 @@ class Scan:
         assigner: Assigner,
         plan: PodSetPlan,
         shape: PodShape,
-        step: Step,
+        step: GroupSearch,
         index: int,
-        used: Mapping[Cell, int],
+        used: Mapping[ResourceNode, int],
     ) -> None:
         assert step.group is not None
         self.assigner = assigner
@@ -53,7 +71,7 @@ class Scan:
         self.used = used
         self.reasons: list[str] = []
         self.severe: list[Severity] = []
-        self.found: dict[str, tuple[str, Granted]] = {}
+        self.found: dict[str, tuple[str, FlavorFit]] = {}
         self.best = WORST
         self.start = 0
         self.at = -1
@@ -70,17 +88,19 @@ class Scan:
                 continue
             whole, each = granted
             if not should_try_next(whole, spec.when_borrow, spec.when_preempt):
-                self._keep(flavors[at], whole, each)
+                self._choose(flavors[at], whole, each)
                 return
             if preferred(whole, self.best, spec.preference):
-                self._keep(flavors[at], whole, each)
+                self._choose(flavors[at], whole, each)
 
-    def _keep(self, flavor: str, whole: Granted, each: dict[str, Granted]) -> None:
+    def _choose(
+        self, flavor: str, whole: FlavorFit, each: dict[str, FlavorFit]
+    ) -> None:
         self.best = whole
         self.found = {name: (flavor, granted) for name, granted in each.items()}
 
-    def _try(self, flavor: str) -> tuple[Granted, dict[str, Granted]] | None:
-        reason = self._barred(flavor)
+    def _try(self, flavor: str) -> tuple[FlavorFit, dict[str, FlavorFit]] | None:
+        reason = self._ineligibility(flavor)
         if reason:
             self.reasons.append(reason)
             self.severe.append(Severity.NO_MATCH)
@@ -96,7 +116,7 @@ class Scan:
         preference = self.assigner.queue.spec.preference
         whole, each, severe = BEST, {}, Severity.WAITING
         for resource in self.step.resources:
-            granted, severity = self._grant(flavor, resource)
+            granted, severity = self._fit_resource(flavor, resource)
             each[resource] = granted
             severe = max(severe, severity)
             if preferred(whole, granted, preference):
@@ -105,7 +125,7 @@ class Scan:
             self.severe.append(severe)
         return whole, each
 
-    def _barred(self, flavor: str) -> str:
+    def _ineligibility(self, flavor: str) -> str:
         trigger = self.step.trigger
         nominated = self.assigner.nominated(self.index, trigger)
         if nominated is not None and nominated != flavor:
@@ -113,27 +133,35 @@ class Scan:
                 f"skipping flavor {flavor} as it is not found in the nomination "
                 f"mapping for resource {trigger}"
             )
-        return self.assigner.refusal(self.shape, flavor)
+        return self.assigner.ineligibility(self.shape, flavor)
 
-    def _grant(self, flavor: str, resource: str) -> tuple[Granted, Severity]:
+    def _fit_resource(self, flavor: str, resource: str) -> tuple[FlavorFit, Severity]:
         cell = self.assigner.queue.cells[flavor, resource]
         assigned = self.used.get(cell, 0)
         amount = assigned + self.plan.requests[resource]
-        granted, reason, severity = self.assigner.grant(cell, amount, assigned)
+        granted, reason, severity = self.assigner.fits_resource_quota(
+            cell, amount, assigned
+        )
         if reason:
             self.reasons.append(reason)
         if self.assigner.trace is not None:
             self.assigner.trace.flavor(
-                self.plan.name, cell, amount, assigned, granted, reason
+                self.plan.name,
+                cell,
+                amount,
+                assigned,
+                granted.mode.name,
+                granted.borrow,
+                reason,
             )
         return granted, severity
 
-    def settle(self) -> None:
+    def store(self) -> None:
         """Write what was found into the plan."""
         last = self.at == len(self.group.flavors) - 1
         for resource, (flavor, granted) in self.found.items():
             self.plan.flavors[resource] = flavor
-            self.plan.granted[resource] = granted
+            self.plan.fits[resource] = granted
             self.plan.tried[resource] = -1 if last else self.at
         if self.best.mode is not Mode.FIT:
             self.plan.reasons.extend(self.reasons)

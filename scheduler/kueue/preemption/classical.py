@@ -1,6 +1,6 @@
 """Classical preemption: reclaim what was lent, then make room in the own queue.
 
-Source: KUEUE.md 8 (Kueue, preemption; KEP-1337).
+Source: docs/semantics/kueue.md#classical-preemption.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from scheduler.kueue.cache.borrowers import Borrowers, Needed
 from scheduler.kueue.cache.candidates import (
     NEVER,
-    Run,
+    CandidateRange,
     below_priority,
     merged,
 )
@@ -25,16 +25,16 @@ from scheduler.kueue.preemption.targets import (
 from scheduler.kueue.trace import Trace, room, shares
 from scheduler.kueue.tree.quota import (
     local_available,
-    release_all,
+    remove_usages,
     within_nominal,
 )
 from scheduler.kueue.tree.tree import (
-    Cell,
+    ClusterQueue,
     Cohort,
-    Node,
-    Queue,
+    QuotaNode,
+    ResourceNode,
 )
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import (
     IN_CLUSTER_QUEUE,
     IN_COHORT_RECLAIM_WHILE_BORROWING,
@@ -42,22 +42,22 @@ from scheduler.reasons import (
 )
 
 #: A candidate and the list it stands in.
-Candidate = tuple[Work, str]
+Candidate = tuple[WorkloadInfo, str]
 SAME, HIERARCHY, PRIORITY = "same", "hierarchy", "priority"
 
 
-class ClassicalSearch:
+class ClassicalPreemption:
     """One search for victims, for one preemptor in one state of the tree."""
 
     def __init__(
         self,
-        work: Work,
-        queue: Queue,
+        work: WorkloadInfo,
+        queue: ClusterQueue,
         requests: Requests,
         needed: Needed,
         *,
         borrowers: Borrowers,
-        absent: Collection[Work] = (),
+        absent: Collection[WorkloadInfo] = (),
         trace: Trace | None = None,
     ) -> None:
         self.work = work
@@ -68,9 +68,11 @@ class ClassicalSearch:
         self.absent = absent
         self.trace = trace
         # Per kind of candidate and per (evicted, running): runs in victim order.
-        self.runs: dict[tuple[str, bool], list[Run]] = {}
-        self.bounds: dict[Queue, tuple[Node, ...]] = {}  # queue -> path below the lca
-        self.idle: set[Queue] = set()  # found within nominal during this attempt
+        self.runs: dict[tuple[str, bool], list[CandidateRange]] = {}
+        self.bounds: dict[
+            ClusterQueue, tuple[QuotaNode, ...]
+        ] = {}  # queue -> path below the lca
+        self.idle: set[ClusterQueue] = set()  # found within nominal during this attempt
 
     def find(self) -> list[Target]:
         """Return whom to preempt, nobody when that does not help."""
@@ -84,15 +86,18 @@ class ClassicalSearch:
         return []
 
     def _collect(self) -> None:
-        """Gather candidates. Source: KUEUE.md 8.2."""
+        """Gather candidates.
+
+        Source: docs/semantics/kueue.md#candidates-in-the-cohort.
+        """
         spec = self.queue.spec
         self._add(SAME, self.queue, spec.within_queue)
         if spec.reclaim == NEVER or self.queue.parent is None:
             self._trace_excluded("reclaimWithinCohort is Never")
             return
-        below: Node = self.queue
+        below: QuotaNode = self.queue
         fitting, level = _climb(self.requests)
-        for cohort in self.queue.path:
+        for cohort in self.queue.ancestors:
             kind = HIERARCHY if fitting else PRIORITY
             for queue in self._borrowers(cohort, below):
                 self.bounds[queue] = _between(queue, cohort)
@@ -107,7 +112,7 @@ class ClassicalSearch:
             policy = self.queue.spec.reclaim
             self.trace.excluded(self.queue, self.bounds, policy, self.needed, why)
 
-    def _borrowers(self, cohort: Cohort, visited: Node) -> Iterator[Queue]:
+    def _borrowers(self, cohort: Cohort, visited: QuotaNode) -> Iterator[ClusterQueue]:
         for queue in self.borrowers.queues(cohort, self.needed):
             if queue is not visited:
                 yield queue
@@ -115,10 +120,12 @@ class ClassicalSearch:
             if child is not visited:
                 yield from self._borrowers(child, visited)
 
-    def _add(self, kind: str, queue: Queue, policy: str) -> None:
-        found: list[Run] = []
+    def _add(self, kind: str, queue: ClusterQueue, policy: str) -> None:
+        found: list[CandidateRange] = []
         for evicted in (True, False) if queue.active else ():
-            runs = queue.shelf.runs(self.needed, policy, self.work, evicted=evicted)
+            runs = queue.admitted.candidate_ranges(
+                self.needed, policy, self.work, evicted=evicted
+            )
             if runs:
                 self.runs.setdefault((kind, evicted), []).extend(runs)
                 found += runs
@@ -130,7 +137,10 @@ class ClassicalSearch:
             self.trace.source(queue, kind, policy, ranks, self.needed, why)
 
     def _attempts(self) -> tuple[bool, ...]:
-        """Return whether to allow borrowing, per attempt. Source: KUEUE.md 8.4."""
+        """Return whether to allow borrowing, per attempt.
+
+        Source: docs/semantics/kueue.md#attempts-with-and-without-borrowing.
+        """
         hierarchy, priority = self._has(HIERARCHY), self._has(PRIORITY)
         forbidden = self.queue.spec.borrow_policy == NEVER
         if not (hierarchy or priority) or (forbidden and not self._under_nominal()):
@@ -152,7 +162,10 @@ class ClassicalSearch:
         return all(cell.usage < cell.nominal for cell in cells)
 
     def _attempt(self, *, borrowing: bool) -> list[Target]:
-        """Remove candidates until the preemptor fits. Source: KUEUE.md 8.5."""
+        """Remove candidates until the preemptor fits.
+
+        Source: docs/semantics/kueue.md#removing-candidates.
+        """
         targets: list[Target] = []
         self.idle.clear()
         if self.trace is not None:
@@ -163,7 +176,7 @@ class ClassicalSearch:
             if kind != SAME and self._now_idle(work):
                 self._trace_idle(work, kind)
                 continue
-            release_all(work.held)
+            remove_usages(work.usage)
             targets.append(Target(work, self._reason(work, kind)))
             fitting = fits(self.requests, borrowing=borrowing)
             if self.trace is not None:
@@ -175,10 +188,10 @@ class ClassicalSearch:
             self.trace.note("failed", borrowing=borrowing, tried=len(targets))
         return []
 
-    def _trace_idle(self, work: Work, kind: str) -> None:
+    def _trace_idle(self, work: WorkloadInfo, kind: str) -> None:
         if self.trace is not None:
-            assert work.queue is not None
-            self.trace.idle(self.bounds[work.queue], self.needed)
+            assert work.cluster_queue is not None
+            self.trace.idle(self.bounds[work.cluster_queue], self.needed)
             self.trace.candidate(work, kind, "skipped")
 
     def _trace_taken(
@@ -205,7 +218,10 @@ class ClassicalSearch:
         return targets
 
     def _sequence(self, *, borrowing: bool) -> Iterator[Candidate]:
-        """Yield candidates in order. Source: KUEUE.md 8.3."""
+        """Yield candidates in order.
+
+        Source: docs/semantics/kueue.md#order-of-candidates.
+        """
         for evicted in (True, False):
             for kind in (HIERARCHY, PRIORITY, SAME):
                 runs = whole = self.runs.get((kind, evicted), [])
@@ -217,7 +233,7 @@ class ClassicalSearch:
                 if self.trace is not None and runs is not whole:
                     self._trace_spared(whole, self.trace)
 
-    def _trace_spared(self, runs: list[Run], trace: Trace) -> None:
+    def _trace_spared(self, runs: list[CandidateRange], trace: Trace) -> None:
         """Note who may only go while the preemptor does not borrow."""
         below = self._borrow_below()
         for rank in merged(runs):
@@ -229,7 +245,7 @@ class ClassicalSearch:
     def _borrow_below(self) -> int:
         """Return the priority from which a victim may not go to a borrower.
 
-        Source: KUEUE.md 8.2, variants.
+        Source: docs/semantics/kueue.md#preemption-variants.
         """
         spec = self.queue.spec
         if spec.borrow_policy == NEVER:
@@ -238,9 +254,9 @@ class ClassicalSearch:
             return self.work.priority
         return min(self.work.priority, spec.borrow_threshold + 1)
 
-    def _now_idle(self, work: Work) -> bool:
+    def _now_idle(self, work: WorkloadInfo) -> bool:
         """Tell whether the candidate's side has nothing more to give back."""
-        queue = work.queue
+        queue = work.cluster_queue
         assert queue is not None
         if queue in self.idle:
             return True
@@ -249,7 +265,7 @@ class ClassicalSearch:
             return True
         return False
 
-    def _reason(self, work: Work, kind: str) -> str:
+    def _reason(self, work: WorkloadInfo, kind: str) -> str:
         if kind == SAME:
             return IN_CLUSTER_QUEUE
         if kind == PRIORITY and work.priority < self._borrow_below():
@@ -260,24 +276,24 @@ class ClassicalSearch:
 _LOWEST = -(2**63)
 
 
-def _climb(requests: dict[Cell, int]) -> tuple[bool, dict[Cell, int]]:
+def _climb(requests: dict[ResourceNode, int]) -> tuple[bool, dict[ResourceNode, int]]:
     """Tell whether requests fit a node's subtree; return what is left for its parent.
 
-    Source: KUEUE.md 8.2.
+    Source: docs/semantics/kueue.md#candidates-in-the-cohort.
     """
     fitting, rest = True, {}
     for cell, amount in requests.items():
-        if cell.usage + amount > cell.subtree:
+        if cell.usage + amount > cell.subtree_quota:
             fitting = False
         if cell.parent is not None:
             rest[cell.parent] = max(0, amount - local_available(cell))
     return fitting, rest
 
 
-def _between(queue: Queue, cohort: Cohort) -> tuple[Node, ...]:
+def _between(queue: ClusterQueue, cohort: Cohort) -> tuple[QuotaNode, ...]:
     """Return the queue and the cohorts above it, up to but without `cohort`."""
-    nodes: list[Node] = [queue]
-    for node in queue.path:
+    nodes: list[QuotaNode] = [queue]
+    for node in queue.ancestors:
         if node is cohort:
             break
         nodes.append(node)

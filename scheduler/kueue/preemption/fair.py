@@ -1,6 +1,6 @@
 """Preemption under fair sharing: who borrowed the largest weighted share yields.
 
-Source: KUEUE.md 9 (Kueue, fair sharing; KEP-1714).
+Source: docs/semantics/kueue.md#fair-sharing.
 """
 
 from __future__ import annotations
@@ -9,8 +9,11 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from scheduler.kueue.cache.borrowers import Borrowers, Needed
-from scheduler.kueue.cache.candidates import Rank, merged
-from scheduler.kueue.preemption.ordering import Pile, Tournament
+from scheduler.kueue.cache.candidates import merged
+from scheduler.kueue.preemption.ordering import (
+    TargetClusterQueue,
+    TargetClusterQueueOrdering,
+)
 from scheduler.kueue.preemption.targets import (
     Requests,
     Target,
@@ -20,14 +23,15 @@ from scheduler.kueue.preemption.targets import (
     trace_targets,
 )
 from scheduler.kueue.trace import Trace, room, share_of, shares
-from scheduler.kueue.tree.quota import charge_all, release_all
-from scheduler.kueue.tree.shares import Share, share
+from scheduler.kueue.tree.protocols import Rank
+from scheduler.kueue.tree.quota import add_usages, remove_usages
+from scheduler.kueue.tree.shares import DRS, share_of_node
 from scheduler.kueue.tree.tree import (
+    ClusterQueue,
     Cohort,
-    Node,
-    Queue,
+    QuotaNode,
 )
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import (
     IN_CLUSTER_QUEUE,
     IN_COHORT_FAIR_SHARING,
@@ -35,22 +39,22 @@ from scheduler.reasons import (
 )
 
 #: (preemptor's share with its request, target's share before, after) -> allowed.
-Rule = Callable[[Share, Share, Share], bool]
+FairSharingStrategy = Callable[[DRS, DRS, DRS], bool]
 
 
-class FairSearch:
+class FairPreemption:
     """One search for victims under fair sharing."""
 
     def __init__(
         self,
-        work: Work,
-        queue: Queue,
+        work: WorkloadInfo,
+        queue: ClusterQueue,
         requests: Requests,
         needed: Needed,
         *,
         borrowers: Borrowers,
-        rules: Sequence[Rule],
-        absent: Collection[Work] = (),
+        rules: Sequence[FairSharingStrategy],
+        absent: Collection[WorkloadInfo] = (),
         trace: Trace | None = None,
     ) -> None:
         self.work = work
@@ -63,17 +67,21 @@ class FairSearch:
         self.absent = absent
         self.trace = trace
         self.targets: list[Target] = []
-        self.retry: list[tuple[Queue, Rank]] = []
-        self.seen: list[Queue] = []  # for the trace: where candidates were looked for
+        self.retry: list[tuple[ClusterQueue, Rank]] = []
+        self.seen: list[
+            ClusterQueue
+        ] = []  # for the trace: where candidates were looked for
 
     def find(self) -> list[Target]:
         """Return whom to preempt, nobody when that does not help."""
-        piles = self._piles()
-        if not piles:
+        queues = self._target_queues()
+        if not queues:
             return []
-        charge_all(self.held)
-        done = self._first(piles) or (len(self.rules) > 1 and self._second())
-        release_all(reversed(self.held))
+        add_usages(self.held)
+        done = self._apply_first_strategy(queues) or (
+            len(self.rules) > 1 and self._apply_second_strategy()
+        )
+        remove_usages(reversed(self.held))
         if not done:
             restore(self.targets)
             if self.trace is not None:
@@ -87,14 +95,17 @@ class FairSearch:
         restore(self.targets)
         return self.targets
 
-    def _piles(self) -> dict[Queue, Pile]:
-        """Gather candidates per queue, in victim order. Source: KUEUE.md 9.3."""
-        piles = {}
+    def _target_queues(self) -> dict[ClusterQueue, TargetClusterQueue]:
+        """Gather candidates per queue, in victim order.
+
+        Source: docs/semantics/kueue.md#fair-preemption-candidates.
+        """
+        queues = {}
         for queue, policy in self._sources():
             ranks = self._candidates(queue, policy)
-            pile = Pile(ranks)
-            if pile.first is not None:
-                piles[queue] = pile
+            target = TargetClusterQueue(ranks)
+            if target.first is not None:
+                queues[queue] = target
             if self.trace is not None:
                 self._trace_source(self.trace, queue, policy)
         if self.trace is not None:
@@ -103,16 +114,16 @@ class FairSearch:
             if policy == "Never":
                 why = "reclaimWithinCohort is Never"
             self.trace.excluded(self.queue, self.seen, policy, self.needed, why)
-        return piles
+        return queues
 
-    def _trace_source(self, trace: Trace, queue: Queue, policy: str) -> None:
+    def _trace_source(self, trace: Trace, queue: ClusterQueue, policy: str) -> None:
         self.seen.append(queue)
         relation = "same" if queue is self.queue else "fair"
         ranks = (rank for _, rank in self._candidates(queue, policy))
         why = "" if queue.active else "the ClusterQueue is not active"
         trace.source(queue, relation, policy, ranks, self.needed, why)
 
-    def _sources(self) -> Iterator[tuple[Queue, str]]:
+    def _sources(self) -> Iterator[tuple[ClusterQueue, str]]:
         spec = self.queue.spec
         yield self.queue, spec.within_queue
         root = self.queue.root
@@ -122,25 +133,29 @@ class FairSearch:
             if queue is not self.queue:
                 yield queue, spec.reclaim
 
-    def _candidates(self, queue: Queue, policy: str) -> Iterator[tuple[bool, Rank]]:
+    def _candidates(
+        self, queue: ClusterQueue, policy: str
+    ) -> Iterator[tuple[bool, Rank]]:
         """Yield (not evicted, rank), best victim first."""
         if not queue.active:
             return
         for evicted in (True, False):
-            runs = queue.shelf.runs(self.needed, policy, self.work, evicted=evicted)
+            runs = queue.admitted.candidate_ranges(
+                self.needed, policy, self.work, evicted=evicted
+            )
             for rank in merged(runs) if runs else ():
                 if rank[4] not in self.absent:
                     yield not evicted, rank
 
     def _fits(self) -> bool:
-        release_all(reversed(self.held))
+        remove_usages(reversed(self.held))
         fitting = fits(self.requests, borrowing=True)
-        charge_all(self.held)
+        add_usages(self.held)
         return fitting
 
-    def _take(self, work: Work, reason: str) -> bool:
+    def _take(self, work: WorkloadInfo, reason: str) -> bool:
         """Remove a victim; return whether the preemptor fits now."""
-        release_all(work.held)
+        remove_usages(work.usage)
         self.targets.append(Target(work, reason))
         fitting = self._fits()
         if self.trace is not None:
@@ -148,36 +163,41 @@ class FairSearch:
         return fitting
 
     def _trace_taken(
-        self, trace: Trace, work: Work, reason: str, *, fitting: bool
+        self, trace: Trace, work: WorkloadInfo, reason: str, *, fitting: bool
     ) -> None:
-        relation = "same" if work.queue is self.queue else "fair"
+        relation = "same" if work.cluster_queue is self.queue else "fair"
         now, free = shares(self.queue), self._trace_room()
         trace.candidate(
             work, relation, "taken", reason=reason, room=free, fits=fitting, shares=now
         )
 
     def _trace_room(self) -> list[dict[str, Any]]:
-        release_all(reversed(self.held))
+        remove_usages(reversed(self.held))
         free = room(self.requests, borrowing=True)
-        charge_all(self.held)
+        add_usages(self.held)
         return free
 
-    def _first(self, piles: dict[Queue, Pile]) -> bool:
-        """Apply the first rule, queue by queue. Source: KUEUE.md 9.5."""
-        order = Tournament(self.queue, piles)
+    def _apply_first_strategy(
+        self, queues: dict[ClusterQueue, TargetClusterQueue]
+    ) -> bool:
+        """Apply the first rule, queue by queue.
+
+        Source: docs/semantics/kueue.md#fair-preemption-strategies.
+        """
+        order = TargetClusterQueueOrdering(self.queue, queues)
         within_nominal = self._within_nominal()
         if self.trace is not None:
             self._trace_round(self.trace, 0, within_nominal=within_nominal)
         while (queue := order.next()) is not None:
             if self.trace is not None:
                 self._trace_turn(self.trace, queue)
-            pile = piles[queue]
+            target = queues[queue]
             if queue is self.queue:
-                done = self._take(pile.pop()[4], IN_CLUSTER_QUEUE)
+                done = self._take(target.pop()[4], IN_CLUSTER_QUEUE)
             elif within_nominal:
-                done = self._take(pile.pop()[4], IN_COHORT_RECLAMATION)
+                done = self._take(target.pop()[4], IN_COHORT_RECLAMATION)
             else:
-                done = self._compare(queue, pile)
+                done = self._compare(queue, target)
             if done:
                 return True
             order.changed(queue)
@@ -193,12 +213,12 @@ class FairSearch:
             room=self._trace_room(),
         )
 
-    def _trace_turn(self, trace: Trace, queue: Queue) -> None:
+    def _trace_turn(self, trace: Trace, queue: ClusterQueue) -> None:
         trace.note(
             "turn",
             queue=queue.name,
             own=queue is self.queue,
-            share=share_of(share(queue)),
+            share=share_of(share_of_node(queue)),
             shares=shares(self.queue),
         )
 
@@ -206,32 +226,38 @@ class FairSearch:
         cells = (self.queue.cells[fr] for fr in self.needed)
         return all(cell.usage <= cell.nominal for cell in cells)
 
-    def _compare(self, queue: Queue, pile: Pile) -> bool:
+    def _compare(self, queue: ClusterQueue, target: TargetClusterQueue) -> bool:
         """Take the queue's first candidate that the first rule lets go."""
-        ours, theirs = self._sides(queue)
-        new = share(ours)
-        old = share(theirs)
+        ours, theirs = self._below_common_ancestor(queue)
+        new = share_of_node(ours)
+        old = share_of_node(theirs)
         if new.value == float("inf") and old.value != float("inf"):
-            drained = list(pile.drain())
+            drained = list(target.drain())
             self.retry.extend((queue, rank) for rank in drained)
             if self.trace is not None:
                 for rank in drained:
                     self.trace.compare(0, ours, theirs, (new, old, old))
                     self.trace.candidate(rank[4], "fair", "refused")
             return False
-        while pile.first is not None:
-            rank = pile.pop()
+        while target.first is not None:
+            rank = target.pop()
             if self._allowed(rank[4], ours, theirs, new, old, 0):
                 return self._take(rank[4], IN_COHORT_FAIR_SHARING)
             self.retry.append((queue, rank))
         return False
 
     def _allowed(
-        self, work: Work, ours: Node, theirs: Node, new: Share, old: Share, rule: int
+        self,
+        work: WorkloadInfo,
+        ours: QuotaNode,
+        theirs: QuotaNode,
+        new: DRS,
+        old: DRS,
+        rule: int,
     ) -> bool:
-        release_all(work.held)
-        after = share(theirs)
-        charge_all(reversed(work.held))
+        remove_usages(work.usage)
+        after = share_of_node(theirs)
+        add_usages(reversed(work.usage))
         allowed = self.rules[rule](new, old, after)
         if self.trace is not None:  # what is allowed is told when it was taken
             self.trace.compare(rule, ours, theirs, (new, old, after))
@@ -239,41 +265,45 @@ class FairSearch:
                 self.trace.candidate(work, "fair", "refused")
         return allowed
 
-    def _sides(self, queue: Queue) -> tuple[Node, Node]:
+    def _below_common_ancestor(
+        self, queue: ClusterQueue
+    ) -> tuple[QuotaNode, QuotaNode]:
         """Return the children of the lowest common cohort, on our and on their side."""
-        ours: dict[Cohort, Node] = {}
-        below: Node = self.queue
-        for cohort in self.queue.path:
+        ours: dict[Cohort, QuotaNode] = {}
+        below: QuotaNode = self.queue
+        for cohort in self.queue.ancestors:
             ours[cohort] = below
             below = cohort
         below = queue
-        for cohort in queue.path:
+        for cohort in queue.ancestors:
             if cohort in ours:
                 return ours[cohort], below
             below = cohort
         raise AssertionError(f"{queue.name} is not in the tree of {self.queue.name}")
 
-    def _second(self) -> bool:
+    def _apply_second_strategy(self) -> bool:
         """Apply the second rule to those refused, once per queue.
 
-        Source: KUEUE.md 9.6.
+        Source: docs/semantics/kueue.md#second-fair-preemption-strategy.
         """
-        piles: dict[Queue, list[tuple[bool, Rank]]] = {}
+        queues: dict[ClusterQueue, list[tuple[bool, Rank]]] = {}
         for queue, rank in self.retry:
-            piles.setdefault(queue, []).append((not rank[4].shelved_evicted, rank))
-        left = {queue: Pile(iter(ranks)) for queue, ranks in piles.items()}
-        order = Tournament(self.queue, left)
+            queues.setdefault(queue, []).append((not rank[4].indexed_as_evicted, rank))
+        left = {
+            queue: TargetClusterQueue(iter(ranks)) for queue, ranks in queues.items()
+        }
+        order = TargetClusterQueueOrdering(self.queue, left)
         if self.trace is not None:
             self._trace_round(self.trace, 1, within_nominal=False)
         while (found := order.next()) is not None:
             queue = found
             if self.trace is not None:
                 self._trace_turn(self.trace, queue)
-            ours, theirs = self._sides(queue)
+            ours, theirs = self._below_common_ancestor(queue)
             rank = left[queue].pop()
-            if self._allowed(rank[4], ours, theirs, share(ours), share(theirs), 1) and (
-                self._take(rank[4], IN_COHORT_FAIR_SHARING)
-            ):
+            if self._allowed(
+                rank[4], ours, theirs, share_of_node(ours), share_of_node(theirs), 1
+            ) and (self._take(rank[4], IN_COHORT_FAIR_SHARING)):
                 return True
             order.drop(queue)
         return False

@@ -1,6 +1,6 @@
 """Which ClusterQueue gives a victim next under fair sharing.
 
-Source: KUEUE.md 9.4.
+Source: docs/semantics/kueue.md#target-clusterqueue-ordering.
 """
 
 from __future__ import annotations
@@ -8,20 +8,20 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping
 
-from scheduler.kueue.cache.candidates import Rank
-from scheduler.kueue.tree.shares import Share, measure
+from scheduler.kueue.tree.protocols import Rank
+from scheduler.kueue.tree.shares import DRS, dominant_resource_share
 from scheduler.kueue.tree.tree import (
+    ClusterQueue,
     Cohort,
-    Node,
-    Queue,
+    QuotaNode,
 )
 
-_BELOW_ALL = Share(-1.0)
+_BELOW_ALL = DRS(-1.0)
 #: Share (negated), first candidate, and the stamp that says whether it still holds.
-Standing = tuple[float, float, tuple[bool, bool, Rank], int, Queue]
+Standing = tuple[float, float, tuple[bool, bool, Rank], int, ClusterQueue]
 
 
-class Pile:
+class TargetClusterQueue:
     """The candidates of one queue that are left, best victim first; read lazily."""
 
     __slots__ = ("_rest", "first")
@@ -43,7 +43,7 @@ class Pile:
             yield self.pop()
 
 
-class Tournament:
+class TargetClusterQueueOrdering:
     """Descends from the root to the queue that holds the largest share.
 
     A heap per cohort holds its queues; only the one that changed is measured
@@ -51,18 +51,20 @@ class Tournament:
     removed.
     """
 
-    def __init__(self, queue: Queue, piles: Mapping[Queue, Pile]) -> None:
+    def __init__(
+        self, queue: ClusterQueue, targets: Mapping[ClusterQueue, TargetClusterQueue]
+    ) -> None:
         self.queue = queue
-        self.piles = piles
-        self.ancestors = frozenset(queue.path)
-        self.pruned: set[Node] = set()
+        self.targets = targets
+        self.ancestors = frozenset(queue.ancestors)
+        self.pruned: set[QuotaNode] = set()
         self.heaps: dict[Cohort, list[Standing]] = {}
-        self.stamps = dict.fromkeys(piles, 0)
-        self.known: dict[Cohort, tuple[Share, bool]] = {}
-        for member in piles:
+        self.versions = dict.fromkeys(targets, 0)
+        self.cohort_shares: dict[Cohort, tuple[DRS, bool]] = {}
+        for member in targets:
             self._enter(member)
 
-    def next(self) -> Queue | None:
+    def next(self) -> ClusterQueue | None:
         """Return the queue to take a victim from, None when nobody is left."""
         root = self.queue.root
         if not isinstance(root, Cohort):
@@ -73,36 +75,36 @@ class Tournament:
                 return found
         return None
 
-    def changed(self, queue: Queue) -> None:
+    def changed(self, queue: ClusterQueue) -> None:
         """Note that the queue has fewer candidates, or less usage, than before."""
-        self.stamps[queue] += 1
+        self.versions[queue] += 1
         self._enter(queue)
-        for cohort in queue.path:
-            self.known.pop(cohort, None)
+        for cohort in queue.ancestors:
+            self.cohort_shares.pop(cohort, None)
 
-    def drop(self, queue: Queue) -> None:
+    def drop(self, queue: ClusterQueue) -> None:
         """Leave the queue out from now on."""
         self.pruned.add(queue)
         self.changed(queue)
 
-    def _has(self, queue: Queue) -> bool:
-        return queue in self.piles and self.piles[queue].first is not None
+    def _has(self, queue: ClusterQueue) -> bool:
+        return queue in self.targets and self.targets[queue].first is not None
 
-    def _enter(self, queue: Queue) -> None:
+    def _enter(self, queue: ClusterQueue) -> None:
         """Let the queue stand in its cohort, unless it has nothing to give."""
-        first, cohort = self.piles[queue].first, queue.parent
+        first, cohort = self.targets[queue].first, queue.parent
         if first is None or cohort is None or queue in self.pruned:
             return
-        value, borrowing = measure(queue)
+        value, borrowing = dominant_resource_share(queue)
         own = queue is self.queue
         if not (borrowing or own):
             self.pruned.add(queue)
             return
         order = (first[0], own, first[1])
-        standing = (-value.value, -value.ratio, order, self.stamps[queue], queue)
+        standing = (-value.value, -value.ratio, order, self.versions[queue], queue)
         heapq.heappush(self.heaps.setdefault(cohort, []), standing)
 
-    def _descend(self, cohort: Cohort) -> Queue | None:
+    def _descend(self, cohort: Cohort) -> ClusterQueue | None:
         """Return the queue found below, or None after something was pruned."""
         queue, queue_share = self._best_queue(cohort)
         child, child_share = self._best_cohort(cohort)
@@ -113,17 +115,17 @@ class Tournament:
             return self._descend(child)
         return queue
 
-    def _best_queue(self, cohort: Cohort) -> tuple[Queue | None, Share]:
+    def _best_queue(self, cohort: Cohort) -> tuple[ClusterQueue | None, DRS]:
         """Return the queue with the largest share; ties go by first candidate."""
         heap = self.heaps.get(cohort, [])
         while heap:
             value, ratio, _, stamp, queue = heap[0]
-            if stamp == self.stamps[queue] and queue not in self.pruned:
-                return queue, Share(-value, -ratio)
+            if stamp == self.versions[queue] and queue not in self.pruned:
+                return queue, DRS(-value, -ratio)
             heapq.heappop(heap)
         return None, _BELOW_ALL
 
-    def _best_cohort(self, cohort: Cohort) -> tuple[Cohort | None, Share]:
+    def _best_cohort(self, cohort: Cohort) -> tuple[Cohort | None, DRS]:
         best, best_share = None, _BELOW_ALL
         for child in cohort.cohorts:
             if child in self.pruned:
@@ -135,8 +137,8 @@ class Tournament:
                 best, best_share = child, value
         return best, best_share
 
-    def _measure(self, cohort: Cohort) -> tuple[Share, bool]:
-        known = self.known.get(cohort)
+    def _measure(self, cohort: Cohort) -> tuple[DRS, bool]:
+        known = self.cohort_shares.get(cohort)
         if known is None:
-            known = self.known[cohort] = measure(cohort)
+            known = self.cohort_shares[cohort] = dominant_resource_share(cohort)
         return known

@@ -7,39 +7,38 @@ from typing import NamedTuple
 
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.trace import shares as trace_shares
+from scheduler.kueue.tree.protocols import FlavorResource
 from scheduler.kueue.tree.quota import (
-    available,
-    charge_all,
-    release_all,
+    add_usages,
+    available_non_negative,
+    remove_usages,
 )
-from scheduler.kueue.tree.tree import (
-    Cell,
-    FlavorResource,
-    Queue,
-)
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.tree.tree import ClusterQueue, ResourceNode
+from scheduler.kueue.workload.info import WorkloadInfo
 
 
 class Target(NamedTuple):
     """A victim and the reason that its Preempted condition gets."""
 
-    work: Work
+    work: WorkloadInfo
     reason: str
 
 
-Requests = dict[Cell, int]
-Search = Callable[[Work, Queue, Requests, frozenset[FlavorResource]], list[Target]]
+Requests = dict[ResourceNode, int]
+TargetSearch = Callable[
+    [WorkloadInfo, ClusterQueue, Requests, frozenset[FlavorResource]], list[Target]
+]
 
 
 def fits(requests: Requests, *, borrowing: bool) -> bool:
     """Tell whether all requests fit now, within nominal quota unless `borrowing`.
 
-    Source: KUEUE.md 8.5.
+    Source: docs/semantics/kueue.md#removing-candidates.
     """
     for cell, amount in requests.items():
         if not borrowing and cell.usage + amount > cell.nominal:
             return False
-        if amount > available(cell):
+        if amount > available_non_negative(cell):
             return False
     return True
 
@@ -55,15 +54,15 @@ def fill_back(
 
     A victim equal to one that could not be spared cannot be either, as usage
     only grows here. The order of what remains is Kueue's.
-    Source: KUEUE.md 8.6.
+    Source: docs/semantics/kueue.md#fill-back.
     """
     needed: set[object] = set()
     for index in range(len(targets) - 2, -1, -1):
         work = targets[index].work
-        held = work.held
+        held = work.usage
         if held in needed and trace is None:
             continue
-        charge_all(held)
+        add_usages(held)
         fitting = held not in needed and fits(requests, borrowing=borrowing)
         if trace is not None:
             trace.put_back(work, requests, borrowing=borrowing, fits=fitting)
@@ -71,7 +70,7 @@ def fill_back(
             targets[index] = targets[-1]
             targets.pop()
         else:
-            release_all(held)
+            remove_usages(held)
             needed.add(held)
     return targets
 
@@ -79,18 +78,18 @@ def fill_back(
 def restore(targets: list[Target]) -> None:
     """Give the usage of all targets back."""
     for target in reversed(targets):
-        charge_all(target.work.held)
+        add_usages(target.work.usage)
 
 
 def trace_targets(
-    trace: Trace, queue: Queue, targets: list[Target], requests: Requests
+    trace: Trace, queue: ClusterQueue, targets: list[Target], requests: Requests
 ) -> None:
     """Note whom a search ends with; their usage is out of the tree now.
 
     The shares are those with the preemptor in and its victims out.
     """
-    charge_all(requests.items())
+    add_usages(requests.items())
     after = trace_shares(queue)
-    release_all(reversed(requests.items()))
+    remove_usages(reversed(requests.items()))
     found = [[str(target.work.key), target.reason] for target in targets]
     trace.note("targets", targets=found, shares=after)

@@ -1,6 +1,6 @@
 """When the clock matters to a workload: backoff, pods that take too long, run time.
 
-Source: KUEUE.md 11.4, 11.6.
+Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 
 from scheduler.kueue.configuration import Waiting
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import ADMITTED, PODS_READY, WAIT_FOR_RECOVERY
 from scheduler.records.objects import Key
 from scheduler.stage import Context
@@ -17,10 +17,10 @@ _US_PER_MS = 1000
 _US_PER_S = 1_000_000
 
 
-def execution_limit(work: Work) -> int | None:
+def execution_deadline(work: WorkloadInfo) -> int | None:
     """Return when (us) the workload has run for too long; None = never.
 
-    Source: KUEUE.md 11.6.
+    Source: docs/semantics/kueue-lifecycle.md#maximum-execution-time.
     """
     if work.max_execution_s is None:
         return None
@@ -31,10 +31,10 @@ def execution_limit(work: Work) -> int | None:
     return admitted.since_us + left * _US_PER_S
 
 
-def ready_limit(work: Work, waiting: Waiting | None) -> int | None:
+def pods_ready_deadline(work: WorkloadInfo, waiting: Waiting | None) -> int | None:
     """Return when (us) the workload's pods have taken too long; None = never.
 
-    Source: KUEUE.md 11.4.
+    Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
     """
     if waiting is None:
         return None
@@ -48,7 +48,7 @@ def ready_limit(work: Work, waiting: Waiting | None) -> int | None:
     return ready.since_us + waiting.recovery_ms * _US_PER_MS
 
 
-def _deadline(work: Work, waiting: Waiting | None) -> int | None:
+def _deadline(work: WorkloadInfo, waiting: Waiting | None) -> int | None:
     """Return the next instant (us) that matters to a workload, or None."""
     if work.finished or not work.active:
         return None
@@ -56,7 +56,7 @@ def _deadline(work: Work, waiting: Waiting | None) -> int | None:
         return work.requeue_at_us
     if work.evicted:
         return None
-    limits = (execution_limit(work), ready_limit(work, waiting))
+    limits = (execution_deadline(work), pods_ready_deadline(work, waiting))
     return min((limit for limit in limits if limit is not None), default=None)
 
 
@@ -69,7 +69,7 @@ class Timers:
         self._heap: list[tuple[int, Key]] = []
         self._armed: dict[Key, int] = {}
 
-    def arm(self, work: Work) -> None:
+    def arm(self, work: WorkloadInfo) -> None:
         """Set, move or drop the timer of a workload after it changed."""
         if self.waiting is None and not (work.max_execution_s or work.requeue_at_us):
             at_us = None  # the usual case: the clock never matters
@@ -97,7 +97,7 @@ class Timers:
             heapq.heappop(self._heap)
         return None
 
-    def take(self) -> Key | None:
+    def pop_due(self) -> Key | None:
         """Take a timer that is due by now; None when there is none left."""
         at = self.due()
         if at is None or at > self.context.now_ms:

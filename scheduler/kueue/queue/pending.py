@@ -8,247 +8,236 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from scheduler.kueue.workload.info import Work
-
-Order = tuple[int, int, str, str]
-Matches = Callable[[str], bool]  # namespace -> may it use the ClusterQueue
+from scheduler.kueue.tree.protocols import Matches
+from scheduler.kueue.workload.equivalence_class import EquivalenceClass, Order
+from scheduler.kueue.workload.info import WorkloadInfo
 
 
-class Group:
-    """Workloads that the scheduler cannot tell apart, best first."""
-
-    __slots__ = ("heap", "identity", "namespace", "parked", "size")
-
-    def __init__(self, identity: str, namespace: str) -> None:
-        self.identity = identity
-        self.namespace = namespace
-        self.heap: list[tuple[Order, int, Work]] = []
-        self.size = 0
-        self.parked = False
-
-    def first(self) -> Work | None:
-        """Return the best member; drops those that have left."""
-        heap = self.heap
-        while heap:
-            _, ticket, work = heap[0]
-            if work.group is self and work.ticket == ticket:
-                return work
-            heapq.heappop(heap)
-        return None
-
-    def works(self) -> Iterator[Work]:
-        """Yield the members, unordered."""
-        for _, ticket, work in self.heap:
-            if work.group is self and work.ticket == ticket:
-                yield work
-
-
-class Line:
+class PendingQueue:
     """Who waits for a ClusterQueue: in the heap, parked, or in flight.
 
     `queued` and `waiting` count the first two; a head that was popped counts as
-    neither until it is put back. Source: KUEUE.md 5.2.
+    neither until it is put back.
+    Source: docs/semantics/kueue.md#order-of-pending-workloads.
     """
 
     __slots__ = (
-        "alone",
-        "families",
-        "flight",
-        "hashing",
-        "queued",
-        "remembered",
-        "serial",
-        "sticky",
-        "tops",
-        "waiting",
+        "class_heads",
+        "classes",
+        "equivalence_hashing",
+        "failed_hashes",
+        "inadmissible_workloads",
+        "inflight",
+        "pending_active",
+        "pending_inadmissible",
+        "preemptor",
+        "pushes",
     )
 
-    def __init__(self, *, hashing: bool) -> None:
-        self.hashing = hashing  # equivalent workloads are parked together
-        self.serial = 0
-        self.families: dict[str, dict[str, Group]] = {}  # identity -> namespace ->
-        self.alone: dict[Work, None] = {}  # parked one by one
-        self.tops: list[tuple[Order, int, Group]] = []
-        self.remembered: dict[str, str] = {}  # identity -> reason it failed for
-        self.sticky: Work | None = None
-        self.flight: Work | None = None
-        self.queued = 0
-        self.waiting = 0
+    def __init__(self, *, equivalence_hashing: bool) -> None:
+        self.equivalence_hashing = (
+            equivalence_hashing  # a failed head takes its like with it
+        )
+        self.pushes = 0
+        self.classes: dict[
+            str, dict[str, EquivalenceClass]
+        ] = {}  # identity -> namespace ->
+        self.inadmissible_workloads: dict[WorkloadInfo, None] = {}  # parked one by one
+        self.class_heads: list[tuple[Order, int, EquivalenceClass]] = []
+        self.failed_hashes: dict[str, str] = {}  # identity -> reason it failed for
+        self.preemptor: WorkloadInfo | None = None
+        self.inflight: WorkloadInfo | None = None
+        self.pending_active = 0
+        self.pending_inadmissible = 0
 
-    def push(self, work: Work) -> None:
+    def push(self, work: WorkloadInfo) -> None:
         """Put a workload into the heap, or into parking if its like just failed."""
-        identity = work.identity if self.hashing else ""
-        group = self._group(identity, work.namespace)
+        identity = work.scheduling_hash if self.equivalence_hashing else ""
+        group = self._class_of(identity, work.namespace)
         first = group.first()
-        self.serial += 1
-        work.line, work.group, work.ticket = self, group, self.serial
-        heapq.heappush(group.heap, (work.order, self.serial, work))
+        self.pushes += 1
+        work.pending_queue, work.equivalence_class, work.heap_entry = (
+            self,
+            group,
+            self.pushes,
+        )
+        heapq.heappush(group.heap, (work.queue_order, self.pushes, work))
         group.size += 1
-        if group.parked:
-            self.waiting += 1
+        if group.inadmissible:
+            self.pending_inadmissible += 1
             return
-        self.queued += 1
-        if first is None or work.order < first.order:
-            self._offer(group)
+        self.pending_active += 1
+        if first is None or work.queue_order < first.queue_order:
+            self._enter(group)
 
-    def _group(self, identity: str, namespace: str) -> Group:
-        family = self.families.setdefault(identity, {})
+    def _class_of(self, identity: str, namespace: str) -> EquivalenceClass:
+        family = self.classes.setdefault(identity, {})
         group = family.get(namespace)
         if group is None:
-            group = family[namespace] = Group(identity, namespace)
-            group.parked = identity in self.remembered
+            group = family[namespace] = EquivalenceClass(identity, namespace)
+            group.inadmissible = identity in self.failed_hashes
         return group
 
-    def _offer(self, group: Group) -> None:
+    def _enter(self, group: EquivalenceClass) -> None:
         first = group.first()
         if first is not None:
-            self.serial += 1
-            heapq.heappush(self.tops, (first.order, self.serial, group))
+            self.pushes += 1
+            heapq.heappush(self.class_heads, (first.queue_order, self.pushes, group))
 
-    def park(self, work: Work) -> None:
+    def add_inadmissible(self, work: WorkloadInfo) -> None:
         """Set a workload aside until a re-activation brings it back."""
-        work.line, work.group = self, None
-        self.alone[work] = None
-        self.waiting += 1
+        work.pending_queue, work.equivalence_class = self, None
+        self.inadmissible_workloads[work] = None
+        self.pending_inadmissible += 1
 
-    def park_family(self, identity: str, reason: str) -> None:
+    def mark_class_inadmissible(self, identity: str, reason: str) -> None:
         """Park everyone who is equivalent, and those to come.
 
-        Source: KUEUE.md 5.7.
+        Source: docs/semantics/kueue.md#equivalence-classes.
         """
-        self.remembered[identity] = reason
-        for group in self.families.get(identity, {}).values():
-            if not group.parked:
-                group.parked = True
-                self.queued -= group.size
-                self.waiting += group.size
+        self.failed_hashes[identity] = reason
+        for group in self.classes.get(identity, {}).values():
+            if not group.inadmissible:
+                group.inadmissible = True
+                self.pending_active -= group.size
+                self.pending_inadmissible += group.size
 
-    def forget(self, work: Work) -> None:
+    def remove(self, work: WorkloadInfo) -> None:
         """Take a workload out, wherever it waits."""
-        if self.flight is work:
-            self.flight = None
-        elif work in self.alone:
-            del self.alone[work]
-            self.waiting -= 1
-        elif work.group is not None:
-            self._leave(work, work.group)
-        if self.sticky is work:
-            self.sticky = None
-        work.line = work.group = None
+        if self.inflight is work:
+            self.inflight = None
+        elif work in self.inadmissible_workloads:
+            del self.inadmissible_workloads[work]
+            self.pending_inadmissible -= 1
+        elif work.equivalence_class is not None:
+            self._remove_from_class(work, work.equivalence_class)
+        if self.preemptor is work:
+            self.preemptor = None
+        work.pending_queue = work.equivalence_class = None
 
-    def _leave(self, work: Work, group: Group) -> None:
+    def _remove_from_class(self, work: WorkloadInfo, group: EquivalenceClass) -> None:
         group.size -= 1
-        if group.parked:
-            self.waiting -= 1
+        if group.inadmissible:
+            self.pending_inadmissible -= 1
         else:
-            self.queued -= 1
+            self.pending_active -= 1
         was_first = group.first() is work
-        work.group = None
+        work.equivalence_class = None
         if not group.size:
-            self._close(group)
-        elif was_first and not group.parked:
-            self._offer(group)
+            self._drop_class(group)
+        elif was_first and not group.inadmissible:
+            self._enter(group)
 
-    def _close(self, group: Group) -> None:
-        family = self.families[group.identity]
+    def _drop_class(self, group: EquivalenceClass) -> None:
+        family = self.classes[group.scheduling_hash]
         del family[group.namespace]
         if not family:
-            del self.families[group.identity]
+            del self.classes[group.scheduling_hash]
         group.heap.clear()
 
-    def pop(self) -> Work | None:
+    def pop(self) -> WorkloadInfo | None:
         """Take the head out, to be tried; None when the heap is empty.
 
-        The sticky preemptor goes first. Source: KUEUE.md 5.2, 5.4.
+        The sticky preemptor goes first.
+        Source: docs/semantics/kueue.md#order-of-pending-workloads.
         """
         work = self._head()
         if work is not None:
-            self._launch(work)
+            self._set_inflight(work)
         return work
 
-    def take(self, work: Work) -> bool:
+    def pop_workload(self, work: WorkloadInfo) -> bool:
         """Take this one out, to be tried; False when it is parked."""
-        if self.parked(work):
+        if self.is_inadmissible(work):
             return False
-        self._launch(work)
+        self._set_inflight(work)
         return True
 
-    def _launch(self, work: Work) -> None:
-        sticky = self.sticky
-        self.forget(work)
-        self.sticky = sticky
-        work.line = self
-        self.flight = work
+    def _set_inflight(self, work: WorkloadInfo) -> None:
+        sticky = self.preemptor
+        self.remove(work)
+        self.preemptor = sticky
+        work.pending_queue = self
+        self.inflight = work
 
-    def head(self) -> Work | None:
+    def head(self) -> WorkloadInfo | None:
         """Return who would be tried next."""
         return self._head()
 
-    def _head(self) -> Work | None:
-        sticky = self.sticky
-        if sticky is not None and sticky.group is not None and not sticky.group.parked:
+    def _head(self) -> WorkloadInfo | None:
+        sticky = self.preemptor
+        if (
+            sticky is not None
+            and sticky.equivalence_class is not None
+            and not sticky.equivalence_class.inadmissible
+        ):
             return sticky
-        while self.tops:
-            order, _, group = self.tops[0]
-            if not group.parked:
-                first = group.first()
-                if first is not None and first.order == order:
+        while self.class_heads:
+            order, _, group = self.class_heads[0]
+            if not group.inadmissible:
+                first: WorkloadInfo | None = group.first()
+                if first is not None and first.queue_order == order:
                     return first
-            heapq.heappop(self.tops)
+            heapq.heappop(self.class_heads)
         return None
 
-    def land(self, work: Work) -> None:
+    def clear_inflight(self, work: WorkloadInfo) -> None:
         """End the flight of a head without putting it anywhere."""
-        if self.flight is work:
-            self.flight = None
-        work.line = None
+        if self.inflight is work:
+            self.inflight = None
+        work.pending_queue = None
 
-    def revive(self, matches: Matches, ready: Callable[[Work], bool]) -> bool:
+    def requeue_inadmissible(
+        self, matches: Matches, ready: Callable[[WorkloadInfo], bool]
+    ) -> bool:
         """Bring the parked back whose namespace matches and whose backoff is over.
 
         Returns whether anything moved. Cost: groups and workloads parked one by
-        one, not members of groups. Source: KUEUE.md 5.8.
+        one, not members of groups.
+        Source: docs/semantics/kueue.md#requeueing-inadmissible-workloads.
         """
-        self.remembered.clear()
-        if not self.waiting:
+        self.failed_hashes.clear()
+        if not self.pending_inadmissible:
             return False
-        before = self.queued
-        for family in list(self.families.values()):
+        before = self.pending_active
+        for family in list(self.classes.values()):
             for group in list(family.values()):
-                if group.parked:
-                    self._revive_group(group, matches)
-        back = [w for w in self.alone if matches(w.namespace) and ready(w)]
+                if group.inadmissible:
+                    self._requeue_class(group, matches)
+        back = [
+            w for w in self.inadmissible_workloads if matches(w.namespace) and ready(w)
+        ]
         for work in back:
-            del self.alone[work]
-            self.waiting -= 1
-        return self._return(back) or self.queued != before
+            del self.inadmissible_workloads[work]
+            self.pending_inadmissible -= 1
+        return self._push_all(back) or self.pending_active != before
 
-    def _return(self, works: list[Work]) -> bool:
+    def _push_all(self, works: list[WorkloadInfo]) -> bool:
         for work in works:
             self.push(work)
         return bool(works)
 
-    def _revive_group(self, group: Group, matches: Matches) -> None:
+    def _requeue_class(self, group: EquivalenceClass, matches: Matches) -> None:
         if not matches(group.namespace):
-            for work in list(group.works()):
-                self._leave(work, group)
-                self.park(work)
+            for work in list(group.workloads()):
+                self._remove_from_class(work, group)
+                self.add_inadmissible(work)
             return
-        group.parked = False
-        self.waiting -= group.size
-        self.queued += group.size
-        self._offer(group)
+        group.inadmissible = False
+        self.pending_inadmissible -= group.size
+        self.pending_active += group.size
+        self._enter(group)
 
-    def parked(self, work: Work) -> bool:
+    def is_inadmissible(self, work: WorkloadInfo) -> bool:
         """Tell whether a workload of this line is parked."""
-        return work in self.alone or (work.group is not None and work.group.parked)
+        return work in self.inadmissible_workloads or (
+            work.equivalence_class is not None and work.equivalence_class.inadmissible
+        )
 
-    def works(self) -> Iterator[Work]:
+    def workloads(self) -> Iterator[WorkloadInfo]:
         """Yield everyone who waits, unordered; not the one in flight."""
-        for family in self.families.values():
+        for family in self.classes.values():
             for group in family.values():
-                yield from group.works()
-        yield from self.alone
+                yield from group.workloads()
+        yield from self.inadmissible_workloads

@@ -5,13 +5,16 @@ from __future__ import annotations
 from enum import Enum
 from typing import Protocol
 
-from scheduler.kueue.queue.pending import Line
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.tree.protocols import PendingWorkloads
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import REQUEUED
 
 
-class Reason(Enum):
-    """Why a head comes back. Source: KUEUE.md 5.5."""
+class RequeueReason(Enum):
+    """Why a head comes back.
+
+    Source: docs/semantics/kueue.md#requeueing-after-a-cycle.
+    """
 
     GENERIC = "Generic"
     NAMESPACE_MISMATCH = "NamespaceMismatch"
@@ -22,21 +25,21 @@ class Reason(Enum):
     NO_CANDIDATES = "PreemptionNoCandidates"
 
 
-class Queueing(Protocol):
+class QueueingStrategy(Protocol):
     """A queueing strategy, as enrolled."""
 
-    hashing: bool
+    equivalence_hashing: bool
     sticky: bool
 
     @staticmethod
-    def immediate(reason: Reason) -> bool:
+    def immediate(reason: RequeueReason) -> bool:
         """Tell whether a head that failed for `reason` goes straight back."""
 
 
-_ALIKE = (Reason.NO_FIT, Reason.NO_CANDIDATES)
+_ALIKE = (RequeueReason.NO_FIT, RequeueReason.NO_CANDIDATES)
 
 
-def backoff_over(work: Work, now_us: int) -> bool:
+def backoff_over(work: WorkloadInfo, now_us: int) -> bool:
     """Tell whether the workload may be tried again by now."""
     requeued = work.conditions.get(REQUEUED)
     if requeued is not None and not requeued.status:
@@ -44,32 +47,32 @@ def backoff_over(work: Work, now_us: int) -> bool:
     return work.requeue_at_us is None or work.requeue_at_us <= now_us
 
 
-def put_back(
-    line: Line,
-    work: Work,
+def requeue_head(
+    pending: PendingWorkloads,
+    work: WorkloadInfo,
     *,
-    strategy: Queueing,
-    reason: Reason,
+    strategy: QueueingStrategy,
+    reason: RequeueReason,
     why: str,
     now_us: int,
 ) -> bool:
     """Put a head that was tried back; return whether it is parked.
 
     `why` is its condition's reason, which those parked with it are told.
-    Source: KUEUE.md 5.5 to 5.7.
+    Source: docs/semantics/kueue.md#requeueing-after-a-cycle.
     """
-    line.land(work)
-    if reason is Reason.PENDING_PREEMPTION:
-        line.sticky = work if strategy.sticky else None
+    pending.clear_inflight(work)
+    if reason is RequeueReason.PENDING_PREEMPTION:
+        pending.preemptor = work if strategy.sticky else None
     again = strategy.immediate(reason) or (
-        work.attempt is not None and work.attempt.pending
+        work.last_assignment is not None and work.last_assignment.has_pending_flavors
     )
     if again and backoff_over(work, now_us):
-        line.push(work)
-        return line.parked(work)
-    if line.hashing and reason in _ALIKE:
-        line.park_family(work.identity, why)
-        line.push(work)
+        pending.push(work)
+        return pending.is_inadmissible(work)
+    if pending.equivalence_hashing and reason in _ALIKE:
+        pending.mark_class_inadmissible(work.scheduling_hash, why)
+        pending.push(work)
     else:
-        line.park(work)
+        pending.add_inadmissible(work)
     return True

@@ -1,6 +1,6 @@
 """One admission cycle: nominate all heads on one state, then take them in order.
 
-Source: KUEUE.md 7 (Kueue, admission).
+Source: docs/semantics/kueue.md#admission-cycle.
 """
 
 from __future__ import annotations
@@ -10,29 +10,29 @@ from collections.abc import Iterator
 from scheduler.kueue.cache.borrowers import Borrowers
 from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.flavorassigner.modes import Mode
-from scheduler.kueue.queue.requeue import Reason
+from scheduler.kueue.queue.requeue import RequeueReason
 from scheduler.kueue.scheduler.entries import (
     SEVERITY_REASONS,
     Entry,
-    Fate,
+    EntryStatus,
 )
 from scheduler.kueue.scheduler.nominate import (
+    assign_flavors,
     nominate,
-    note_attempt,
-    search,
+    store_last_assignment,
 )
-from scheduler.kueue.scheduler.preempting import Preempting
+from scheduler.kueue.scheduler.preempting import ActivePreemption
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.quota import (
     Amount,
-    available,
-    charge,
-    charge_all,
-    release,
-    release_all,
+    add_usage,
+    add_usages,
+    available_non_negative,
+    remove_usage,
+    remove_usages,
 )
-from scheduler.kueue.tree.tree import Cell, Node
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.tree.tree import QuotaNode, ResourceNode
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import (
     NO_LONGER_FITS,
     OVERLAPPING,
@@ -49,12 +49,12 @@ class Cycle:
     def __init__(
         self,
         cluster: Cluster,
-        preempting: Preempting,
+        preempting: ActivePreemption,
         *,
         gated: bool = False,
         blocked: bool = False,
         trace: Trace | None = None,
-        traced: Work | None = None,
+        traced: WorkloadInfo | None = None,
     ) -> None:
         self.cluster = cluster
         self.preempting = preempting
@@ -63,8 +63,10 @@ class Cycle:
         self.waiting: Entry | None = None  # who waits for them; the rest waits along
         self.trace = trace
         self.traced = traced
-        self.preempted: dict[Work, Entry] = {}
-        self.freed: dict[Node, dict[Cell, int]] = {}  # per root, by the preempted
+        self.preempted: dict[WorkloadInfo, Entry] = {}
+        self.freed: dict[
+            QuotaNode, dict[ResourceNode, int]
+        ] = {}  # per root, by the preempted
         self.held_back: list[Amount] = []  # reserved for this cycle only
 
     def run(self, heads: list[Entry]) -> list[Entry]:
@@ -83,7 +85,7 @@ class Cycle:
         decided = list(self._decide(able))
         for cell, amount in reversed(self.held_back):
             if amount > 0:
-                release(cell, amount)
+                remove_usage(cell, amount)
             else:  # a negative reservation never reached the parent
                 cell.usage -= amount
         return decided + [entry for entry in heads if entry.assignment is None]
@@ -99,9 +101,9 @@ class Cycle:
     def _decide(self, entries: list[Entry]) -> Iterator[Entry]:
         for entry in self.preempting.order(entries):
             if self.waiting is None:
-                self._take(entry)
+                self._process(entry)
             else:
-                entry.hold()
+                entry.wait_for_pods()
             if self.trace is not None:
                 self._trace_fate(entry, self.trace)
             yield entry
@@ -112,23 +114,23 @@ class Cycle:
             workload=str(entry.work.key),
             queue=entry.queue.name,
             traced=entry.work is self.traced,
-            fate=entry.fate.value,
+            fate=entry.status.value,
             borrow=entry.borrow,
             reason=entry.reason,
             message=entry.message,
             targets=[[str(t.work.key), t.reason] for t in entry.targets],
         )
 
-    def _take(self, entry: Entry) -> None:
-        """Decide one entry. Source: KUEUE.md 7.3."""
+    def _process(self, entry: Entry) -> None:
+        """Decide one entry. Source: docs/semantics/kueue.md#processing-an-entry."""
         assert entry.assignment is not None
         deferred = self._recompute(entry) if self._overlaps(entry) else False
         mode = entry.assignment.mode
         if mode is Mode.NO_FIT:
             reason = SEVERITY_REASONS[entry.assignment.severity()]
-            entry.refuse(Reason.NO_FIT, reason, entry.assignment.message())
+            entry.refuse(RequeueReason.NO_FIT, reason, entry.assignment.message())
         elif mode is Mode.PREEMPT and not entry.targets:
-            self._wait(entry)
+            self._reserve_without_candidates(entry)
         elif deferred:
             self._defer(entry)
         elif self._overlaps(entry):
@@ -146,12 +148,12 @@ class Cycle:
     def _recompute(self, entry: Entry) -> bool:
         """Search again without those already preempted; tell whether it fits then.
 
-        Source: KUEUE.md 7.3 a.
+        Source: docs/semantics/kueue.md#overlapping-preemption-targets.
         """
         assert entry.assignment is not None
         freed = self._freed(entry)
-        release_all(freed)
-        entry.assignment, entry.targets = search(
+        remove_usages(freed)
+        entry.assignment, entry.targets = assign_flavors(
             self.cluster,
             self.preempting,
             entry,
@@ -159,8 +161,8 @@ class Cycle:
             absent=self.preempted,
             trace=self._trace(entry),
         )
-        charge_all(reversed(freed))
-        note_attempt(self.cluster, entry)
+        add_usages(reversed(freed))
+        store_last_assignment(self.cluster, entry)
         return entry.assignment.mode is Mode.FIT
 
     def _freed(self, entry: Entry) -> list[Amount]:
@@ -171,38 +173,41 @@ class Cycle:
         assert entry.assignment is not None
         gone = self._freed(entry)
         for target in entry.targets:
-            gone.extend(target.work.held)
-        release_all(gone)
+            gone.extend(target.work.usage)
+        remove_usages(gone)
         fitting = all(
-            available(cell) >= amount for cell, amount in entry.assignment.usage.items()
+            available_non_negative(cell) >= amount
+            for cell, amount in entry.assignment.usage.items()
         )
-        charge_all(reversed(gone))
+        add_usages(reversed(gone))
         return fitting
 
-    def _reserve(self, cell: Cell, amount: int) -> None:
-        charge(cell, amount)
+    def _reserve(self, cell: ResourceNode, amount: int) -> None:
+        add_usage(cell, amount)
         self.held_back.append((cell, amount))
 
-    def _wait(self, entry: Entry) -> None:
+    def _reserve_without_candidates(self, entry: Entry) -> None:
         """Nobody may be preempted; keep what it would take from going to others.
 
-        Source: KUEUE.md 7.3 c.
+        Source: docs/semantics/kueue.md#reserving-quota-without-candidates.
         """
         assert entry.assignment is not None
         message = entry.assignment.message()
-        entry.refuse(Reason.NO_CANDIDATES, WAITING_FOR_QUOTA, message)
+        entry.refuse(RequeueReason.NO_CANDIDATES, WAITING_FOR_QUOTA, message)
         if entry.queue.spec.reclaim == "Any":
             return
         for cell, amount in entry.assignment.usage.items():
             if not entry.borrow:
                 amount = max(0, min(amount, cell.nominal - cell.usage))
-            elif cell.borrowing is not None:
-                amount = min(amount, cell.nominal + cell.borrowing - cell.usage)
+            elif cell.borrowing_limit is not None:
+                amount = min(amount, cell.nominal + cell.borrowing_limit - cell.usage)
             self._reserve(cell, amount)
 
     def _defer(self, entry: Entry) -> None:
-        entry.refuse(Reason.PENDING_PREEMPTION, WAITING_FOR_PREEMPTED, OVERLAPPING_FITS)
-        entry.work.attempt = None
+        entry.refuse(
+            RequeueReason.PENDING_PREEMPTION, WAITING_FOR_PREEMPTED, OVERLAPPING_FITS
+        )
+        entry.work.last_assignment = None
         self._reserve_usage(entry)
 
     def _reserve_usage(self, entry: Entry) -> None:
@@ -212,29 +217,29 @@ class Cycle:
 
     def _preempt(self, entry: Entry) -> None:
         assert entry.assignment is not None
-        entry.fate = Fate.PREEMPTING
-        entry.requeue = Reason.PENDING_PREEMPTION
+        entry.status = EntryStatus.PREEMPTING
+        entry.requeue = RequeueReason.PENDING_PREEMPTION
         entry.reason = WAITING_FOR_PREEMPTED
         message = entry.assignment.message()
         entry.message = pending_preemption(message, len(entry.targets))
-        entry.work.attempt = None
+        entry.work.last_assignment = None
         freed = self.freed.setdefault(entry.queue.root, {})
         for target in entry.targets:
             self.preempted[target.work] = entry
-            for cell, amount in target.work.held:
+            for cell, amount in target.work.usage:
                 freed[cell] = freed.get(cell, 0) + amount
         self._reserve_usage(entry)
 
     def _admit(self, entry: Entry) -> None:
         """Admit, unless pods are waited for: then the cycle goes no further.
 
-        Source: KUEUE.md 7.3 g, 11.4.
+        Source: docs/semantics/kueue.md#waiting-for-pods-before-admission.
         """
         assert entry.assignment is not None
         if self.blocked:
             self.waiting = entry
-            entry.hold()
+            entry.wait_for_pods()
             return
-        entry.fate = Fate.ADMITTED
-        charge_all(entry.assignment.usage.items())
+        entry.status = EntryStatus.ADMITTED
+        add_usages(entry.assignment.usage.items())
         self.blocked = self.gated

@@ -6,9 +6,9 @@ from enum import Enum
 
 from scheduler.kueue.flavorassigner.assignment import Assignment, Severity
 from scheduler.kueue.preemption.targets import Target
-from scheduler.kueue.queue.requeue import Reason
-from scheduler.kueue.tree.tree import Queue
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.queue.requeue import RequeueReason
+from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import (
     EXCEEDS_MAX_QUOTA,
     NO_MATCHING_FLAVOR,
@@ -18,7 +18,7 @@ from scheduler.reasons import (
 )
 
 
-class Fate(Enum):
+class EntryStatus(Enum):
     """What a cycle decided about an entry."""
 
     REFUSED = "refused"  # not nominated, or no way to fit
@@ -38,16 +38,24 @@ SEVERITY_REASONS = {
 class Entry:
     """A head, its assignment and targets, and the verdict with its sentence."""
 
-    __slots__ = ("assignment", "fate", "message", "queue", "reason", "requeue",
-                 "targets", "work")  # fmt: skip
+    __slots__ = (
+        "assignment",
+        "message",
+        "queue",
+        "reason",
+        "requeue",
+        "status",
+        "targets",
+        "work",
+    )  # fmt: skip
 
-    def __init__(self, work: Work, queue: Queue) -> None:
+    def __init__(self, work: WorkloadInfo, queue: ClusterQueue) -> None:
         self.work = work
         self.queue = queue
         self.assignment: Assignment | None = None
         self.targets: list[Target] = []
-        self.fate = Fate.REFUSED
-        self.requeue = Reason.GENERIC
+        self.status = EntryStatus.REFUSED
+        self.requeue = RequeueReason.GENERIC
         self.reason = ""
         self.message = ""
 
@@ -56,19 +64,19 @@ class Entry:
         """Return how high its assignment borrows."""
         return self.assignment.borrow if self.assignment is not None else 0
 
-    def refuse(self, requeue: Reason, reason: str, message: str) -> None:
+    def refuse(self, requeue: RequeueReason, reason: str, message: str) -> None:
         """Say that it is not admitted, and why."""
-        self.fate = Fate.REFUSED
+        self.status = EntryStatus.REFUSED
         self.requeue, self.reason, self.message = requeue, reason, message
 
     def skip(self, message: str) -> None:
         """Say that others of this cycle came before it."""
-        self.fate = Fate.SKIPPED
-        self.requeue = Reason.FAILED_AFTER_NOMINATION
+        self.status = EntryStatus.SKIPPED
+        self.requeue = RequeueReason.FAILED_AFTER_NOMINATION
         self.reason, self.message = WAITING_FOR_QUOTA, message
 
-    def hold(self) -> None:
+    def wait_for_pods(self) -> None:
         """Say that its turn comes when the pods of those admitted are ready."""
-        self.fate = Fate.HELD
-        self.requeue = Reason.FAILED_AFTER_NOMINATION
+        self.status = EntryStatus.HELD
+        self.requeue = RequeueReason.FAILED_AFTER_NOMINATION
         self.reason, self.message = WAITING_FOR_PODS_READY, WAITING_FOR_ALL

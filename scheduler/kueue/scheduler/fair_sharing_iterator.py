@@ -1,6 +1,6 @@
 """Whose turn it is under fair sharing: a tournament through the cohort tree.
 
-Source: KUEUE.md 7.2 (Kueue, fair sharing).
+Source: docs/semantics/kueue.md#fair-sharing-tournament.
 """
 
 from __future__ import annotations
@@ -8,61 +8,61 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from scheduler.kueue.scheduler.entries import Entry
-from scheduler.kueue.tree.quota import charge_all, release_all
-from scheduler.kueue.tree.shares import Share, measure
+from scheduler.kueue.tree.quota import add_usages, remove_usages
+from scheduler.kueue.tree.shares import DRS, dominant_resource_share
 from scheduler.kueue.tree.tree import (
+    ClusterQueue,
     Cohort,
-    Node,
-    Queue,
+    QuotaNode,
 )
 
 #: Borrowing, share, priority (negated), age, name: the lowest goes first.
-Standing = tuple[bool, Share, int, int, str]
+Standing = tuple[bool, DRS, int, int, str]
 
 
-def by_share(entries: Sequence[Entry]) -> Iterator[Entry]:
+def fair_sharing_order(entries: Sequence[Entry]) -> Iterator[Entry]:
     """Yield entries tree by tree; usage may change between two of them."""
-    trees: dict[Node, list[Entry]] = {}
+    trees: dict[QuotaNode, list[Entry]] = {}
     for entry in entries:
         trees.setdefault(entry.queue.root, []).append(entry)
     for root, members in trees.items():
         if isinstance(root, Cohort):
-            yield from _Lots(root, members).draw()
+            yield from FairSharingIterator(root, members).entries_by_share()
         else:
             yield from members
 
 
-class _Lots:
+class FairSharingIterator:
     """The entries of one tree, with the standings that still hold."""
 
     def __init__(self, root: Cohort, entries: Sequence[Entry]) -> None:
         self.root = root
-        self.entries: dict[Queue, Entry] = {e.queue: e for e in entries}
-        self.standing: dict[Queue, Standing] = {}
+        self.entries: dict[ClusterQueue, Entry] = {e.queue: e for e in entries}
+        self.standing: dict[ClusterQueue, Standing] = {}
         self.winners: dict[Cohort, tuple[Entry, Standing]] = {}
-        self.queues: dict[Cohort, list[Queue]] = {}
+        self.queues: dict[Cohort, list[ClusterQueue]] = {}
         self.cohorts: dict[Cohort, dict[Cohort, None]] = {}
         for queue in self.entries:
-            self._enter(queue)
+            self._add(queue)
 
-    def _enter(self, queue: Queue) -> None:
-        self.queues.setdefault(queue.path[0], []).append(queue)
-        for child, parent in zip(queue.path, queue.path[1:], strict=False):
+    def _add(self, queue: ClusterQueue) -> None:
+        self.queues.setdefault(queue.ancestors[0], []).append(queue)
+        for child, parent in zip(queue.ancestors, queue.ancestors[1:], strict=False):
             self.cohorts.setdefault(parent, {})[child] = None
 
-    def draw(self) -> Iterator[Entry]:
+    def entries_by_share(self) -> Iterator[Entry]:
         """Yield the winner at the root until nobody is left."""
         while self.entries:
             entry = self._winner(self.root)
             assert entry is not None
             yield entry
-            self._leave(entry)
+            self._remove(entry)
 
-    def _leave(self, entry: Entry) -> None:
+    def _remove(self, entry: Entry) -> None:
         queue = entry.queue
         del self.entries[queue]
-        self.queues[queue.path[0]].remove(queue)
-        for cohort in queue.path:
+        self.queues[queue.ancestors[0]].remove(queue)
+        for cohort in queue.ancestors:
             self.winners.pop(cohort, None)
 
     def _winner(self, cohort: Cohort) -> Entry | None:
@@ -87,27 +87,27 @@ class _Lots:
             known = self.winners[child] = entry, _standing(child, entry)
         return known
 
-    def _queue_standing(self, queue: Queue) -> Standing:
+    def _queue_standing(self, queue: ClusterQueue) -> Standing:
         known = self.standing.get(queue)
         if known is None:
             known = self.standing[queue] = _standing(queue, self.entries[queue])
         return known
 
 
-def _standing(node: Node, entry: Entry) -> Standing:
+def _standing(node: QuotaNode, entry: Entry) -> Standing:
     """Return how the entry stands with its usage added; `node` contains it."""
     assert entry.assignment is not None
     usage = tuple(entry.assignment.usage.items())
-    charge_all(usage)
-    value, _ = measure(node)
+    add_usages(usage)
+    value, _ = dominant_resource_share(node)
     borrowing = any(
         amount > 0 and _borrows(node, cell.flavor_resource) for cell, amount in usage
     )
-    release_all(reversed(usage))
+    remove_usages(reversed(usage))
     work = entry.work
-    return borrowing, value, -work.priority, work.queued_us, work.name
+    return borrowing, value, -work.priority, work.queue_order_us, work.name
 
 
-def _borrows(node: Node, flavor_resource: tuple[str, str]) -> bool:
+def _borrows(node: QuotaNode, flavor_resource: tuple[str, str]) -> bool:
     cell = node.cells[flavor_resource]
-    return cell.usage > cell.subtree
+    return cell.usage > cell.subtree_quota

@@ -6,17 +6,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from scheduler.kueue.cache.borrowers import Borrowers
 from scheduler.kueue.cache.cluster import Cluster
-from scheduler.kueue.flavorassigner.assigner import Assigner
+from scheduler.kueue.flavorassigner.assigner import FlavorAssigner
 from scheduler.kueue.flavorassigner.assignment import Assignment
 from scheduler.kueue.flavorassigner.modes import Mode
 from scheduler.kueue.flavorassigner.partial import reduce_counts
 from scheduler.kueue.preemption.targets import Target
-from scheduler.kueue.queue.requeue import Reason
+from scheduler.kueue.queue.requeue import RequeueReason
 from scheduler.kueue.scheduler.entries import Entry
-from scheduler.kueue.scheduler.preempting import Preempting
+from scheduler.kueue.scheduler.preempting import ActivePreemption
 from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree.tree import Queue
-from scheduler.kueue.workload.info import Attempt, Work
+from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.workload.info import LastAssignment, WorkloadInfo
 from scheduler.reasons import (
     ABOVE_LIMITS,
     MISCONFIGURED,
@@ -29,7 +29,7 @@ Found = tuple[Assignment, list[Target]]
 
 def nominate(
     cluster: Cluster,
-    preempting: Preempting,
+    preempting: ActivePreemption,
     entry: Entry,
     *,
     borrowers: Borrowers,
@@ -37,42 +37,42 @@ def nominate(
 ) -> None:
     """Give the entry an assignment and targets, or say why it gets none.
 
-    Source: KUEUE.md 7.1.
+    Source: docs/semantics/kueue.md#nomination.
     """
     work, queue = entry.work, entry.queue
     if not cluster.matches(queue, work.namespace):
-        entry.refuse(Reason.NAMESPACE_MISMATCH, MISCONFIGURED, WRONG_NAMESPACE)
+        entry.refuse(RequeueReason.NAMESPACE_MISMATCH, MISCONFIGURED, WRONG_NAMESPACE)
         return
-    problem = misfit(cluster, work, queue)
+    problem = validation_error(cluster, work, queue)
     if problem:
-        entry.refuse(Reason.GENERIC, MISCONFIGURED, problem)
+        entry.refuse(RequeueReason.GENERIC, MISCONFIGURED, problem)
         return
-    resume = _resume(work, entry, cluster.cycle)
-    found = search(
+    resume = _start_flavors(work, entry, cluster.cycle)
+    found = assign_flavors(
         cluster, preempting, entry, resume=resume, borrowers=borrowers, trace=trace
     )
     entry.assignment, entry.targets = found
-    note_attempt(cluster, entry)
+    store_last_assignment(cluster, entry)
 
 
-def note_attempt(cluster: Cluster, entry: Entry) -> None:
+def store_last_assignment(cluster: Cluster, entry: Entry) -> None:
     """Keep where the search stopped, for the workload's next attempt.
 
-    Source: KUEUE.md 6.6.
+    Source: docs/semantics/kueue.md#continuing-a-flavor-search.
     """
     assert entry.assignment is not None
-    entry.work.attempt = Attempt(
-        tried=entry.assignment.tried(),
+    entry.work.last_assignment = LastAssignment(
+        tried_flavors=entry.assignment.tried(),
         cycle=cluster.cycle,
         generation=entry.queue.generation,
-        identity=entry.work.identity,
+        scheduling_hash=entry.work.scheduling_hash,
     )
 
 
-def misfit(cluster: Cluster, work: Work, queue: Queue) -> str:
+def validation_error(cluster: Cluster, work: WorkloadInfo, queue: ClusterQueue) -> str:
     """Return why a workload may never be admitted in a ClusterQueue, or "".
 
-    Source: KUEUE.md 7.1.
+    Source: docs/semantics/kueue.md#nomination.
     """
     if not cluster.matches(queue, work.namespace):
         return WRONG_NAMESPACE
@@ -94,37 +94,44 @@ def _together(errors: Iterable[Sequence[str]]) -> str:
     return found[0] if len(found) == 1 else f"[{', '.join(found)}]"
 
 
-def _resume(work: Work, entry: Entry, cycle: int) -> Sequence[Mapping[str, int]]:
-    """Return where the flavor search goes on. Source: KUEUE.md 6.6."""
-    attempt = work.attempt
-    if attempt is None or attempt.identity != work.identity:
+def _start_flavors(
+    work: WorkloadInfo, entry: Entry, cycle: int
+) -> Sequence[Mapping[str, int]]:
+    """Return where the flavor search goes on.
+
+    Source: docs/semantics/kueue.md#continuing-a-flavor-search.
+    """
+    attempt = work.last_assignment
+    if attempt is None or attempt.scheduling_hash != work.scheduling_hash:
         return ()
     if attempt.cycle < cycle - 1 and entry.queue.generation > attempt.generation:
         return ()
-    return attempt.tried
+    return attempt.tried_flavors
 
 
-def search(
+def assign_flavors(
     cluster: Cluster,
-    preempting: Preempting,
+    preempting: ActivePreemption,
     entry: Entry,
     *,
     resume: Sequence[Mapping[str, int]] = (),
     only: Sequence[Mapping[str, str]] | None = None,
     borrowers: Borrowers | None = None,
-    absent: Collection[Work] = (),
+    absent: Collection[WorkloadInfo] = (),
     trace: Trace | None = None,
 ) -> Found:
     """Return the assignment of all pods, else of fewer, and whom to preempt for it.
 
-    Source: KUEUE.md 6, 6.10.
+    Source: docs/semantics/kueue.md#flavor-assignment.
     """
-    assigner = Assigner(
+    assigner = FlavorAssigner(
         entry.work,
         entry.queue,
         flavors=cluster.flavors,
-        search=preempting.port(borrowers=borrowers, absent=absent, trace=trace),
-        refusals=cluster.refusals,
+        search=preempting.target_search(
+            borrowers=borrowers, absent=absent, trace=trace
+        ),
+        refusals=cluster.ineligibility,
         fair=preempting.fair,
         resume=resume,
         only=only,
@@ -134,12 +141,12 @@ def search(
     if full.mode is Mode.FIT:
         return full, []
     targets = assigner.targets(full) if full.mode is Mode.PREEMPT else []
-    if targets or not entry.work.shrinkable:
+    if targets or not entry.work.can_be_admitted_partially:
         return full, targets
     return _fewer(assigner, entry.work) or (full, [])
 
 
-def _fewer(assigner: Assigner, work: Work) -> Found | None:
+def _fewer(assigner: FlavorAssigner, work: WorkloadInfo) -> Found | None:
     def attempt(counts: tuple[int, ...]) -> Found | None:
         assignment = assigner.assign(counts)
         if assignment.mode is Mode.FIT:

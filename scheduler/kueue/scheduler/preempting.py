@@ -10,16 +10,16 @@ from scheduler.kueue.cache.borrowers import Borrowers, Needed
 from scheduler.kueue.configuration import Settings
 from scheduler.kueue.preemption.targets import (
     Requests,
-    Search,
     Target,
+    TargetSearch,
 )
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree.tree import Queue
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.workload.info import WorkloadInfo
 
 
-class Preempting:
+class ActivePreemption:
     """Looks the strategy and its rules up once; then only calls."""
 
     def __init__(self, settings: Settings) -> None:
@@ -29,13 +29,13 @@ class Preempting:
             registry.lookup("fair-strategy", name) for name in settings.strategies
         )
 
-    def port(
+    def target_search(
         self,
         *,
         borrowers: Borrowers | None = None,
-        absent: Collection[Work] = (),
+        absent: Collection[WorkloadInfo] = (),
         trace: Trace | None = None,
-    ) -> Search:
+    ) -> TargetSearch:
         """Return the search with everything bound but the question.
 
         `borrowers` may be shared by searches on the same state of the tree.
@@ -43,7 +43,7 @@ class Preempting:
         known = borrowers if borrowers is not None else Borrowers()
 
         def search(
-            work: Work, queue: Queue, requests: Requests, needed: Needed
+            work: WorkloadInfo, queue: ClusterQueue, requests: Requests, needed: Needed
         ) -> list[Target]:
             targets: list[Target] = self.strategy.search(
                 work,

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from scheduler.amounts import add, subtract
 from scheduler.kueue.tree.tree import (
-    Cell,
+    ClusterQueue,
     Cohort,
-    Node,
-    Queue,
+    QuotaNode,
+    ResourceNode,
 )
 from scheduler.records.objects import Key
 from scheduler.records.quota import CohortSpec
@@ -22,28 +22,28 @@ class Forest:
     """
 
     def __init__(self) -> None:
-        self.queues: dict[str, Queue] = {}
+        self.queues: dict[str, ClusterQueue] = {}
         self.specs: dict[str, CohortSpec] = {}
         self.cohorts: dict[str, Cohort] = {}
-        self.looped: frozenset[str] = frozenset()  # cohorts on or above a cycle
+        self.in_cycle: frozenset[str] = frozenset()  # cohorts on or above a cycle
 
     def link(self) -> None:
         """Build the trees from the present ClusterQueues and Cohort specs.
 
-        Source: KUEUE.md 3, 4.
+        Source: docs/semantics/kueue.md#defaults-and-validation.
         """
-        self.cohorts = self._declare()
-        self.looped = frozenset(
-            name for name in self.cohorts if _loops(name, self.specs)
+        self.cohorts = self._make_cohorts()
+        self.in_cycle = frozenset(
+            name for name in self.cohorts if _is_in_cycle(name, self.specs)
         )
         for cohort in self.cohorts.values():
             self._attach_cohort(cohort)
         for queue in self.queues.values():
             self._attach_queue(queue)
         for root in self.roots():
-            _settle(root)
+            _compute_quota(root)
 
-    def _declare(self) -> dict[str, Cohort]:
+    def _make_cohorts(self) -> dict[str, Cohort]:
         names = {spec.cohort for spec in (q.spec for q in self.queues.values())}
         names |= {spec.parent for spec in self.specs.values()} | set(self.specs)
         cohorts = {}
@@ -60,38 +60,38 @@ class Forest:
 
     def _attach_cohort(self, cohort: Cohort) -> None:
         parent = cohort.spec.parent
-        if parent and cohort.name not in self.looped:
+        if parent and cohort.name not in self.in_cycle:
             cohort.parent = self.cohorts[parent]
             cohort.parent.cohorts.append(cohort)
 
-    def _attach_queue(self, queue: Queue) -> None:
+    def _attach_queue(self, queue: ClusterQueue) -> None:
         queue.configure(queue.spec.groups)
         queue.weight = queue.spec.weight
         queue.parent = self.cohorts.get(queue.spec.cohort)
         if queue.parent is not None:
             queue.parent.queues.append(queue)
 
-    def raise_cohorts(self) -> None:
+    def update_heights(self) -> None:
         """Set the heights of cohorts; a ClusterQueue that is not active is not there.
 
-        Source: KUEUE.md 4, 7.1.
+        Source: docs/semantics/kueue.md#quota-tree.
         """
         for root in self.roots():
             if isinstance(root, Cohort):
-                _raise(root)
+                _update_height(root)
 
-    def roots(self) -> Iterator[Node]:
+    def roots(self) -> Iterator[QuotaNode]:
         """Yield the roots: cohorts without a parent, and queues without a cohort."""
         yield from (c for c in self.cohorts.values() if c.parent is None)
         yield from (q for q in self.queues.values() if q.parent is None)
 
-    def nodes(self) -> Iterable[Node]:
+    def nodes(self) -> Iterable[QuotaNode]:
         """Return every node, cohorts first, by name."""
         queues = (self.queues[name] for name in sorted(self.queues))
         return [*self.cohorts.values(), *queues]
 
 
-def _loops(name: str, specs: Mapping[str, CohortSpec]) -> bool:
+def _is_in_cycle(name: str, specs: Mapping[str, CohortSpec]) -> bool:
     seen: set[str] = set()
     while name and name not in seen:
         seen.add(name)
@@ -100,28 +100,28 @@ def _loops(name: str, specs: Mapping[str, CohortSpec]) -> bool:
     return bool(name)
 
 
-def _settle(root: Node) -> None:
-    order = _place(root)
+def _compute_quota(root: QuotaNode) -> None:
+    order = _set_positions(root)
     for node in reversed(order):
         if isinstance(node, Cohort):
-            _sum_up(node)
+            _accumulate_children(node)
         for cell in node.cells.values():
-            cell.settle()
+            cell.update_limits()
     for node in order:
-        _look_up(node)
+        _update_potential_available(node)
     for node in order:
-        node.measures = _measures(node)
+        node.lendable_by_resource = _lendable_by_resource(node)
 
 
-def _place(root: Node) -> list[Node]:
+def _set_positions(root: QuotaNode) -> list[QuotaNode]:
     """Set path, depth and root; return the nodes, parents first."""
-    order: list[Node] = [root]
+    order: list[QuotaNode] = [root]
     for node in order:
         parent = node.parent
-        node.path = (parent, *parent.path) if parent is not None else ()
-        node.depth = len(node.path)
+        node.ancestors = (parent, *parent.ancestors) if parent is not None else ()
+        node.depth = len(node.ancestors)
         node.root = root
-        node.trail = _trail(node)
+        node.status_keys = _status_keys(node)
         above = parent.full_path if parent is not None else ""
         node.full_path = f"{above}/{node.name}"
         if isinstance(node, Cohort):
@@ -129,52 +129,56 @@ def _place(root: Node) -> list[Node]:
     return order
 
 
-def _raise(cohort: Cohort) -> int:
-    below = [1 + _raise(child) for child in cohort.cohorts]
+def _update_height(cohort: Cohort) -> int:
+    below = [1 + _update_height(child) for child in cohort.cohorts]
     members = bool(cohort.cohorts) or any(q.active for q in cohort.queues)
     cohort.height = max([int(members), *below])
     return cohort.height
 
 
-def _trail(node: Node) -> tuple[Key, ...]:
-    declared = (n for n in (node, *node.path) if not getattr(n, "implicit", False))
+def _status_keys(node: QuotaNode) -> tuple[Key, ...]:
+    declared = (n for n in (node, *node.ancestors) if not getattr(n, "implicit", False))
     return tuple(Key(n.kind, "", n.name) for n in declared)
 
 
-def _sum_up(cohort: Cohort) -> None:
+def _accumulate_children(cohort: Cohort) -> None:
     """Add what the settled children bring: quota they share, usage they pass on."""
     for child in cohort.children():
         for flavor_resource, below in child.cells.items():
             cell = below.parent = cohort.cell(flavor_resource)
-            if below.quoted:
-                cell.quoted = True
-                shared = subtract(below.subtree, below.local)
-                cell.subtree = add(cell.subtree, shared)
-            cell.usage += max(0, below.usage - below.local)
+            if below.has_quota:
+                cell.has_quota = True
+                shared = subtract(below.subtree_quota, below.local_quota)
+                cell.subtree_quota = add(cell.subtree_quota, shared)
+            cell.usage += max(0, below.usage - below.local_quota)
 
 
-def _look_up(node: Node) -> None:
+def _update_potential_available(node: QuotaNode) -> None:
     """Compute potential availability, parents first."""
     for cell in node.cells.values():
         parent = cell.parent
         if parent is None:
-            cell.most = cell.subtree
+            cell.potential_available = cell.subtree_quota
             continue
-        cell.most = add(cell.local, parent.most)
-        if cell.borrowing is not None:
-            cell.most = min(cell.most, add(cell.subtree, cell.borrowing))
+        cell.potential_available = add(cell.local_quota, parent.potential_available)
+        if cell.borrowing_limit is not None:
+            cell.potential_available = min(
+                cell.potential_available, add(cell.subtree_quota, cell.borrowing_limit)
+            )
 
 
-def _measures(node: Node) -> tuple[tuple[float, tuple[Cell, ...]], ...]:
+def _lendable_by_resource(
+    node: QuotaNode,
+) -> tuple[tuple[float, tuple[ResourceNode, ...]], ...]:
     """Return, per resource, what the parent could lend and the quoted cells.
 
-    Source: KUEUE.md 9.1.
+    Source: docs/semantics/kueue.md#dominant-resource-share.
     """
     if node.parent is None:
         return ()
-    cells: dict[str, list[Cell]] = {}
+    cells: dict[str, list[ResourceNode]] = {}
     for (_, resource), cell in sorted(node.cells.items()):
-        if cell.quoted:
+        if cell.has_quota:
             cells.setdefault(resource, []).append(cell)
     lendable = _lendable(node.parent)
     return tuple(
@@ -187,9 +191,13 @@ def _lendable(cohort: Cohort) -> dict[str, int]:
     """Return what is potentially available at a cohort, over all flavors of its tree."""
     lendable: dict[str, int] = {}
     for flavor_resource, at_root in cohort.root.cells.items():
-        if at_root.quoted:
-            chain = (node.cells.get(flavor_resource) for node in (cohort, *cohort.path))
+        if at_root.has_quota:
+            chain = (
+                node.cells.get(flavor_resource) for node in (cohort, *cohort.ancestors)
+            )
             nearest = next(cell for cell in chain if cell is not None)
             resource = flavor_resource[1]
-            lendable[resource] = add(lendable.get(resource, 0), nearest.most)
+            lendable[resource] = add(
+                lendable.get(resource, 0), nearest.potential_available
+            )
     return lendable

@@ -1,7 +1,7 @@
 """How much of a resource a queue may still take, and taking it.
 
 Everything here walks from a cell to the root: O(depth). Amounts are canonical.
-Source of all rules: KUEUE.md 4 (Kueue, hierarchical cohorts).
+Source of all rules: docs/semantics/kueue.md#quota-tree.
 """
 
 from __future__ import annotations
@@ -9,19 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from scheduler.amounts import UNLIMITED
-from scheduler.kueue.tree.tree import (
-    Cell,
-    FlavorResource,
-    Node,
-)
+from scheduler.kueue.tree.protocols import FlavorResource
+from scheduler.kueue.tree.tree import QuotaNode, ResourceNode
 
-Amount = tuple[Cell, int]
+Amount = tuple[ResourceNode, int]
 
 
-def charge(cell: Cell | None, amount: int) -> None:
+def add_usage(cell: ResourceNode | None, amount: int) -> None:
     """Add usage; the parent sees what passes the cell's local quota."""
     while cell is not None:
-        free = cell.local - cell.usage
+        free = cell.local_quota - cell.usage
         cell.usage += amount
         if free > 0:
             if amount <= free:
@@ -32,10 +29,10 @@ def charge(cell: Cell | None, amount: int) -> None:
         cell = cell.parent
 
 
-def release(cell: Cell | None, amount: int) -> None:
+def remove_usage(cell: ResourceNode | None, amount: int) -> None:
     """Take usage away; the exact inverse of `charge` for amounts of 0 and up."""
     while cell is not None:
-        shared = cell.usage - cell.local
+        shared = cell.usage - cell.local_quota
         cell.usage -= amount
         if shared <= 0:
             return
@@ -43,28 +40,28 @@ def release(cell: Cell | None, amount: int) -> None:
         cell = cell.parent
 
 
-def charge_all(held: Iterable[Amount]) -> None:
+def add_usages(held: Iterable[Amount]) -> None:
     """Add the usage of one workload."""
     for cell, amount in held:
-        charge(cell, amount)
+        add_usage(cell, amount)
 
 
-def release_all(held: Iterable[Amount]) -> None:
+def remove_usages(held: Iterable[Amount]) -> None:
     """Take the usage of one workload away."""
     for cell, amount in held:
-        release(cell, amount)
+        remove_usage(cell, amount)
 
 
-def reach(cell: Cell) -> int:
+def available(cell: ResourceNode) -> int:
     """Return what the node can still take; negative when quota was overrun."""
     parent = cell.parent
     if parent is None:
-        if cell.subtree == UNLIMITED:
+        if cell.subtree_quota == UNLIMITED:
             return 0 if cell.usage >= UNLIMITED else UNLIMITED
-        return cell.subtree - cell.usage
-    above = reach(parent)
-    over = cell.usage - cell.local
-    cap = cell.cap
+        return cell.subtree_quota - cell.usage
+    above = available(parent)
+    over = cell.usage - cell.local_quota
+    cap = cell.max_from_parent
     if over <= 0:
         if cap is not None and cap < above:
             above = cap
@@ -74,29 +71,29 @@ def reach(cell: Cell) -> int:
     return above
 
 
-def available(cell: Cell) -> int:
+def available_non_negative(cell: ResourceNode) -> int:
     """Return what a ClusterQueue can still take, 0 and up."""
-    free = reach(cell)
+    free = available(cell)
     return max(0, free)
 
 
-def local_available(cell: Cell) -> int:
+def local_available(cell: ResourceNode) -> int:
     """Return what is left of the quota that the parent never sees."""
-    free = cell.local - cell.usage
+    free = cell.local_quota - cell.usage
     return max(0, free)
 
 
-def within_nominal(node: Node, kinds: Collection[FlavorResource]) -> bool:
+def within_nominal(node: QuotaNode, kinds: Collection[FlavorResource]) -> bool:
     """Tell whether the node uses no more than its subtree brings, for all `kinds`."""
     cells = node.cells
     for flavor_resource in kinds:
         cell = cells.get(flavor_resource)
-        if cell is not None and cell.usage > cell.subtree:
+        if cell is not None and cell.usage > cell.subtree_quota:
             return False
     return True
 
 
-def borrowing_height(cell: Cell, amount: int) -> tuple[int, bool]:
+def borrowing_height(cell: ResourceNode, amount: int) -> tuple[int, bool]:
     """Return how high a ClusterQueue must borrow for `amount`, and if below the root.
 
     The height is that of the smallest subtree that could hold it, 0 when the
@@ -107,7 +104,7 @@ def borrowing_height(cell: Cell, amount: int) -> tuple[int, bool]:
     if cell.usage + amount <= cell.nominal or above is None:
         return 0, above is not None
     rest = amount - local_available(cell)
-    while above.usage + rest > above.subtree:
+    while above.usage + rest > above.subtree_quota:
         rest -= local_available(above)
         if above.parent is None:
             return above.node.height, False

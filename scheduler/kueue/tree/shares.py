@@ -6,10 +6,10 @@ import math
 from typing import NamedTuple
 
 from scheduler.amounts import MAX
-from scheduler.kueue.tree.tree import Node
+from scheduler.kueue.tree.tree import QuotaNode
 
 
-class Share(NamedTuple):
+class DRS(NamedTuple):
     """A precise weighted share; greater means that more was borrowed.
 
     `value` is infinite for a borrower of weight 0; among those `ratio` decides.
@@ -19,44 +19,44 @@ class Share(NamedTuple):
     ratio: float = 0.0
 
 
-ZERO = Share(0.0)
+ZERO = DRS(0.0)
 _NOTHING = (ZERO, False)
 
 
-def measure(node: Node) -> tuple[Share, bool]:
+def dominant_resource_share(node: QuotaNode) -> tuple[DRS, bool]:
     """Return the node's share and whether it borrows at all; O(its cells).
 
-    Source: KUEUE.md 9.1, 9.2.
+    Source: docs/semantics/kueue.md#dominant-resource-share.
     """
     ratio, borrowing = 0.0, False
-    for lendable, cells in node.measures:
+    for lendable, cells in node.lendable_by_resource:
         borrowed = 0
         for cell in cells:
-            over = cell.usage - cell.subtree
+            over = cell.usage - cell.subtree_quota
             if over > 0:
                 borrowed += over
         if borrowed:
             borrowing = True
             if lendable > 0:
                 ratio = max(ratio, float(borrowed) * 1000.0 / lendable)
-    return (weigh(ratio, node.weight), True) if borrowing else _NOTHING
+    return (weighted(ratio, node.weight), True) if borrowing else _NOTHING
 
 
-def weigh(ratio: float, weight: float) -> Share:
+def weighted(ratio: float, weight: float) -> DRS:
     """Return the share of a ratio under a weight."""
     if ratio == 0.0:
         return ZERO
     if weight == 0.0:
-        return Share(math.inf, ratio)
-    return Share(ratio / weight)
+        return DRS(math.inf, ratio)
+    return DRS(ratio / weight)
 
 
-def share(node: Node) -> Share:
+def share_of_node(node: QuotaNode) -> DRS:
     """Return the node's weighted share."""
-    return measure(node)[0]
+    return dominant_resource_share(node)[0]
 
 
-def weighted_share(node: Node) -> int:
+def weighted_share(node: QuotaNode) -> int:
     """Return the share as status.fairSharing.weightedShare shows it."""
-    value = share(node).value
+    value = share_of_node(node).value
     return MAX if math.isinf(value) else math.ceil(value)

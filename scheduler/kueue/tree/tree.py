@@ -7,22 +7,21 @@ stays valid when the tree is linked anew after an edit of quota.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from scheduler.amounts import add, subtract
+from scheduler.kueue.tree.protocols import (
+    AdmittedWorkloads,
+    FlavorResource,
+    PendingWorkloads,
+)
 from scheduler.records.objects import Key
 from scheduler.records.quota import CohortSpec, QueueSpec, Quota, ResourceGroup
 
-if TYPE_CHECKING:
-    from scheduler.kueue.cache.candidates import Shelf
-    from scheduler.kueue.flavorassigner.resources import Step
-    from scheduler.kueue.queue.pending import Line
-
-FlavorResource = tuple[str, str]
 _NONE = Quota(0)
 
 
-class Cell:
+class ResourceNode:
     """Quota and usage of one node for one (flavor, resource).
 
     nominal, borrowing, lending: as configured (None = no limit).
@@ -35,21 +34,21 @@ class Cell:
     """
 
     __slots__ = (
-        "borrowing",
-        "cap",
+        "borrowing_limit",
         "flavor_resource",
-        "lending",
-        "local",
-        "most",
+        "has_quota",
+        "lending_limit",
+        "local_quota",
+        "max_from_parent",
         "node",
         "nominal",
         "parent",
-        "quoted",
-        "subtree",
+        "potential_available",
+        "subtree_quota",
         "usage",
     )
 
-    def __init__(self, node: Node, flavor_resource: FlavorResource) -> None:
+    def __init__(self, node: QuotaNode, flavor_resource: FlavorResource) -> None:
         self.node = node
         self.flavor_resource = flavor_resource
         self.usage = 0
@@ -57,60 +56,66 @@ class Cell:
 
     def configure(self, quota: Quota | None) -> None:
         """Take the node's own quota; None when it has none of this kind."""
-        self.quoted = quota is not None
+        self.has_quota = quota is not None
         quota = quota or _NONE
         self.nominal = quota.nominal
-        self.borrowing = quota.borrowing
-        self.lending = quota.lending
-        self.cap: int | None = None
-        self.parent: Cell | None = None
-        self.subtree = self.nominal
-        self.local = 0
-        self.most = 0
+        self.borrowing_limit = quota.borrowing
+        self.lending_limit = quota.lending
+        self.max_from_parent: int | None = None
+        self.parent: ResourceNode | None = None
+        self.subtree_quota = self.nominal
+        self.local_quota = 0
+        self.potential_available = 0
 
-    def settle(self) -> None:
+    def update_limits(self) -> None:
         """Compute what depends only on quota; parents are settled bottom up.
 
-        Source: KUEUE.md 4.
+        Source: docs/semantics/kueue.md#quota-tree.
         """
-        if self.lending is not None:
-            self.local = max(0, subtract(self.subtree, self.lending))
-        if self.borrowing is not None:
-            self.cap = add(subtract(self.subtree, self.local), self.borrowing)
+        if self.lending_limit is not None:
+            self.local_quota = max(0, subtract(self.subtree_quota, self.lending_limit))
+        if self.borrowing_limit is not None:
+            self.max_from_parent = add(
+                subtract(self.subtree_quota, self.local_quota), self.borrowing_limit
+            )
 
 
-class Node:
+class QuotaNode:
     """A place in the tree: a ClusterQueue (`Queue`) or a Cohort."""
 
     kind = ""
 
     __slots__ = (
+        "ancestors",
         "cells",
         "depth",
         "full_path",
         "height",
-        "measures",
+        "lendable_by_resource",
         "name",
         "parent",
-        "path",
         "root",
-        "trail",
+        "status_keys",
         "weight",
     )
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.cells: dict[FlavorResource, Cell] = {}
+        self.cells: dict[FlavorResource, ResourceNode] = {}
         self.parent: Cohort | None = None
-        self.root: Node = self
-        self.path: tuple[Cohort, ...] = ()  # parent .. root
+        self.root: QuotaNode = self
+        self.ancestors: tuple[Cohort, ...] = ()  # parent .. root
         self.full_path = f"/{name}"  # from the root
         self.depth = 0
         self.height = 0
-        self.trail: tuple[Key, ...] = ()  # the objects whose status its usage is in
+        self.status_keys: tuple[
+            Key, ...
+        ] = ()  # the objects whose status its usage is in
         self.weight = 1.0
         # Per resource: what the parent could lend, and the quoted cells.
-        self.measures: tuple[tuple[float, tuple[Cell, ...]], ...] = ()
+        self.lendable_by_resource: tuple[
+            tuple[float, tuple[ResourceNode, ...]], ...
+        ] = ()
 
     def configure(self, groups: Iterable[ResourceGroup]) -> None:
         """Take the node's own quotas; cells in use are kept."""
@@ -120,18 +125,26 @@ class Node:
         for flavor_resource, cell in self.cells.items():
             cell.configure(quotas.get(flavor_resource))
 
-    def cell(self, flavor_resource: FlavorResource) -> Cell:
+    def cell(self, flavor_resource: FlavorResource) -> ResourceNode:
         """Return the cell, made and linked up to the root when there is none."""
         cell = self.cells.get(flavor_resource)
         if cell is None:
-            cell = self.cells[flavor_resource] = Cell(self, flavor_resource)
+            cell = self.cells[flavor_resource] = ResourceNode(self, flavor_resource)
             if self.parent is not None:
                 cell.parent = self.parent.cell(flavor_resource)
-                cell.most = cell.parent.most
+                cell.potential_available = cell.parent.potential_available
         return cell
 
 
-class Queue(Node):
+class GroupSearch(NamedTuple):
+    """A group to search for these resources; None when `trigger` has no quota."""
+
+    group: ResourceGroup | None
+    trigger: str  # the resource that led here
+    resources: tuple[str, ...]
+
+
+class ClusterQueue(QuotaNode):
     """A ClusterQueue: its place in the tree, its line and who it holds.
 
     `generation` counts what may have freed quota here: a plan that was made
@@ -144,28 +157,30 @@ class Queue(Node):
     __slots__ = (
         "active",
         "active_since_us",
-        "cover",
+        "admitted",
         "generation",
-        "line",
-        "plans",
-        "shelf",
+        "group_of",
+        "group_searches",
+        "pending",
         "spec",
     )
 
-    def __init__(self, spec: QueueSpec, shelf: Shelf, line: Line) -> None:
+    def __init__(
+        self, spec: QueueSpec, admitted: AdmittedWorkloads, pending: PendingWorkloads
+    ) -> None:
         super().__init__(spec.name)
-        self.trail = (Key(self.kind, "", spec.name),)
+        self.status_keys = (Key(self.kind, "", spec.name),)
         self.spec = spec
         self.active = True
         self.active_since_us: int | None = None
         self.generation = 0
-        self.shelf = shelf
-        self.line = line
-        self.cover: dict[str, int] = {}  # resource -> index of its group
-        self.plans: dict[frozenset[str], tuple[Step, ...]] = {}
+        self.admitted = admitted
+        self.pending = pending
+        self.group_of: dict[str, int] = {}  # resource -> index of its group
+        self.group_searches: dict[frozenset[str], tuple[GroupSearch, ...]] = {}
 
 
-class Cohort(Node):
+class Cohort(QuotaNode):
     """A Cohort: the children it has now."""
 
     kind = "Cohort"
@@ -177,14 +192,14 @@ class Cohort(Node):
         self.spec = spec
         self.implicit = implicit
         self.cohorts: list[Cohort] = []
-        self.queues: list[Queue] = []
+        self.queues: list[ClusterQueue] = []
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> Iterator[QuotaNode]:
         """Yield child cohorts, then ClusterQueues."""
         yield from self.cohorts
         yield from self.queues
 
-    def subtree(self) -> Iterator[Queue]:
+    def subtree(self) -> Iterator[ClusterQueue]:
         """Yield every ClusterQueue below."""
         yield from self.queues
         for cohort in self.cohorts:

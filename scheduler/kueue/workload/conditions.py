@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from scheduler.kueue.workload.info import Condition, Work
+from scheduler.kueue.workload.info import Condition, WorkloadInfo
 from scheduler.reasons import EVICTED, PREEMPTED, QUOTA_RESERVED
 
 
 def set_condition(
-    work: Work, kind: str, status: bool, reason: str, message: str, now_us: int
+    work: WorkloadInfo, kind: str, status: bool, reason: str, message: str, now_us: int
 ) -> bool:
     """Set a condition; its time moves only with its status. Return whether it changed."""
     known = work.conditions.get(kind)
@@ -24,8 +24,11 @@ def set_condition(
     return True
 
 
-def restart(work: Work, now_us: int) -> None:
-    """Turn what an earlier eviction left behind to False. Source: KUEUE.md 10.1."""
+def clear_eviction(work: WorkloadInfo, now_us: int) -> None:
+    """Turn what an earlier eviction left behind to False.
+
+    Source: docs/semantics/kueue-lifecycle.md#quota-reserved-and-admitted.
+    """
     for kind in (EVICTED, PREEMPTED):
         known = work.conditions.get(kind)
         if known is not None and known.status:

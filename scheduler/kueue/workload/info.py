@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from scheduler.kueue.tree.protocols import (
+    FlavorResources,
+    PendingWorkloads,
+    Rank,
+)
 from scheduler.kueue.tree.quota import Amount
-from scheduler.kueue.tree.tree import Queue
+from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.workload.equivalence_class import EquivalenceClass
+from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.records.objects import Key
 from scheduler.records.workload import Admission, Amounts, PodSet, PodSets, scale
-
-if TYPE_CHECKING:
-    from scheduler.kueue.cache.candidates import Rank, Signature
-    from scheduler.kueue.cache.cluster import Door
-    from scheduler.kueue.queue.pending import Group, Line
 
 
 class Condition(msgspec.Struct, gc=False):
@@ -28,67 +30,69 @@ class Condition(msgspec.Struct, gc=False):
     generation: int = 0
 
 
-class Attempt(msgspec.Struct):
+class LastAssignment(msgspec.Struct):
     """Where the last flavor search stopped, podset by podset.
 
     -1: its resource group had no flavor left to try.
-    Source: KUEUE.md 6.6.
+    Source: docs/semantics/kueue.md#continuing-a-flavor-search.
     """
 
-    tried: tuple[dict[str, int], ...]
+    tried_flavors: tuple[dict[str, int], ...]
     cycle: int
     generation: int
-    identity: str
+    scheduling_hash: str
 
     @property
-    def pending(self) -> bool:
+    def has_pending_flavors(self) -> bool:
         """Tell whether a flavor is left that was not tried yet."""
-        return any(index != -1 for part in self.tried for index in part.values())
+        return any(
+            index != -1 for part in self.tried_flavors for index in part.values()
+        )
 
 
-class Work:
+class WorkloadInfo:
     """A Workload. Compared by identity; never copied."""
 
     __slots__ = (
         "accumulated_s",
         "active",
         "admission",
-        "attempt",
+        "cluster_queue",
         "conditions",
         "created_us",
-        "door",
+        "equivalence_class",
         "evictions",
+        "flavor_resources",
         "gated",
         "generation",
-        "group",
-        "held",
-        "identity",
+        "heap_entry",
+        "indexed_as_evicted",
         "job_uid",
         "key",
-        "line",
+        "last_assignment",
         "local_queue",
+        "local_queue_name",
         "max_execution_s",
         "name",
         "namespace",
-        "order",
+        "pending_queue",
+        "pod_set_specs",
         "pod_sets",
-        "pods_run",
+        "pods_ready",
         "priority",
-        "queue",
-        "queued_us",
+        "queue_order",
+        "queue_order_us",
         "rank",
         "reclaimable",
         "requeue_at_us",
         "requeue_count",
-        "shelved_evicted",
-        "signature",
-        "source",
-        "ticket",
+        "scheduling_hash",
         "totals",
         "uid",
+        "usage",
     )
 
-    def __init__(self, key: Key, uid: str, door: Door) -> None:
+    def __init__(self, key: Key, uid: str, local_queue: LocalQueue) -> None:
         self.key = key
         self.namespace = key.namespace
         self.name = f"{key.namespace}/{key.name}"
@@ -100,28 +104,28 @@ class Work:
         self.requeue_at_us: int | None = None
         self.accumulated_s = 0
         self.evictions: dict[tuple[str, str], int] = {}
-        self.attempt: Attempt | None = None
-        self.pods_run = False  # all its pods are ready
+        self.last_assignment: LastAssignment | None = None
+        self.pods_ready = False  # all its pods are ready
         # Where it is: holding quota in `queue`, or waiting in `line`.
-        self.queue: Queue | None = None
-        self.held: tuple[Amount, ...] = ()
-        self.signature: Signature = frozenset()
+        self.cluster_queue: ClusterQueue | None = None
+        self.usage: tuple[Amount, ...] = ()
+        self.flavor_resources: FlavorResources = frozenset()
         self.rank: Rank = (0, 0, "", "", self)
-        self.shelved_evicted = False
-        self.line: Line | None = None
-        self.group: Group | None = None
-        self.ticket = 0
-        self.order: tuple[int, int, str, str] = (0, 0, "", "")
-        self.queued_us = 0
-        self.identity = ""
+        self.indexed_as_evicted = False
+        self.pending_queue: PendingWorkloads | None = None
+        self.equivalence_class: EquivalenceClass | None = None
+        self.heap_entry = 0
+        self.queue_order: tuple[int, int, str, str] = (0, 0, "", "")
+        self.queue_order_us = 0
+        self.scheduling_hash = ""
         self.totals: tuple[Amounts, ...] = ()
         # What the document says; `adopt` in reading.py fills these.
-        self.door = door  # its LocalQueue
-        self.source: Sequence[Mapping[str, Any]] = ()  # podSets as written
+        self.local_queue = local_queue  # its LocalQueue
+        self.pod_set_specs: Sequence[Mapping[str, Any]] = ()  # podSets as written
         self.generation = 0
         self.created_us = 0
         self.priority = 0
-        self.local_queue = ""
+        self.local_queue_name = ""
         self.active = True
         self.gated = ""  # who holds the admission back
         self.job_uid = ""
@@ -131,10 +135,10 @@ class Work:
     def __repr__(self) -> str:
         return f"<Work {self.name}>"
 
-    def count(self, pod_set: PodSet) -> int:
+    def count_after_reclaim(self, pod_set: PodSet) -> int:
         """Return how many pods of a podset are still to run.
 
-        Source: KUEUE.md 2.3.
+        Source: docs/semantics/kueue.md#totals-of-a-podset.
         """
         if not self.reclaimable:
             return pod_set.count
@@ -145,22 +149,22 @@ class Work:
         """Compute what follows from the spec, reclaimable pods and queue time."""
         self.totals, text = self.pod_sets.totals, self.pod_sets.text
         if self.reclaimable:
-            counts = [self.count(part) for part in self.pod_sets]
+            counts = [self.count_after_reclaim(part) for part in self.pod_sets]
             self.totals = self.pod_sets.totals_for(counts)
             text = self.pod_sets.text_for(counts)
-        self.identity = f"{self.priority} {text}"
-        self.order = (-self.priority, self.queued_us, self.uid, self.name)
+        self.scheduling_hash = f"{self.priority} {text}"
+        self.queue_order = (-self.priority, self.queue_order_us, self.uid, self.name)
 
-    def scaled(
+    def scaled_pod_sets(
         self, counts: tuple[int, ...] | None
     ) -> list[tuple[PodSet, int, Amounts]]:
         """Return (podset, count, total requests), for other counts when given.
 
-        Source: KUEUE.md 2.6.
+        Source: docs/semantics/kueue.md#scaling-to-fewer-pods.
         """
         parts = []
         for index, part in enumerate(self.pod_sets):
-            count, total = self.count(part), self.totals[index]
+            count, total = self.count_after_reclaim(part), self.totals[index]
             if counts is not None:
                 total = scale(total, count, counts[index])
                 count = counts[index]
@@ -168,14 +172,14 @@ class Work:
         return parts
 
     @property
-    def shrinkable(self) -> bool:
+    def can_be_admitted_partially(self) -> bool:
         """Tell whether fewer pods than asked would do."""
         return any(
             part.min_count is not None and part.count > part.min_count
             for part in self.pod_sets
         )
 
-    def holds(self, kind: str) -> bool:
+    def has_condition(self, kind: str) -> bool:
         """Tell whether a condition is True."""
         condition = self.conditions.get(kind)
         return condition is not None and condition.status
@@ -183,22 +187,22 @@ class Work:
     @property
     def reserved(self) -> bool:
         """Tell whether QuotaReserved is True."""
-        return self.holds("QuotaReserved")
+        return self.has_condition("QuotaReserved")
 
     @property
     def evicted(self) -> bool:
         """Tell whether Evicted is True."""
-        return self.holds("Evicted")
+        return self.has_condition("Evicted")
 
     @property
     def finished(self) -> bool:
         """Tell whether Finished is True."""
-        return self.holds("Finished")
+        return self.has_condition("Finished")
 
-    def victim_rank(self) -> Rank:
+    def candidate_rank(self) -> Rank:
         """Return its place among victims.
 
-        Source: KUEUE.md 8.3.
+        Source: docs/semantics/kueue.md#order-of-candidates.
         """
         reserved = self.conditions.get("QuotaReserved")
         since = reserved.since_us if reserved is not None else 0

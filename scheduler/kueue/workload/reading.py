@@ -7,9 +7,9 @@ from typing import Any
 
 from scheduler import durations
 from scheduler.kueue.workload.info import (
-    Attempt,
     Condition,
-    Work,
+    LastAssignment,
+    WorkloadInfo,
 )
 from scheduler.reasons import ADMISSION_CHECK, EVICTED, PODS_READY_TIMEOUT
 from scheduler.records.objects import Object
@@ -31,15 +31,15 @@ STATUS_FIELDS = (
 MAX_EXECUTION = "kueue.x-k8s.io/max-exec-time-seconds"
 
 
-def adopt(work: Work, obj: Object, catalogue: Catalogue) -> None:
+def update_from_document(work: WorkloadInfo, obj: Object, catalogue: Catalogue) -> None:
     """Take what the document says; raises QuantityError for bad requests."""
     spec, metadata = obj.spec, obj.metadata
-    work.source = spec.get("podSets") or ()
-    work.pod_sets = catalogue.pod_sets(work.source, work.namespace)
+    work.pod_set_specs = spec.get("podSets") or ()
+    work.pod_sets = catalogue.pod_sets(work.pod_set_specs, work.namespace)
     work.uid = obj.uid
     work.generation = int(metadata.get("generation") or 0)
     work.priority = int(spec.get("priority") or 0)
-    work.local_queue = spec.get("queueName") or ""
+    work.local_queue_name = spec.get("queueName") or ""
     work.active = spec.get("active") is not False
     work.gated = obj.annotations.get(GATED_BY) or ""
     work.job_uid = obj.labels.get(JOB_UID, "")
@@ -65,7 +65,7 @@ def read_reclaimable(status: Manifest) -> dict[str, int]:
     }
 
 
-def adopt_status(work: Work, status: Manifest) -> None:
+def update_from_status(work: WorkloadInfo, status: Manifest) -> None:
     """Take a stored status: conditions, admission, requeue state, counters."""
     work.conditions = {
         item["type"]: _condition(item) for item in status.get("conditions") or ()
@@ -94,10 +94,10 @@ def _condition(item: Manifest) -> Condition:
     )
 
 
-def queue_time(work: Work, *, by_eviction: bool) -> int:
+def queue_order_timestamp(work: WorkloadInfo, *, by_eviction: bool) -> int:
     """Return the timestamp by which a workload queues.
 
-    Source: KUEUE.md 5.3.
+    Source: docs/semantics/kueue.md#queue-order-timestamp.
     """
     evicted = work.conditions.get(EVICTED)
     if evicted is not None and evicted.status:
@@ -108,7 +108,7 @@ def queue_time(work: Work, *, by_eviction: bool) -> int:
     return work.created_us
 
 
-def status_of(work: Work) -> dict[str, Any]:
+def status_of(work: WorkloadInfo) -> dict[str, Any]:
     """Return status as the API shows it."""
     status: dict[str, Any] = {}
     if work.admission is not None and work.reserved:
@@ -143,42 +143,45 @@ def _written(kind: str, condition: Condition) -> dict[str, Any]:
     return written
 
 
-def _requeue_state(work: Work) -> dict[str, Any]:
+def _requeue_state(work: WorkloadInfo) -> dict[str, Any]:
     state: dict[str, Any] = {"count": work.requeue_count}
     if work.requeue_at_us is not None:
         state["requeueAt"] = durations.stamp_text(work.requeue_at_us)
     return state
 
 
-def _evictions(work: Work) -> list[dict[str, Any]]:
+def _evictions(work: WorkloadInfo) -> list[dict[str, Any]]:
     return [
         {"reason": reason, "underlyingCause": cause, "count": count}
         for (reason, cause), count in sorted(work.evictions.items())
     ]
 
 
-def memory_of(work: Work) -> dict[str, Any]:
+def dump_state(work: WorkloadInfo) -> dict[str, Any]:
     """Return what the status does not say: where it waits and where a search stopped."""
     memory: dict[str, Any] = {}
-    if work.line is not None and work in work.line.alone:
+    if (
+        work.pending_queue is not None
+        and work in work.pending_queue.inadmissible_workloads
+    ):
         memory["alone"] = True
-    if work.pods_run:
+    if work.pods_ready:
         memory["ready"] = True
-    if work.attempt is not None:
-        memory["tried"] = [dict(part) for part in work.attempt.tried]
-        memory["cycle"] = work.attempt.cycle
-        memory["generation"] = work.attempt.generation
-        memory["identity"] = work.attempt.identity
+    if work.last_assignment is not None:
+        memory["tried"] = [dict(part) for part in work.last_assignment.tried_flavors]
+        memory["cycle"] = work.last_assignment.cycle
+        memory["generation"] = work.last_assignment.generation
+        memory["identity"] = work.last_assignment.scheduling_hash
     return memory
 
 
-def load_state(work: Work, memory: Mapping[str, Any]) -> None:
+def load_state(work: WorkloadInfo, memory: Mapping[str, Any]) -> None:
     """Take back what `memory_of` returned, but for the place in line."""
-    work.pods_run = bool(memory.get("ready"))
+    work.pods_ready = bool(memory.get("ready"))
     if "tried" in memory:
-        work.attempt = Attempt(
-            tried=tuple(dict(part) for part in memory["tried"]),
+        work.last_assignment = LastAssignment(
+            tried_flavors=tuple(dict(part) for part in memory["tried"]),
             cycle=memory["cycle"],
             generation=memory["generation"],
-            identity=memory["identity"],
+            scheduling_hash=memory["identity"],
         )

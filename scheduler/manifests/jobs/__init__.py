@@ -41,7 +41,7 @@ class Finish:
 
 
 class JobKind(Protocol):
-    """One kind of job. Source: KUEUE.md 15.3 to 15.5."""
+    """One kind of job. Source: docs/semantics/kueue-lifecycle.md#workloads-of-jobs."""
 
     endless: bool  # it serves, and never ends by itself
 

@@ -4,29 +4,37 @@ from __future__ import annotations
 
 from scheduler.yunikorn import messages, resources
 from scheduler.yunikorn.objects.gang_state import GangState
-from scheduler.yunikorn.objects.model import Application, Ask, Node, State
+from scheduler.yunikorn.objects.model import Application, Ask, Node, Queue, State
 from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.resources import Amounts
 
 RESERVATION_TIMEOUT = "ResourceReservationTimeout"
 
 
-def form(
-    partition: Partition, app: Application, gang: GangState, priority: int
-) -> bool:
-    """Give an application its placeholders; False when it has to be rejected.
+def accept(partition: Partition, app: Application, gang: GangState) -> bool:
+    """Give an application its task groups; False when it has to be rejected.
 
-    The leaf must be first in, first out, and its max must hold the whole gang.
-    Source: YUNIKORN.md 18.
+    The leaf must be first in, first out, and the configured max values of its
+    path must hold the whole gang; the present cluster is not looked at.
+    Source: docs/semantics/yunikorn.md#gang-scheduling
     """
     leaf = app.queue
     total = resources.needs_of(gang.total())
     sort = partition.laws.sort_name(leaf.properties.sort_policy)
-    limit = leaf.effective_max() if partition.root.max else None
+    limit: Amounts | None = None
+    for queue in leaf.route[:-1]:
+        limit = resources.least(limit, queue.max)
     if sort != "fifo" or not resources.fits_undefined(limit, total):
         return False
     app.gang = gang
     partition.gang_count += 1
-    for group in gang.groups.values():
+    return True
+
+
+def add_placeholders(partition: Partition, app: Application, priority: int) -> None:
+    """Ask for a placeholder per member of every task group."""
+    assert app.gang is not None
+    for group in app.gang.groups.values():
         for number in range(group.members):
             ask = Ask(
                 key=f"tg-{app.id}-{group.name}-{number}",
@@ -39,7 +47,6 @@ def form(
                 predicate=group.predicate,
             )
             partition.add_ask(ask)
-    return True
 
 
 def waits(app: Application, ask: Ask) -> bool:
@@ -54,17 +61,17 @@ def waits(app: Application, ask: Ask) -> bool:
     )
 
 
-def replace(partition: Partition) -> bool:
-    """Let one real pod take over a placeholder; tell whether one did.
+def replace(partition: Partition, leaf: Queue) -> bool:
+    """Let one real pod of a leaf replace a placeholder; return whether one did.
 
     Not before the whole gang has its places: the shim holds real pods back
     until the application runs.
+    Source: docs/semantics/yunikorn.md#placeholder-replacement
     """
-    for leaf in partition.root.leaves():
-        for app in list(leaf.in_order()):
-            ready = app.state is State.RUNNING and app.placeholders
-            if app.gang is not None and ready and _replace(partition, app):
-                return True
+    for app in list(leaf.in_order()):
+        ready = app.state is State.RUNNING and app.placeholders
+        if app.gang is not None and ready and _replace(partition, app):
+            return True
     return False
 
 
@@ -137,14 +144,14 @@ def _cancel(partition: Partition, holder: Ask, message: str) -> None:
 def advance(partition: Partition) -> None:
     """Let gangs whose time has run out go on, or fail, without placeholders.
 
-    Source: YUNIKORN.md 18, placeholder timeout.
+    Source: docs/semantics/yunikorn.md#placeholder-timeout
     """
     if not partition.gang_count:
         return
     for app in list(partition.apps.values()):
         at = ends_ms(app)
         if at is not None and partition.now_ms >= at:
-            _time_out(partition, app)
+            time_out(partition, app)
 
 
 def ends_ms(app: Application) -> int | None:
@@ -168,7 +175,11 @@ def _unused(app: Application) -> list[Ask]:
     return [pod for pod in pods if pod.placeholder]
 
 
-def _time_out(partition: Partition, app: Application) -> None:
+def time_out(partition: Partition, app: Application) -> None:
+    """Give up the placeholders of an application whose time has run out.
+
+    Source: docs/semantics/yunikorn.md#placeholder-timeout
+    """
     gang = app.gang
     assert gang is not None
     if app.state is not State.RUNNING:

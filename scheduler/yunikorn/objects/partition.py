@@ -16,6 +16,7 @@ CYCLE_MS = 100
 RESERVATION_DELAY_MS = 2_000
 #: How long a reservation may miss its queue's headroom.
 RESERVATION_EXPIRY_MS = 120 * 60_000
+_ACTIVE = (State.ACCEPTED, State.STARTING, State.RUNNING)
 
 
 class Partition(PartitionState):
@@ -220,17 +221,16 @@ class Partition(PartitionState):
         self.changed()
 
     def _holds_less(self, app: Application) -> None:
-        if (
-            not app.requests
-            and not app.allocations
-            and app.state
-            in (
-                State.ACCEPTED,
-                State.STARTING,
-                State.RUNNING,
-                State.RESUMING,
-            )
-        ):
+        """Move the application on after it lost an ask or a pod.
+
+        A gang that gave up its placeholders is Accepted again with the last of
+        them, also without requests.
+        Source: docs/semantics/yunikorn.md#placeholder-timeout
+        """
+        if app.state is State.RESUMING:
+            if not app.placeholders:
+                self.set_state(app, State.ACCEPTED)
+        elif app.state in _ACTIVE and not app.requests and not app.allocations:
             self.set_state(app, State.COMPLETING)
 
     def mark_preempted(self, victims: Sequence[Ask]) -> None:

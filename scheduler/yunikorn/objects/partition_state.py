@@ -61,7 +61,7 @@ class PartitionState:
     def configure(self, spec: PartitionSpec) -> None:
         """Take over a partition's settings for the tree that is there."""
         self.spec = spec
-        self.root.limits = spec.limits
+        self.root.limits = spec.limits or spec.root.limits
         self.limits = UserGroupLimits(self.root)
         self.nodes.use(lookup("node-sort", spec.node_sort)(), spec.weights)
         for queue in self.root.walk():

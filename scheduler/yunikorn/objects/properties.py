@@ -16,6 +16,8 @@ PRIORITY_OFFSET = "priority.offset"
 PREEMPTION_POLICY = "preemption.policy"
 PREEMPTION_DELAY = "preemption.delay"
 QUOTA_DELAY = "quota.preemption.delay"
+BACKOFF = "application.unschedasks.backoff"
+BACKOFF_DELAY = "application.unschedasks.backoff.delay"
 
 MIN_PRIORITY = -(2**31)
 MAX_PRIORITY = 2**31 - 1
@@ -40,13 +42,15 @@ class Properties:
     preemption: Preemption = "default"
     delay_ms: int = DEFAULT_DELAY_MS
     quota_delay_ms: int = 0  # 0 is off
+    backoff_count: int = 0  # unschedulable asks per visit; 0 is off
+    backoff_delay_ms: int = DEFAULT_DELAY_MS
 
 
 def inherit(parent: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
     """Return a queue's properties: its parent's, overridden by its own.
 
     Priority policy and offset never spread; of preemption.policy only
-    `disabled` does. Source: YUNIKORN.md 2.
+    `disabled` does. Source: docs/semantics/yunikorn.md#queue-properties
     """
     spread = dict(parent)
     spread.pop(PRIORITY_POLICY, None)
@@ -59,9 +63,10 @@ def inherit(parent: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]
 def read(texts: Mapping[str, str]) -> Properties:
     """Return what the texts mean; a bad value falls back to its default.
 
-    Source: YUNIKORN.md 2, table of properties.
+    Source: docs/semantics/yunikorn.md#queue-properties
     """
     delay = _duration(texts.get(PREEMPTION_DELAY, ""))
+    pause = _duration(texts.get(BACKOFF_DELAY, ""))
     return Properties(
         sort_policy=texts.get(SORT_POLICY, "fifo").lower(),
         by_priority=texts.get(SORT_PRIORITY, "").lower() != "disabled",
@@ -70,6 +75,8 @@ def read(texts: Mapping[str, str]) -> Properties:
         preemption=_POLICIES.get(texts.get(PREEMPTION_POLICY, "").lower(), "default"),
         delay_ms=delay if delay > 0 else DEFAULT_DELAY_MS,
         quota_delay_ms=max(0, _duration(texts.get(QUOTA_DELAY, ""))),
+        backoff_count=max(0, _int32(texts.get(BACKOFF, ""))),
+        backoff_delay_ms=pause if pause > 0 else DEFAULT_DELAY_MS,
     )
 
 

@@ -12,6 +12,8 @@ from scheduler.yunikorn.objects.properties import MIN_PRIORITY, Properties
 from scheduler.yunikorn.resources import Amounts
 
 ROOT = "root"
+#: The queue of applications that ran before a restart and fit no rule.
+RECOVERY = "@recovery@"
 QueueState = Literal["Active", "Draining", "Stopped"]
 
 
@@ -23,6 +25,7 @@ class QueueTree:
     """
 
     __slots__ = (
+        "admin_acl",
         "children",
         "guaranteed",
         "leaf",
@@ -42,6 +45,7 @@ class QueueTree:
         "published",
         "route",
         "state",
+        "submit_acl",
         "template",
         "texts",
     )
@@ -72,6 +76,7 @@ class QueueTree:
         if self.parent is not None:
             self.max = _own(spec.max)
         self.max_applications = spec.max_applications
+        self.submit_acl, self.admin_acl = spec.submit_acl, spec.admin_acl
         self.limits: tuple[Limit, ...] = spec.limits
         self.template: Template | None = spec.template
         above = self.parent.texts if self.parent else {}

@@ -24,7 +24,6 @@ class QueueUsage(QueueTree):
         "pending",
         "preempting",
         "quota_due_ms",
-        "quota_ran",
     )
 
     def __init__(self, spec: QueueSpec, parent: Self | None = None) -> None:
@@ -35,7 +34,6 @@ class QueueUsage(QueueTree):
         self.fair_max: Amounts | None = None
         self.mixed_max = False  # children differ in fair-max
         self.quota_due_ms: int | None = None
-        self.quota_ran = False
         super().__init__(spec, parent)
 
     # -- limits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from scheduler.records.hierarchy import Limit
 from scheduler.yunikorn import resources
@@ -38,6 +38,14 @@ class UserGroupLimits:
         if self.active:
             for holder in self._holders(app):
                 self.running.setdefault(holder, set()).add(app.id)
+
+    def recount(self, apps: Iterable[Application]) -> None:
+        """Count everything that applications hold, from nothing."""
+        if not self.active:
+            return
+        for app in apps:
+            for ask in app.allocations.values():
+                self.take(app, ask.resource)
 
     def counted_without_pods(self, apps: Mapping[str, Application]) -> list[str]:
         """Return the applications that count although they hold nothing now."""
@@ -79,10 +87,10 @@ class UserGroupLimits:
     def _limited(self, app: Application) -> Iterator[tuple[Holder, Limit]]:
         group = self._group(app)
         for queue in app.queue.route:
-            limit = _named(queue.limits, app.user, users=True)
+            limit = _user_limit(queue.limits, app.user)
             if limit is not None:
                 yield (queue.path, "user", app.user), limit
-            limit = _named(queue.limits, group, users=False) if group else None
+            limit = _group_limit(queue.limits, group) if group else None
             if limit is not None:
                 yield (queue.path, "group", group), limit
 
@@ -99,25 +107,35 @@ class UserGroupLimits:
         The first configured one, from the leaf upwards, that the user is in.
         """
         if app.tracked_group is None:
-            app.tracked_group = next(_groups(app), "")
+            app.tracked_group = _group_of(app)
         return app.tracked_group
 
 
-def _groups(app: Application) -> Iterator[str]:
+def _group_of(app: Application) -> str:
+    """Return the group whose limits hold for an application, "" for none.
+
+    From the leaf up: the first named group that the user is in, else `*` where
+    the queue limits it. A user without groups has none.
+    Source: docs/semantics/yunikorn.md#group-of-an-application
+    """
+    if not app.groups:
+        return ""
     for queue in app.queue.route:
-        for limit in queue.limits:
-            for group in limit.groups:
-                if group == ANY or group in app.groups:
-                    yield group
+        names = [name for limit in queue.limits for name in limit.groups]
+        for name in names:
+            if name in app.groups:
+                return name
+        if ANY in names:
+            return ANY
+    return ""
 
 
-def _named(limits: tuple[Limit, ...], name: str, *, users: bool) -> Limit | None:
-    """Return the limit for a name: its own, else that of anybody."""
-    anybody = None
-    for limit in limits:
-        names = limit.users if users else limit.groups
-        if name in names:
-            return limit
-        if ANY in names and anybody is None:
-            anybody = limit
-    return anybody
+def _user_limit(limits: tuple[Limit, ...], user: str) -> Limit | None:
+    """Return the limit of a user: the user's own, else that of `*`."""
+    own = next((limit for limit in limits if user in limit.users), None)
+    return own or next((limit for limit in limits if ANY in limit.users), None)
+
+
+def _group_limit(limits: tuple[Limit, ...], group: str) -> Limit | None:
+    """Return the limit of a group; `*` is a group of its own here."""
+    return next((limit for limit in limits if group in limit.groups), None)

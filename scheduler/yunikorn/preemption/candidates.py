@@ -21,7 +21,9 @@ def candidates(snapshot: Snapshot, ask: Ask) -> Found:
     if scope.leaf:
         return {}
     found: Found = {}
-    for leaf, limit in _leaves(scope, priorities[scope.path], priorities, ask):
+    for leaf, limit in _leaves(
+        scope, priorities[scope.path], priorities, ask, fenced=False
+    ):
         pods = _of_leaf(snapshot, leaf, limit, ask)
         if pods:
             found[leaf.path] = pods
@@ -56,27 +58,29 @@ def _at_max(queue: Queue, ask: Ask) -> bool:
 
 
 def _leaves(
-    queue: Queue, priority: int | None, priorities: dict[str, int], ask: Ask
+    queue: Queue, priority: int, priorities: dict[str, int], ask: Ask, *, fenced: bool
 ) -> Iterator[tuple[Queue, int | None]]:
-    """Yield leaves with the highest priority that may go; None is any."""
+    """Yield leaves with the highest priority that may go; None is any.
+
+    Below a priority fence pods of any priority may go, but a fence further
+    down is still compared with the ask.
+    """
     if queue.leaf:
         if queue is not ask.app.queue:
-            yield queue, priority
+            yield queue, None if fenced else priority
         return
     for name in sorted(queue.children):
         child = queue.children[name]
-        limit = priority
+        own, offset = child.properties, child.properties.priority_offset
         if child.path in priorities:
-            limit = priorities[child.path]
-        elif priority is not None:
-            offset = child.properties.priority_offset
-            if not child.properties.priority_fence:
-                limit = priority - offset
-            elif offset > priority:
-                continue
-            else:
-                limit = None
-        yield from _leaves(child, limit, priorities, ask)
+            limit, below = priorities[child.path], False
+        elif not own.priority_fence:
+            limit, below = priority - offset, fenced
+        elif offset <= priority:
+            limit, below = priority, True
+        else:
+            continue
+        yield from _leaves(child, limit, priorities, ask, fenced=below)
 
 
 def _of_leaf(snapshot: Snapshot, leaf: Queue, limit: int | None, ask: Ask) -> list[Ask]:

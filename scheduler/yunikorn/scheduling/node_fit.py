@@ -31,7 +31,7 @@ def fits_quota(partition: Partition, ask: Ask, room: Amounts | None) -> bool:
 def first_fit(partition: Partition, ask: Ask) -> Node | None:
     """Return the first unreserved node in order that takes the ask."""
     if ask.predicate is not None:
-        return _first_willing(partition, ask)
+        return _first_passing(partition, ask)
     needs = ask.needs
     if needs in partition.no_fit:
         return None
@@ -41,7 +41,7 @@ def first_fit(partition: Partition, ask: Ask) -> Node | None:
     return node
 
 
-def _first_willing(partition: Partition, ask: Ask) -> Node | None:
+def _first_passing(partition: Partition, ask: Ask) -> Node | None:
     predicate = ask.predicate
     assert predicate is not None
     key = (ask.needs, predicate)
@@ -78,7 +78,7 @@ def best_to_reserve(partition: Partition, ask: Ask) -> Node | None:
     return partition.no_fit[key]
 
 
-def takes(node: Node, ask: Ask) -> bool:
+def accepts(node: Node, ask: Ask) -> bool:
     """Tell whether a node takes an ask: room, no one else's, no predicate."""
     if node.reservations and ask.key not in node.reservations:
         return False

@@ -1,4 +1,4 @@
-"""Going through the queue tree in order, until one visit has an outcome."""
+"""Going through the queue tree in order, until one leaf has a result."""
 
 from __future__ import annotations
 
@@ -11,27 +11,29 @@ from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.sorting.queues import children_in_order, share_of
 
 
-class Outcome(Enum):
-    """How a visit of a queue ended."""
+class AllocationResult(Enum):
+    """What a cycle came to."""
 
-    PLACED = auto()  # activity: the next cycle follows at once
-    HELD = auto()  # a reservation was made or given up; ends the visit
-
-
-Visit = Callable[[Partition, Queue], Outcome | None]
+    ALLOCATED = auto()  # the next cycle follows at once
+    RESERVED = auto()  # a reservation was made or given up; ends the cycle
 
 
-def visit(partition: Partition, queue: Queue, leaf: Visit) -> Outcome | None:
-    """Go depth first through the queues that wait, until one has an outcome."""
+TryLeaf = Callable[[Partition, Queue], AllocationResult | None]
+
+
+def traverse(
+    partition: Partition, queue: Queue, leaf: TryLeaf
+) -> AllocationResult | None:
+    """Go depth first through the queues that wait, until one has a result."""
     if queue.leaf:
         return leaf(partition, queue)
     order = children_in_order(queue, positional=partition.laws.positional)
     if partition.trace is not None:
         _trace_order(partition.trace, queue, order)
     for child in order:
-        outcome = visit(partition, child, leaf)
-        if outcome is not None:
-            return outcome
+        result = traverse(partition, child, leaf)
+        if result is not None:
+            return result
     return None
 
 

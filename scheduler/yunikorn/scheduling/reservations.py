@@ -7,52 +7,52 @@ from scheduler.yunikorn.objects.partition import RESERVATION_EXPIRY_MS, Partitio
 from scheduler.yunikorn.preemption import required_node
 from scheduler.yunikorn.resources import Amounts, fits_undefined
 from scheduler.yunikorn.scheduling.node_fit import (
+    accepts,
     first_fit,
     fits_quota,
     may_run,
-    takes,
 )
-from scheduler.yunikorn.scheduling.queue_traversal import Outcome
+from scheduler.yunikorn.scheduling.queue_traversal import AllocationResult
 
 
-def try_leaf(partition: Partition, leaf: Queue) -> Outcome | None:
+def try_leaf(partition: Partition, leaf: Queue) -> AllocationResult | None:
     """Place one ask of a leaf that holds a node, or give a reservation up."""
     if not leaf.reserved:
         return None
-    room = leaf.headroom()
+    headroom = leaf.headroom()
     for _, app in sorted(leaf.reserved.items()):
         if not may_run(partition, app):
             continue
-        outcome = _try_reserved(partition, app, room)
-        if outcome is not None:
-            return outcome
+        result = _try_reserved(partition, app, headroom)
+        if result is not None:
+            return result
     return None
 
 
 def _try_reserved(
-    partition: Partition, app: Application, room: Amounts | None
-) -> Outcome | None:
-    """Try the reserved nodes, then all others. Source: YUNIKORN.md 9."""
+    partition: Partition, app: Application, headroom: Amounts | None
+) -> AllocationResult | None:
+    """Try the reserved nodes, then all others. Source: docs/semantics/yunikorn.md#reservations"""
     limits = partition.limits
-    user_room = limits.headroom(app) if limits.active else None
+    user_headroom = limits.headroom(app) if limits.active else None
     held = sorted(app.reserved.values(), key=lambda a: (a.create_ms, a.key))
     fitting: list[Ask] = []
     for ask in held:
-        fits = fits_undefined(user_room, ask.needs)
-        if not (fits and fits_quota(partition, ask, room)):
+        fits = fits_undefined(user_headroom, ask.needs)
+        if not (fits and fits_quota(partition, ask, headroom)):
             if _give_up(partition, ask):
-                return Outcome.HELD
+                return AllocationResult.RESERVED
             continue
         fitting.append(ask)
         if _try_held_node(partition, ask):
-            return Outcome.PLACED
+            return AllocationResult.ALLOCATED
     for ask in fitting:
         if ask.required_node is not None:
             continue
         node = first_fit(partition, ask)
         if node is not None:
             partition.place(ask, node)
-            return Outcome.PLACED
+            return AllocationResult.ALLOCATED
     return None
 
 
@@ -73,7 +73,7 @@ def _try_held_node(partition: Partition, ask: Ask) -> bool:
         if not ask.triggered:
             required_node.preempt(partition, node, ask)
         return False
-    if takes(node, ask):
+    if accepts(node, ask):
         partition.place(ask, node)
         return True
     return False

@@ -11,6 +11,7 @@ from scheduler.yunikorn.gang import placeholders
 from scheduler.yunikorn.objects import application_states
 from scheduler.yunikorn.objects.model import Application, State
 from scheduler.yunikorn.placement import manager as placement
+from scheduler.yunikorn.placement.rules import Submission
 from scheduler.yunikorn.shim import pods
 from scheduler.yunikorn.shim.pods import PodDetails
 from scheduler.yunikorn.shim.predicate_selection import PredicateSelection
@@ -36,7 +37,7 @@ class ApplicationHandlers(PredicateSelection):
             return known
         leaf = self.partition.queue(kept.get("queue", ""))
         if leaf is None or not leaf.leaf:
-            incoming = placement.Submission(
+            incoming = Submission(
                 queue=details.queue or placement.DEFAULT,
                 user=user,
                 groups=groups,
@@ -67,7 +68,8 @@ class ApplicationHandlers(PredicateSelection):
         if found is None:
             return app
         self.stored_apps[app.id] = None  # its gang is kept beside the objects
-        if placeholders.form(self.partition, app, found, details.pod.priority):
+        if placeholders.accept(self.partition, app, found):
+            placeholders.add_placeholders(self.partition, app, details.pod.priority)
             return app
         self.partition.remove_application(app)
         self._reject(obj.key, messages.GANG_REJECTED, quiet=False)

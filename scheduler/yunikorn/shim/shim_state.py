@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from scheduler.records.policy import Policy, YuniKorn
 from scheduler.registry import lookup
 from scheduler.stage import Context
 from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.placement import access
 from scheduler.yunikorn.resources import Amounts
 from scheduler.yunikorn.shim.recorder import DecisionRecorder
 
@@ -30,7 +32,7 @@ class ShimState:
         section = policy.spec.yunikorn
         self.recorder = DecisionRecorder(context)
         laws = lookup("laws", section.laws)()
-        self.partition = Partition(spec, laws, self.recorder)
+        self.partition = Partition(access.opened(spec), laws, self.recorder)
         self.partition.now_ms = context.now_ms
         self.policy_hash = hash_of(section)
         self.opted_out: dict[str, bool] = {}  # PriorityClass -> says "false"
@@ -49,10 +51,11 @@ class ShimState:
         self.same_policy = False  # it was stored under the present policy
         self.stored_gangs: list[Any] = []  # restored after all pods
         self.stored_scores: dict[str, float] = {}  # node -> place in the order
+        self.stored_quota: list[Any] = []
         self.stored_counts: dict[str, list[Any]] = {}
         self.stored_clock: tuple[bool, int | None] | None = None
-        for path in spec.unsimulated:
-            context.journal.complain(f"queues.yaml: {path} is not simulated")
+        for problem in _notices(spec):
+            context.journal.complain(problem)
         self._warn_deprecated()
 
     def _warn_deprecated(self) -> None:
@@ -63,6 +66,24 @@ class ShimState:
                     f"{queue.path}: Sort policy 'stateaware' is deprecated; "
                     "using 'fifo' instead"
                 )
+
+
+def _notices(spec: PartitionSpec) -> Iterator[str]:
+    """Yield what people should know of a configuration."""
+    for path in spec.unsimulated:
+        yield f"queues.yaml: {path} is not simulated"
+    for other in spec.others:
+        yield (
+            f"queues.yaml: partition {other.name!r} is checked and stays empty: on "
+            "Kubernetes every node and application belongs to 'default'"
+        )
+    if spec.placement_error:
+        yield f"queues.yaml: {spec.placement_error}: every application is rejected"
+    if access.names_no_list(spec):
+        yield (
+            "queues.yaml: no queue has a submitacl or adminacl; YuniKorn would reject "
+            "every application, here everyone may submit: give root submitacl: '*'"
+        )
 
 
 def hash_of(section: YuniKorn) -> str:

@@ -8,10 +8,14 @@ from scheduler.yunikorn.objects.gang_state import GangState, TaskGroup
 from scheduler.yunikorn.objects.model import Application, Ask, State
 from scheduler.yunikorn.objects.queue_tree import ROOT
 from scheduler.yunikorn.placement import manager as placement
+from scheduler.yunikorn.placement.rules import Submission
+from scheduler.yunikorn.preemption import quota_change
 from scheduler.yunikorn.shim.pods import read_task_group
 from scheduler.yunikorn.shim.shim_state import ShimState
 from scheduler.yunikorn.shim.status import reasons_of
 
+#: What a queue is stored with beside its clock; states of older versions differ.
+_COMPARED = 2
 _TIMED = (State.STARTING, State.COMPLETING, State.COMPLETED, State.FAILED)
 
 
@@ -99,10 +103,11 @@ def _placeholder(ask: Ask) -> list[Any]:
 
 
 def _quota(shim: ShimState) -> list[Any]:
+    """Return the clocks, and the max values that a new policy is compared with."""
     return [
-        [queue.path, queue.quota_due_ms, queue.quota_ran]
+        [queue.path, queue.quota_due_ms, queue.max, queue.properties.quota_delay_ms]
         for queue in shim.partition.root.walk()
-        if queue.quota_due_ms is not None or queue.quota_ran
+        if queue.parent and queue.managed and queue.max
     ]
 
 
@@ -117,10 +122,7 @@ def load_state(shim: ShimState, kept: dict[str, Any]) -> None:
         _make_queue(shim, path, leaf=leaf)
     for values in kept.get("apps", []):
         _restore_application(shim, values)
-    for path, due_ms, ran in kept.get("quota", []):
-        queue = partition.queue(path)
-        if queue is not None:
-            queue.quota_due_ms, queue.quota_ran = due_ms, ran
+    shim.stored_quota = kept.get("quota", [])
     shim.last_cycle_ms = kept.get("last")
     shim.stored_counts = {
         name: kept.get(name, []) for name in ("allocating", "counted", "backoff")
@@ -147,7 +149,7 @@ def _restore_application(shim: ShimState, values: list[Any]) -> None:
     partition = shim.partition
     queue = partition.queue(path) if path.startswith(ROOT) else None
     if queue is None or not queue.leaf:
-        incoming = placement.Submission(user=user, groups=tuple(groups), tags=tags)
+        incoming = Submission(user=user, groups=tuple(groups), tags=tags)
         queue = placement.place(partition, incoming) or placement.recovery(partition)
     app = Application(
         id=name,
@@ -204,10 +206,25 @@ def finish_restore(shim: ShimState) -> None:
         if app is not None:
             _restore_gang(shim, app, values)
     _restore_counts(shim)
+    _restore_quota(shim)
     _order_nodes(shim)
     if clock is not None:
         shim.partition.dirty, shim.partition.due_ms = clock
         shim.partition.recheck_all = True
+
+
+def _restore_quota(shim: ShimState) -> None:
+    """Restore the clocks of changed quotas, and start those of a new policy."""
+    stored, shim.stored_quota = shim.stored_quota, []
+    partition = shim.partition
+    for path, due_ms, *before in stored:
+        queue = partition.queue(path)
+        if queue is None:
+            continue
+        queue.quota_due_ms = due_ms
+        if not shim.same_policy and len(before) == _COMPARED:
+            old_max, old_delay_ms = before
+            quota_change.update_clock(queue, old_max, old_delay_ms, partition.now_ms)
 
 
 def _restore_counts(shim: ShimState) -> None:

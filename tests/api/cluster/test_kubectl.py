@@ -25,7 +25,7 @@ Kubectl = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
-def sandbox_url(shared_house: DefaultRun) -> str:
+def sandbox_url(shared_run: DefaultRun) -> str:
     files = [
         {
             "name": "world.yaml",
@@ -38,11 +38,11 @@ def sandbox_url(shared_house: DefaultRun) -> str:
             ),
         }
     ]
-    made = shared_house.post("/api/v1/sandboxes", {"files": files})
+    made = shared_run.post("/api/v1/sandboxes", {"files": files})
     url = f"/api/v1/sandboxes/{made['id']}"
-    shared_house.post(f"{url}/actions/step", {"ticks": 2})
-    wait_for(lambda: shared_house.get(url)["tick"] >= 2, "the second tick")
-    return shared_house.url + url
+    shared_run.post(f"{url}/actions/step", {"ticks": 2})
+    wait_for(lambda: shared_run.get(url)["tick"] >= 2, "the second tick")
+    return shared_run.url + url
 
 
 @pytest.fixture(scope="module")

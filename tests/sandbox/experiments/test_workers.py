@@ -1,4 +1,4 @@
-"""Experiments on real workers: one, two and four of them, killed ones, a busy house."""
+"""Experiments on real workers: one, two and four of them, killed ones, a busy default run."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ SEEDS = 4
 
 
 class Workers(DefaultRun):
-    """A house with so many processes for experiments, and one for ticks."""
+    """A default run with so many processes for experiments, and one for ticks."""
 
     def __init__(self, folder: Path, seats: int) -> None:
         super().__init__(folder)
         self.command = (*DefaultRun.command, "--workers", str(seats + 1))
 
 
-def start(house: DefaultRun, jobs: int = 60, **spec: Any) -> str:
+def start(default_run: DefaultRun, jobs: int = 60, **spec: Any) -> str:
     body = {
         "document": document_of(**{"seeds": {"count": SEEDS}, "horizon": "1h", **spec}),
         "files": [{"name": "world.yaml", "text": world_text(jobs)}],
     }
-    return f"/api/v1/experiments/{house.post('/api/v1/experiments', body)['id']}"
+    return f"/api/v1/experiments/{default_run.post('/api/v1/experiments', body)['id']}"
 
 
-def ended(house: DefaultRun, path: str) -> list[dict[str, Any]]:
+def ended(default_run: DefaultRun, path: str) -> list[dict[str, Any]]:
     """Wait for the end; return every run but for what the machine's speed says."""
-    wait_for(lambda: house.get(path)["state"] == "done", "the end", every_s=0.1)
-    runs = house.get(f"{path}/results")["items"]
+    wait_for(lambda: default_run.get(path)["state"] == "done", "the end", every_s=0.1)
+    runs = default_run.get(f"{path}/results")["items"]
     for run in runs:
         run["measures"].pop("schedulingMs")
         run.pop("ended")
@@ -42,36 +42,36 @@ def ended(house: DefaultRun, path: str) -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def by_one(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """The results of one worker."""
-    with Workers(tmp_path_factory.mktemp("one"), 1) as house:
-        return ended(house, start(house))
+    with Workers(tmp_path_factory.mktemp("one"), 1) as default_run:
+        return ended(default_run, start(default_run))
 
 
 @pytest.mark.parametrize("seats", [2, 4])
 def test_results_do_not_depend_on_how_many_workers_there_are(seats, tmp_path, by_one):
-    with Workers(tmp_path, seats) as house:
-        found = ended(house, start(house))
+    with Workers(tmp_path, seats) as default_run:
+        found = ended(default_run, start(default_run))
     assert len(found) == 2 * SEEDS
     assert found == by_one
 
 
 def test_killed_workers_and_a_killed_bus_change_no_result(tmp_path, by_one):
-    with Workers(tmp_path, 2) as house:
-        path = start(house)
-        wait_for(lambda: house.get(path)["done"] >= 1, "a first run")
-        house.child("py worker").kill()
-        assert house.get(path)["state"] == "running"
-        house.child("valkey").kill()
-        assert ended(house, path) == by_one
+    with Workers(tmp_path, 2) as default_run:
+        path = start(default_run)
+        wait_for(lambda: default_run.get(path)["done"] >= 1, "a first run")
+        default_run.child("py worker").kill()
+        assert default_run.get(path)["state"] == "running"
+        default_run.child("valkey").kill()
+        assert ended(default_run, path) == by_one
 
 
 def test_a_sandbox_ticks_while_an_experiment_keeps_the_workers_busy(tmp_path):
-    with Workers(tmp_path, 1) as house:
-        path = start(house, jobs=150, horizon="1h", seeds={"count": 40})
-        made = house.post("/api/v1/sandboxes", {"scenario": "friday-rush"})
+    with Workers(tmp_path, 1) as default_run:
+        path = start(default_run, jobs=150, horizon="1h", seeds={"count": 40})
+        made = default_run.post("/api/v1/sandboxes", {"scenario": "friday-rush"})
         sandbox = f"/api/v1/sandboxes/{made['id']}"
-        house.post(f"{sandbox}/actions/speed", {"speed": 10})
-        house.post(f"{sandbox}/actions/step", {"ticks": 20})
-        wait_for(lambda: house.get(f"{sandbox}/hash")["tick"] >= 20, "20 ticks")
-        assert house.get(path)["state"] == "running"
-        house.post(f"{path}/cancel", {})
-        assert house.get(path)["state"] == "cancelled"
+        default_run.post(f"{sandbox}/actions/speed", {"speed": 10})
+        default_run.post(f"{sandbox}/actions/step", {"ticks": 20})
+        wait_for(lambda: default_run.get(f"{sandbox}/hash")["tick"] >= 20, "20 ticks")
+        assert default_run.get(path)["state"] == "running"
+        default_run.post(f"{path}/cancel", {})
+        assert default_run.get(path)["state"] == "cancelled"

@@ -108,8 +108,8 @@ def _cohort(name: str) -> dict[str, Any]:
 def waiting(world: World) -> list[Key]:
     """Return the Workloads that wait for quota, by key."""
     assert world.kueue is not None
-    works = world.kueue.cluster.works.values()
-    return sorted(work.key for work in works if work.line is not None)
+    works = world.kueue.cluster.workloads.values()
+    return sorted(work.key for work in works if work.pending_queue is not None)
 
 
 def put_workload(world: World, name: str, *, queue: str, cpu: str = "1") -> Key:

@@ -9,7 +9,7 @@ import msgspec
 
 from scheduler.decisions import Bind, Decision, Evict, Fail, Preempt
 from scheduler.kube.cache.invariants import sum_violations
-from scheduler.kube.extender.extenders import Port
+from scheduler.kube.extender.ports import Port
 from scheduler.kube.stage import KubeStage
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Policy, PolicySpec, Simulation

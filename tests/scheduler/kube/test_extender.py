@@ -14,14 +14,17 @@ from typing import Any
 
 import pytest
 
+from scheduler.decisions import Bind
 from scheduler.errors import PolicyError
 from scheduler.kube.configuration.configuration import read_configurations
-from scheduler.kube.extender.extenders import (
-    Extender,
+from scheduler.kube.extender.ports import (
     ExtenderError,
     RecordedExtender,
     RecordingExtender,
 )
+from scheduler.kube.extender.webhook import Extender
+from scheduler.records.objects import Key
+from scheduler.records.policy import ExtenderAnswers
 from tests.scheduler.kube.rig import Rig, node, pod
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "docs" / "examples" / "extender.py"
@@ -199,3 +202,106 @@ def test_what_an_extender_hands_back_decides_what_scoring_sees(
 def test_a_bad_extender_is_named(extender: dict[str, Any], problem: str) -> None:
     with pytest.raises(PolicyError, match=rf"extenders\[0\].*{problem}"):
         read_configurations({"extenders": [extender]})
+
+
+# --- time, and what an explanation shows
+
+
+def stated(prefix: str = "http://gpu.example", **more: Any) -> dict[str, Any]:
+    return {"url_prefix": prefix, **more}
+
+
+def slow(*pods: str, verbs: dict[str, Any] | None = None, **answers: Any) -> Rig:
+    given = {"urlPrefix": "http://gpu.example", **(verbs or {"filterVerb": "filter"})}
+    return Rig(
+        node("n0", cpu=8),
+        node("n1", cpu=8),
+        *(pod(name) for name in pods),
+        configuration={"extenders": [given]},
+        extenders=[ExtenderAnswers(**stated(**answers))],
+    )
+
+
+def bound_at(rig: Rig) -> dict[str, int]:
+    return {d.subject.name: d.at_ms for d in rig.decisions if isinstance(d, Bind)}
+
+
+def test_everybody_waits_while_an_extender_is_asked_about_one() -> None:
+    rig = slow("a", "b", latency_ms=300)
+    rig.run(5_000)
+    assert bound_at(rig) == {"a": 300, "b": 600}
+
+
+def test_a_slow_binder_holds_up_its_own_pod_only() -> None:
+    rig = slow("a", "b", latency_ms=300, verbs={"bindVerb": "bind"})
+    rig.run(5_000)
+    assert bound_at(rig) == {"a": 300, "b": 300}
+
+
+def test_an_answer_after_the_timeout_is_none() -> None:
+    rig = slow("a", latency_ms=6_000)
+    rig.run(5_000)
+    assert "no answer within 5s" in rig.pending()["a"]
+
+
+def test_a_restart_while_an_extender_is_asked_loses_no_time() -> None:
+    rig = slow("a", "b", latency_ms=300)
+    rig.run(100)
+    again = rig.restarted()
+    again.run(5_000)
+    assert bound_at(again) == {"a": 300, "b": 600}
+
+
+def test_a_pod_deleted_while_its_extender_is_asked_lets_the_next_have_its_turn() -> (
+    None
+):
+    rig = slow("a", "b", latency_ms=300)
+    rig.run(100)
+    rig.remove(Key("Pod", "default", "a"))
+    rig.run(5_000)
+    assert list(bound_at(rig)) == ["b"]
+
+
+def test_the_table_has_the_stated_answers() -> None:
+    rig = slow(
+        "a",
+        verbs={"filterVerb": "filter", "prioritizeVerb": "score", "weight": 2},
+        refuse={"n0": "no driver"},
+        scores={"n1": 7},
+    )
+    found = rig.stage.table(Key("Pod", "default", "a"))
+    assert found is not None
+    assert found.feasible == ["n1"]
+    assert found.filter["n0"].message == "no driver"
+    assert found.scores["Extender"].raw == {"n1": 140}
+
+
+class Refusing:
+    """An extender that refuses n0, and counts how often it is asked."""
+
+    asked = 0
+
+    def call(self, extender: Extender, verb: str, payload: dict[str, Any]) -> Any:
+        self.asked += 1
+        kept = [n for n in payload["Nodes"]["items"] if n["metadata"]["name"] != "n0"]
+        return {"Nodes": {"items": kept}, "FailedNodes": {"n0": "no driver"}}
+
+
+def test_the_table_has_the_recorded_answer_and_asks_nobody() -> None:
+    given = {"urlPrefix": "http://gpu.example", "filterVerb": "filter"}
+    port = Refusing()
+    rig = Rig(
+        node("n0", cpu=8),
+        node("n1", cpu=1),
+        pod("a", cpu=4),
+        configuration={"extenders": [given]},
+        port=port,
+    )
+    rig.run(0)
+    asked = port.asked
+    for each in (rig, rig.restarted()):
+        found = each.stage.table(Key("Pod", "default", "a"))
+        assert found is not None
+        assert found.feasible == []
+        assert found.filter["n0"].message == "no driver"
+    assert port.asked == asked

@@ -8,7 +8,7 @@ from scheduler import durations
 from scheduler.decisions import Decision, Wait
 from scheduler.kueue.configuration import read_configuration
 from scheduler.kueue.stage import KueueStage
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.records.objects import Key, Object
 from scheduler.stage import Context
 
@@ -200,8 +200,8 @@ class Rig:
 
     # ---- looking ----
 
-    def work(self, name: str) -> Work:
-        return self.stage.cluster.works[Key("Workload", "default", name)]
+    def work(self, name: str) -> WorkloadInfo:
+        return self.stage.cluster.workloads[Key("Workload", "default", name)]
 
     def runs(self) -> list[str]:
         return sorted(key.name for key in self.stage.admitted())

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from scheduler.decisions import Admit, Preempt
 from scheduler.kueue.queries import violations
-from scheduler.kueue.tree.quota import charge_all, release_all
-from scheduler.kueue.tree.shares import share
-from scheduler.kueue.tree.tree import Cell, Cohort
+from scheduler.kueue.tree.quota import add_usages, remove_usages
+from scheduler.kueue.tree.shares import share_of_node
+from scheduler.kueue.tree.tree import Cohort, ResourceNode
 from scheduler.records.objects import Key
 from tests.scheduler.kueue.rig import Rig
 
@@ -90,9 +90,9 @@ def act(rig, queues, number, what, where, cpu, priority) -> None:
         rig.edit(key, active=False)
 
 
-def expected_usage(cohort: Cohort, cell: Cell) -> int:
+def expected_usage(cohort: Cohort, cell: ResourceNode) -> int:
     below = [
-        max(0, inner.usage - inner.local)
+        max(0, inner.usage - inner.local_quota)
         for child in cohort.children()
         if (inner := child.cells.get(cell.flavor_resource)) is not None
     ]
@@ -139,41 +139,41 @@ def check_victims(rig: Rig, decisions: list) -> None:
     victims: dict[Key, list] = {}
     for d in decisions:
         if isinstance(d, Preempt):
-            victims.setdefault(d.by, []).append(rig.stage.cluster.works[d.subject])
+            victims.setdefault(d.by, []).append(rig.stage.cluster.workloads[d.subject])
     if len(victims) != 1:
         return  # several searches in one cycle reserve for one another
     ((by, works),) = victims.items()
-    preemptor = rig.stage.cluster.works[by]
-    queue = rig.stage.cluster.queue_of(preemptor)
+    preemptor = rig.stage.cluster.workloads[by]
+    queue = rig.stage.cluster.cluster_queue_of(preemptor)
     cell, amount = queue.cells["f", "cpu"], preemptor.totals[0]["cpu"]
     fair = rig.stage.settings.fair
     for work in works:
-        release_all(work.held)
+        remove_usages(work.usage)
     assert fits(cell, amount)
     for work in works:
-        charge_all(work.held)
+        add_usages(work.usage)
         # A classical search may have looked for room within nominal quota only.
         beyond = not fair and cell.usage + amount > cell.nominal
         assert beyond or not fits(cell, amount)
-        release_all(work.held)
+        remove_usages(work.usage)
     for work in works:
-        charge_all(work.held)
+        add_usages(work.usage)
 
 
-def fits(cell: Cell, amount: int) -> bool:
+def fits(cell: ResourceNode, amount: int) -> bool:
     """Return whether `amount` fits: asked of the semantics' formula, top down."""
     return amount <= max(0, room(cell))
 
 
-def room(cell: Cell) -> int:
+def room(cell: ResourceNode) -> int:
     if cell.parent is None:
-        return cell.subtree - cell.usage
+        return cell.subtree_quota - cell.usage
     above = room(cell.parent)
-    if cell.borrowing is not None:
-        stored = cell.subtree - cell.local
-        taken = max(0, cell.usage - cell.local)
-        above = min(above, stored - taken + cell.borrowing)
-    return max(0, cell.local - cell.usage) + above
+    if cell.borrowing_limit is not None:
+        stored = cell.subtree_quota - cell.local_quota
+        taken = max(0, cell.usage - cell.local_quota)
+        above = min(above, stored - taken + cell.borrowing_limit)
+    return max(0, cell.local_quota - cell.usage) + above
 
 
 @settings(max_examples=80, deadline=None)
@@ -184,7 +184,7 @@ def test_fair_sharing_comes_to_rest(tree, steps):
     play(rig, tree[1], steps)
     assert rig.run(1000) == []
     for node in rig.stage.cluster.forest.nodes():
-        assert share(node).value >= 0
+        assert share_of_node(node).value >= 0
 
 
 @settings(max_examples=60, deadline=None)
@@ -195,4 +195,4 @@ def test_nobody_is_admitted_beyond_the_quota_of_the_whole_tree(tree, steps, fair
     for cohort in rig.stage.cluster.forest.cohorts.values():
         if cohort.parent is None:
             for cell in cohort.cells.values():
-                assert cell.usage <= cell.subtree
+                assert cell.usage <= cell.subtree_quota

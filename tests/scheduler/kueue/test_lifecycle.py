@@ -172,7 +172,7 @@ def test_an_inactive_workload_gives_its_quota_back_and_does_not_queue():
         ("Evict", "w", "Deactivated"),
         ("Admit", "next", "QuotaReserved"),
     ]
-    assert rig.work("w").line is None
+    assert rig.work("w").pending_queue is None
 
 
 def test_a_workload_that_never_held_quota_queues_when_it_is_active_again():
@@ -205,7 +205,7 @@ def test_a_workload_that_kueue_deactivated_stays_so_when_somebody_activates_it()
     rig.run(60)
     rig.edit(key, active=True)
     assert rig.run(100) == []
-    assert rig.work("w").line is None
+    assert rig.work("w").pending_queue is None
     assert rig.told("w")[1:] == ("Deactivated", "The workload is deactivated")
 
 
@@ -354,7 +354,7 @@ def test_a_drained_local_queue_evicts_and_takes_its_workloads_back():
     rig.run(0)
     rig.local("q", stop="HoldAndDrain")
     assert rig.run(1)[:1] == [("Evict", "w", "LocalQueueStopped")]
-    assert rig.work("w").line is None
+    assert rig.work("w").pending_queue is None
     rig.local("q")
     assert rig.run(2) == [("Admit", "w", "QuotaReserved")]
     assert rig.told("w", "Requeued")[1] == "LocalQueueRestarted"
@@ -378,7 +378,7 @@ def test_a_gated_workload_does_not_queue():
     gate = {"kueue.x-k8s.io/admission-gated-by": "somebody"}
     rig.workload("w", "q", annotations=gate)
     assert rig.run(0) == []
-    assert rig.work("w").line is None
+    assert rig.work("w").pending_queue is None
     expected = ("AdmissionGated", "Admission is gated by: somebody")
     assert rig.told("w")[1:] == expected
 
@@ -542,10 +542,10 @@ def test_an_edit_that_changes_nothing_for_quota_leaves_the_parked_alone():
     rig.queue("q", cpu=1)
     key = rig.workload("big", "q", cpu=3)
     rig.run(0)
-    assert rig.work("big").line.parked(rig.work("big"))
+    assert rig.work("big").pending_queue.is_inadmissible(rig.work("big"))
     rig.edit(key, preemptionGates=[])
     rig.stage.settle()
-    assert rig.work("big").line.parked(rig.work("big"))
+    assert rig.work("big").pending_queue.is_inadmissible(rig.work("big"))
 
 
 def test_an_apply_of_the_same_queue_brings_nobody_back():
@@ -555,7 +555,7 @@ def test_an_apply_of_the_same_queue_brings_nobody_back():
     rig.run(0)
     rig.queue("q", cpu=1)
     rig.stage.reconcile()
-    assert rig.work("big").line.parked(rig.work("big"))
+    assert rig.work("big").pending_queue.is_inadmissible(rig.work("big"))
 
 
 def test_a_higher_priority_brings_the_parked_back():

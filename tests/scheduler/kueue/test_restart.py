@@ -116,7 +116,7 @@ def settle(vector, *, restart: bool) -> list:
         if restart:
             stage = store.reborn(stage)
     stage.settle()
-    return [*told, {w.name: kueue._place(w) for w in stage.cluster.works.values()}]
+    return [*told, {w.name: kueue._place(w) for w in stage.cluster.workloads.values()}]
 
 
 class Reborn(Rig):
@@ -165,7 +165,7 @@ def step(rig: Rig, number: int, what: str, where: int, cpu: int, priority: int) 
 
 
 def change(rig: Rig, key: Key, what: str) -> None:
-    running = rig.work(key.name).queue is not None
+    running = rig.work(key.name).cluster_queue is not None
     if what == "finish" and running:
         rig.stage.finish(key)
     elif what == "remove":

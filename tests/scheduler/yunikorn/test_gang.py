@@ -22,9 +22,9 @@ def _world(nodes: dict[str, float] | None = None, **properties: str) -> World:
 def _form(world: World, members: int, size: float = 1, **given: Any) -> Application:
     app = world.app("app", "root.q")
     group = TaskGroup(name="g", members=members, resource=cores(size))
-    assert placeholders.form(
-        world.partition, app, GangState(groups={"g": group}, **given), 0
-    )
+    gang = GangState(groups={"g": group}, **given)
+    assert placeholders.accept(world.partition, app, gang)
+    placeholders.add_placeholders(world.partition, app, 0)
     return app
 
 
@@ -38,7 +38,6 @@ def test_a_gang_runs_once_every_placeholder_has_its_place() -> None:
 
 def test_a_gang_that_does_not_fit_holds_what_it_has_and_waits() -> None:
     world = _world({"n": 2})
-    world.partition.root.max = cores(100)  # more nodes are expected
     app = _form(world, 3)
     world.settle(steps=5)
     assert app.state is State.ACCEPTED
@@ -110,15 +109,13 @@ def test_a_gang_larger_than_its_queue_is_rejected() -> None:
     world = World(queue("q", max=2), nodes={"n": 9}, laws="released")
     app = world.app("app", "root.q")
     group = TaskGroup(name="g", members=3, resource=cores(1))
-    assert not placeholders.form(
-        world.partition, app, GangState(groups={"g": group}), 0
-    )
+    gang = GangState(groups={"g": group})
+    assert not placeholders.accept(world.partition, app, gang)
 
 
 def test_a_gang_needs_a_queue_that_is_first_in_first_out() -> None:
     world = _world(application_sort_policy="fair")
     app = world.app("app", "root.q")
     group = TaskGroup(name="g", members=1, resource=cores(1))
-    assert not placeholders.form(
-        world.partition, app, GangState(groups={"g": group}), 0
-    )
+    gang = GangState(groups={"g": group})
+    assert not placeholders.accept(world.partition, app, gang)

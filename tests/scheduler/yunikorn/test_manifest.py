@@ -75,8 +75,9 @@ def test_what_is_written_reads_the_same() -> None:
 
 
 def test_what_has_no_effect_is_listed_by_name() -> None:
-    partition = yunikorn.read_text(WHOLE)
-    assert partition.unsimulated == ("partitions[0].queues[0].adminacl",)
+    dumped = WHOLE.replace("name: Default", "name: Default\n    statedumpfilepath: x")
+    partition = yunikorn.read_text(dumped)
+    assert partition.unsimulated == ("partitions[0].statedumpfilepath",)
 
 
 def test_a_config_map_is_looked_into() -> None:

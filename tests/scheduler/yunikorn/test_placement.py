@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from scheduler.records.hierarchy import PlacementRule, RuleFilter, Template
-from scheduler.yunikorn.placement.manager import Submission, place
+from scheduler.yunikorn.placement.manager import place
+from scheduler.yunikorn.placement.rules import Submission
 from tests.scheduler.yunikorn.worlds import World, cores, queue
 
 ANN = Submission(queue="root.a", user="ann.b", tags={"namespace": "dev"})

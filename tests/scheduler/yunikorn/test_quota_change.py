@@ -21,7 +21,9 @@ def _world(**given: object) -> World:
 def _lower(world: World, size: float) -> None:
     found = world.partition.queue("root.q")
     assert found is not None
-    found.max = cores(size)
+    old, found.max = found.max, cores(size)
+    delay_ms = found.properties.quota_delay_ms
+    quota_change.update_clock(found, old, delay_ms, world.partition.now_ms)
 
 
 def _pass(world: World, seconds: int) -> None:
@@ -81,6 +83,7 @@ def test_a_parent_splits_what_is_over_by_use() -> None:
         world.running(f"b{number}", "root.top.b", 1)
     found = world.partition.queue("root.top")
     assert found is not None
-    found.max = cores(6)
+    old, found.max = found.max, cores(6)
+    quota_change.update_clock(found, old, 1000, world.partition.now_ms)
     _pass(world, 4)
     assert (world.used("root.top.a"), world.used("root.top.b")) == (4, 2)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scheduler.errors import SchedulerError
-from scheduler.replay import vectors, yunikorn
+from scheduler.replay import vectors, yunikorn, yunikorn_state
 from tests.scheduler.yunikorn.reference.changes import changed, open_order
 from tests.scheduler.yunikorn.reference.cycle import MOST_CYCLES, decide
 
@@ -39,7 +39,7 @@ def test_the_text_word_for_word_decides_as_the_real_yunikorn_did(suite, monkeypa
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_changed_state_is_decided_as_the_text_says(seed, monkeypatch):
-    monkeypatch.setattr(yunikorn, "_MAX_CYCLES", MOST_CYCLES)
+    monkeypatch.setattr(yunikorn_state, "_MAX_CYCLES", MOST_CYCLES)
     draw = random.Random(seed)
     small = [
         vector

@@ -96,7 +96,7 @@ class World:
         laws: str = "documented",
         **settings: Any,
     ) -> None:
-        root = QueueSpec(name="root", parent=True, queues=queues)
+        root = QueueSpec(name="root", parent=True, submit_acl="*", queues=queues)
         spec = PartitionSpec(root=root, **settings)
         self.heard = Heard()
         self.partition = Partition(spec, lookup("laws", laws)(), self.heard)

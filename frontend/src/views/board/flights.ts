@@ -1,5 +1,6 @@
 // Cards that fly from where they were to where they are; only what the world moved.
 
+import { boxOf, type Box } from "@/lib/place";
 import { tick } from "svelte";
 
 import { live, onChange } from "@/store/live/live.svelte";
@@ -41,22 +42,22 @@ function hasMoved(before: Page, after: Page, key: string): boolean {
   return old.kind === "Application" && now.kind === "Application" && (old.state !== now.state || old.queue !== now.queue);
 }
 
-function boxesOf(keys: readonly string[]): Map<string, DOMRect> {
+function boxesOf(keys: readonly string[]): Map<string, Box> {
   const wanted = new Set(keys);
-  const found = new Map<string, DOMRect>();
+  const found = new Map<string, Box>();
   for (const card of document.querySelectorAll<HTMLElement>("[data-card]")) {
     const key = card.dataset["card"] ?? "";
-    if (wanted.has(key)) found.set(key, card.getBoundingClientRect());
+    if (wanted.has(key)) found.set(key, boxOf(card));
   }
   return found;
 }
 
 // A copy flies above everything, so that no column cuts it; the card waits unseen below it.
-function fly(starts: ReadonlyMap<string, DOMRect>): void {
+function fly(starts: ReadonlyMap<string, Box>): void {
   for (const card of document.querySelectorAll<HTMLElement>("[data-card]")) {
     const from = starts.get(card.dataset["card"] ?? "");
     if (from === undefined) continue;
-    const to = card.getBoundingClientRect();
+    const to = boxOf(card);
     const [dx, dy] = [from.left - to.left, from.top - to.top];
     if (Math.hypot(dx, dy) < LEAST_PX || to.width === 0) continue;
     const copy = copyOf(card, to);
@@ -67,7 +68,7 @@ function fly(starts: ReadonlyMap<string, DOMRect>): void {
   }
 }
 
-function copyOf(card: HTMLElement, box: DOMRect): HTMLElement {
+function copyOf(card: HTMLElement, box: Box): HTMLElement {
   const copy = card.cloneNode(true) as HTMLElement;
   delete copy.dataset["card"];
   copy.removeAttribute("role");

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.kueue.queue.requeue import Reason
+from scheduler.kueue.queue.requeue import RequeueReason
 from scheduler.registry import register
 
 
@@ -14,16 +14,16 @@ from scheduler.registry import register
     "quota is released, and those behind it are tried.",
 )
 class BestEffortFIFO:
-    """Source: KUEUE.md 5.5 to 5.7."""
+    """Source: docs/semantics/kueue.md#requeueing-after-a-cycle."""
 
-    hashing = True  # equivalent workloads are parked together
+    equivalence_hashing = True  # a failed head takes its like with it
     sticky = True  # a workload that waits for its victims stays at the head
 
     @staticmethod
-    def immediate(reason: Reason) -> bool:
+    def immediate(reason: RequeueReason) -> bool:
         """Tell whether a head that failed for `reason` goes straight back."""
         return reason in (
-            Reason.FAILED_AFTER_NOMINATION,
-            Reason.PENDING_PREEMPTION,
-            Reason.PREEMPTION_FAILED,
+            RequeueReason.FAILED_AFTER_NOMINATION,
+            RequeueReason.PENDING_PREEMPTION,
+            RequeueReason.PREEMPTION_FAILED,
         )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from scheduler.kueue.cache.borrowers import Borrowers, Needed
-from scheduler.kueue.preemption.classical import ClassicalSearch
-from scheduler.kueue.preemption.fair import Rule
+from scheduler.kueue.preemption.classical import ClassicalPreemption
+from scheduler.kueue.preemption.fair import FairSharingStrategy
 from scheduler.kueue.preemption.targets import Requests, Target
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree.tree import Queue
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.registry import register
 
 
@@ -23,24 +23,24 @@ from scheduler.registry import register
     "borrow least go first.",
 )
 class Classical:
-    """Source: KUEUE.md 7.2, 8."""
+    """Source: docs/semantics/kueue.md#order-of-entries."""
 
     fair = False
 
     @staticmethod
     def search(
-        work: Work,
-        queue: Queue,
+        work: WorkloadInfo,
+        queue: ClusterQueue,
         requests: Requests,
         needed: Needed,
         *,
         borrowers: Borrowers,
-        rules: Sequence[Rule] = (),
-        absent: Collection[Work] = (),
+        rules: Sequence[FairSharingStrategy] = (),
+        absent: Collection[WorkloadInfo] = (),
         trace: Trace | None = None,
     ) -> list[Target]:
         """Return whom to preempt."""
-        search = ClassicalSearch(
+        search = ClassicalPreemption(
             work,
             queue,
             requests,
@@ -59,7 +59,7 @@ class Classical:
             key=lambda entry: (
                 entry.borrow,
                 -entry.work.priority,
-                entry.work.queued_us,
+                entry.work.queue_order_us,
                 entry.work.uid,
             ),
         )

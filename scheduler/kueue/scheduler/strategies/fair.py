@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from scheduler.kueue.cache.borrowers import Borrowers, Needed
-from scheduler.kueue.preemption.fair import FairSearch, Rule
+from scheduler.kueue.preemption.fair import FairPreemption, FairSharingStrategy
 from scheduler.kueue.preemption.targets import Requests, Target
 from scheduler.kueue.scheduler.entries import Entry
-from scheduler.kueue.scheduler.fair_sharing_iterator import by_share
+from scheduler.kueue.scheduler.fair_sharing_iterator import fair_sharing_order
 from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree.tree import Queue
-from scheduler.kueue.workload.info import Work
+from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.registry import register
 
 
@@ -23,24 +23,24 @@ from scheduler.registry import register
     "borrowed the largest share yields.",
 )
 class FairSharing:
-    """Source: KUEUE.md 7.2, 9."""
+    """Source: docs/semantics/kueue.md#fair-sharing-tournament."""
 
     fair = True
 
     @staticmethod
     def search(
-        work: Work,
-        queue: Queue,
+        work: WorkloadInfo,
+        queue: ClusterQueue,
         requests: Requests,
         needed: Needed,
         *,
         borrowers: Borrowers,
-        rules: Sequence[Rule] = (),
-        absent: Collection[Work] = (),
+        rules: Sequence[FairSharingStrategy] = (),
+        absent: Collection[WorkloadInfo] = (),
         trace: Trace | None = None,
     ) -> list[Target]:
         """Return whom to preempt."""
-        search = FairSearch(
+        search = FairPreemption(
             work,
             queue,
             requests,
@@ -55,4 +55,4 @@ class FairSharing:
     @staticmethod
     def order(entries: Sequence[Entry]) -> Iterator[Entry]:
         """Yield entries, lowest resulting share first, looking again after each."""
-        return by_share(entries)
+        return fair_sharing_order(entries)

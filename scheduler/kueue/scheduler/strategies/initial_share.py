@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.kueue.tree.shares import Share
+from scheduler.kueue.tree.shares import DRS
 from scheduler.registry import register
 
 
@@ -13,6 +13,9 @@ from scheduler.registry import register
     help="A workload of another ClusterQueue is preempted if the preemptor's share, "
     "with its request, is strictly below the share that the victim's side has now.",
 )
-def less_than_initial_share(ours: Share, before: Share, after: Share) -> bool:
-    """Tell whether the victim may go. Source: KUEUE.md 9.5, S2-b."""
+def less_than_initial_share(ours: DRS, before: DRS, after: DRS) -> bool:
+    """Tell whether the victim may go.
+
+    Source: docs/semantics/kueue.md#lessthaninitialshare.
+    """
     return ours < before

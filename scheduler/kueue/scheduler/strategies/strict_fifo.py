@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.kueue.queue.requeue import Reason
+from scheduler.kueue.queue.requeue import RequeueReason
 from scheduler.registry import register
 
 
@@ -13,12 +13,12 @@ from scheduler.registry import register
     help="By priority, then by age. A head that does not fit blocks those behind it.",
 )
 class StrictFIFO:
-    """Source: KUEUE.md 5.5, 5.6."""
+    """Source: docs/semantics/kueue.md#requeueing-after-a-cycle."""
 
-    hashing = False
+    equivalence_hashing = False
     sticky = False
 
     @staticmethod
-    def immediate(reason: Reason) -> bool:
+    def immediate(reason: RequeueReason) -> bool:
         """Tell whether a head that failed for `reason` goes straight back."""
-        return reason is not Reason.NAMESPACE_MISMATCH
+        return reason is not RequeueReason.NAMESPACE_MISMATCH

@@ -1,4 +1,7 @@
-"""One admission cycle, and cycles until quiet, by the text. Source: KUEUE.md 7, 12."""
+"""One admission cycle, and cycles until quiet, by the text.
+
+Source: docs/semantics/kueue.md#admission-cycle.
+"""
 
 from __future__ import annotations
 
@@ -268,7 +271,10 @@ def one_cycle(vector: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def requeue(world: World, e: Entry) -> None:
-    """Put a head that was not admitted back. Source: KUEUE.md 5.5 to 5.7."""
+    """Put a head that was not admitted back.
+
+    Source: docs/semantics/kueue.md#requeueing-after-a-cycle.
+    """
     work, name = e.work, e.queue.name
     strict = e.queue.spec.get("queueingStrategy") == "StrictFIFO"
     if e.admitted:

@@ -1,4 +1,7 @@
-"""Which flavor each resource gets, by the text. Source: KUEUE.md 6."""
+"""Which flavor each resource gets, by the text.
+
+Source: docs/semantics/kueue.md#flavor-assignment.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Cycles until nothing changes, by the text. Source: KUEUE.md 10.4, 11, 12.2."""
+"""Cycles until nothing changes, by the text.
+
+Source: docs/semantics/kueue-lifecycle.md#pending-outside-of-a-cycle.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A vector's objects, loaded for the reference. Source: KUEUE.md 2, 5, 12."""
+"""A vector's objects, loaded for the reference.
+
+Source: docs/semantics/kueue.md#requests.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 
 from scheduler import durations
 from scheduler.amounts import parse
-from scheduler.kueue.flavorassigner.eligible import refusal
+from scheduler.kueue.flavorassigner.eligible import ineligibility_of
 from scheduler.records.podset_template import PodShape, read_pod
 from scheduler.records.quota import Flavor, read_flavor
 from scheduler.records.selectors import read_selector
@@ -222,4 +225,8 @@ class World:
 
     def refusal(self, shape: PodShape, flavor: str) -> str:
         known = self.flavors.get(flavor)
-        return f"flavor {flavor} not found" if known is None else refusal(shape, known)
+        return (
+            f"flavor {flavor} not found"
+            if known is None
+            else ineligibility_of(shape, known)
+        )

@@ -1,4 +1,4 @@
-"""The quota tree by its definitions. Source: KUEUE.md 4, 9.1."""
+"""The quota tree by its definitions. Source: docs/semantics/kueue.md#quota-tree."""
 
 from __future__ import annotations
 

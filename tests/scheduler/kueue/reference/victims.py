@@ -1,4 +1,7 @@
-"""Who is preempted, by the text. Source: KUEUE.md 8, 9."""
+"""Who is preempted, by the text.
+
+Source: docs/semantics/kueue.md#classical-preemption.
+"""
 
 from __future__ import annotations
 
@@ -219,7 +222,10 @@ class Search:
         return fits
 
     def _next(self, piles: dict[Node, list[Wl]], pruned: set[Node]) -> Node | None:
-        """Return the ClusterQueue whose turn it is. Source: KUEUE.md 9.4."""
+        """Return the ClusterQueue whose turn it is.
+
+        Source: docs/semantics/kueue.md#target-clusterqueue-ordering.
+        """
         if self.queue.parent is None:
             return self.queue if piles.get(self.queue) else None
         root = self.queue.root()

@@ -161,6 +161,8 @@ class Run:
         if self._takes(node, pod):
             self.place(pod, node)
             return True
+        if pod.reserved is node:
+            return False
         self.reserve(pod, node)
         return True
 
@@ -171,8 +173,10 @@ class Run:
                 continue
             score = 0.0
             for kind, room in node.available().items():
-                want = pod.res.get(kind)
-                if want is None:
+                want = pod.res.get(kind, 0)
+                if room <= 0:
+                    continue
+                if want <= 0:
                     score += 1.0
                 elif room > want:
                     score += (room - want) / room

@@ -73,29 +73,31 @@ def candidates(world: World, ask: Pod) -> dict[str, list[Pod]]:
     top, seen = scope(ask)
     found: dict[str, list[Pod]] = {}
 
-    def walk(queue: Queue, p: float) -> None:
+    def walk(queue: Queue, p: int, fenced: bool) -> None:
         if queue.leaf:
             left = copy.remaining(queue)
             kept = left is not None and all(v >= 0 for v in left.values())
             if queue is ask.app.queue or queue.policy == "disabled" or kept:
                 return
-            pods = [x for app in queue.apps for x in app.running() if may_go(x, p)]
+            pods = [
+                x for app in queue.apps for x in app.running() if may_go(x, p, fenced)
+            ]
             if pods:
                 found[queue.path] = pods
         for child in queue.children:
             if child.path in seen:
-                walk(child, seen[child.path])
+                walk(child, seen[child.path], False)
             elif not child.priority_fence:
-                walk(child, p - child.offset)
+                walk(child, p - child.offset, fenced)
             elif child.offset <= p:
-                walk(child, float("inf"))
+                walk(child, p, True)
 
-    def may_go(pod: Pod, p: float) -> bool:
+    def may_go(pod: Pod, p: int, fenced: bool) -> bool:
         shared = any(kind in ask.res for kind in pod.res)
         kept = pod.required or pod.preempted
-        return shared and not kept and pod.priority <= p
+        return shared and not kept and (fenced or pod.priority <= p)
 
-    walk(top, seen[top.path])
+    walk(top, seen[top.path], False)
     return found
 
 

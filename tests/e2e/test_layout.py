@@ -1,0 +1,155 @@
+"""Every text can be read at every size: none is cut, crushed or under another.
+
+By default a selection in which each size meets each language and theme, with and
+without presenter mode; `QUOTALAB_LAYOUT=all` looks at the whole product.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.services.default_run import wait_for
+
+UNREADABLE = (Path(__file__).parent / "layout.js").read_text()
+#: The last is 1440 x 900 at a zoom of 200 %: half as many pixels, each twice as large.
+SIZES = [(1920, 1080), (1440, 900), (1280, 720), (820, 1180), (390, 844), (720, 450)]
+LANGUAGES = ["en", "zh-Hans", "zh-Hant"]
+THEMES = ["light", "dark"]
+PRESENTER = [False, True]
+TICK = 96
+VIEWS = [
+    "start",
+    "board",
+    "waiting",
+    "running",
+    "queue",
+    "nodes",
+    "fairness",
+    "preemptions",
+    "compare",
+    "policy",
+    "runs",
+    "lessons",
+    "events",
+    "tables",
+]
+
+
+@dataclass(frozen=True)
+class Look:
+    """One way to look at a page."""
+
+    size: tuple[int, int]
+    language: str
+    theme: str
+    presenter: bool
+
+    def __str__(self) -> str:
+        """Return the look as a reader would say it."""
+        mode = ", presenter" if self.presenter else ""
+        return f"{self.size[0]} x {self.size[1]}, {self.language}, {self.theme}{mode}"
+
+
+def looks() -> list[Look]:
+    """Return the looks of a run: all, or every size with each mode in rotation."""
+    if os.environ.get("QUOTALAB_LAYOUT") == "all":
+        every = itertools.product(LANGUAGES, THEMES, PRESENTER, SIZES)
+        return [Look(size, *rest) for *rest, size in every]
+    chosen = []
+    for at, language in enumerate(LANGUAGES):
+        for index, size in enumerate(SIZES):
+            if language == "en" or index % 2 == at % 2:
+                theme = THEMES[(at + index) % 2]
+                # English is looked at both ways: its words are the longest.
+                modes = PRESENTER if language == "en" else [PRESENTER[index // 2 % 2]]
+                chosen += [Look(size, language, theme, mode) for mode in modes]
+    return chosen
+
+
+@pytest.fixture(scope="module")
+def paths(browser: Browser, live_server_url: str) -> dict[str, str]:
+    """Return the path of each view of a busy sandbox."""
+    request = browser.new_context().request
+    api = f"{live_server_url}/api/v1/sandboxes"
+    made = request.post(api, data={"scenario": "friday-rush"}).json()["id"]
+    request.post(f"{api}/{made}/actions/speed", data={"speed": 0})
+    request.post(f"{api}/{made}/actions/step", data={"untilTick": TICK})
+    wait_for(
+        lambda: request.get(f"{api}/{made}").json()["tick"] >= TICK,
+        f"tick {TICK}",
+        60,
+    )
+    fork = request.post(f"{api}/{made}/actions/fork", data={"tick": 60}).json()["id"]
+
+    def first(phase: str) -> str:
+        query = f"phase={phase}&limit=1"
+        found = request.get(f"{api}/{made}/tables/workloads?{query}").json()
+        return str(found["items"][0]["key"])
+
+    at = f"/s/{made}"
+    plain = {view: f"{at}/{view}" for view in VIEWS}
+    return plain | {
+        "start": "/",
+        "waiting": f"{at}/board?sel={first('inadmissible')}",
+        "running": f"{at}/board?sel={first('admitted')}",
+        "queue": f"{at}/board?sel=ClusterQueue//research",
+        "preemptions": f"{at}/preemptions?step=4",
+        "compare": f"{at}/compare?with={fork}",
+        "tables": f"{at}/events?table=workloads&group=phase",
+    }
+
+
+@pytest.fixture
+def still(browser: Browser) -> Iterator[Page]:
+    """A page on which nothing moves: what is measured is where things come to rest."""
+    context = browser.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    page.set_default_timeout(30_000)
+    yield page
+    context.close()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_text_of_a_view_can_be_read(
+    still: Page, live_server_url: str, paths: dict[str, str], view: str
+) -> None:
+    still.goto(live_server_url + paths[view])
+    expect(still.get_by_role("heading", level=1).first).to_be_attached()
+    expect(still.locator(".skeleton, [aria-busy=true]")).to_have_count(0)
+    problems = []
+    for look in looks():
+        adopt(still, look)
+        problems += [f"{look}: {one}" for one in still.evaluate(UNREADABLE)]
+    assert problems == [], "\n" + "\n".join(problems)
+
+
+def adopt(page: Page, look: Look) -> None:
+    """Change the open page to a look; the page is not loaded again."""
+    width, height = look.size
+    page.set_viewport_size({"width": width, "height": height})
+    page.evaluate(
+        """async ({ language, theme, presenter }) => {
+          const say = (key, newValue) => {
+            localStorage.setItem(`quotalab.${key}`, newValue);
+            const event = new StorageEvent("storage", { key: `quotalab.${key}`, newValue });
+            dispatchEvent(event);
+          };
+          say("language", language);
+          say("theme", theme);
+          document.documentElement.toggleAttribute("data-presenter", presenter);
+          const until = performance.now() + 10000;
+          while (document.documentElement.lang !== language) {
+            if (performance.now() > until) throw new Error(`no text in ${language}`);
+            await new Promise(requestAnimationFrame);
+          }
+          for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+        }""",
+        {"language": look.language, "theme": look.theme, "presenter": look.presenter},
+    )
