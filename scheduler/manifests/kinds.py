@@ -189,7 +189,7 @@ TABLE: tuple[Kind, ...] = (
     _configuration(
         "KubeSchedulerConfiguration",
         "kubescheduler.config.k8s.io",
-        ("v1", "v1beta3"),
+        ("v1", "v1beta3", "v1beta2", "v1beta1"),
     ),
     _configuration("Policy", "quotalab.dev", ("v1",)),
     _configuration("Scenario", "quotalab.dev", ("v1",)),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from scheduler.errors import ManifestError, Place, QuantityError, SchedulerError
+from scheduler.kube.configuration.configuration import notices
 from scheduler.manifests import changes, job_shapes, kinds, kubernetes, kueue, yunikorn
 from scheduler.manifests.documents import (
     DEFAULT_LIMITS,
@@ -207,6 +208,9 @@ def _take_configuration(loaded: Loaded, document: Document) -> None:
 
 def _add_scheduler(loaded: Loaded, document: Document) -> None:
     """Take a scheduler's configuration; several run side by side, as a List."""
+    for path, text in notices(document.data):
+        place = document.place(path)
+        loaded.findings.append(Finding(level="warning", place=place, problem=text))
     if not loaded.schedulers:
         _merge_policy(loaded, document, {"kubeScheduler": document.data})
     loaded.schedulers.append(document.data)

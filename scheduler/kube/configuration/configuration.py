@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler.errors import PolicyError
+from scheduler.kube.configuration.older_names import Notice, modernized
 from scheduler.kube.configuration.profiles import Profile, read_profiles
 from scheduler.kube.extender.webhook import Extender, read_extenders
 from scheduler.kube.queue.scheduling_queue import BackoffSettings
@@ -67,7 +68,13 @@ def read_configurations(document: Mapping[str, Any]) -> list[Configuration]:
     return found
 
 
-def _read(document: Mapping[str, Any]) -> Configuration:
+def notices(document: Mapping[str, Any]) -> list[Notice]:
+    """Return what a configuration says in older names; it must be a valid one."""
+    return modernized(document)[1]
+
+
+def _read(given: Mapping[str, Any]) -> Configuration:
+    document, _ = modernized(given)
     for key in document:
         if key not in _KNOWN:
             known = ", ".join(_KNOWN)
