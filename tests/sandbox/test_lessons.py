@@ -12,6 +12,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from sandbox import actions
+from sandbox.actions.lessons import MOST_FOLLOWERS
 from sandbox.base.errors import (
     ConflictError,
     ForbiddenError,
@@ -19,7 +20,7 @@ from sandbox.base.errors import (
     NotFoundError,
 )
 from sandbox.live import lessons
-from sandbox.models import Lesson, Sandbox
+from sandbox.models import Follower, Lesson, Sandbox
 
 pytestmark = [pytest.mark.django_db]
 
@@ -81,6 +82,18 @@ def test_who_signed_in_counts_once_and_the_last_guess_counts(held, person, stran
     assert [(t.stop, t.choice, t.count) for t in news.tallies] == [(0, 1, 1)]
 
 
+def test_a_full_lesson_takes_nobody_more_and_keeps_who_is_in(held, stranger):
+    lesson = Lesson.objects.get(sandbox=held)
+    others = User.objects.bulk_create(
+        User(username=f"other-{n}") for n in range(MOST_FOLLOWERS - 1)
+    )
+    Follower.objects.bulk_create(Follower(lesson=lesson, user=u) for u in others)
+    actions.do_join(stranger, lesson.code)
+    with pytest.raises(ForbiddenError, match=f"{MOST_FOLLOWERS} browsers"):
+        actions.do_join(User.objects.create(username="late"), lesson.code)
+    assert actions.do_join(stranger, lesson.code).user == stranger
+
+
 def test_the_presenters_own_browsers_count_each(held, person):
     first = actions.do_join(person, code_of(held))
     second = actions.do_join(person, code_of(held))
@@ -92,7 +105,7 @@ def test_the_presenters_own_browsers_count_each(held, person):
 def test_once_the_answer_is_told_no_guess_is_taken(held, person, stranger):
     follower = actions.do_join(stranger, code_of(held))
     actions.do_update_lesson(person, held.pk, view="lessons", query="", revealed=[0])
-    with pytest.raises(ConflictError, match="told already"):
+    with pytest.raises(ConflictError, match="shown already"):
         actions.do_guess(stranger, held.pk, follower.key, stop=0, choice=0)
 
 

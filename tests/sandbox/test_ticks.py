@@ -10,7 +10,8 @@ from sandbox import actions
 from sandbox.base.errors import InvalidError, OvertakenError
 from sandbox.models import Event, Revision, Sample, Sandbox, Workload
 from sandbox.worker import tasks
-from sandbox.world import leases, worlds
+from sandbox.world import commits, leases, worlds
+from sandbox.world.operations import Transport
 from scheduler.tick import run_tick
 from tests.builders import world_of
 from tests.sandbox.conftest import check_rows, contended, row, tick
@@ -50,6 +51,17 @@ def test_a_slow_holder_finds_a_newer_fence_and_commits_nothing(busy):
         actions.do_tick(slow)
     assert row(busy).tick == 1
     check_rows(busy)
+
+
+def test_a_holder_who_commits_from_an_older_revision_writes_nothing(busy):
+    stale, claim = row(busy), leases.take(busy.pk)
+    actions.do_tick(claim)
+    present, count = row(busy).revision, Revision.objects.count()
+    request = commits.CommitRequest(operation=Transport(), columns={"speed": 9})
+    with pytest.raises(OvertakenError, match=f"from revision {stale.revision}"):
+        commits.commit_transport(stale, claim, request)
+    assert (row(busy).revision, Revision.objects.count()) == (present, count)
+    assert row(busy).speed != 9
 
 
 def test_a_tick_thrown_away_is_made_again_as_it_was(busy, make, person):

@@ -1,0 +1,57 @@
+"""Where a head goes that was tried and not admitted."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler.kueue.queue.pending import PendingQueue
+from scheduler.kueue.queue.requeue import RequeueReason, backoff_over, requeue_head
+from scheduler.kueue.scheduler.strategies.strict_fifo import StrictFIFO
+from scheduler.kueue.workload.info import Condition
+from tests.scheduler.kueue.rig import Rig
+
+NOW = 1_000_000
+
+
+@pytest.fixture
+def work():
+    rig = Rig()
+    rig.queue("q")
+    rig.workload("a", "q")
+    rig.controllers()
+    return rig.work("a")
+
+
+def inadmissible(work):
+    """Put a head back that its strategy would try again at once."""
+    pending = PendingQueue(equivalence_hashing=False)
+    aside = requeue_head(
+        pending,
+        work,
+        strategy=StrictFIFO(),
+        reason=RequeueReason.GENERIC,
+        why="",
+        now_us=NOW,
+    )
+    assert aside == (pending.pop() is None)
+    return aside
+
+
+def test_a_head_goes_straight_back(work):
+    assert not inadmissible(work)
+
+
+def test_a_head_whose_backoff_runs_is_set_aside(work):
+    work.requeue_at_us = NOW + 1
+    assert inadmissible(work)
+
+
+def test_a_backoff_is_over_at_its_very_instant(work):
+    work.requeue_at_us = NOW
+    assert not inadmissible(work)
+
+
+@pytest.mark.parametrize(("status", "over"), [(False, False), (True, True)])
+def test_requeued_false_is_a_backoff_without_an_end(work, status, over):
+    work.conditions["Requeued"] = Condition(status, "", "", 0)
+    assert backoff_over(work, NOW) is over
