@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from sandbox.actions.access import note
 from sandbox.actions.sessions import allowed
-from sandbox.base.errors import ConflictError, ForbiddenError
+from sandbox.base.errors import ConflictError, ForbiddenError, InvalidError
 from sandbox.live import limits
 from sandbox.models import (
     ALL_TABLES,
@@ -63,6 +63,7 @@ def do_archive(user: User, sandbox_id: str) -> Sandbox:
             raise ConflictError("the sandbox is archived already")
         _refuse_forks(sandbox)
         body = archives.write(sandbox_id)
+        _check_readable(body)
         with transaction.atomic():
             Stored.objects.create(sandbox=sandbox, body=body)
             _delete_rows(sandbox)
@@ -89,6 +90,16 @@ def _refuse_forks(sandbox: Sandbox) -> None:
         raise ConflictError(
             f"forks share its history: {names}; archive or delete them first"
         )
+
+
+def _check_readable(body: bytes) -> None:
+    """Read the file back before any row goes that only it would hold."""
+    try:
+        restoring.check(archives.unseal(body, archives.LARGEST), archives.LARGEST)
+    except InvalidError as error:
+        raise ConflictError(
+            f"the archive could not be read back, so nothing was removed: {error}"
+        ) from error
 
 
 def _delete_rows(sandbox: Sandbox) -> None:

@@ -13,12 +13,15 @@ from sandbox.base import library
 from sandbox.base.errors import (
     Cause,
     ForbiddenError,
+    GoneError,
     InvalidError,
 )
 from sandbox.base.memory import gc_paused
 from sandbox.live import limits as limited
-from sandbox.models import Checkpoint, Sandbox
+from sandbox.models import Checkpoint, Revision, Sandbox
+from sandbox.page import rows
 from sandbox.page.events import EventRecord
+from sandbox.page.packing import pack_page, pack_world
 from sandbox.page.rows.tally import Tally
 from sandbox.page.rows.transport import KEY
 from sandbox.retention import retention
@@ -175,11 +178,50 @@ def do_delete_sandbox(user: User, sandbox_id: str) -> None:
         raise ForbiddenError("only its owner deletes a sandbox")
     with leases.claimed(sandbox_id), transaction.atomic():
         forks = list(retention.descendants(Sandbox.objects.get(pk=sandbox_id)))
+        for fork in forks:
+            if fork.parent_id == sandbox_id:
+                _begin_with_checkpoint(fork.pk)
         Sandbox.objects.filter(pk=sandbox_id).delete()
         for fork in forks:
             _begin_later(fork.pk)
         broadcast.gone(sandbox_id)
     worlds.drop(sandbox_id)
+
+
+def _begin_with_checkpoint(fork_id: str) -> None:
+    """Give a fork a checkpoint of its own, where its own revisions begin.
+
+    What a rewind kept has none: its first diff leads on from the parent's page.
+    Where that past cannot be run again, its history begins now.
+    """
+    fork = Sandbox.objects.select_related("parent").get(pk=fork_id)
+    if fork.archived_at is not None:
+        return
+    own = Revision.objects.filter(sandbox=fork).order_by("number")
+    first = own.filter(number__gte=fork.kept_revision).first()
+    if first is None or Checkpoint.objects.filter(
+        sandbox=fork, revision__lte=first.number, revision__gte=fork.kept_revision
+    ):
+        return
+    try:
+        world, page = (
+            history.world_at(fork, first.number),
+            history.page_at(fork, first.number),
+        )
+        revision, tick = first.number, first.tick
+    except GoneError:
+        world = worlds.fresh(fork)
+        page = rows.page_of(world, fork)
+        revision, tick = fork.revision, fork.tick
+    Checkpoint.objects.get_or_create(
+        sandbox=fork,
+        revision=revision,
+        defaults={
+            "tick": tick,
+            "world": pack_world(world),
+            "page": pack_page(page),
+        },
+    )
 
 
 def _begin_later(fork_id: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import zlib
+from collections.abc import Collection
 
 import msgspec
 from django.db import DatabaseError, transaction
@@ -39,8 +41,8 @@ def check(archive: Archive, most: int) -> World:
     Refuses what would break later, with InvalidError: parts that cannot be read,
     that come to over `most` bytes, or that do not join up.
     """
-    _check_sequence(archive)
     try:
+        _check_sequence(archive)
         for body in _bodies(archive):
             most -= packing.opened_size(body, most)
         for line in archive.revisions:
@@ -63,17 +65,38 @@ def _bodies(archive: Archive) -> list[bytes]:
 
 
 def _check_sequence(archive: Archive) -> None:
-    """Refuse a history with holes in what is kept of it."""
+    """Refuse a history with holes in what is kept of it.
+
+    Numbers count up by one, but over what a rewind gave away: the rewind's own
+    revision follows what a fork has now, and begins with a checkpoint.
+    """
     last, kept = archive.columns.revision, archive.columns.kept_revision
-    numbers = [line.number for line in archive.revisions]
-    if not numbers or numbers != list(range(numbers[0], last + 1)):
-        raise wrong(f"its revisions do not count up to {last} without a gap")
-    marks = [c.revision for c in archive.checkpoints if kept <= c.revision <= last]
+    marks = {c.revision for c in archive.checkpoints if kept <= c.revision <= last}
     if not marks:
         raise wrong(f"it has no checkpoint from revision {kept} on")
-    missing = set(range(min(marks) + 1, last + 1)) - {n for n, _ in archive.diffs}
+    numbers = [line.number for line in archive.revisions]
+    if not numbers or numbers[-1] != last:
+        raise wrong(f"its revisions do not count up to {last}")
+    for before, line in itertools.pairwise(archive.revisions):
+        if line.number != before.number + 1:
+            _check_gap(before, line, marks, kept)
+    shown = {number for number in numbers if number > min(marks)}
+    missing = shown - {number for number, _ in archive.diffs}
     if missing:
         raise wrong(f"the diff of revision {min(missing)} is missing")
+
+
+def _check_gap(
+    before: archives.ArchivedRevision,
+    line: archives.ArchivedRevision,
+    marks: Collection[int],
+    kept: int,
+) -> None:
+    rewound = isinstance(operations.from_document(line.operation), operations.Rewind)
+    if before.number >= line.number or not rewound:
+        raise wrong(f"there is a gap before revision {line.number}")
+    if line.number >= kept and line.number not in marks:
+        raise wrong(f"the checkpoint of the rewind at {line.number} is missing")
 
 
 def _world(archive: Archive) -> World:

@@ -106,7 +106,8 @@ def _at(own: QuerySet[Revision], condition: Q) -> int:
 
 def _oldest(sandbox: Sandbox) -> int:
     """Return the revision that the sandbox itself began with."""
-    return sandbox.parent_revision + 1
+    own = Revision.objects.filter(sandbox=sandbox).order_by("number")
+    return own.values_list("number", flat=True).first() or sandbox.parent_revision + 1
 
 
 def clear(sandbox: Sandbox, budget: int) -> int:
@@ -127,7 +128,10 @@ def _clearable(sandbox: Sandbox) -> Iterator[tuple[type[Model], Q]]:
     for model in _ROWS:
         yield model, past
     first = Q(revision=_oldest(sandbox))
-    yield Checkpoint, past & ~first & ~Q(pk__in=_sparse(sandbox))
+    # No operation leads over a rewind or an undo: their checkpoints begin anew.
+    reruns = Revision.objects.filter(sandbox=sandbox, kind=Revision.RERUN)
+    begun = Q(revision__in=reruns.values("number"))
+    yield Checkpoint, past & ~first & ~begun & ~Q(pk__in=_sparse(sandbox))
 
 
 def _sparse(sandbox: Sandbox) -> Any:
