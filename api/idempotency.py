@@ -31,8 +31,9 @@ def once(post: Post) -> Post:
         user = request.user
         if not key or not isinstance(user, User):
             return post(view, request, *args, **kwargs)
-        if len(key) > _LONGEST:
-            raise serializers.ValidationError({HEADER: f"over {_LONGEST} characters"})
+        if len(key) > _LONGEST or not (key.isascii() and key.isprintable()):
+            problem = f"expected up to {_LONGEST} printable ASCII characters"
+            raise serializers.ValidationError({HEADER: problem})
         print_ = _fingerprint(request)
         known = Answer.objects.filter(user=user, key=key).first()
         if known is None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import yaml
 from rest_framework.exceptions import ParseError
 from rest_framework.negotiation import DefaultContentNegotiation
-from rest_framework.parsers import BaseParser
+from rest_framework.parsers import BaseParser, JSONParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
+
+from sandbox.base.plain_text import is_suspect, unstorable
 
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 YAML = "application/yaml"
@@ -82,6 +85,36 @@ def _plain(data: Any) -> Any:
     if isinstance(data, list | tuple):
         return [_plain(value) for value in data]
     return data if isinstance(data, str | int | float | bool | None) else str(data)
+
+
+class StorableJSONParser(JSONParser):
+    """JSON whose texts can be stored; a NUL or half a surrogate pair is a 400."""
+
+    def parse(
+        self,
+        stream: Any,
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Return the body as plain values."""
+        body = stream.read()
+        try:
+            found = super().parse(io.BytesIO(body), media_type, parser_context)
+        except UnicodeDecodeError as error:
+            raise ParseError(f"expected UTF-8 text: {error}") from error
+        refuse_unstorable(body, found)
+        return found
+
+
+def refuse_unstorable(body: bytes, found: Any) -> None:
+    """Raise ParseError with the place of text that no database can hold."""
+    if not is_suspect(body):
+        return
+    place = next(unstorable(found), None)
+    if place is not None:
+        raise ParseError(
+            f"{place[:100]!a} holds a NUL or half a surrogate pair; leave it out"
+        )
 
 
 class YAMLTextParser(BaseParser):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from rest_framework.exceptions import ParseError
-from rest_framework.parsers import BaseParser, JSONParser
+from rest_framework.parsers import BaseParser
 
+from api.renderers import StorableJSONParser, refuse_unstorable
 from sandbox.live.limits import of_texts
 from scheduler.errors import ManifestError
 from scheduler.manifests.documents import read_documents
@@ -29,30 +30,30 @@ class YAMLObjectParser(BaseParser):
         parser_context: Any = None,
     ) -> dict[str, Any]:
         """Return the document. Raises ParseError naming the line."""
+        body = stream.read()
         try:
-            found = read_documents(
-                stream.read().decode("utf-8"), file="body", limits=of_texts()
-            )
+            found = read_documents(body.decode("utf-8"), file="body", limits=of_texts())
         except (UnicodeDecodeError, ManifestError) as error:
             raise ParseError(str(error)) from error
         if len(found) != 1:
             raise ParseError(f"expected one object, got {len(found)}")
+        refuse_unstorable(body, found[0].data)
         return found[0].data
 
 
-class MergePatch(JSONParser):
+class MergePatch(StorableJSONParser):
     """RFC 7386."""
 
     media_type = MERGE
 
 
-class StrategicMergePatch(JSONParser):
+class StrategicMergePatch(StorableJSONParser):
     """Kubernetes' merge patch that knows how lists are keyed."""
 
     media_type = STRATEGIC
 
 
-class JSONPatch(JSONParser):
+class JSONPatch(StorableJSONParser):
     """RFC 6902."""
 
     media_type = JSON
@@ -79,5 +80,5 @@ class Unread(BaseParser):
         return {}
 
 
-OBJECTS = (JSONParser, YAMLObjectParser)
+OBJECTS = (StorableJSONParser, YAMLObjectParser)
 PATCHES = (MergePatch, StrategicMergePatch, JSONPatch, ApplyPatch)

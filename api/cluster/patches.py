@@ -10,6 +10,8 @@ from typing import Any
 
 from rest_framework.serializers import ValidationError
 
+from api.views.base import whole
+
 #: List field -> the field by which its items are distinguished.
 MERGE_KEYS = {
     "containers": "name",
@@ -154,9 +156,10 @@ def _parent(holder: Any, path: list[str]) -> tuple[Any, Any]:
 
 def _index(holder: Any, name: str) -> Any:
     if isinstance(holder, list):
-        if not name.isdecimal():
-            raise ValueError(f"expected an index, got {name!r}")
-        return int(name)
+        index = whole(name)
+        if index is None:
+            raise ValueError(f"expected an index, got {name[:40]!r}")
+        return index
     if not isinstance(holder, dict):
         raise TypeError(f"nothing can be at {name!r}")
     return name

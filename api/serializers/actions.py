@@ -9,12 +9,14 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
 from api.serializers.sandboxes import (
+    LONGEST_TITLE,
     FileSerializer,
     FindingSerializer,
     SandboxSerializer,
 )
 from sandbox.actions import Imported
 from sandbox.base.errors import Cause
+from scheduler import ranges
 
 #: Types of events that one run may wait for.
 MOST_TYPES = 16
@@ -30,13 +32,21 @@ class DoneSerializer(serializers.Serializer[Any]):
 class PlaySerializer(serializers.Serializer[Any]):
     """Speed in ticks per second, 0 = as fast as it goes."""
 
-    speed = serializers.FloatField(required=False, default=None, allow_null=True)
+    speed = serializers.FloatField(
+        required=False,
+        default=None,
+        allow_null=True,
+        min_value=ranges.SPEED.least,
+        max_value=ranges.SPEED.most,
+    )
 
 
 class SpeedSerializer(serializers.Serializer[Any]):
     """Speed in ticks per second, 0 = as fast as it goes."""
 
-    speed = serializers.FloatField()
+    speed = serializers.FloatField(
+        min_value=ranges.SPEED.least, max_value=ranges.SPEED.most
+    )
 
 
 @extend_schema_field(
@@ -71,10 +81,17 @@ class StepRequestSerializer(serializers.Serializer[Any]):
     """A number of ticks; or a tick to reach, an event to see, whichever comes first."""
 
     ticks = serializers.IntegerField(
-        required=False, default=1, min_value=1, max_value=1_000_000
+        required=False,
+        default=1,
+        min_value=ranges.TICKS_PER_STEP.least,
+        max_value=ranges.TICKS_PER_STEP.most,
     )
     untilTick = serializers.IntegerField(  # noqa: N815 - as it travels
-        required=False, default=None, allow_null=True, min_value=1
+        required=False,
+        default=None,
+        allow_null=True,
+        min_value=1,
+        max_value=ranges.TICK.most,
     )
     untilEvent = UntilEventSerializer(  # noqa: N815 - as it travels
         required=False, default=None, allow_null=True
@@ -84,7 +101,13 @@ class StepRequestSerializer(serializers.Serializer[Any]):
 class SeenSerializer(serializers.Serializer[Any]):
     """The revision that the edit was made from; a stale one is refused."""
 
-    revision = serializers.IntegerField(required=False, default=None, allow_null=True)
+    revision = serializers.IntegerField(
+        required=False,
+        default=None,
+        allow_null=True,
+        min_value=ranges.REVISION.least,
+        max_value=ranges.REVISION.most,
+    )
 
 
 class ImportSerializer(SeenSerializer):
@@ -256,9 +279,15 @@ class ForkSerializer(serializers.Serializer[Any]):
     """Where to fork; now when there is no tick."""
 
     tick = serializers.IntegerField(
-        required=False, default=None, allow_null=True, min_value=0
+        required=False,
+        default=None,
+        allow_null=True,
+        min_value=0,
+        max_value=ranges.TICK.most,
     )
-    title = serializers.CharField(required=False, default="", allow_blank=True)
+    title = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=LONGEST_TITLE
+    )
 
 
 class ConvertSerializer(serializers.Serializer[Any]):
@@ -287,7 +316,7 @@ class ConvertedSerializer(SandboxSerializer):
 class RewindSerializer(serializers.Serializer[Any]):
     """Which tick to go on from."""
 
-    tick = serializers.IntegerField(min_value=0)
+    tick = serializers.IntegerField(min_value=0, max_value=ranges.TICK.most)
 
 
 class RewoundSerializer(DoneSerializer):

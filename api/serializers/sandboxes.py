@@ -6,10 +6,13 @@ from typing import Any
 
 from rest_framework import serializers
 
-from sandbox.actions.retention import MOST_DAYS, MOST_TICKS
 from sandbox.models import Sandbox
 from sandbox.page.rows.transport import until_text
 from sandbox.retention.disk import PARTS, Use
+from scheduler import ranges
+
+#: As the column holds.
+LONGEST_TITLE = 200
 
 
 class FileSerializer(serializers.Serializer[Any]):
@@ -32,11 +35,19 @@ class FindingSerializer(serializers.Serializer[Any]):
 class CreateSerializer(serializers.Serializer[Any]):
     """A new sandbox: of a scenario of the library, of files, or empty."""
 
-    title = serializers.CharField(required=False, default="", allow_blank=True)
-    scenario = serializers.CharField(required=False, default="", allow_blank=True)
+    title = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=LONGEST_TITLE
+    )
+    scenario = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=100
+    )
     files = FileSerializer(many=True, required=False, default=list)
     seed = serializers.IntegerField(
-        required=False, allow_null=True, default=None, min_value=0, max_value=2**63 - 1
+        required=False,
+        allow_null=True,
+        default=None,
+        min_value=0,
+        max_value=ranges.SEED.most,
     )
     policy = serializers.DictField(
         required=False, default=dict, help_text="Merge patch of the policy's spec."
@@ -46,16 +57,16 @@ class CreateSerializer(serializers.Serializer[Any]):
 class ChangeSerializer(serializers.Serializer[Any]):
     """What may be changed of a sandbox itself."""
 
-    title = serializers.CharField(required=False, max_length=200)
+    title = serializers.CharField(required=False, max_length=LONGEST_TITLE)
     visibility = serializers.ChoiceField(["private", "public"], required=False)
     keepTicks = serializers.IntegerField(  # noqa: N815 - as it travels
         required=False,
         min_value=0,
-        max_value=MOST_TICKS,
+        max_value=ranges.KEEP_TICKS.most,
         help_text="history kept; 0 = as the operator keeps",
     )
     keepDays = serializers.IntegerField(  # noqa: N815 - as it travels
-        required=False, min_value=0, max_value=MOST_DAYS
+        required=False, min_value=0, max_value=ranges.KEEP_DAYS.most
     )
 
 

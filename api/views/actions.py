@@ -7,12 +7,11 @@ from typing import Any
 import msgspec
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.idempotency import once
-from api.renderers import YAMLTextParser
+from api.renderers import StorableJSONParser, YAMLTextParser
 from api.serializers import actions as bodies
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, flag
@@ -89,7 +88,7 @@ class StepAction(View):
 class Import(View):
     """Manifests in: files by drop, YAML bodies, JSON objects."""
 
-    parser_classes = (JSONParser, YAMLTextParser)
+    parser_classes = (StorableJSONParser, YAMLTextParser)
 
     @extend_schema(
         request={

@@ -18,6 +18,10 @@ from sandbox.world.history import refuse_archived
 S = TypeVar("S", bound=serializers.Serializer[Any])
 
 
+#: Digits that fit 64 bits.
+LONGEST_NUMBER = 18
+
+
 class View(APIView):
     """A view whose user is known."""
 
@@ -87,9 +91,21 @@ def number(request: Request, name: str, default: int, *, most: int) -> int:
     text = request.query_params.get(name)
     if text is None:
         return default
-    if not text.isdecimal():
-        raise serializers.ValidationError({name: f"expected a number, got {text!r}"})
-    return min(int(text), most)
+    found = whole(text)
+    if found is None:
+        raise serializers.ValidationError(
+            {name: f"expected a whole number, got {text[:40]!r}"}
+        )
+    return min(found, most)
+
+
+def whole(text: str) -> int | None:
+    """Return a whole number of a query or a path; None for what is none.
+
+    Digits of other scripts are none, and no number here has over 18 digits.
+    """
+    fits = text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER
+    return int(text) if fits else None
 
 
 def flag(request: Request, name: str) -> bool:

@@ -21,6 +21,7 @@ from api.views.base import View, number
 from sandbox import actions
 from sandbox.explain import comparing
 from sandbox.retention import archives
+from scheduler import ranges
 
 ARCHIVE = "application/vnd.quotalab.sandbox"
 
@@ -45,7 +46,9 @@ class Compare(View):
         given = request.query_params.get("toTick")
         found = comparing.compare(
             [self.sandbox(sandbox_id), *map(self.sandbox, others)],
-            None if given is None else number(request, "toTick", 0, most=2**62),
+            None
+            if given is None
+            else number(request, "toTick", 0, most=ranges.REVISION.most),
             points=number(request, "points", comparing.MOST_POINTS, most=5000),
         )
         return Response(msgspec.to_builtins(found))

@@ -8,17 +8,16 @@ import msgspec
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
 from api.idempotency import once
-from api.renderers import OneShape, YAMLTextParser
+from api.renderers import OneShape, StorableJSONParser, YAMLTextParser
 from api.serializers import experiments as bodies
 from api.serializers.comparing import ComparisonSerializer
 from api.serializers.sandboxes import SandboxSerializer
-from api.views.base import View, number
+from api.views.base import View, number, whole
 from sandbox.experiments import actions, reading
 from sandbox.experiments.comparing import compare_runs
 from sandbox.explain.comparing import MOST_BRANCHES, MOST_POINTS
@@ -42,7 +41,7 @@ class ExperimentView(View):
 class Experiments(ExperimentView):
     """The experiments that you may see."""
 
-    parser_classes = (JSONParser, YAMLTextParser)
+    parser_classes = (StorableJSONParser, YAMLTextParser)
 
     @extend_schema(
         operation_id="experiments_list",
@@ -236,11 +235,12 @@ class CompareRuns(ExperimentView):
 
 
 def _numbers(text: str) -> list[int]:
-    parts = [part for part in text.split(",") if part]
-    if not 2 <= len(parts) <= MOST_BRANCHES or not all(p.isdecimal() for p in parts):
+    parts = [whole(part) for part in text.split(",") if part]
+    found = [part for part in parts if part is not None]
+    if not 2 <= len(parts) <= MOST_BRANCHES or len(found) != len(parts):
         problem = f"expected 2 to {MOST_BRANCHES} numbers of runs, got {text!r}"
         raise ValidationError({"runs": problem})
-    return [int(part) for part in parts]
+    return found
 
 
 class OpenRun(ExperimentView):

@@ -14,9 +14,10 @@ from api.renderers import YAML, YAMLManyRenderer
 from api.serializers.actions import WhatIfSerializer
 from api.serializers.reading import ReproductionSerializer
 from api.throttles import Explanations, PerPerson, Writes
-from api.views.base import View, number
+from api.views.base import View, number, whole
 from sandbox.base.errors import NotFoundError
 from sandbox.explain import explaining, reproducing
+from scheduler import ranges
 from scheduler.explain.shapes import Change
 from scheduler.records.objects import Key
 
@@ -27,7 +28,9 @@ _TICK = OpenApiParameter("tick", int, description="As it was at this tick; now."
 
 def _tick(request: Request) -> int | None:
     given = request.query_params.get("tick")
-    return None if given is None else number(request, "tick", 0, most=2**62)
+    return (
+        None if given is None else number(request, "tick", 0, most=ranges.REVISION.most)
+    )
 
 
 class Explain(View):
@@ -171,11 +174,10 @@ class Reproduce(View):
 def place_of(text: str) -> tuple[int, int]:
     """Return (revision, seq) of "REVISION.SEQ". Raises NotFoundError."""
     revision, dot, seq = text.partition(".")
-    if not (dot and revision.isdecimal() and seq.isdecimal()):
-        raise NotFoundError(f"expected REVISION.SEQ of an event, got {text!r}")
-    if max(len(revision), len(seq)) > 15:
-        raise NotFoundError(f"there is no event {text}")
-    return int(revision), int(seq)
+    number, place = whole(revision), whole(seq)
+    if not dot or number is None or place is None:
+        raise NotFoundError(f"expected REVISION.SEQ of an event, got {text[:40]!r}")
+    return number, min(place, ranges.OFFSET.most)
 
 
 class PreemptionSteps(View):

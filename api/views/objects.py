@@ -7,15 +7,14 @@ from typing import Any
 import msgspec
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.parsers import JSONParser
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
-from api.renderers import YAMLRenderer, YAMLTextParser
+from api.renderers import StorableJSONParser, YAMLRenderer, YAMLTextParser
 from api.serializers.actions import DoneSerializer, ImportedSerializer, imported_body
-from api.views.base import View, flag, version_matches, versioned
+from api.views.base import View, flag, version_matches, versioned, whole
 from sandbox import actions
 from sandbox.base.errors import NotFoundError
 from sandbox.models import StoredObject, table_of
@@ -30,7 +29,7 @@ _OBJECT = {(200, "application/json"): OpenApiTypes.OBJECT}
 _DRY = OpenApiParameter("dryRun", str, description="All: change nothing.")
 
 
-class MergePatchParser(JSONParser):
+class MergePatchParser(StorableJSONParser):
     """A merge patch (RFC 7386)."""
 
     media_type = "application/merge-patch+json"
@@ -40,7 +39,7 @@ class OneObject(View):
     """An object by kind, namespace ("-" when cluster-wide) and name."""
 
     renderer_classes = (JSONRenderer, YAMLRenderer)
-    parser_classes = (JSONParser, MergePatchParser, YAMLTextParser)
+    parser_classes = (StorableJSONParser, MergePatchParser, YAMLTextParser)
 
     @extend_schema(operation_id="objects_read", responses=_OBJECT)
     def get(
@@ -165,7 +164,7 @@ class PolicyView(View):
     """The policy of a sandbox: every strategy switch, as one document."""
 
     renderer_classes = (JSONRenderer, YAMLRenderer)
-    parser_classes = (JSONParser, MergePatchParser)
+    parser_classes = (StorableJSONParser, MergePatchParser)
 
     @extend_schema(operation_id="policy_read", responses=_OBJECT)
     def get(self, request: Request, sandbox_id: str) -> Response:
@@ -204,7 +203,7 @@ class PolicyView(View):
             data,
             patch=patch,
             dry_run=flag(self.request, "dryRun"),
-            seen=int(seen) if seen.isdecimal() else None,
+            seen=whole(seen),
         )
         return Response(imported_body(imported))
 

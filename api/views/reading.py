@@ -20,14 +20,17 @@ from api.serializers.reading import (
     SampleListSerializer,
     TableSerializer,
 )
-from api.views.base import View, number
+from api.views.base import View, number, whole
 from sandbox.base.errors import NotFoundError
 from sandbox.live import pages
 from sandbox.models import Event, Sample, Sandbox
 from sandbox.page.diffs import Row
 from sandbox.world import history
 from sandbox.world.schedulers import schedulers
+from scheduler import ranges
 
+#: Amounts are sums of 64-bit numbers.
+LONGEST_AMOUNT = 40
 #: Table name -> kind of its rows.
 TABLES = {
     "workloads": "Workload",
@@ -49,7 +52,9 @@ def _revision(request: Request, sandbox: Sandbox) -> int:
     tick = request.query_params.get("tick")
     if tick is None:
         return sandbox.revision
-    return history.revision_at(sandbox, number(request, "tick", 0, most=2**62))
+    return history.revision_at(
+        sandbox, number(request, "tick", 0, most=ranges.REVISION.most)
+    )
 
 
 class Table(View):
@@ -151,7 +156,7 @@ def _rank(value: Any) -> tuple[int, Any]:
     if isinstance(value, bool | int | float):
         return 1, value
     text = str(value)
-    if text.lstrip("-").isdecimal():
+    if text.removeprefix("-").isdecimal() and len(text) < LONGEST_AMOUNT:
         return 1, int(text)
     return 2, text
 
@@ -213,9 +218,13 @@ def _events(
     if subject := request.query_params.get("subject"):
         query = query.filter(subject=subject)
     if "fromTick" in request.query_params:
-        query = query.filter(tick__gte=number(request, "fromTick", 0, most=2**62))
+        query = query.filter(
+            tick__gte=number(request, "fromTick", 0, most=ranges.REVISION.most)
+        )
     if "toTick" in request.query_params:
-        query = query.filter(tick__lte=number(request, "toTick", 0, most=2**62))
+        query = query.filter(
+            tick__lte=number(request, "toTick", 0, most=ranges.REVISION.most)
+        )
     limit = max(1, number(request, "limit", 200, most=5000))
     if request.query_params.get("newest"):
         found = list(query.order_by("-revision", "-seq")[:limit])[::-1]
@@ -232,10 +241,11 @@ def _after(query: Any, place: str) -> Any:
     if not place:
         return query
     revision, _, seq = place.partition(".")
-    if not revision.isdecimal() or (seq and not seq.isdecimal()):
-        raise ValidationError({"after": f"expected revision.seq, got {place!r}"})
-    at = int(revision)
-    same = Q(revision=at, seq__gt=int(seq)) if seq else Q(pk__in=())
+    at, rank = whole(revision), whole(seq or "0")
+    if at is None or rank is None:
+        raise ValidationError({"after": f"expected revision.seq, got {place[:40]!r}"})
+    rank = min(rank, ranges.OFFSET.most)
+    same = Q(revision=at, seq__gt=rank) if seq else Q(pk__in=())
     return query.filter(Q(revision__gt=at) | same)
 
 
@@ -260,8 +270,10 @@ class Samples(View):
         sandbox = self.sandbox(sandbox_id)
         query = Sample.objects.filter(
             history.within(history.lineage(sandbox), "revision"),
-            tick__gte=number(request, "fromTick", 0, most=2**62),
-            tick__lte=number(request, "toTick", 2**62, most=2**62),
+            tick__gte=number(request, "fromTick", 0, most=ranges.REVISION.most),
+            tick__lte=number(
+                request, "toTick", ranges.REVISION.most, most=ranges.REVISION.most
+            ),
         )
         limit = max(1, number(request, "limit", 600, most=20_000))
         apart = -(-query.count() // limit) or 1

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.idempotency import once
-from api.renderers import YAMLTextParser
+from api.renderers import StorableJSONParser, YAMLTextParser
 from api.serializers.actions import finding_body
 from api.serializers.sandboxes import (
     ChangeSerializer,
@@ -31,7 +30,7 @@ from sandbox.retention import disk
 class Sandboxes(View):
     """The sandboxes that you may see."""
 
-    parser_classes = (JSONParser, YAMLTextParser)
+    parser_classes = (StorableJSONParser, YAMLTextParser)
 
     @extend_schema(
         operation_id="sandboxes_list",

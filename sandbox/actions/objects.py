@@ -75,6 +75,7 @@ def do_import(
     limited.check_bytes(files)
     loaded = load(files, limits=limits or limited.of_texts())
     limited.check_objects(len(loaded.objects))
+    limited.check_texts(files, loaded.objects)
     _check_only(loaded, only)
     with edit_session(user, sandbox_id) as session:
         refuse_stale(session.sandbox, seen, [str(obj.key) for obj in loaded.objects])

@@ -17,9 +17,7 @@ from sandbox.retention import retention
 from sandbox.world.commits import CommitRequest
 from sandbox.world.leases import Claim
 from sandbox.world.operations import Transport
-
-#: No setting is beyond these: ticks of centuries, and a century of days.
-MOST_TICKS, MOST_DAYS = 10**12, 36_500
+from scheduler import ranges
 
 
 def do_set_retention(
@@ -34,8 +32,8 @@ def do_set_retention(
     if not Sandbox.objects.filter(pk=sandbox_id, owner_id=user.pk).exists():
         raise ForbiddenError("only its owner decides how much history is kept")
     given = {
-        "keep_ticks": _checked("keepTicks", ticks, MOST_TICKS),
-        "keep_days": _checked("keepDays", days, MOST_DAYS),
+        "keep_ticks": _checked("keepTicks", ticks, ranges.KEEP_TICKS),
+        "keep_days": _checked("keepDays", days, ranges.KEEP_DAYS),
     }
     columns = {name: value for name, value in given.items() if value is not None}
     with edit_session(user, sandbox_id) as session:
@@ -55,10 +53,10 @@ def do_set_retention(
         )
 
 
-def _checked(field: str, given: int | None, most: int) -> int | None:
-    if given is None or 0 <= given <= most:
+def _checked(field: str, given: int | None, bounds: ranges.Range) -> int | None:
+    if given is None or given in bounds:
         return given
-    problem = f"expected 0 (as the operator keeps) to {most}, got {given}"
+    problem = f"expected 0 (as the operator keeps) to {bounds.most}, got {given}"
     raise InvalidError(
         f"{field}: {problem}", causes=[Cause(problem=problem, field=field)]
     )

@@ -72,6 +72,7 @@ def do_create(
     with gc_paused():
         made = _assemble(files, seed, policy, limits or limited.of_texts())
     limited.check_objects(len(made.loaded.objects))
+    limited.check_texts(files, made.loaded.objects)
     sandbox = begin(
         user,
         made.world,

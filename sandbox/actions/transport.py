@@ -16,9 +16,9 @@ from sandbox.page.rows.transport import KEY, until_text
 from sandbox.process import idle_flag
 from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import Transport
-from scheduler import decisions
+from scheduler import decisions, ranges
 
-SLOWEST, FASTEST = 0.1, 1000.0
+SLOWEST, FASTEST = 0.1, float(ranges.SPEED.most)
 
 
 def do_play(user: User, sandbox_id: str, *, speed: float | None = None) -> RevisionDiff:
@@ -74,8 +74,12 @@ def do_step(
 def _absolute(until: dict[str, Any], tick: int) -> dict[str, Any]:
     if "ticks" in until:
         until = {"tick": tick + until["ticks"]}
-    if "tick" in until and until["tick"] <= tick:
+    if "tick" not in until:
+        return until
+    if until["tick"] <= tick:
         raise _wrong("untilTick", f"expected a tick after {tick}, got {until['tick']}")
+    if until["tick"] not in ranges.TICK:
+        raise _wrong("untilTick", f"expected a tick up to {ranges.TICK.most}")
     return until
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.http.request import split_domain_port, validate_host
+
+from sandbox.base.plain_text import is_storable
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -46,6 +48,19 @@ def headers(get_response: Respond) -> Respond:
         response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         response.headers.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
         return response
+
+    return respond
+
+
+def storable_address(get_response: Respond) -> Respond:
+    """Middleware: an address that names what no database can hold is a 400."""
+
+    def respond(request: HttpRequest) -> HttpResponseBase:
+        asked = unquote(request.META.get("QUERY_STRING", ""))
+        if is_storable(request.path_info) and "\0" not in asked:
+            return get_response(request)
+        problem = "the address holds a NUL or half a surrogate pair; leave it out"
+        return JsonResponse(status(400, "BadRequest", problem), status=400)
 
     return respond
 

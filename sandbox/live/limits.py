@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -14,8 +14,10 @@ from sandbox.base.errors import (
     ForbiddenError,
     InvalidError,
 )
+from sandbox.base.plain_text import is_suspect, unstorable
 from sandbox.models import Sandbox
 from scheduler.manifests.documents import Limits
+from scheduler.records.objects import Object
 
 
 def of_texts() -> Limits:
@@ -44,6 +46,19 @@ def check_objects(count: int) -> None:
     if most and count > most:
         problem = f"{count} objects are over the limit of {most}; split the import"
         raise InvalidError(problem, causes=[Cause(problem=problem)])
+
+
+def check_texts(files: Sequence[tuple[str, str]], objects: Iterable[Object]) -> None:
+    """Refuse objects with text that no database can hold."""
+    texts = (part for file in files for part in file)
+    if not any(is_suspect(text.encode("utf-8", "surrogatepass")) for text in texts):
+        return
+    for obj in objects:
+        if place := next(unstorable(obj.manifest), ""):
+            problem = (
+                f"{str(obj.key)!a}: {place!a} holds a NUL or half a surrogate pair"
+            )
+            raise InvalidError(problem, causes=[Cause(problem=problem)])
 
 
 def check_sandboxes(user: User) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
-from scheduler import durations
+from scheduler import durations, ranges
 from scheduler.errors import PolicyError, QuantityError
 
 #: More runs than these are refused: a grid grows faster than one thinks.
@@ -36,7 +36,7 @@ class Base(Strict, frozen=True, kw_only=True):
 
     scenario: str = ""
     sandbox: str = ""
-    tick: int | None = None
+    tick: Annotated[int, ranges.meta(ranges.TICK)] | None = None
     files: list[str] = []
 
 
@@ -44,7 +44,7 @@ class SeedRange(Strict, frozen=True, kw_only=True):
     """`count` seeds, the first `start`."""
 
     count: int
-    start: int = 1
+    start: Annotated[int, ranges.meta(ranges.SEED)] = 1
 
 
 class ObjectChange(Strict, frozen=True, kw_only=True):
@@ -111,7 +111,7 @@ class Search(Strict, frozen=True, kw_only=True):
 
     axes: list[Axis]
     samples: int
-    seed: int = 1
+    seed: Annotated[int, ranges.meta(ranges.SEED)] = 1
 
 
 class Assertion(Strict, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from scheduler import ranges
 from scheduler.errors import PolicyError
 from scheduler.records.latencies import Latencies
 
@@ -40,7 +41,7 @@ class ExtenderAnswers(
 
     url_prefix: str
     refuse: dict[str, str] = {}
-    scores: dict[str, int] = {}
+    scores: dict[str, Annotated[int, ranges.meta(ranges.EXTENDER_SCORE)]] = {}
     error: str = ""
     latency_ms: Annotated[int, _LATENCY] | msgspec.UnsetType = msgspec.UNSET
 
@@ -68,10 +69,10 @@ class Simulation(
 ):
     """How virtual time runs. Durations are Go durations ("60s", "1m30s")."""
 
-    tick_ms: int = 1000
+    tick_ms: Annotated[int, ranges.meta(ranges.TICK_MS)] = 1000
     default_runtime: str = "60s"
-    bind_latency_ms: int = 0
-    pod_start_ms: int = 0
+    bind_latency_ms: Annotated[int, ranges.meta(ranges.LATENCY_MS)] = 0
+    pod_start_ms: Annotated[int, ranges.meta(ranges.LATENCY_MS)] = 0
     binding: Annotated[Binding, _BINDING] = "kubernetes"
     locking: Annotated[Locking, _LOCKING] = "optimistic"
     start_time: str = "2026-01-01T00:00:00Z"  # the wall time of virtual 0

@@ -163,7 +163,10 @@ WRONG = {
         "hash differs",
     ),
     "a hole in the diffs": (changed(lambda a: a.diffs.pop(5)), "is missing"),
-    "a hole in the revisions": (changed(lambda a: a.revisions.pop(5)), "there is a gap"),
+    "a hole in the revisions": (
+        changed(lambda a: a.revisions.pop(5)),
+        "there is a gap",
+    ),
     "no checkpoint": (changed(lambda a: a.checkpoints.clear()), "no checkpoint"),
     "an event twice": (changed(lambda a: a.events.append(a.events[0])), "does not fit"),
     "a diff that is a bomb": (changed(bomb), "bytes when opened"),
