@@ -62,7 +62,7 @@ def convert(objects: list[Object], spec: PolicySpec) -> Converted:
 
 
 def is_made(obj: Object) -> bool:
-    """Tell whether a job made this pod or Workload: it will be made again."""
+    """Return whether a job made this pod or Workload: it will be made again."""
     return obj.key.kind in ("Pod", "Workload") and any(
         reference.get("kind") in (*_MAKERS, "Pod")
         for reference in obj.metadata.get("ownerReferences") or ()
@@ -82,7 +82,7 @@ class _Tree:
         self.queues: dict[str, QueueSpec] = {}
         self.cohorts: dict[str, CohortSpec] = {}
         self.paths: dict[str, str] = {}  # ClusterQueue -> queue path
-        self.doors: dict[tuple[str, str], str] = {}  # LocalQueue -> ClusterQueue
+        self.local_queues: dict[tuple[str, str], str] = {}  # LocalQueue -> ClusterQueue
         for obj in objects:
             self._read(obj)
         for queue in self.queues.values():
@@ -105,8 +105,10 @@ class _Tree:
                 cohort = read_cohort(obj.manifest)
                 self.cohorts[cohort.name] = cohort
             case "LocalQueue":
-                door = read_local_queue(obj.manifest)
-                self.doors[door.namespace, door.name] = door.queue
+                local_queue = read_local_queue(obj.manifest)
+                self.local_queues[local_queue.namespace, local_queue.name] = (
+                    local_queue.queue
+                )
             case "ResourceFlavor":
                 self._flavor(read_flavor(obj.manifest))
             case _:
@@ -219,9 +221,9 @@ class _Tree:
         if quota.borrowing is None:
             unlimited.add(name)
         else:
-            room = quota.nominal + quota.borrowing
-            ceiling[name] = ceiling.get(name, 0) + room
-            if not room:
+            limit = quota.nominal + quota.borrowing
+            ceiling[name] = ceiling.get(name, 0) + limit
+            if not limit:
                 self.found.lose(subject, f"a {name} quota of 0: it is unlimited now")
         if quota.lending is not None:
             self.found.lose(subject, f"the lending limit of {name}")
@@ -253,7 +255,7 @@ def _runner(obj: Object, tree: _Tree, found: Converted) -> None:
     kept = found.keep(obj)
     spec: dict[str, Any] = kept.manifest.get("spec") or {}
     labels = kept.metadata.setdefault("labels", {})
-    door = labels.pop(QUEUE_LABEL, None) or spec.pop("queueName", None)
+    local_queue = labels.pop(QUEUE_LABEL, None) or spec.pop("queueName", None)
     if labels.pop(PRIORITY_LABEL, None):
         found.lose(str(obj.key), "its WorkloadPriorityClass")
     if obj.key.kind == "Job":
@@ -262,9 +264,11 @@ def _runner(obj: Object, tree: _Tree, found: Converted) -> None:
         spec["schedulingGates"] = [
             gate for gate in spec.get("schedulingGates") or () if gate != _GATE
         ]
-    path = tree.paths.get(tree.doors.get((obj.key.namespace, str(door)), ""))
-    if door and path is None:
-        found.lose(str(obj.key), f"its LocalQueue {door}, which leads nowhere")
+    path = tree.paths.get(
+        tree.local_queues.get((obj.key.namespace, str(local_queue)), "")
+    )
+    if local_queue and path is None:
+        found.lose(str(obj.key), f"its LocalQueue {local_queue}, which leads nowhere")
     if path is not None:
         for metadata in (kept.metadata, *_templates(kept)):
             metadata.setdefault("labels", {})[YUNIKORN_QUEUE] = path

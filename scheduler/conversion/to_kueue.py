@@ -73,7 +73,7 @@ class _Writer:
         self.nodes = [obj for obj in objects if obj.key.kind == "Node"]
         self.types = self._types(spec.root, objects)
         self.names = _names(spec.root)
-        self.doors: set[tuple[str, str]] = set()
+        self.local_queues: set[tuple[str, str]] = set()
         self.tree = Partition(access.opened(spec), laws, NullListener())
 
     def _types(self, root: QueueSpec, objects: list[Object]) -> list[str]:
@@ -231,8 +231,8 @@ class _Writer:
         if pods.TASK_GROUPS in obj.annotations:
             self.found.lose(str(obj.key), "task groups: Kueue admits whole jobs anyway")
         name, space = self.names[leaf.path], obj.key.namespace
-        if (space, name) not in self.doors:
-            self.doors.add((space, name))
+        if (space, name) not in self.local_queues:
+            self.local_queues.add((space, name))
             self._add("LocalQueue", name, {"clusterQueue": name}, space)
         if obj.key.kind == "Workload":
             kept.manifest.setdefault("spec", {})["queueName"] = name

@@ -86,7 +86,7 @@ def read_rangespec(given: dict[str, Any] | str, files: Mapping[str, str]) -> Ran
 
 
 def ranges(spec: RangeSpec, variant: int, cells: Sequence[Cell]) -> Iterator[Verdict]:
-    """Hold every run against the ranges; the worst run is told."""
+    """Hold every run against the ranges; the worst run is returned."""
     if spec.cmd.max_wall_ms is not None:
         yield _worst(
             variant, "cmd.maxWallMs", cells, "endMs", most=spec.cmd.max_wall_ms

@@ -24,7 +24,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One variant: its measures, and how they differ from the first variant's.
 
     Differences are taken seed by seed, so that what the seeds bring along
-    falls out. `front` tells that no other variant is as good in every
+    falls out. `front`: no other variant is as good in every
     objective and better in one.
     """
 
@@ -38,7 +38,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class Verdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Whether one assertion held for one variant.
 
-    `holds` is None for what a simulation cannot tell.
+    `holds` is None for what a simulation cannot show.
     """
 
     variant: int

@@ -100,7 +100,7 @@ def run_until(
     hear: Callable[[list[Decision]], None] = lambda _: None,
     keep_on: Callable[[], bool] = lambda: True,
 ) -> bool:
-    """Advance to the end of the tick of `until_ms`, or to quiet; tell which.
+    """Advance to the end of the tick of `until_ms`, or to quiet; return which.
 
     The world then stands where ticks would have brought it, at the end of the
     last one in which something happened.

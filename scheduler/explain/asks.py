@@ -28,7 +28,7 @@ from scheduler.yunikorn.scheduling.node_fit import may_run
 
 Limits = Mapping[str, int]
 
-#: Of the nodes at most this many are told of, in the order of the partition.
+#: Of the nodes at most this many are returned, in the order of the partition.
 MOST_NODES = 200
 
 
@@ -36,7 +36,7 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
     """Return what stands between a pod and a node under YuniKorn.
 
     Both sets of laws choose victims on a copy, whatever their preconditions
-    say; `checks` tell which of those hold. Raises SchedulerError for a pod
+    say; `checks` say which of those hold. Raises SchedulerError for a pod
     that YuniKorn does not schedule. Costs a copy.
     """
     stage = fork_yunikorn(world, "asks")
@@ -59,7 +59,9 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
         node=ask.node.name if ask.node is not None else "",
         reserved_on=ask.reserved_on.name if ask.reserved_on is not None else "",
         requests=_amounts(ask.resource),
-        path=[room for queue in ask.app.queue.route for room in _rooms(queue, ask)],
+        path=[
+            check for queue in ask.app.queue.route for check in _headrooms(queue, ask)
+        ],
         headroom=_amounts(ask.app.queue.headroom() or {}),
         checks=list(_checks(partition, ask, found)) if found else [],
         line=[] if ask.node is not None else [_level(r) for r in line(partition, ask)],
@@ -80,7 +82,7 @@ def _amounts(given: Limits) -> list[Amount]:
     return [Amount(resource=name, amount=str(n)) for name, n in sorted(given.items())]
 
 
-def _rooms(queue: Queue, ask: Ask) -> Iterator[QueueRoom]:
+def _headrooms(queue: Queue, ask: Ask) -> Iterator[QueueRoom]:
     for name in sorted(ask.resource):
         limit = (queue.max or {}).get(name)
         used = queue.allocated.get(name, 0)
@@ -115,9 +117,9 @@ def _level(row: Row) -> LineLevel:
 def _checks(partition: Partition, ask: Ask, found: Row) -> Iterator[Check]:
     app, now = ask.app, partition.now_ms
     yield _check("application", may_run(partition, app), f"it is {app.state}")
-    room = app.queue.headroom()
-    fits = fits_undefined(room, ask.needs)
-    yield _check("queueQuota", fits, _against(ask.needs, room, "headroom"))
+    headroom = app.queue.headroom()
+    fits = fits_undefined(headroom, ask.needs)
+    yield _check("queueQuota", fits, _against(ask.needs, headroom, "headroom"))
     limit = partition.limits.headroom(app) if partition.limits.active else None
     fits = limit is None or fits_undefined(limit, ask.needs)
     yield _check("userQuota", fits, _against(ask.needs, limit, "left to its user"))
@@ -126,20 +128,20 @@ def _checks(partition: Partition, ask: Ask, found: Row) -> Iterator[Check]:
     ready = found["notBeforeMs"]
     detail = f"not before {ready / 1000:g} s, now it is {now / 1000:g} s"
     yield _check("delay", now >= ready, detail)
-    yield _check("first", not found["triggered"], "it has told no victims to go yet")
+    yield _check("first", not found["triggered"], "it has preempted nothing yet")
 
 
 def _check(name: str, holds: bool, detail: str) -> Check:
     return Check(name=name, holds=holds, detail=detail)
 
 
-def _against(needs: Needs, room: Limits | None, what: str) -> str:
-    if room is None:
+def _against(needs: Needs, headroom: Limits | None, what: str) -> str:
+    if headroom is None:
         return "no limit"
-    limited = [(name, value) for name, value in needs if name in room]
-    short = [(name, value) for name, value in limited if value > room[name]]
+    limited = [(name, value) for name, value in needs if name in headroom]
+    short = [(name, value) for name, value in limited if value > headroom[name]]
     parts = [
-        f"{quantity(name, value)} asked, {quantity(name, room[name])} {what}"
+        f"{quantity(name, value)} asked, {quantity(name, headroom[name])} {what}"
         for name, value in short or limited
     ]
     return "; ".join(parts) or "no limit on what it asks"

@@ -160,7 +160,7 @@ def _owners(world: World, obj: Object, queue: str) -> Iterator[Edit]:
             )
 
 
-def door_to(world: World, namespace: str, target: Key) -> str:
+def local_queue_for(world: World, namespace: str, target: Key) -> str:
     """Return the LocalQueue to go through; SchedulerError when there is none.
 
     `target` is a LocalQueue of the namespace, or the ClusterQueue that the

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scheduler.explain.outcomes import Trial, attempt, finished_before, outcome_of
-from scheduler.explain.questions import Question, Rung, questions
+from scheduler.explain.questions import CandidateChange, Question, questions
 from scheduler.explain.shapes import Counterfactuals, Outcome, Verdict
 from scheduler.explain.wording import bare, listed, share
 from scheduler.explain.workloads import explain
@@ -74,7 +74,7 @@ def _answers(
 
 
 class _Search:
-    """Tries the rungs of questions; counts the runs; knows how it goes unchanged."""
+    """Tries the candidates of questions; counts the runs; knows how it goes unchanged."""
 
     def __init__(self, world: World, key: Key, horizon_ms: int, limit: int) -> None:
         self.world = world
@@ -88,12 +88,12 @@ class _Search:
 
         The largest is tried first, for the time it achieves; then the smallest
         that achieves the same is looked for by halves, which finds it where
-        more never does worse. What is told was run, in any case.
+        more never does worse. What is returned was run, in any case.
         """
         before = self.left
-        rungs = question.rungs
-        best = self._try(rungs[-1])
-        at = len(rungs) - 1
+        candidates = question.candidates
+        best = self._try(candidates[-1])
+        at = len(candidates) - 1
         if question.kind == "wait":
             self.natural_ms = best.admitted_ms
             return _wait(question, best, before - self.left)
@@ -101,11 +101,13 @@ class _Search:
             assert best.admitted_ms is not None
             at, best = self._smallest(question, at, best, best.admitted_ms)
         runs = before - self.left
-        return self._verdict(question, rungs[at], best, runs)
+        return self._verdict(question, candidates[at], best, runs)
 
-    def _try(self, rung: Rung) -> Trial:
+    def _try(self, candidate: CandidateChange) -> Trial:
         self.left -= 1
-        return attempt(self.world, self.key, rung.change, horizon_ms=self._horizon())
+        return attempt(
+            self.world, self.key, candidate.change, horizon_ms=self._horizon()
+        )
 
     def _horizon(self) -> int:
         """Return how far to run: what comes no earlier than without is no answer."""
@@ -115,11 +117,11 @@ class _Search:
 
     @property
     def moot(self) -> bool:
-        """Tell whether it is admitted at once with nothing changed."""
+        """Return whether it is admitted at once with nothing changed."""
         return self.natural_ms == self.world.context.now_ms
 
     def _better(self, trial: Trial) -> bool:
-        """Tell whether it was admitted, and before it would be anyhow."""
+        """Return whether it was admitted, and before it would be anyhow."""
         if trial.admitted_ms is None:
             return False
         return self.natural_ms is None or trial.admitted_ms < self.natural_ms
@@ -130,7 +132,7 @@ class _Search:
         low, probe = 0, question.hint
         while low < high and self.left > 0:
             probe = min(max(probe, low), high - 1)
-            trial = self._try(question.rungs[probe])
+            trial = self._try(question.candidates[probe])
             if trial.admitted_ms is not None and trial.admitted_ms <= by_ms:
                 near, high, best = probe == question.hint, probe, trial
                 probe = high - 1 if near else (low + high) // 2
@@ -140,7 +142,7 @@ class _Search:
         return high, best
 
     def _verdict(
-        self, question: Question, rung: Rung, trial: Trial, runs: int
+        self, question: Question, candidate: CandidateChange, trial: Trial, runs: int
     ) -> Verdict:
         outcome = outcome_of(trial)
         verdict = _judged(outcome, holds=self._better(trial))
@@ -148,13 +150,13 @@ class _Search:
             id=question.id,
             kind=question.kind,
             verdict=verdict,
-            subject=rung.subject,
+            subject=candidate.subject,
             now=question.now,
             effect=_effect(verdict, outcome, self.natural_ms),
-            change=rung.change,
+            change=candidate.change,
             outcome=outcome,
-            amounts=rung.amounts,
-            value=rung.value,
+            amounts=candidate.amounts,
+            value=candidate.value,
             runs=runs,
         )
 
@@ -163,7 +165,7 @@ def _wait(question: Question, trial: Trial, runs: int) -> Verdict:
     """Return the verdict on just waiting: whose end lets it in, and when."""
     outcome = outcome_of(trial)
     ends = finished_before(trial)
-    subject = question.rungs[0].subject
+    subject = question.candidates[0].subject
     if ends:
         names = listed([bare(name) for name in ends])
         subject = f"{names} {'finish' if len(ends) > 1 else 'finishes'}"

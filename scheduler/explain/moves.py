@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from scheduler.decisions import Admit, Decision, Preempt
 from scheduler.errors import SchedulerError
-from scheduler.explain.changes import apply, door_to, edit, move_workload
+from scheduler.explain.changes import apply, edit, local_queue_for, move_workload
+from scheduler.explain.flavor_options import FlavorOptions
 from scheduler.explain.fork import fork, kueue_of, object_of
-from scheduler.explain.offers import Offers
 from scheduler.explain.outcomes import all_shares, attempt, outcome_of, victim_of
 from scheduler.explain.shapes import Change, FlavorRow, Outcome, Preview, ShareChange
 from scheduler.explain.wording import bare, counted, listed, quantity, share
@@ -54,14 +54,14 @@ def move(world: World, key: Key, target: Key) -> Change:
 
 
 def _to_queue(world: World, key: Key, target: Key) -> Change:
-    door = door_to(world, key.namespace, target)
-    if world.objects[key].spec.get("queueName") == door:
-        raise SchedulerError(f"{key.path} is in LocalQueue {door} already")
-    spec = world.objects[Key("LocalQueue", key.namespace, door)].spec
+    local_queue = local_queue_for(world, key.namespace, target)
+    if world.objects[key].spec.get("queueName") == local_queue:
+        raise SchedulerError(f"{key.path} is in LocalQueue {local_queue} already")
+    spec = world.objects[Key("LocalQueue", key.namespace, local_queue)].spec
     cluster = kueue_of(world).cluster
     queue = cluster.forest.queues.get(spec.get("clusterQueue") or "")
     if queue is None:
-        raise SchedulerError(f"LocalQueue {door} leads to no ClusterQueue")
+        raise SchedulerError(f"LocalQueue {local_queue} leads to no ClusterQueue")
     if not cluster.matches(queue, key.namespace):
         raise SchedulerError(
             f"namespace {key.namespace} does not match the selector of {queue.name}"
@@ -69,7 +69,7 @@ def _to_queue(world: World, key: Key, target: Key) -> Change:
     work = cluster.workloads.get(key)
     if work is not None and work.finished:
         raise SchedulerError(f"{key.path} is finished")
-    return move_workload(world, key, door)
+    return move_workload(world, key, local_queue)
 
 
 def _moved(world: World, key: Key) -> Key:
@@ -106,7 +106,7 @@ def what_if(
     """Return what a change would come to, for a Workload or for everybody.
 
     With `subject` a copy runs until that Workload is admitted; without, two
-    copies run to the horizon, changed and unchanged, and what differs is told.
+    copies run to the horizon, changed and unchanged, and what differs is returned.
     Raises SchedulerError for a change that cannot be made.
     """
     if subject is not None:
@@ -135,7 +135,7 @@ def _for_workload(world: World, change: Change, key: Key, horizon_ms: int) -> Pr
             else stage.cluster.cluster_queue_of(work)
         )
         if queue is not None:
-            preview.queue, preview.cells = queue.name, Offers(work, queue).rows
+            preview.queue, preview.cells = queue.name, FlavorOptions(work, queue).rows
     preview.sentences = _sentences(preview)
     return preview
 
@@ -240,18 +240,18 @@ def _cell(queue: str, row: FlavorRow) -> str:
 
 
 def _price(outcome: Outcome) -> list[str]:
-    told = []
+    sentences = []
     if outcome.victims:
         names = listed([bare(victim.workload) for victim in outcome.victims])
         reasons = listed(sorted({victim.reason for victim in outcome.victims}))
-        told.append(f"Preempts {names} ({reasons}).")
+        sentences.append(f"Preempts {names} ({reasons}).")
     moved = [
         f"{row.name} {share(row.before)} to {share(row.after)}"
         for row in outcome.shares
         if row.before != row.after
     ]
     if moved:
-        told.append(f"Weighted shares: {listed(moved)}.")
+        sentences.append(f"Weighted shares: {listed(moved)}.")
     if outcome.work_lost_ms:
-        told.append(f"Work lost: {outcome.work_lost_ms / 1000:g} s.")
-    return told
+        sentences.append(f"Work lost: {outcome.work_lost_ms / 1000:g} s.")
+    return sentences

@@ -177,7 +177,7 @@ def all_shares(stage: KueueStage) -> Shares:
 
 
 def outcome_of(trial: Trial) -> Outcome:
-    """Return what a trial came to, as told to people."""
+    """Return what a trial came to, as shown to people."""
     world, key = trial.world, trial.key
     stage = kueue_of(world)
     work = stage.cluster.workloads.get(key)

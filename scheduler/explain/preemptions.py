@@ -7,8 +7,8 @@ from typing import Any
 
 from scheduler.decisions import Decision, Preempt
 from scheduler.errors import SchedulerError
+from scheduler.explain.flavor_options import told_offers
 from scheduler.explain.fork import fork, kueue_of
-from scheduler.explain.offers import told_offers
 from scheduler.explain.searches import Reader, decisive
 from scheduler.explain.shapes import (
     Preemption,
@@ -41,7 +41,7 @@ def explain_preemption(world_before: World, decision: Decision) -> Preemption:
     world = fork(world_before)
     stage = kueue_of(world)
     stage.traced, stage.trace = decision.by, Trace()
-    told = run_tick(world)
+    decisions = run_tick(world)
     cycle = _cycle_of(stage.trace.steps, decision)
     if cycle is None:
         raise SchedulerError(
@@ -49,27 +49,27 @@ def explain_preemption(world_before: World, decision: Decision) -> Preemption:
             f"{decision.by} preempt {decision.subject}: is this the world before it?"
         )
     searches = Reader(stage).searches(cycle)
-    fate = cycle[-1]
-    targets = [(key, reason) for key, reason in fate["targets"]]
+    entry = cycle[-1]
+    targets = [(key, reason) for key, reason in entry["targets"]]
     index = decisive(searches, targets)
     if index is None:
         raise SchedulerError(f"no search stands behind {decision.message!r}")
     return Preemption(
         preemptor=str(decision.by),
-        queue=fate["queue"],
+        queue=entry["queue"],
         at_ms=decision.at_ms,
         tick=world.tick,
         search=searches[index],
         flavors=told_offers(cycle),
         shares=shares_of(searches[index]),
-        targets=_told(searches[index].targets, told, decision),
+        targets=_with_messages(searches[index].targets, decisions, decision),
         reason=decision.reason,
-        message=fate["message"],
+        message=entry["message"],
     )
 
 
 def _cycle_of(steps: Sequence[Values], decision: Preempt) -> list[Values] | None:
-    """Return the steps of the cycle that told this victim to go, fate last."""
+    """Return the steps of the cycle that preempted this victim, the decision last."""
     starts = [i for i, step in enumerate(steps) if step["step"] == "cycle"]
     for begin, end in zip(starts, [*starts[1:], len(steps)], strict=False):
         cycle = list(steps[begin:end])
@@ -99,13 +99,13 @@ def _last(search: Search) -> list[ShareRow]:
     return search.steps[-1].shares
 
 
-def _told(
-    victims: Sequence[Victim], told: Sequence[Decision], decision: Preempt
+def _with_messages(
+    victims: Sequence[Victim], decisions: Sequence[Decision], decision: Preempt
 ) -> list[Victim]:
-    """Add what each victim was told and lost; evicted before means told before."""
+    """Add the messages and the lost work of each victim; evicted before counts too."""
     by_key = {
         str(other.subject): other
-        for other in told
+        for other in decisions
         if isinstance(other, Preempt)
         and other.by == decision.by
         and other.at_ms == decision.at_ms

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from scheduler.explain.changes import (
     add_quota,
-    door_to,
     edit,
     listed,
+    local_queue_for,
     move_workload,
     without_limit,
 )
@@ -30,7 +30,7 @@ from scheduler.world import World
 Added = dict[tuple[str, str], int]
 _SHORT = ("noFit", "noCandidates", "preempt", "reclaim")
 _NEVER = "Never"
-#: A ladder of quota has at most this many rungs up to what is short.
+#: A ladder of quota has at most this many candidates up to what is short.
 _MOST_RUNGS = 32
 _MOST_FLAVORS = 3
 _MOST_MOVES = 6
@@ -39,7 +39,7 @@ _MOST_PRIORITY = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rung:
+class CandidateChange:
     """One change to try: the sentence "would be admitted if ..." and the patch."""
 
     subject: str
@@ -50,12 +50,12 @@ class Rung:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One kind of change; `hint` is the rung that is likely to be the smallest."""
+    """One kind of change; `hint` is the candidate that is likely to be the smallest."""
 
     id: str
     kind: str
     now: str
-    rungs: list[Rung]
+    candidates: list[CandidateChange]
     hint: int = 0
 
 
@@ -70,7 +70,10 @@ def questions(world: World, key: Key, answer: Explanation) -> list[Question]:
         return []
     queue = kueue_of(world).cluster.cluster_queue_of(work)
     wait = Question(
-        id="wait", kind="wait", now="", rungs=[Rung(subject="time passes", change=None)]
+        id="wait",
+        kind="wait",
+        now="",
+        candidates=[CandidateChange(subject="time passes", change=None)],
     )
     if queue is None:
         return [wait, *_moves(world, work, queue)]
@@ -87,8 +90,8 @@ def questions(world: World, key: Key, answer: Explanation) -> list[Question]:
 
 
 def _one(kind: str, now: str, subject: str, change: Change, value: str) -> Question:
-    rung = Rung(subject=subject, change=change, value=value)
-    return Question(id=f"{kind}/{value}", kind=kind, now=now, rungs=[rung])
+    candidate = CandidateChange(subject=subject, change=change, value=value)
+    return Question(id=f"{kind}/{value}", kind=kind, now=now, candidates=[candidate])
 
 
 # ---- what is stopped ----
@@ -104,13 +107,13 @@ def _stops(world: World, work: WorkloadInfo, queue: ClusterQueue) -> Iterator[Qu
         change = Change(edits=[edit(key, stopPolicy="None")])
         subject = f"stopPolicy of {queue.name} is None"
         yield _one("stopPolicy", stop, subject, change, queue.name)
-    door = Key("LocalQueue", work.namespace, work.local_queue_name)
-    known = world.objects.get(door)
+    local_queue = Key("LocalQueue", work.namespace, work.local_queue_name)
+    known = world.objects.get(local_queue)
     stop = (known.spec.get("stopPolicy") or "None") if known is not None else "None"
     if stop != "None":
-        change = Change(edits=[edit(door, stopPolicy="None")])
-        subject = f"stopPolicy of LocalQueue {door.name} is None"
-        yield _one("stopPolicy", stop, subject, change, door.path)
+        change = Change(edits=[edit(local_queue, stopPolicy="None")])
+        subject = f"stopPolicy of LocalQueue {local_queue.name} is None"
+        yield _one("stopPolicy", stop, subject, change, local_queue.path)
 
 
 # ---- quota ----
@@ -145,8 +148,8 @@ def _quota(
             id=f"nominalQuota/{flavor}",
             kind="nominalQuota",
             now=several(listed({(f, r): _nominal(queue, (f, r)) for f, r in short})),
-            rungs=[
-                Rung(
+            candidates=[
+                CandidateChange(
                     subject=(
                         f"{queue.name} has +{several(listed(added))} nominal quota "
                         f"in flavor {flavor}"
@@ -199,8 +202,8 @@ def _limits(
         if not limited or queue.parent is None:
             continue
         ladder, hint = _ladder(limited, rows)
-        rungs = [
-            Rung(
+        candidates = [
+            CandidateChange(
                 subject=(
                     f"borrowingLimit of {queue.name} in flavor {flavor} is "
                     f"+{several(listed(added))}"
@@ -211,7 +214,7 @@ def _limits(
             )
             for added in ladder
         ]
-        removed = Rung(
+        removed = CandidateChange(
             subject=f"{queue.name} has no borrowingLimit in flavor {flavor}",
             change=without_limit(world, key, set(limited)),
             value=flavor,
@@ -221,7 +224,7 @@ def _limits(
             id=f"borrowingLimit/{flavor}",
             kind="borrowingLimit",
             now=several(listed(now)),
-            rungs=[*rungs, removed],
+            candidates=[*candidates, removed],
             hint=hint,
         )
 
@@ -251,8 +254,8 @@ def _priority(
             id="priority",
             kind="priority",
             now=str(work.priority),
-            rungs=[
-                Rung(
+            candidates=[
+                CandidateChange(
                     subject=f"priority is {value}",
                     change=Change(edits=[edit(work.key, priority=value)]),
                     value=str(value),
@@ -276,8 +279,8 @@ def _weight(
         id="weight",
         kind="weight",
         now=f"{queue.weight:g}",
-        rungs=[
-            Rung(
+        candidates=[
+            CandidateChange(
                 subject=f"{queue.name} has weight {value}",
                 change=Change(edits=[edit(key, fairSharing={"weight": str(value)})]),
                 value=str(value),
@@ -325,7 +328,7 @@ def _policies(
 def _moves(
     world: World, work: WorkloadInfo, queue: ClusterQueue | None
 ) -> Iterator[Question]:
-    """Ask about other ClusterQueues that its namespace has a door to, roomiest first."""
+    """Ask about other ClusterQueues that its namespace has a LocalQueue for, roomiest first."""
     cluster = kueue_of(world).cluster
     others = [
         other
@@ -337,22 +340,26 @@ def _moves(
         name = other.name
         if asked == _MOST_MOVES:
             return
-        doors = (
+        local_queues = (
             key.name
             for key in world.keys("LocalQueue")
             if key.namespace == work.namespace
             and world.objects[key].spec.get("clusterQueue") == name
         )
-        if next(doors, None) is None or not cluster.matches(other, work.namespace):
+        if next(local_queues, None) is None or not cluster.matches(
+            other, work.namespace
+        ):
             continue
         asked += 1
-        door = door_to(world, work.namespace, Key("ClusterQueue", "", name))
+        local_queue = local_queue_for(
+            world, work.namespace, Key("ClusterQueue", "", name)
+        )
         yield _one(
             "localQueue",
             work.local_queue_name,
-            f"it is in LocalQueue {door} (ClusterQueue {name})",
-            move_workload(world, work.key, door),
-            door,
+            f"it is in LocalQueue {local_queue} (ClusterQueue {name})",
+            move_workload(world, work.key, local_queue),
+            local_queue,
         )
 
 

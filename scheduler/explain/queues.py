@@ -27,7 +27,7 @@ class QueueShare(Shape):
     """The fair share of one queue, and its place in the line of its parent.
 
     `order` is None when the queue waits for nothing. `priority` is what it
-    tells its parent; whether that or the share comes first is the parent's.
+    publishes to its parent; whether that or the share comes first is the parent's.
     """
 
     name: str  # the whole path
@@ -54,7 +54,7 @@ def queue_fairness(world: World) -> QueueFairness:
     """Return fair shares with their arithmetic, as the next cycle would see them.
 
     Raises SchedulerError when the stack has no YuniKorn. Changes nothing;
-    costs a copy. Source: YUNIKORN.md 1 and 5.
+    costs a copy. Source: docs/semantics/yunikorn.md#order-of-queues
     """
     partition = fork_yunikorn(world, "YuniKorn").partition
     return QueueFairness(

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from scheduler.explain import telling
+from scheduler.explain import search_sentences
 from scheduler.explain.shapes import (
     Amount,
     QuotaCheck,
@@ -59,7 +59,7 @@ class Reader:
         later = [self._step(step) for step in steps if step["step"] in _LATER]
         search.steps = [setup, *later]
         search.targets = _targets(steps, search.steps)
-        telling.tell(search)
+        search_sentences.describe(search)
         return search
 
     def _step(self, values: Values) -> Step:

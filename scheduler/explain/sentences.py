@@ -57,9 +57,9 @@ def _flavors(answer: Explanation) -> Iterator[str]:
     if answer.state not in ("pending", "requeued"):
         return
     for row in answer.flavors:
-        told = _flavor(row)
-        if told:
-            yield told
+        text = _flavor(row)
+        if text:
+            yield text
 
 
 def _flavor(row: FlavorRow) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 from scheduler import durations
 from scheduler.errors import SchedulerError
 from scheduler.explain import sentences
+from scheduler.explain.flavor_options import FlavorOptions
 from scheduler.explain.fork import fork_kueue, kueue_of, object_of
-from scheduler.explain.offers import Offers
 from scheduler.explain.searches import Reader, decisive
 from scheduler.explain.shapes import (
     Amount,
@@ -55,7 +55,7 @@ def explain(world: World, key: Key) -> Explanation:
 
 
 def _blank(world: World, key: Key, status: Mapping[str, Any]) -> Explanation:
-    """Return what the object alone tells: enough for what finished or is to come."""
+    """Return what the object alone says: enough for what finished or is to come."""
     conditions = [
         Condition(
             type=item["type"],
@@ -96,15 +96,15 @@ def _fill(answer: Explanation, stage: KueueStage, work: WorkloadInfo) -> None:
     if queue is None:
         answer.attempt = _untried(answer, "its LocalQueue leads to no ClusterQueue")
         return
-    offers = Offers(work, queue)
-    answer.flavors = offers.rows
+    options = FlavorOptions(work, queue)
+    answer.flavors = options.rows
     problem = _barred(stage, work, queue)
     if problem:
         answer.attempt = _untried(answer, problem)
         return
     trace = Trace()
     answer.attempt = attempt(stage, work, queue, trace)
-    offers.take(trace.steps)
+    options.take(trace.steps)
     answer.searches = Reader(stage).searches(trace.steps)
     targets = [(victim.workload, victim.reason) for victim in answer.attempt.targets]
     answer.decisive = decisive(answer.searches, targets)
@@ -137,7 +137,7 @@ def _chain(work: WorkloadInfo, queue: ClusterQueue | None) -> Iterator[NodeName]
 
 
 def _deciding(answer: Explanation) -> Condition | None:
-    """Return the condition that tells the state."""
+    """Return the condition that says the state."""
     by_type = {condition.type: condition for condition in answer.conditions}
     evicted = by_type.get(EVICTED)
     if answer.state in ("evicted", "inactive") and evicted is not None:
@@ -230,7 +230,7 @@ def attempt(
 
 
 def victim(work: WorkloadInfo, reason: str) -> Victim:
-    """Return a target as a victim that has not been told yet."""
+    """Return a target as a victim that has no message yet."""
     return Victim(
         workload=str(work.key),
         queue=work.cluster_queue.name if work.cluster_queue is not None else "",

@@ -23,7 +23,7 @@ _API = "kueue.x-k8s.io/v1beta2"
 
 
 def is_generator(data: Fields) -> bool:
-    """Tell whether a document without kind is a generator file."""
+    """Return whether a document without kind is a generator file."""
     cohorts = data.get("cohorts")
     return "kind" not in data and isinstance(cohorts, list) and bool(cohorts)
 
@@ -111,8 +111,8 @@ def _queue(
     }
     labelled = _class(document, given, path)
     yield _object("ClusterQueue", "", name, spec, labelled=labelled)
-    door = {"clusterQueue": name, "stopPolicy": "None"}
-    yield _object("LocalQueue", "default", name, door)
+    spec = {"clusterQueue": name, "stopPolicy": "None"}
+    yield _object("LocalQueue", "default", name, spec)
 
 
 def _workloads(

@@ -74,7 +74,7 @@ def load(
 ) -> Loaded:
     """Read (file name, text) pairs; never raises for bad input.
 
-    Every document is looked at, so that all problems are told at once.
+    Every document is looked at, so that all problems are reported at once.
     """
     loaded = Loaded()
     for file, text in sources:

@@ -26,7 +26,7 @@ def check_reclaimable(obj: Object, given: Iterable[Mapping[str, Any]]) -> None:
         for item in obj.status.get("reclaimablePods") or ()
     }
     held = _holds_quota(obj)
-    told: dict[str, int] = {}
+    listed: dict[str, int] = {}
     for index, item in enumerate(given):
         path = f"status.reclaimablePods[{index}]"
         name, count = _item(item, path, counts)
@@ -35,9 +35,9 @@ def check_reclaimable(obj: Object, given: Iterable[Mapping[str, Any]]) -> None:
                 f"{path}.count: expected no less than the {before[name]} pods of "
                 f"{name} already given back while quota is held, got {count}"
             )
-        told[name] = count
+        listed[name] = count
     missing = sorted(
-        name for name, count in before.items() if count and name not in told
+        name for name, count in before.items() if count and name not in listed
     )
     if held and missing:
         raise ManifestError(

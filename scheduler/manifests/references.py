@@ -115,11 +115,11 @@ def _loops(manifests: Manifests, places: Places) -> Iterator[Finding]:
         for key, m in manifests.items()
         if key.kind == "Cohort"
     }
-    told: set[str] = set()
+    reported: set[str] = set()
     for key, document in places.items():
         loop = _loop(key.name, parents) if key.kind == "Cohort" else []
-        if loop and not told.intersection(loop):
-            told.update(loop)
+        if loop and not reported.intersection(loop):
+            reported.update(loop)
             path = " -> ".join([*loop, loop[0]])
             yield Finding(
                 level="error",

@@ -24,7 +24,7 @@ class Reader(Protocol):
     """What a module of this package offers for its kind of vectors."""
 
     def handles(self, vector: Vector) -> bool:
-        """Tell whether this vector is of its kind, by the keys it has."""
+        """Return whether this vector is of its kind, by the keys it has."""
 
     def run(self, vector: Vector) -> list[str]:
         """Return the differences; none means that the vector passes."""

@@ -35,7 +35,7 @@ _COMPARED = {
 
 
 def handles(vector: Vector) -> bool:
-    """Tell whether this is a vector of Kueue."""
+    """Return whether this is a vector of Kueue."""
     return vector.get("mode") in _COMPARED and "objects" in vector
 
 
@@ -190,7 +190,7 @@ def _until_quiet(vector: Vector) -> Outcome:
 
 
 def _controllers(stage: KueueStage) -> None:
-    """Let evictions finish at once, then run the controllers, until all is told."""
+    """Let evictions finish at once, then run the controllers, until all is reported."""
     stage.reconcile()
     while stage.stopping():
         for key in stage.stopping():
@@ -208,7 +208,7 @@ def _places(stage: KueueStage) -> dict[str, bool]:
 
 
 def _report(stage: KueueStage, events: list[dict[str, Any]], cycle: int) -> bool:
-    """Append what was decided since the last report; tell whether it was anything."""
+    """Append what was decided since the last report; return whether it was anything."""
     decisions = stage.context.journal.take_decisions()
     event: dict[str, list[dict[str, Any]]] = {}
     for d in decisions:
@@ -291,7 +291,7 @@ class Timeline:
         self.finishes: dict[int, dict[Key, None]] = {}
         self.ends: dict[Key, int] = {}
         self.events: list[Decision] = []
-        self.decided = False  # whether the last controllers' pass told anything
+        self.decided = False  # whether the last controllers' pass reported anything
         self.now = 0
         for obj in objects_of(vector):
             self._take(obj)
@@ -358,16 +358,20 @@ class Timeline:
 
     def _record(self) -> None:
         """Take the decisions since the last time; start and cancel finishes."""
-        told = [
-            d for d in self.stage.context.journal.take_decisions() if type(d) in _TOLD
+        reported = [
+            d
+            for d in self.stage.context.journal.take_decisions()
+            if type(d) in _REPORTED
         ]
-        for decision in told:
+        for decision in reported:
             if isinstance(decision, Admit):
                 self._start(decision.subject)
             elif not isinstance(decision, Finish):
                 self._cancel(decision.subject)
-        self.decided = bool(told)
-        self.events.extend(sorted(told, key=lambda d: (_TOLD[type(d)], d.subject.path)))
+        self.decided = bool(reported)
+        self.events.extend(
+            sorted(reported, key=lambda d: (_REPORTED[type(d)], d.subject.path))
+        )
 
     def _start(self, key: Key) -> None:
         end = self.now + self.runtimes[key]
@@ -382,9 +386,9 @@ class Timeline:
                 del self.finishes[end]
 
 
-#: What is told, and in which order at one instant.
+#: What is reported, and in which order at one instant.
 #: Source: docs/semantics/kueue-lifecycle.md#one-instant.
-_TOLD: dict[type, int] = {Finish: 0, Admit: 1, Preempt: 2, Evict: 3}
+_REPORTED: dict[type, int] = {Finish: 0, Admit: 1, Preempt: 2, Evict: 3}
 
 
 def _row(decision: Decision) -> dict[str, Any]:

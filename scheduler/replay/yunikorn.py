@@ -20,7 +20,7 @@ _STEPS = ("quota-change", "limits", "gang", "placement")
 
 
 def handles(vector: Vector) -> bool:
-    """Tell whether this is a vector of yunikorn-core."""
+    """Return whether this is a vector of yunikorn-core."""
     return "queuesYaml" in vector
 
 

@@ -19,7 +19,7 @@ from scheduler.reproduction.trimming import trim, trim_policy
 from scheduler.scenarios import assemble
 from scheduler.simulation import simulate
 
-#: Told after every run: how many runs there were, and how many objects are left.
+#: Reported after every run: how many runs there were, and how many objects are left.
 Hear = Callable[[int, int], None]
 
 
@@ -82,7 +82,7 @@ class _Search:
         return self._report(kept, minimal=minimal)
 
     def shows(self, objects: Sequence[Object]) -> bool:
-        """Tell whether a world of these takes the decision."""
+        """Return whether a world of these takes the decision."""
         return self._at(objects, self.policy) is not None
 
     def _at(self, objects: Sequence[Object], policy: dict[str, Any]) -> int | None:
@@ -91,7 +91,7 @@ class _Search:
         return at
 
     def go_on(self) -> bool:
-        """Tell whether there may be another run."""
+        """Return whether there may be another run."""
         return self.trial.runs < self.most_runs and self.may_go_on()
 
     def _report(self, kept: list[Object], *, minimal: bool) -> Reproduction | None:

@@ -1,4 +1,7 @@
-"""The sentences that a user of YuniKorn sees. Source: YUNIKORN.md 19."""
+"""The messages that a user of YuniKorn sees.
+
+Source: docs/semantics/yunikorn.md#messages
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ VICTIMS_RELEASED: Final = "Victims picked earlier were released at the final sta
 NO_FIT_ON_REQUIRED_NODE: Final = "No fit on required node, preemption does not help"
 
 #: Say nothing of the cause, and depend on how often an ask was looked at: they
-#: are neither told nor kept.
+#: are neither reported nor kept.
 SILENT: Final = frozenset({PRECONDITIONS_FAILED, ATTEMPTS_EXHAUSTED})
 
 PLACEHOLDER_TIMEOUT: Final = "releasing allocated placeholders on placeholder timeout"

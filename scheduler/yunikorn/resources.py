@@ -2,7 +2,7 @@
 
 A resource is a plain dict from type to signed 64 bit integer; `vcore` counts
 thousandths, everything else whole units. `None` stands for "not set".
-Source: YUNIKORN.md 1.
+Source: docs/semantics/yunikorn.md#combining-and-comparing-resources
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def parse(resource: str, text: object) -> int:
     """Return the amount that a queues.yaml quantity stands for.
 
     Digits and a suffix, no sign, no decimals; `m` for vcore only.
-    Raises QuantityError with the text. Source: YUNIKORN.md 1.
+    Raises QuantityError with the text. Source: docs/semantics/yunikorn.md#quantity-strings
     """
     match = _SHAPE.fullmatch(str(text).strip())
     if match is None or isinstance(text, bool):
@@ -140,12 +140,12 @@ def least(left: Amounts | None, right: Amounts | None) -> Amounts | None:
 
 
 def fits(limit: Mapping[str, int], needs: Iterable[tuple[str, int]]) -> bool:
-    """Tell whether needs are within the limit; a type not named there is 0."""
+    """Return whether needs are within the limit; a type not named there is 0."""
     return all(value <= limit.get(name, 0) for name, value in needs if value > 0)
 
 
 def fits_undefined(limit: Mapping[str, int] | None, wanted: Needs) -> bool:
-    """Tell whether needs are within the limit; a type not named is unlimited."""
+    """Return whether needs are within the limit; a type not named is unlimited."""
     if limit is None:
         return True
     for name, value in wanted:
@@ -156,7 +156,7 @@ def fits_undefined(limit: Mapping[str, int] | None, wanted: Needs) -> bool:
 
 
 def fits_existing(limit: Mapping[str, int], wanted: Mapping[str, int]) -> bool:
-    """Tell whether wanted is within the limit's own types, negatives as they are."""
+    """Return whether wanted is within the limit's own types, negatives as they are."""
     for name, room in limit.items():
         value = wanted.get(name)
         if value is not None and value > room:
@@ -165,7 +165,7 @@ def fits_existing(limit: Mapping[str, int], wanted: Mapping[str, int]) -> bool:
 
 
 def above_zero(amounts: Mapping[str, int]) -> bool:
-    """Tell whether no value is negative and at least one is positive."""
+    """Return whether no value is negative and at least one is positive."""
     found = False
     for value in amounts.values():
         if value < 0:
@@ -181,10 +181,11 @@ def is_set(amounts: Amounts | None) -> Amounts | None:
 
 
 def exceeds_existing(left: Mapping[str, int], right: Mapping[str, int]) -> bool:
-    """Tell whether left is strictly greater than right on the types of both.
+    """Return whether left is strictly greater than right on the types of both.
 
     An empty right side is exceeded when all of left is positive; two sides
-    without a common type count as exceeded. Source: YUNIKORN.md 1.
+    without a common type count as exceeded.
+    Source: docs/semantics/yunikorn.md#combining-and-comparing-resources
     """
     if not right:
         return bool(left) and all(value > 0 for value in left.values())
@@ -201,7 +202,7 @@ def exceeds_existing(left: Mapping[str, int], right: Mapping[str, int]) -> bool:
 
 
 def share_any(left: Mapping[str, int], right: Mapping[str, int]) -> bool:
-    """Tell whether both name a common type, whatever the values."""
+    """Return whether both name a common type, whatever the values."""
     return any(name in right for name in left)
 
 
@@ -217,7 +218,7 @@ def usage_shares(
     """Return the shares of used over total, largest first, zeros left out.
 
     A type that total lacks counts as its raw number. Tuples compare as
-    YuniKorn compares its share lists. Source: YUNIKORN.md 1, usage shares.
+    YuniKorn compares its share lists. Source: docs/semantics/yunikorn.md#usage-shares
     """
     shares = []
     for name, value in used.items():
@@ -236,7 +237,7 @@ def fair_share(
     """Return the largest allocated / guaranteed (else / fair-max) over the types.
 
     A denominator that is there and not positive counts as 1 when anything is
-    used. Source: YUNIKORN.md 1, fair share.
+    used. Source: docs/semantics/yunikorn.md#fair-share
     """
     top = 0.0
     for name, value in allocated.items():

@@ -50,7 +50,7 @@ class YunikornStage(NodeHandlers):
                 pass  # the other kinds say nothing to YuniKorn
 
     def remove(self, key: Key) -> None:
-        """Forget an object; a pod's room is free again at once."""
+        """Remove an object; what a pod held is free again at once."""
         self._finish_restore()
         self.partition.now_ms = self.context.now_ms
         if key.kind == POD:
@@ -93,10 +93,11 @@ class YunikornStage(NodeHandlers):
         return slot
 
     def cycle(self) -> bool:
-        """Run cycles until one places nothing; tell whether any pod was placed.
+        """Run cycles until one places nothing; return whether any pod was placed.
 
         A placement makes the next cycle follow at once; a reservation or a
-        preemption waits for the next 100 ms. Source: YUNIKORN.md 9.
+        preemption waits for the next 100 ms.
+        Source: docs/semantics/yunikorn.md#scheduling-cycle
         """
         self._finish_restore()
         partition = self.partition

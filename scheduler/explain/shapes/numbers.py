@@ -1,4 +1,4 @@
-"""Numbers in answers: amounts, shares, rooms, the levels of a quota tree."""
+"""Numbers in answers: amounts, shares, headrooms, the levels of a quota tree."""
 
 from __future__ import annotations
 

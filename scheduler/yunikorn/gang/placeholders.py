@@ -1,4 +1,4 @@
-"""Gang scheduling: placeholders hold the room of a task group for its pods."""
+"""Gang scheduling: placeholders hold the resources of a task group for its pods."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def add_placeholders(partition: Partition, app: Application, priority: int) -> N
 
 
 def waits(app: Application, ask: Ask) -> bool:
-    """Tell whether an ask waits to take over a placeholder of its group."""
+    """Return whether an ask waits to take over a placeholder of its group."""
     gang = app.gang
     return (
         gang is not None

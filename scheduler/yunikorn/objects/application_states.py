@@ -16,7 +16,7 @@ _OVER = (State.COMPLETED, State.FAILED, State.REJECTED)
 def advance(partition: Partition) -> None:
     """Move on every application whose state has run out by now.
 
-    Completed ones are forgotten. Source: YUNIKORN.md 6.
+    Completed ones are removed. Source: docs/semantics/yunikorn.md#application-states
     """
     for app in list(partition.timed_apps.values()):
         if app.state in _OVER:

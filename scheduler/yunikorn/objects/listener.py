@@ -1,4 +1,4 @@
-"""Who hears what a partition decides: a listener, nobody, or a trace of its steps."""
+"""Listeners: what a partition decides is reported to one, and its steps to a trace."""
 
 from __future__ import annotations
 
@@ -9,63 +9,63 @@ from scheduler.yunikorn.objects.model import Application, Ask, Node
 
 
 class Listener(Protocol):
-    """Who hears what the partition decides, in the order it decides."""
+    """Gets what the partition decides, in the order it decides."""
 
     def allocated(self, ask: Ask, node: Node) -> None:
-        """Hear that an ask got a node."""
+        """An ask got a node."""
 
     def reserved(self, ask: Ask, node: Node) -> None:
-        """Hear that a node is held for an ask."""
+        """A node was reserved for an ask."""
 
     def unreserved(self, ask: Ask, node: Node) -> None:
-        """Hear that a node is no longer held."""
+        """A reservation ended."""
 
     def attempting(self, ask: Ask) -> None:
-        """Hear that preemption is tried for an ask; its next try is later."""
+        """Preemption is tried for an ask; its next try is later."""
 
     def preempting(self, ask: Ask, victims: Sequence[Ask], strategy: str) -> None:
-        """Hear that victims were told to go for an ask."""
+        """Victims were asked to end for an ask."""
 
     def releasing(self, ask: Ask, reason: str, message: str) -> None:
-        """Hear that a pod was told to go for no ask: timeout, quota change."""
+        """A pod ends for no other ask: timeout, quota change, replacement."""
 
     def refused(self, ask: Ask, message: str) -> None:
-        """Hear why an ask got nothing."""
+        """An ask got nothing, and why."""
 
     def entered(self, app: Application) -> None:
-        """Hear that an application is in a new state."""
+        """An application is in a new state."""
 
 
 class Trace(Protocol):
-    """Who wants every step of a cycle with its numbers; for explanations."""
+    """Gets every step of a cycle with its numbers; for explanations."""
 
     def step(self, name: str, **numbers: Any) -> None:
-        """Take one step: order, leaf, request, node, preemption."""
+        """Record one step: order, leaf, request, node, preemption."""
 
 
 class NullListener:
-    """A listener that nobody hears."""
+    """A listener that does nothing."""
 
     def allocated(self, ask: Ask, node: Node) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def reserved(self, ask: Ask, node: Node) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def unreserved(self, ask: Ask, node: Node) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def attempting(self, ask: Ask) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def preempting(self, ask: Ask, victims: Sequence[Ask], strategy: str) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def releasing(self, ask: Ask, reason: str, message: str) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def refused(self, ask: Ask, message: str) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def entered(self, app: Application) -> None:
-        """Say nothing."""
+        """Do nothing."""

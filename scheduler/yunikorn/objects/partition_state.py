@@ -48,7 +48,7 @@ class PartitionState:
         self.recheck_all = False  # times of asks are unknown: look at all of them
         self.only_due = False  # this cycle looks at asks whose time has come
         self.no_fit: dict[Any, Node | None] = {}  # what was found to fit nowhere now
-        #: shapes that no node takes now -> the reasons of the nodes with room
+        #: shapes that no node takes now -> the reasons of the nodes where they fit
         self.failed_predicates: dict[Any, tuple[str, ...]] = {}
         self.changed_keys: dict[str, None] | None = None  # for pod predicates
         self.refused_attempts: dict[Any, str] = {}  # kinds of asks -> why, now

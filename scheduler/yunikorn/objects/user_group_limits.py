@@ -19,7 +19,7 @@ class UserGroupLimits:
 
     A user is tracked on every queue of the path; a group only when a limit
     names it. Costs nothing while no queue has a limit.
-    Source: YUNIKORN.md 16.
+    Source: docs/semantics/yunikorn.md#user-and-group-limits
     """
 
     def __init__(self, root: Queue) -> None:
@@ -66,17 +66,17 @@ class UserGroupLimits:
 
     def headroom(self, app: Application) -> Amounts | None:
         """Return what the user and the group may still use; None is unlimited."""
-        room: Amounts | None = None
+        headroom: Amounts | None = None
         for holder, limit in self._limited(app):
             if limit.max_resources is None:
                 continue
             used = self.used.get(holder, {})
             left = resources.minus_existing(limit.max_resources, used)
-            room = resources.least(room, left)
-        return room
+            headroom = resources.least(headroom, left)
+        return headroom
 
     def can_run(self, app: Application) -> bool:
-        """Tell whether user and group may have one more running application."""
+        """Return whether user and group may have one more running application."""
         for holder, limit in self._limited(app):
             ids = self.running.get(holder, ())
             full = limit.max_applications and len(ids) >= limit.max_applications

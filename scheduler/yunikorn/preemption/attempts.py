@@ -33,7 +33,7 @@ def try_preemption(partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool
 
 
 def _preempt(partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool:
-    """Tell victims to go, and hold their node, where the laws allow it."""
+    """Ask victims to end, and reserve their node, where the laws allow it."""
     plan = _plan(partition, ask, nodes_tried=nodes_tried)
     if partition.trace is not None:
         _trace_plan(partition.trace, ask, plan)
@@ -80,7 +80,10 @@ def _trace_plan(trace: Trace, ask: Ask, plan: PreemptionPlan | str) -> None:
 
 
 def _may_preempt(partition: Partition, ask: Ask) -> bool:
-    """Tell whether an ask may try now. Source: YUNIKORN.md 10.1."""
+    """Return whether an ask may try now.
+
+    Source: docs/semantics/yunikorn.md#preemption-preconditions
+    """
     if not ask.allow_other or ask.triggered or ask.required_node is not None:
         return False
     ready = ask.create_ms + partition.laws.delay_ms(ask.app.queue)

@@ -9,18 +9,18 @@ from scheduler.yunikorn import resources
 from scheduler.yunikorn.objects.model import Ask, Queue
 from scheduler.yunikorn.preemption.snapshot import Snapshot, remaining
 
-Found = dict[str, list[Ask]]  # queue path -> candidates, any order
+CandidatesByQueue = dict[str, list[Ask]]  # queue path -> candidates, any order
 
 
-def candidates(snapshot: Snapshot, ask: Ask) -> Found:
+def candidates(snapshot: Snapshot, ask: Ask) -> CandidatesByQueue:
     """Return the candidates of every leaf in scope; leaves without any are absent.
 
-    Source: YUNIKORN.md 10.2, 10.3.
+    Source: docs/semantics/yunikorn.md#preemption-candidates
     """
     scope, priorities = scope_of(ask)
     if scope.leaf:
         return {}
-    found: Found = {}
+    found: CandidatesByQueue = {}
     for leaf, limit in _leaves(
         scope, priorities[scope.path], priorities, ask, fenced=False
     ):
@@ -34,7 +34,8 @@ def scope_of(ask: Ask) -> tuple[Queue, dict[str, int]]:
     """Return how far up victims are looked for, and the priority to compare there.
 
     Up to the root, a preemption fence, or a queue whose effective max the ask
-    would pass: nothing outside that one could help. Source: YUNIKORN.md 10.2.
+    would pass: nothing outside that one could help.
+    Source: docs/semantics/yunikorn.md#preemption-scope
     """
     priority = ask.priority
     priorities: dict[str, int] = {}
@@ -105,6 +106,6 @@ def _of_leaf(snapshot: Snapshot, leaf: Queue, limit: int | None, ask: Ask) -> li
 def victim_order(pod: Ask) -> tuple[Any, ...]:
     """Return the order of candidates: opted in, not originator, newest, by key.
 
-    Source: YUNIKORN.md 10.6.
+    Source: docs/semantics/yunikorn.md#nodes-of-a-preemption-attempt
     """
     return (not pod.allow_self, pod.originator, -pod.create_ms, pod.key)

@@ -1,4 +1,7 @@
-"""Preemption for guarantees as yunikorn-core does it. Source: YUNIKORN.md 10."""
+"""Preemption for guarantees as yunikorn-core does it.
+
+Source: docs/semantics/yunikorn.md#preemption-for-guarantees
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from scheduler.yunikorn.objects.laws import PreemptionPlan
 from scheduler.yunikorn.objects.model import Ask
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.preemption.candidates import (
-    Found,
+    CandidatesByQueue,
     candidates,
     victim_order,
 )
@@ -18,7 +21,7 @@ from scheduler.yunikorn.preemption.victims import VictimSearch, candidate_nodes
 def choose(
     partition: Partition, ask: Ask, *, nodes_tried: bool
 ) -> PreemptionPlan | str:
-    """Return whom to tell to go and where, or the reason why nobody is.
+    """Return who is to end and where, or the reason why nobody is.
 
     "" is no reason in particular: preemption does not help. Changes nothing.
     """
@@ -43,7 +46,7 @@ def choose(
 
 
 def _hopeless(ask: Ask) -> bool:
-    """Tell whether no victim at all could make the guarantees check pass.
+    """Return whether no victim at all could make the guarantees check pass.
 
     Nothing is guaranteed on the path, or the queue's own guarantee is too
     small: what others hold does not touch that. Spares the search.
@@ -59,18 +62,18 @@ def _hopeless(ask: Ask) -> bool:
     )
 
 
-def _guarantee_allows(snapshot: Snapshot, found: Found, ask: Ask) -> bool:
-    """Tell whether the ask stays within the guarantee that its queue sees.
+def _guarantee_allows(snapshot: Snapshot, found: CandidatesByQueue, ask: Ask) -> bool:
+    """Return whether the ask stays within the guarantee that its queue sees.
 
     Without a guarantee of its own, removing candidates below the same
-    ancestor may make it so. Source: YUNIKORN.md 10.5.
+    ancestor may make it so. Source: docs/semantics/yunikorn.md#guarantees-check
     """
     left = remaining(snapshot.ask_queue)
     if left is not None and resources.fits_existing(left, ask.resource):
         return True
     if not found:
         return False
-    # Removing only ever frees, so that the end tells whether any step sufficed.
+    # Removing only ever frees, so that the end shows whether any step sufficed.
     snapshot.add(snapshot.ask_queue, ask.resource)
     for path, pods in found.items():
         total: dict[str, int] = {}
@@ -93,7 +96,8 @@ def _additional(
 ) -> list[Ask] | None:
     """Return more victims on any node while the ask's guarantee lasts.
 
-    None when the ask's queue would be over afterwards. Source: YUNIKORN.md 10.9.
+    None when the ask's queue would be over afterwards.
+    Source: docs/semantics/yunikorn.md#additional-victims
     """
     chosen = {pod.key for pod in plan.victims}
     for pod in plan.victims:
@@ -124,7 +128,7 @@ def _additional(
 def _trimmed(ask: Ask, plan: PreemptionPlan, extra: list[Ask]) -> list[Ask] | None:
     """Return the victims that are really needed, None when they fall short.
 
-    The node's free room is not counted. Source: YUNIKORN.md 10.10.
+    What is free on the node is not counted. Source: docs/semantics/yunikorn.md#trimming-victims
     """
     total: dict[str, int] = {}
     kept: list[Ask] = []

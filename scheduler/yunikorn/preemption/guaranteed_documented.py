@@ -1,4 +1,7 @@
-"""Preemption for guarantees by the documented laws. Source: YUNIKORN.md 22."""
+"""Preemption for guarantees by the documented laws.
+
+Source: docs/semantics/yunikorn.md#documented-laws
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from scheduler.yunikorn.resources import Amounts
 
 
 def choose(partition: Partition, ask: Ask) -> PreemptionPlan | str:
-    """Return whom to tell to go and where, or the reason why nobody is.
+    """Return who is to end and where, or the reason why nobody is.
 
     "" is no reason in particular: preemption does not help. Changes nothing.
     """
@@ -49,10 +52,10 @@ def policy_of(queue: Queue) -> str:
 
 
 def below_guarantee(ask: Ask) -> bool:
-    """Tell whether the ask's queue is strictly below its guarantee (law 4).
+    """Return whether the ask's queue is strictly below its guarantee (law 4).
 
     The nearest queue on the path that has a guarantee counts, on the types
-    that are asked. Room that others of it already wait for counts as used:
+    that are asked. What others of it already wait for counts as used:
     one pod that is short does not set off an eviction per waiting pod.
     """
     for queue in ask.app.queue.route:
@@ -148,8 +151,8 @@ def _cost(victims: list[Ask]) -> tuple[int, int, int, int]:
 def _victims(top: Queue, node: Node, pods: list[Ask], ask: Ask) -> list[Ask]:
     """Return who has to leave this node, [] when that cannot help.
 
-    Free room counts. Once there is room, whoever need not go is put back,
-    the most worthy first.
+    What is free counts. Once the ask fits, pods that need not go are put back,
+    the last in order first.
     """
     missing = _missing(node, ask)
     if not missing:
@@ -175,22 +178,22 @@ def _victims(top: Queue, node: Node, pods: list[Ask], ask: Ask) -> list[Ask]:
 
 def _missing(node: Node, ask: Ask, victims: list[Ask] | None = None) -> Amounts:
     """Return what is still short on the node and in the queues above the ask."""
-    room = ask.app.queue.headroom() or {}
+    headroom = ask.app.queue.headroom() or {}
     freed: Amounts = {}
     for pod in victims or ():
         resources.add_to(freed, pod.resource)
     short: Amounts = {}
     for name, value in ask.needs:
         free = node.available.get(name, 0)
-        if name in room:
-            free = min(free, room[name])
+        if name in headroom:
+            free = min(free, headroom[name])
         if value > free + freed.get(name, 0):
             short[name] = value - free - freed.get(name, 0)
     return short
 
 
 def _stays_guaranteed(top: Queue, pod: Ask, taken: dict[str, Amounts]) -> bool:
-    """Tell whether no queue below the top falls under its guarantee (law 2)."""
+    """Return whether no queue below the top falls under its guarantee (law 2)."""
     for queue in pod.app.queue.route:
         if queue is top:
             break

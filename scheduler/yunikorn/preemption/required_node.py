@@ -13,9 +13,10 @@ STRATEGY = "RequiredNode"
 
 
 def preempt(partition: Partition, node: Node, ask: Ask) -> None:
-    """Tell pods on the required node to go, so that the ask fits there.
+    """Ask pods on the required node to end, so that the ask fits there.
 
-    No delay, guarantee, fence or same-application rule. Source: YUNIKORN.md 11.
+    No delay, guarantee, fence or same-application rule.
+    Source: docs/semantics/yunikorn.md#required-node-preemption
     """
     victims = partition.laws.required_victims(partition, node, ask)
     if not victims:
@@ -43,10 +44,10 @@ def candidates(node: Node, ask: Ask, *, daemons: bool = False) -> list[Ask]:
         and not pod.released
         and resources.share_any(pod.resource, ask.resource)
     ]
-    return sorted(found, key=_last_resort if daemons else _worth)
+    return sorted(found, key=_last_resort if daemons else _order)
 
 
-def _worth(pod: Ask) -> tuple[Any, ...]:
+def _order(pod: Ask) -> tuple[Any, ...]:
     return (pod.originator, not pod.allow_self, *_among_equals(pod))
 
 
@@ -65,6 +66,6 @@ def _among_equals(pod: Ask) -> tuple[Any, ...]:
 
 
 def covers(left: Amounts, right: Amounts) -> bool:
-    """Tell whether left >= right on every type that either has."""
+    """Return whether left >= right on every type that either has."""
     names = left.keys() | right.keys()
     return all(left.get(name, 0) >= right.get(name, 0) for name in names)

@@ -10,7 +10,7 @@ from scheduler.yunikorn.resources import Amounts
 
 
 class QueueSnapshot:
-    """One queue in the snapshot; `used` leaves out what is told to go."""
+    """One queue in the snapshot; `used` leaves out what is being preempted."""
 
     __slots__ = (
         "above_ask_queue",
@@ -29,7 +29,7 @@ class QueueSnapshot:
         self.used: Amounts = resources.minus(queue.allocated, queue.preempting)
         self.saved: Amounts | None = None
         self.is_ask_queue = False  # the queue of the ask
-        self.above_ask_queue = False  # an ancestor of a home that has a guarantee
+        self.above_ask_queue = False  # an ancestor of a ask_queue that has a guarantee
 
 
 class Snapshot:
@@ -37,17 +37,17 @@ class Snapshot:
 
     __slots__ = ("_touched", "ask_queue", "queues")
 
-    def __init__(self, queues: Iterable[Queue], home: Queue) -> None:
-        """Take these queues, parents before children, home and its path among them."""
+    def __init__(self, queues: Iterable[Queue], ask_queue: Queue) -> None:
+        """Take these queues, parents before children, ask_queue and its path among them."""
         self.queues: dict[str, QueueSnapshot] = {}
         self._touched: list[QueueSnapshot] = []
         for queue in queues:
             above = self.queues[queue.parent.path] if queue.parent else None
             self.queues[queue.path] = QueueSnapshot(queue, above)
-        self.ask_queue = self.queues[home.path]
+        self.ask_queue = self.queues[ask_queue.path]
         self.ask_queue.is_ask_queue = True
-        for queue in home.route[1:]:
-            self.queues[queue.path].above_ask_queue = home.guaranteed is not None
+        for queue in ask_queue.route[1:]:
+            self.queues[queue.path].above_ask_queue = ask_queue.guaranteed is not None
 
     def remove(self, queue: QueueSnapshot, resource: Amounts) -> None:
         """Take something out of a queue and all above it."""
@@ -79,9 +79,9 @@ class Snapshot:
         self._touched.clear()
 
     def eligible(self, queue: QueueSnapshot, ask: Ask) -> bool:
-        """Tell whether a queue is over its guarantee on a type that is asked.
+        """Return whether a queue is over its guarantee on a type that is asked.
 
-        Source: YUNIKORN.md 10.4, eligible.
+        Source: docs/semantics/yunikorn.md#remaining-guarantee
         """
         left = remaining(queue)
         if left is None:
@@ -93,8 +93,8 @@ class Snapshot:
 def remaining(queue: QueueSnapshot) -> Amounts | None:
     """Return what is left of a queue's guarantee, top down; None when unset.
 
-    Common ancestors do not hold back siblings of a home that has its own
-    guarantee. Source: YUNIKORN.md 10.4, remaining.
+    Common ancestors do not hold back siblings of a ask_queue that has its own
+    guarantee. Source: docs/semantics/yunikorn.md#remaining-guarantee
     """
     above = remaining(queue.parent) if queue.parent is not None else None
     guaranteed = queue.guaranteed

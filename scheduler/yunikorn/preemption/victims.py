@@ -1,4 +1,7 @@
-"""Victims on one node, and the choice of the node. Source: YUNIKORN.md 10.6-10.8."""
+"""Victims on one node, and the choice of the node.
+
+Source: docs/semantics/yunikorn.md#nodes-of-a-preemption-attempt
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,7 @@ class VictimSearch:
     def choose(self, nodes: list[Node], *, nodes_tried: bool) -> PreemptionPlan | None:
         """Return the best plan: no opt-outs, no originators, fewest victims.
 
-        Source: YUNIKORN.md 10.8.
+        Source: docs/semantics/yunikorn.md#choice-of-the-preempted-node
         """
         plans = []
         for node in nodes:
@@ -98,9 +101,9 @@ class VictimSearch:
         return score
 
     def plan(self, node: Node) -> PreemptionPlan | None:
-        """Return the victims that make room on a node, or None.
+        """Return the victims that free a node for the ask, or None.
 
-        Source: YUNIKORN.md 10.7.
+        Source: docs/semantics/yunikorn.md#victims-on-one-node
         """
         if node.has_room(self.ask.needs):
             return PreemptionPlan(node, [])
@@ -120,7 +123,7 @@ class VictimSearch:
         """Split candidates into those that lessen the shortfall and the rest.
 
         What they hold is charged to the ask's queue while its guarantee lasts.
-        The flag tells whether every candidate was looked at.
+        The flag is whether every candidate was looked at.
         """
         snapshot, ask = self.snapshot, self.ask
         missing = resources.shortfall(ask.resource, node.available)
@@ -149,7 +152,7 @@ class VictimSearch:
         return head, tail, complete
 
     def _enough(self, node: Node, pods: list[Ask]) -> list[Ask] | None:
-        """Return the shortest prefix of eligible pods that makes room, or None."""
+        """Return the shortest prefix of eligible pods that frees enough, or None."""
         snapshot, ask = self.snapshot, self.ask
         missing = resources.shortfall(ask.resource, node.available)
         taken: list[Ask] = []

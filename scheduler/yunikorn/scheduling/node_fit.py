@@ -13,15 +13,15 @@ from scheduler.yunikorn.resources import Amounts, fits_undefined
 
 
 def may_run(partition: Partition, app: Application) -> bool:
-    """Tell whether an accepted application may start to run now."""
+    """Return whether an accepted application may start to run now."""
     if app.state is not State.ACCEPTED:
         return app.state not in (State.FAILING, State.FAILED, State.REJECTED)
     return app.queue.can_run(app) and partition.limits.can_run(app)
 
 
-def fits_quota(partition: Partition, ask: Ask, room: Amounts | None) -> bool:
-    """Tell whether an ask fits its queue's headroom."""
-    if fits_undefined(room, ask.needs):
+def fits_quota(partition: Partition, ask: Ask, headroom: Amounts | None) -> bool:
+    """Return whether an ask fits its queue's headroom."""
+    if fits_undefined(headroom, ask.needs):
         return True
     if ask.required_node is None or not partition.laws.daemons_beyond_cluster:
         return False
@@ -79,7 +79,7 @@ def best_to_reserve(partition: Partition, ask: Ask) -> Node | None:
 
 
 def accepts(node: Node, ask: Ask) -> bool:
-    """Tell whether a node takes an ask: room, no one else's, no predicate."""
+    """Return whether a node takes an ask: headroom, no one else's, no predicate."""
     if node.reservations and ask.key not in node.reservations:
         return False
     if not node.schedulable and ask.required_node is None:

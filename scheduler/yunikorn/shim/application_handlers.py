@@ -33,7 +33,7 @@ class ApplicationHandlers(PredicateSelection):
                 groups,
                 pods.tags_of(obj),
             ):
-                self.stored_apps[known.id] = None  # its pods no longer tell whose it is
+                self.stored_apps[known.id] = None  # its pods no longer say whose it is
             return known
         leaf = self.partition.queue(kept.get("queue", ""))
         if leaf is None or not leaf.leaf:

@@ -48,7 +48,7 @@ class NodePredicate:
 def predicate_of(shape: Shape, *, tainted: bool) -> Predicate | None:
     """Return the predicate of a shape; None when it may run anywhere.
 
-    `tainted` tells whether any node has a taint.
+    `tainted`: whether any node has a taint.
     """
     if shape.node_selector or shape.node_required is not None or tainted:
         return NodePredicate(shape)

@@ -142,7 +142,7 @@ class PodHandlers(ApplicationHandlers):
         return ask
 
     def _allows(self, obj: Object) -> bool:
-        """Tell whether the pod's class lets it be preempted; "false" alone does not."""
+        """Return whether the pod's class lets it be preempted; "false" alone does not."""
         return not self.opted_out.get(str(obj.spec.get("priorityClassName")), False)
 
     def _drop(self, key: Key) -> None:

@@ -34,19 +34,19 @@ if TYPE_CHECKING:
 
 
 def needs_pod_predicates(shape: Shape) -> bool:
-    """Tell whether other pods decide where such a pod may stand, or it for them."""
+    """Return whether other pods decide where such a pod may run, or it for them."""
     return bool(shape.has_pod_terms or shape.spread or shape.ports)
 
 
 class PluginHandle:
-    """All that these plug-ins see of a scheduler: the nodes and their pods."""
+    """What these plug-ins see of a scheduler: the nodes and their pods."""
 
     def __init__(self, cluster: ClusterCache) -> None:
         self.cluster = cluster
 
 
 class PredicateContext:
-    """The nodes and who stands on them, kept up to date from the partition.
+    """The nodes and the pods on them, kept up to date from the partition.
 
     `version` moves with every change. `records` are the pods by ask key.
     """
@@ -67,7 +67,7 @@ class PredicateContext:
         partition.changed_keys = dict.fromkeys(partition.asks)
 
     def predicate(self, pod: Pod) -> PodPredicate:
-        """Return the predicate of a pod; pods that nothing tells apart share it."""
+        """Return the predicate of a pod; pods without a difference share it."""
         known = (pod.shape.ordinal, label_class(pod))
         return self._classes.setdefault(known, PodPredicate(pod, self))
 
@@ -77,7 +77,7 @@ class PredicateContext:
         self.cluster.put_node(record)
 
     def remove_node(self, name: str) -> None:
-        """Forget a node."""
+        """Remove a node."""
         self.version += 1
         self.sync()
         self.cluster.remove_node(name)
@@ -88,7 +88,7 @@ class PredicateContext:
         self.cluster.namespaces = dict(labels)
 
     def note_edited(self, key: str) -> None:
-        """Note that a pod which stands somewhere was edited."""
+        """Note that a placed pod was edited."""
         assert self.partition.changed_keys is not None
         self.partition.changed_keys[key] = None
 
@@ -101,7 +101,7 @@ class PredicateContext:
             self.cluster.unplace(pod.key)
 
     def sync(self) -> None:
-        """Take up who came and went in the partition since the last look."""
+        """Apply what changed in the partition since the last call."""
         moved = self.partition.changed_keys
         if not moved:
             return
@@ -117,7 +117,7 @@ class PredicateContext:
         moved.clear()
 
     def prepare(self, pod: Pod) -> tuple[CycleState, list[Plugin]]:
-        """Return the plug-ins that have something to say of the pod, prepared."""
+        """Return the plug-ins that apply to the pod, prepared."""
         state = CycleState()
         active = [
             plugin
@@ -128,7 +128,7 @@ class PredicateContext:
 
 
 class PodPredicate(NodePredicate):
-    """Where a pod may stand: by its node's labels and taints, and among others."""
+    """Where a pod may run: by its node's labels and taints, and among other pods."""
 
     __slots__ = ("_active", "_seen", "_state", "pod", "predicate_context")
 
@@ -143,7 +143,8 @@ class PodPredicate(NodePredicate):
     def __call__(self, node: Node, gone: Sequence[Ask] = ()) -> str | None:
         """Return why a node is not for this pod, or None.
 
-        `gone`: pods on the node that would have left. Source: YUNIKORN.md 10.8.
+        `gone`: pods on the node that would have left.
+        Source: docs/semantics/yunikorn.md#choice-of-the-preempted-node
         """
         return super().__call__(node) or self._filter(node.name, gone)
 

@@ -41,7 +41,7 @@ _QUEUES = (QUEUE, "queue")
 
 
 def is_ours(pod: Pod) -> bool:
-    """Tell whether YuniKorn schedules this pod.
+    """Return whether YuniKorn schedules this pod.
 
     It takes every pod over, as its admission controller does, but those of
     kube-system and those that name another scheduler.
@@ -55,7 +55,7 @@ def app_id(obj: Object) -> str:
     """Return the application that a pod belongs to.
 
     By label or annotation, else the Job or Workload that made the pod, else
-    one per namespace. Source: YUNIKORN.md 23.
+    one per namespace. Source: docs/semantics/yunikorn.md#pods-to-applications
     """
     given = _text(obj, _APP_IDS)
     if given:
@@ -99,7 +99,10 @@ def tags_of(obj: Object) -> dict[str, str]:
 
 
 def resource_of(shape: Shape) -> Amounts:
-    """Return what one pod of this shape takes. Source: YUNIKORN.md 23."""
+    """Return what one pod of this shape takes.
+
+    Source: docs/semantics/yunikorn.md#pods-to-applications
+    """
     return {**_renamed(shape.requests.exact), PODS: 1}
 
 
@@ -124,7 +127,7 @@ def required_node(pod: Pod) -> str | None:
 
 
 def is_originator(obj: Object, *, first: bool) -> bool:
-    """Tell whether a pod drives its application: Spark's driver, else the first."""
+    """Return whether a pod drives its application: Spark's driver, else the first."""
     role = obj.labels.get("spark-role")
     return role == "driver" if role else first
 
@@ -170,7 +173,7 @@ def read_gang(obj: Object) -> GangState | None:
     """Return the task groups that a pod declares for its application.
 
     Raises QuantityError for a declaration that cannot be read.
-    Source: YUNIKORN.md 18, 23.
+    Source: docs/semantics/yunikorn.md#gang-scheduling
     """
     text = obj.annotations.get(TASK_GROUPS)
     if not text:

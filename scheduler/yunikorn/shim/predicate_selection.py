@@ -23,14 +23,14 @@ class PredicateSelection(ShimState):
         self.predicate_context: PredicateContext | None = None
 
     def _use_taints(self) -> None:
-        """From the first tainted node on every pod has to be held against taints."""
+        """Give every pod a predicate, from the first tainted node on."""
         self.tainted = True
         for ask in self.partition.asks.values():
             if ask.pod is not None and ask.predicate is None:
                 ask.predicate = self._predicate(self.records[ask.key])
 
     def _use_pod_predicates(self) -> None:
-        """From the first pod on that minds others every pod is held against them."""
+        """Give every pod predicates among pods, from the first on that needs them."""
         found = self.predicate_context = PredicateContext(self.partition, self.records)
         self._update_namespaces()
         for node in self.partition.nodes.by_name.values():

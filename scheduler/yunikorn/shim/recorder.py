@@ -15,7 +15,7 @@ UNSCHEDULABLE = "Unschedulable"
 
 
 class DecisionRecorder:
-    """Tells the journal what a partition decided, and which objects changed."""
+    """Records in the journal what a partition decided, and which objects changed."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -23,7 +23,7 @@ class DecisionRecorder:
         self.displaced: set[str] = set()  # nodes whose order score is out of date
 
     def allocated(self, ask: Ask, node: Node) -> None:
-        """Tell that a pod has its node; a placeholder only holds it."""
+        """Record that a pod has its node; a placeholder only holds it."""
         self._moved(node)
         now = self.context.now_ms
         if ask.pod is None:
@@ -54,11 +54,11 @@ class DecisionRecorder:
         )
 
     def reserved(self, ask: Ask, node: Node) -> None:
-        """Tell that a node is held for a pod."""
+        """Record that a node is held for a pod."""
         self._hold(Reserve, ask, node)
 
     def unreserved(self, ask: Ask, node: Node) -> None:
-        """Tell that a node is no longer held."""
+        """Record that a node is no longer held."""
         self._hold(Unreserve, ask, node)
 
     def _hold(self, kind: type[Reserve | Unreserve], ask: Ask, node: Node) -> None:
@@ -76,7 +76,7 @@ class DecisionRecorder:
             self.context.journal.touch(ask.pod.key)
 
     def preempting(self, ask: Ask, victims: Sequence[Ask], strategy: str) -> None:
-        """Tell victims to go."""
+        """Evict the victims of an ask."""
         by = _key(ask)
         path = ask.app.queue.path
         message = messages.preempted_by(ask.key, ask.app.id, path)
@@ -119,14 +119,14 @@ class DecisionRecorder:
         )
 
     def releasing(self, ask: Ask, reason: str, message: str) -> None:
-        """Tell a pod to go for no other pod; placeholders go by themselves."""
+        """Evict a pod for no other pod; placeholders end by themselves."""
         if ask.pod is None:
             self._emit_gang(ask, ask.node, reserve=False, message=message)
         else:
             self._evict(ask, message, reason)
 
     def refused(self, ask: Ask, message: str) -> None:
-        """Tell why a pod got nothing, once per reason."""
+        """Record why a pod got nothing, once per reason."""
         if ask.pod is None or message in messages.SILENT:
             return
         key = ask.pod.key
@@ -134,7 +134,7 @@ class DecisionRecorder:
         if message == messages.DOES_NOT_HELP and not messages.SILENT.issuperset(
             ask.log
         ):
-            return  # something more to the point was told
+            return  # something more to the point was recorded
         self.context.journal.emit(
             Fail(
                 at_ms=self.context.now_ms,

@@ -1,4 +1,4 @@
-"""What YuniKorn keeps beside the objects, and how it takes everything up again."""
+"""What YuniKorn keeps beside the objects, and how it is restored."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def dump_state(shim: ShimState) -> dict[str, Any]:
 
 
 def _to_store(shim: ShimState) -> set[str]:
-    """Return the applications that their pods alone do not tell."""
+    """Return the applications that their pods alone do not describe."""
     return {*shim.stored_apps, *shim.partition.timed_apps}
 
 
@@ -111,11 +111,11 @@ def _quota(shim: ShimState) -> list[Any]:
     ]
 
 
-# -- taking up again
+# -- restoring
 
 
 def load_state(shim: ShimState, kept: dict[str, Any]) -> None:
-    """Take back queues and applications; the rest waits for the objects."""
+    """Restore queues and applications; the rest waits for the objects."""
     partition = shim.partition
     partition.counter = kept.get("counter", 0)
     for path, leaf in kept.get("queues", []):
@@ -170,7 +170,7 @@ def _restore_application(shim: ShimState, values: list[Any]) -> None:
 
 
 def restore_pod(shim: ShimState, ask: Ask, kept: dict[str, Any]) -> None:
-    """Give a restored pod back what its object remembers of it."""
+    """Give a restored pod back what is stored with its object."""
     app, partition = ask.app, shim.partition
     ask.triggered = kept.get("triggered", False)
     ask.checked_ms = kept.get("checked")
@@ -198,7 +198,7 @@ def _reserve(shim: ShimState, ask: Ask, name: str, at_ms: int) -> None:
 
 
 def finish_restore(shim: ShimState) -> None:
-    """Take up gangs, now that nodes and pods are there, and the clock."""
+    """Restore gangs, now that nodes and pods are there, and the clock."""
     clock, shim.stored_clock = shim.stored_clock, None
     kept, shim.stored_gangs = shim.stored_gangs, []
     for values in kept:

@@ -83,7 +83,7 @@ def reasons_of(ask: Ask) -> list[str]:
 
 
 def write_node(obj: Object, node: Node | None, order: NodeOrder, stage: str) -> None:
-    """Keep a node's place in the order where its present use does not tell it."""
+    """Keep a node's place in the order where its present use does not give it."""
     obj.memory.pop(stage, None)
     if node is not None:
         score = node.entry[0]

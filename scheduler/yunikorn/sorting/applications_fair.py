@@ -17,7 +17,7 @@ from scheduler.yunikorn.resources import usage_shares
     help="The application that holds least is served first, over all resources.",
 )
 class Fair:
-    """Source: YUNIKORN.md 6; FairSortPolicy in the sorting document."""
+    """The application sort `fair`. Source: docs/semantics/yunikorn.md#order-of-applications"""
 
     by_usage = True
 

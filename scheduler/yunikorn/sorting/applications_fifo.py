@@ -16,7 +16,7 @@ from scheduler.yunikorn.objects.model import Application, Queue
     help="The application that came first is served first, priority before that.",
 )
 class Fifo:
-    """Source: YUNIKORN.md 6; FifoSortPolicy in the sorting document."""
+    """The application sort `fifo`. Source: docs/semantics/yunikorn.md#order-of-applications"""
 
     by_usage = False  # the order does not change when pods are placed
 

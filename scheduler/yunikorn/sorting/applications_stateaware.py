@@ -20,7 +20,7 @@ _RUNNING = (State.RUNNING, State.RESUMING, State.COMPLETING)
 class StateAware:
     """Holds under the documented laws; released code reads it as fifo.
 
-    Source: YUNIKORN.md 6, stateaware as documented.
+    Source: docs/semantics/yunikorn.md#state-aware-order-of-applications
     """
 
     by_usage = False

@@ -12,7 +12,7 @@ from scheduler.registry import register
     help="Try the most used node first: few nodes fill up and the rest stay empty.",
 )
 class BinPacking:
-    """Source: YUNIKORN.md 8; BinPackingPolicy in the sorting document."""
+    """The node sort `binpacking`. Source: docs/semantics/yunikorn.md#order-of-nodes"""
 
     def score(self, used: float) -> float:
         """Return the free share: the fullest node has the lowest."""

@@ -12,7 +12,7 @@ from scheduler.registry import register
     help="Try the least used node first: load spreads over all nodes.",
 )
 class FairNodes:
-    """Source: YUNIKORN.md 8; FairnessPolicy in the sorting document."""
+    """The node sort `fair`. Source: docs/semantics/yunikorn.md#order-of-nodes"""
 
     def score(self, used: float) -> float:
         """Return the used share itself."""

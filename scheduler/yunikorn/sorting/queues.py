@@ -13,7 +13,7 @@ def children_in_order(parent: Queue, *, positional: bool) -> list[Queue]:
 
     With `positional` a child's fair-max is looked up by its present position
     while sorting, as released code does. Ties keep the order of the configuration.
-    Source: YUNIKORN.md 5.
+    Source: docs/semantics/yunikorn.md#order-of-queues
     """
     waiting = [
         child
@@ -92,7 +92,7 @@ def _before(
 
 
 def _waits_for_more(a: Amounts, b: Amounts) -> bool:
-    """Tell whether a - b is strictly greater than zero."""
+    """Return whether a - b is strictly greater than zero."""
     more = False
     for name in a.keys() | b.keys():
         difference = a.get(name, 0) - b.get(name, 0)

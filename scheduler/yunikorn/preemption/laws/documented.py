@@ -19,7 +19,7 @@ _SORTS = ("fifo", "fair", "stateaware")
     help="Keeps the seven laws of the preemption design to the letter.",
 )
 class Documented:
-    """No real system decides so. Source: YUNIKORN.md 22."""
+    """No real system decides so. Source: docs/semantics/yunikorn.md#documented-laws"""
 
     name = "documented"
     positional = False
@@ -41,19 +41,19 @@ class Documented:
         return guaranteed_documented.choose(partition, ask)
 
     def required_victims(self, partition: Partition, node: Node, ask: Ask) -> list[Ask]:
-        """Return the first candidates that, with the free room, cover the ask.
+        """Return the first candidates that, with what is free, cover the ask.
 
         Opted-out pods come after the plain ones; DaemonSet pods last of all,
         and only of lower priority, or two of them would evict each other for
         ever.
         """
-        room = dict(node.available)
+        available = dict(node.available)
         victims: list[Ask] = []
         for pod in required_node.candidates(node, ask, daemons=True):
-            if required_node.covers(room, ask.resource):
+            if required_node.covers(available, ask.resource):
                 break
             if pod.required_node is not None and pod.priority >= ask.priority:
                 continue
-            resources.add_to(room, pod.resource)
+            resources.add_to(available, pod.resource)
             victims.append(pod)
-        return victims if required_node.covers(room, ask.resource) else []
+        return victims if required_node.covers(available, ask.resource) else []

@@ -19,7 +19,10 @@ _SORTS = ("fifo", "fair")
     help="Preempts as yunikorn-core really does; default for what is imported.",
 )
 class Released:
-    """Source: YUNIKORN.md 10 to 12; the name-prefix defect of 10.4 is left out."""
+    """The laws of yunikorn-core; its comparing of queue paths as text is left out.
+
+    Source: docs/semantics/yunikorn.md#preemption-for-guarantees
+    """
 
     name = "released"
     positional = True
@@ -43,8 +46,8 @@ class Released:
     def required_victims(self, partition: Partition, node: Node, ask: Ask) -> list[Ask]:
         """Return the first candidates whose own sum covers the ask.
 
-        The node's free room is not counted then, only at the end.
-        Source: YUNIKORN.md 11.
+        What is free on the node is not counted then, only at the end.
+        Source: docs/semantics/yunikorn.md#required-node-preemption
         """
         total: dict[str, int] = {}
         victims: list[Ask] = []

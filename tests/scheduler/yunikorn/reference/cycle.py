@@ -1,4 +1,4 @@
-"""Cycles by the text, the clock standing still. Source: YUNIKORN.md 9, 11, 21."""
+"""Cycles by the text, the clock standing still. Source: docs/semantics/yunikorn.md#scheduling-cycle"""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Run:
         self.victims: list[Pod] = []
         self.left = 0  # preemption attempts of this visit of a leaf
 
-    # ---- what is told ----
+    # ---- what is recorded ----
 
-    def tell(self, event: str, pod: Pod, **more: Any) -> None:
+    def record(self, event: str, pod: Pod, **more: Any) -> None:
         self.trace.append({"ev": event, "key": pod.key, **more})
 
     def refuse(self, pod: Pod, why: str) -> None:
@@ -50,7 +50,7 @@ class Run:
     def place(self, pod: Pod, node: Node) -> None:
         self.unreserve(pod)
         self.world.put(pod, node)
-        self.tell("alloc", pod, node=node.name)
+        self.record("alloc", pod, node=node.name)
 
     def reserve(self, pod: Pod, node: Node) -> bool:
         if not fits(node.capacity, pod.res):
@@ -63,7 +63,7 @@ class Run:
         self.unreserve(pod)
         node.reservations.append(pod)
         pod.reserved = node
-        self.tell("reserve", pod, node=node.name)
+        self.record("reserve", pod, node=node.name)
         return True
 
     def unreserve(self, pod: Pod) -> None:
@@ -76,7 +76,7 @@ class Run:
             victim.preempted = True
         pod.triggered = True
         self.victims += victims
-        self.tell("preempt", pod, victims=[v.key for v in victims])
+        self.record("preempt", pod, victims=[v.key for v in victims])
 
     # ---- one cycle ----
 
@@ -229,7 +229,7 @@ class Run:
             if not first_only:
                 for victim in self.victims:
                     self.world.drop(victim)
-                    self.tell("released", victim)
+                    self.record("released", victim)
                 self.victims.clear()
             idle = idle + 1 if len(self.trace) == before else 0
             if idle == 2:

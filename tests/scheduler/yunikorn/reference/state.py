@@ -1,6 +1,6 @@
 """A vector's queues, nodes and pods; every sum is taken anew when asked for.
 
-Source: YUNIKORN.md 1 to 8.
+Source: docs/semantics/yunikorn.md#quantities
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class App:
         self.requests: list[Pod] = []  # placed ones stay in it
 
     def ask(self, pod: Pod) -> None:
-        """Insert a request. Source: YUNIKORN.md 7."""
+        """Insert a request. Source: docs/semantics/yunikorn.md#order-of-requests"""
 
         def better(a: Pod, b: Pod) -> bool:
             return (-a.priority, a.created) < (-b.priority, b.created)
@@ -252,7 +252,7 @@ class Queue:
         return wanted if wanted > 0 else 30.0
 
     def published(self) -> int:
-        """Return its priority as its parent sees it. Source: YUNIKORN.md 4."""
+        """Return its priority as its parent sees it. Source: docs/semantics/yunikorn.md#priorities-of-queues"""
         inner = [a.priority() for a in self.apps] + [
             c.published() for c in self.children
         ]
@@ -348,7 +348,7 @@ class World:
         pod.node, pod.gone = None, True
 
     def score(self, node: Node) -> float:
-        """Return what the node sorts by. Source: YUNIKORN.md 8."""
+        """Return what the node sorts by. Source: docs/semantics/yunikorn.md#order-of-nodes"""
         used = weights = 0.0
         for kind in sorted(self.weights):
             weight = self.weights[kind]

@@ -1,4 +1,4 @@
-"""Preemption for guarantees, and for required nodes. Source: YUNIKORN.md 10, 11."""
+"""Preemption for guarantees, and for required nodes. Source: docs/semantics/yunikorn.md#preemption-for-guarantees"""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ class Attempt:
 
 
 def exceeds(a: Res, b: Res) -> bool:
-    """Strictly greater on the types that are there. Source: YUNIKORN.md 1."""
+    """Strictly greater on the types that are there. Source: docs/semantics/yunikorn.md#combining-and-comparing-resources"""
     if not b:
         return bool(a) and all(v > 0 for v in a.values())
     common = [k for k in a if k in b]
@@ -266,7 +266,7 @@ def exceeds(a: Res, b: Res) -> bool:
 
 
 def for_required(ask: Pod, node: Node) -> list[Pod]:
-    """Return who leaves a node for a pod that needs it. Source: YUNIKORN.md 11."""
+    """Return who leaves a node for a pod that needs it. Source: docs/semantics/yunikorn.md#required-node-preemption"""
     able = [
         p
         for p in node.pods

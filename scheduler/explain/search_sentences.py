@@ -22,7 +22,7 @@ _RELATIONS = {
 }
 
 
-def tell(search: Search) -> None:
+def describe(search: Search) -> None:
     """Give every step its headline and sentence; the first one is the setup."""
     _set_up(search.steps[0], search)
     tried = 0
@@ -95,14 +95,14 @@ def _turn(step: Step, search: Search) -> str:
 
 def _candidate(step: Step, search: Search) -> str:
     name = bare(step.workload)
-    told = _test(step.test, taken=step.verdict == "taken")
+    text = _test(step.test, taken=step.verdict == "taken")
     if step.verdict == "refused":
-        return f"{told}: {name} is refused."
+        return f"{text}: {name} is refused."
     if step.verdict == "skipped":
-        return f"{told}: {name} is skipped."
+        return f"{text}: {name} is skipped."
     end = "the preemptor fits" if step.fits else "not enough yet"
     held = several(step.held)
-    lead = f"{told}: take it" if told else f"{name} goes ({step.reason})"
+    lead = f"{text}: take it" if text else f"{name} goes ({step.reason})"
     return f"{lead}. It frees {held}; {_quota_checks(step.quota_checks)}, {end}."
 
 

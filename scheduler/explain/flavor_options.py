@@ -1,4 +1,4 @@
-"""What every flavor offers a workload, resource by resource."""
+"""What every flavor options a workload, resource by resource."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VERDICTS = {
 Place = tuple[str, str, str]  # podset, flavor, resource
 
 
-class Offers:
+class FlavorOptions:
     """One row per podset, flavor and resource, in the order of the ClusterQueue.
 
     Made before a cycle with the numbers of that moment; `take` lays over what
@@ -86,7 +86,7 @@ class Offers:
 
 
 def told_offers(steps: Iterable[Mapping[str, Any]]) -> list[FlavorRow]:
-    """Return the rows of the flavors that a trace tells of, and no others."""
+    """Return the rows of the flavors that a trace has, and no others."""
     rows: dict[Place, FlavorRow] = {}
     for step in steps:
         if step["step"] == "flavor":
