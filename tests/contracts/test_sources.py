@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 CITED = re.compile(r"docs/semantics/([\w-]+\.md)(?:#([\w-]+))?")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 #: A text that is not in the repository, by chapter: `KUEUE.md 4`.
-ELSEWHERE = re.compile(r"\b(?:KUEUE|KUBE_SCHEDULER)[A-Z_]*\.md\b")
+ELSEWHERE = re.compile(r"\b(?:KUEUE|KUBE_SCHEDULER|YUNIKORN)[A-Z_]*\.md\b")
 
 
 def sources() -> list[Path]:

@@ -16,7 +16,20 @@ from scheduler.replay import yunikorn
 HERE = Path(__file__).resolve().parents[2] / "vectors" / "yunikorn"
 #: More of them than are kept here; minutes, and therefore only when asked for.
 ALL = Path(os.environ.get("QUOTALAB_VECTORS", "not given")) / "yunikorn"
-SUITES = ("sort", "nodes", "preemption", "cycle", "laws")
+SUITES = (
+    "sort",
+    "nodes",
+    "preemption",
+    "cycle",
+    "laws",
+    "thin-combo",
+    "thin-preemption",
+    "quota-change",
+    "limits",
+    "gang",
+    "placement",
+    "config",
+)
 
 
 def _vectors(path: Path) -> Iterator[dict[str, Any]]:
