@@ -9,7 +9,10 @@ import pytest
 
 from tests.services.default_run import ROOT, DefaultRun, wait_for
 
-MADE_HERE = (".venv", "node_modules", "var", ".git", "__pycache__", ".*_cache")
+MADE_HERE = (
+    *(".venv", "node_modules", "var", "mutants", ".git", "__pycache__"),
+    *(".*_cache", ".hypothesis", ".schemathesis"),
+)
 
 
 class Copy(DefaultRun):

@@ -17,7 +17,14 @@ from tests.services.default_run import ROOT, DefaultRun
 
 _BUILD = "from setuptools import build_meta as b; print(b.build_wheel({folder!r}))"
 _NOT_OURS = shutil.ignore_patterns(
-    "node_modules", ".venv", ".git", "__pycache__", "var", "build", "*.egg-info"
+    "node_modules",
+    ".venv",
+    ".git",
+    "__pycache__",
+    "var",
+    "build",
+    "mutants",
+    "*.egg-info",
 )
 
 
