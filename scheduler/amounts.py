@@ -136,7 +136,7 @@ def subtract(left: int, right: int) -> int:
 
 
 def fits(requests: Mapping[str, int], free: Mapping[str, int]) -> bool:
-    """Tell whether every request is within what is free; missing means none."""
+    """Return whether every request is within what is free; missing means none."""
     return all(amount <= free.get(name, 0) for name, amount in requests.items())
 
 

@@ -1,4 +1,4 @@
-"""Read-only questions about the Kueue stage, for whoever drives or draws it."""
+"""Read-only questions about the Kueue stage, for drivers and views."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def is_running(stage: KueueStage, key: Key) -> bool:
-    """Tell whether the Workload holds its quota and is not evicted."""
+    """Return whether the Workload holds its quota and is not evicted."""
     work = stage.cluster.workloads.get(key)
     if work is None or work.admission is None:
         return False
@@ -21,7 +21,7 @@ def is_running(stage: KueueStage, key: Key) -> bool:
 
 
 def pending_counts(stage: KueueStage) -> tuple[int, int]:
-    """Return how many workloads wait in heaps, and how many are parked."""
+    """Return how many workloads wait in heaps, and how many are inadmissible."""
     pending = [queue.pending for queue in stage.cluster.forest.queues.values()]
     return sum(each.pending_active for each in pending), sum(
         each.pending_inadmissible for each in pending

@@ -19,7 +19,7 @@ from scheduler.kueue.controller.object_handlers import ObjectHandlers
 from scheduler.kueue.queue.requeue import backoff_over, requeue_head
 from scheduler.kueue.scheduler.cycle import Cycle
 from scheduler.kueue.scheduler.entries import Entry, EntryStatus
-from scheduler.kueue.scheduler.pace import Pace
+from scheduler.kueue.scheduler.pace import CyclePace
 from scheduler.kueue.scheduler.preempting import ActivePreemption
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.tree import ClusterQueue, Cohort
@@ -52,18 +52,18 @@ class KueueStage:
         steps: StepTimes | None = None,
     ) -> None:
         self.context = context
-        self.pace = Pace(steps)
+        self.pace = CyclePace(steps)
         self.settings = settings or Settings()
         self.cluster = Cluster(self.settings)
         self.preemption = ActivePreemption(self.settings)
         self.life = Lifecycle(self.cluster, context)
         self.controller = Controller(self.life)
         self.handlers = ObjectHandlers(self.cluster, self.life, self.name)
-        # Who explains listens to one workload here; nobody else writes it.
+        # An explanation traces one workload here; nothing else sets it.
         self.traced: Key | None = None
         self.held: list[Key] = []  # heads of a cycle that waits for pods
-        # Written down as still to be reconciled, and as still to be woken: objects
-        # whose writing is no longer so when that is done.
+        # Stored as still to be reconciled, and as still to be requeued: objects that
+        # must be written again when that is done.
         self._stored_dirty: set[Key] = set()
         self._stored_edited: set[str] = set()
         self.trace: Trace | None = None
@@ -82,7 +82,7 @@ class KueueStage:
         if restore:
             self._note_unsettled(obj)
         else:
-            self.pace.stir()
+            self.pace.note_change()
         self.life.flush()
 
     def _note_unsettled(self, obj: Object) -> None:
@@ -95,7 +95,7 @@ class KueueStage:
     def remove(self, key: Key) -> None:
         """Forget an object; a workload gives its quota back."""
         self.handlers.remove(key)
-        self.pace.stir()
+        self.pace.note_change()
         self.life.flush()
 
     def settle(self) -> None:
@@ -116,7 +116,7 @@ class KueueStage:
     def start_over(self) -> None:
         """Try everyone again, as the controller does under a new Configuration."""
         self.handlers.start_over()
-        self.pace.stir()
+        self.pace.note_change()
         self.life.flush()
 
     # ---- controllers ----
@@ -131,7 +131,7 @@ class KueueStage:
         while (key := self.life.timers.pop_due()) is not None:
             dirty[self.cluster.workloads[key]] = None
         while dirty:
-            self.pace.stir()
+            self.pace.note_change()
             batch = sorted(dirty, key=lambda work: (work.created_us, work.uid))
             dirty.clear()
             for work in batch:
@@ -144,7 +144,7 @@ class KueueStage:
         self.life.flush()
 
     def requeue_inadmissible(self) -> None:
-        """Bring parked workloads back wherever that was asked for."""
+        """Requeue inadmissible workloads wherever that was requested."""
         done: set[ClusterQueue] = set()
         requested, self.life.to_requeue = self.life.to_requeue, {}
         if self.pace.collects:
@@ -160,17 +160,21 @@ class KueueStage:
                 if queue.pending.pending_inadmissible or queue.pending.failed_hashes:
                     self._requeue(queue)
 
-    def _collected(self, wake: dict[ClusterQueue, None]) -> dict[ClusterQueue, None]:
-        """Note who asks to wake a tree, and return who asked long enough ago."""
+    def _collected(
+        self, requested: dict[ClusterQueue, None]
+    ) -> dict[ClusterQueue, None]:
+        """Note requests to requeue trees, and return those that are due."""
         now, queues = self.context.now_ms, self.cluster.forest.queues
-        for asked in wake:
+        for asked in requested:
             if asked.name in queues:
                 kind = "cohort" if isinstance(asked.root, Cohort) else "queue"
-                self.pace.ask(f"{kind} {asked.root.name}", asked.name, now)
-        return {queues[name]: None for name in self.pace.woken(now) if name in queues}
+                self.pace.request_requeue(f"{kind} {asked.root.name}", asked.name, now)
+        return {
+            queues[name]: None for name in self.pace.due_requeues(now) if name in queues
+        }
 
     def _requeue(self, queue: ClusterQueue) -> None:
-        self.pace.stir()
+        self.pace.note_change()
         now, touch = self.context.now_us, self.context.journal.touch
 
         def ready(work: WorkloadInfo) -> bool:
@@ -214,22 +218,22 @@ class KueueStage:
 
     @property
     def gated(self) -> bool:
-        """Tell whether each admission waits for the pods of those before it."""
+        """Return whether each admission waits for the pods of those before it."""
         waiting = self.settings.waiting
         return waiting is not None and waiting.block
 
     @property
     def blocked(self) -> bool:
-        """Tell whether admissions wait for pods now.
+        """Return whether admissions wait for pods now.
 
         Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
         """
         return self.gated and bool(self.life.unready)
 
     def _held_heads(self) -> list[Entry]:
-        """Return the heads of the cycle that waited; they stood in their lines.
+        """Return the heads of the cycle that waited; they stayed in their queues.
 
-        Whoever left the line meanwhile is out of the cycle.
+        Whoever left the queue meanwhile is out of the cycle.
         """
         held, self.held = self.held, []
         found = []
@@ -243,7 +247,7 @@ class KueueStage:
         return found
 
     def _hold(self, entry: Entry, *, first: bool) -> None:
-        """Put a head back until pods are ready; only the first is told why."""
+        """Put a head back until pods are ready; only the first gets the reason."""
         self.held.append(entry.work.key)
         entry.queue.pending.clear_inflight(entry.work)
         entry.queue.pending.push(entry.work)
@@ -279,7 +283,7 @@ class KueueStage:
         self.life.mark_queues_changed(work, queue)
         self.life.report_not_admitted(entry, inadmissible=inadmissible)
 
-    # ---- what a driver tells ----
+    # ---- what a driver reports ----
 
     def stopping(self) -> list[Key]:
         """Return the evicted workloads whose jobs have not stopped, by key."""
@@ -288,7 +292,7 @@ class KueueStage:
     def stopped(self, key: Key) -> None:
         """Note that the job of an evicted workload has stopped."""
         work = self.cluster.workloads[key]
-        self.pace.stir()
+        self.pace.note_change()
         evictions.finish_eviction(self.life, work)
         self.life.dirty[work] = None
 
@@ -296,12 +300,12 @@ class KueueStage:
         self, key: Key, message: str = JOB_FINISHED_SENTENCE, reason: str = JOB_FINISHED
     ) -> None:
         """Note that a workload ran to its end."""
-        self.pace.stir()
+        self.pace.note_change()
         finish(self.life, self.cluster.workloads[key], reason, message)
 
     def pods_ready(self, key: Key, ready: bool) -> None:
         """Note that all pods of a workload run, or that some no longer do."""
-        self.pace.stir()
+        self.pace.note_change()
         self.life.note_pods_ready(self.cluster.workloads[key], ready=ready)
 
     def admitted(self) -> Iterator[Key]:

@@ -50,7 +50,7 @@ import gc, gzip, json, resource, sys, time
 import msgspec
 from scheduler.kueue import modes
 from scheduler.kueue.scheduler.entries import Entry
-from scheduler.kueue.scheduler.nominate import search
+from scheduler.kueue.scheduler.nominate import assign_flavors
 from scheduler.replay import kueue
 what, path = sys.argv[1:3]
 vector = msgspec.json.decode(gzip.open(path).read())
@@ -68,9 +68,9 @@ else:
     del vector
     gc.collect(); gc.freeze()
     if what == "search":
-        head = stage.cluster.works[next(k for k in stage.cluster.works if k.name == "preemptor")]
-        entry = Entry(head, stage.cluster.queue_of(head))
-        act = lambda: search(stage.cluster, stage.preempting, entry)
+        head = stage.cluster.workloads[next(k for k in stage.cluster.workloads if k.name == "preemptor")]
+        entry = Entry(head, stage.cluster.cluster_queue_of(head))
+        act = lambda: assign_flavors(stage.cluster, stage.preemption, entry)
     else:
         act = stage.cycle
     before, wall = time.process_time(), time.perf_counter()

@@ -1,6 +1,6 @@
 """Who may be evicted: admitted workloads of a queue, kept in victim order.
 
-A shelf keeps one sorted list per set of (flavor, resource) that its workloads
+An index keeps one sorted list per set of (flavor, resource) that its workloads
 hold, so a search looks only at those who hold what is needed, best victim
 first, and stops when it has enough: nothing is sorted or scanned for it.
 """
@@ -48,7 +48,7 @@ class CandidateRange:
                     yield ranks[index]
 
     def any(self) -> bool:
-        """Tell whether anything is in it."""
+        """Return whether anything is in it."""
         return next(iter(self), None) is not None
 
 

@@ -74,7 +74,7 @@ class Cluster:
         return known
 
     def matches(self, queue: ClusterQueue, namespace: str) -> bool:
-        """Tell whether a namespace may use a ClusterQueue.
+        """Return whether a namespace may use a ClusterQueue.
 
         Source: docs/semantics/kueue.md#defaults-and-validation.
         """
@@ -89,7 +89,7 @@ class Cluster:
         return selector.matches(labels)
 
     def put_queue(self, spec: QueueSpec) -> ClusterQueue:
-        """Take a ClusterQueue, new or changed; its line and works stay."""
+        """Take a ClusterQueue, new or changed; its pending queue and workloads stay."""
         equivalence_hashing = registry.lookup(
             "queueing", spec.strategy
         ).equivalence_hashing
@@ -122,7 +122,7 @@ class Cluster:
         self.forest.update_heights()
 
     def _active(self, queue: ClusterQueue) -> bool:
-        """Tell whether a ClusterQueue admits at all.
+        """Return whether a ClusterQueue admits at all.
 
         Source: docs/semantics/kueue.md#active-clusterqueues.
         """

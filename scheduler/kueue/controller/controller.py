@@ -57,7 +57,7 @@ class Controller:
         self.context = lifecycle.context
 
     def reconcile(self, work: WorkloadInfo) -> None:
-        """Bring one workload in line with its spec, its queues and the clock."""
+        """Make one workload agree with its spec, its queues and the clock."""
         if work.finished:
             return
         if work.has_condition(DEACTIVATION_TARGET) and work.active:
@@ -91,7 +91,7 @@ class Controller:
             self._deactivate_for(work, MAXIMUM_EXECUTION_TIME_EXCEEDED)
 
     def _drain(self, work: WorkloadInfo) -> bool:
-        """Take a workload of a stopped queue its quota; tell whether that was so."""
+        """Evict a workload of a stopped queue; return whether it is one."""
         local_queue = work.local_queue
         if local_queue.spec is not None and local_queue.spec.stop == _DRAIN:
             evictions.evict(

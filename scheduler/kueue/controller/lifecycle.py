@@ -43,7 +43,7 @@ _US = 1_000_000
 class Lifecycle:
     """Moves workloads between waiting, holding quota and gone.
 
-    Re-activations are only asked for here (`wake`); the stage performs them.
+    Requeueing of trees is only requested here (`to_requeue`); the stage does it.
     `stopping` holds those that are evicted and have not stopped yet.
     """
 
@@ -60,7 +60,7 @@ class Lifecycle:
         ] = {}  # admitted, and not all of their pods run
         self.timers = Timers(context, cluster.settings.waiting)
 
-    # ---- words ----
+    # ---- conditions ----
 
     def mark_queues_changed(
         self, work: WorkloadInfo, queue: ClusterQueue | None
@@ -71,7 +71,7 @@ class Lifecycle:
             self.touched_queues[queue] = None
 
     def flush(self) -> None:
-        """Tell the journal which queues and cohorts changed."""
+        """Note in the journal which queues and cohorts changed."""
         touch = self.context.journal.touch
         for queue in self.touched_queues:
             for key in queue.status_keys:
@@ -91,7 +91,7 @@ class Lifecycle:
         )
 
     def set_pending(self, work: WorkloadInfo, reason: str, message: str) -> bool:
-        """Say why the workload has no quota; return whether that is news.
+        """Set why the workload has no quota; return whether that changed.
 
         Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.
         """
@@ -105,7 +105,7 @@ class Lifecycle:
     # ---- waiting ----
 
     def eligible(self, work: WorkloadInfo) -> bool:
-        """Tell whether the workload may wait in a queue at all.
+        """Return whether the workload may wait in a queue at all.
 
         Source: docs/semantics/kueue.md#eligibility-for-a-queue.
         """
@@ -118,7 +118,7 @@ class Lifecycle:
         )
 
     def enqueue(self, work: WorkloadInfo, *, backing_off: bool = True) -> None:
-        """Put a workload into its line, if it may and has one; refreshes its order.
+        """Put a workload into its queue, if it may and has one; refreshes its order.
 
         While its backoff runs it is set aside, unless `backing_off` is False.
         """
@@ -145,7 +145,7 @@ class Lifecycle:
         work.queue_order_us = queue_order_timestamp(work, by_eviction=by_eviction)
 
     def leave_queue(self, work: WorkloadInfo) -> None:
-        """Take a workload out of the line it waits in, if any."""
+        """Take a workload out of the queue it waits in, if any."""
         pending = work.pending_queue
         if pending is not None:
             pending.remove(work)
@@ -153,7 +153,7 @@ class Lifecycle:
             self.mark_queues_changed(work, self.cluster.cluster_queue_of(work))
 
     def report_not_admitted(self, entry: Entry, *, inadmissible: bool) -> None:
-        """Tell why a head was not admitted."""
+        """Report why a head was not admitted."""
         self.report_pending(
             entry.work, entry.reason, entry.message, inadmissible=inadmissible
         )
@@ -161,7 +161,7 @@ class Lifecycle:
     def report_pending(
         self, work: WorkloadInfo, reason: str, message: str, *, inadmissible: bool
     ) -> None:
-        """Say why the workload has no quota, and tell it when that is news."""
+        """Set why the workload has no quota, and report it when that changed."""
         if self.set_pending(work, reason, message):
             self.context.journal.emit(
                 Wait(

@@ -114,7 +114,7 @@ class ObjectHandlers:
             self.edit(queue, _QUOTA)
 
     def _renew_pending_queue(self, queue: ClusterQueue) -> bool:
-        """Give the queue a new line if its strategy changed; tell whether it did."""
+        """Replace the pending queue if the strategy changed; return whether it did."""
         equivalence_hashing = self.cluster.strategy(queue).equivalence_hashing
         if queue.pending.equivalence_hashing is equivalence_hashing:
             return False
@@ -279,7 +279,7 @@ class ObjectHandlers:
         return None if queue is None else queue.root
 
     def start_over(self) -> None:
-        """Try everyone again and tell the pods anew, as a restarted controller does."""
+        """Try all again and note their pods anew, as a restarted controller does."""
         self.settle()
         for queue in self.cluster.forest.queues.values():
             self.edit(queue)

@@ -1,4 +1,4 @@
-"""Workloads in: each finds its line, or takes the quota that it holds already."""
+"""Workloads in: each finds its queue, or takes the quota that it holds already."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class QueueAssignment:
             self._look_again(work)
 
     def _look_again(self, work: WorkloadInfo) -> None:
-        """Let the controller look at a workload; it is told even after a restart."""
+        """Let the controller look at a workload, also after a restart."""
         self.life.dirty[work] = None
         self.life.context.journal.touch(work.key)
 

@@ -206,7 +206,7 @@ class FlavorAssigner:
 
     @property
     def may_borrow_by_preempting(self) -> bool:
-        """Tell whether preemption may happen while borrowing.
+        """Return whether preemption may happen while borrowing.
 
         Source: docs/semantics/kueue.md#fit-of-one-flavor.
         """

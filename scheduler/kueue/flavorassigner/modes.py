@@ -31,7 +31,7 @@ LESS_BORROWING = "PreemptionOverBorrowing"
 
 
 def preferred(left: FlavorFit, right: FlavorFit, preference: str) -> bool:
-    """Tell whether `left` is strictly better than `right`.
+    """Return whether `left` is strictly better than `right`.
 
     Source: docs/semantics/kueue.md#preference-between-flavors.
     """
@@ -50,7 +50,7 @@ def preferred(left: FlavorFit, right: FlavorFit, preference: str) -> bool:
 
 
 def should_try_next(granted: FlavorFit, when_borrow: str, when_preempt: str) -> bool:
-    """Tell whether the search goes on to the next flavor.
+    """Return whether the search goes on to the next flavor.
 
     Source: docs/semantics/kueue.md#when-the-flavor-search-stops.
     """

@@ -1,4 +1,4 @@
-"""Classical preemption: reclaim what was lent, then make room in the own queue.
+"""Classical preemption: reclaim what was lent, then evict in the own queue.
 
 Source: docs/semantics/kueue.md#classical-preemption.
 """
@@ -255,7 +255,7 @@ class ClassicalPreemption:
         return min(self.work.priority, spec.borrow_threshold + 1)
 
     def _now_idle(self, work: WorkloadInfo) -> bool:
-        """Tell whether the candidate's side has nothing more to give back."""
+        """Return whether the candidate's side has nothing more to give back."""
         queue = work.cluster_queue
         assert queue is not None
         if queue in self.idle:
@@ -277,7 +277,7 @@ _LOWEST = -(2**63)
 
 
 def _climb(requests: dict[ResourceNode, int]) -> tuple[bool, dict[ResourceNode, int]]:
-    """Tell whether requests fit a node's subtree; return what is left for its parent.
+    """Return whether requests fit a node's subtree; return what is left for its parent.
 
     Source: docs/semantics/kueue.md#candidates-in-the-cohort.
     """

@@ -25,7 +25,12 @@ from scheduler.kueue.preemption.targets import (
 from scheduler.kueue.trace import Trace, room, share_of, shares
 from scheduler.kueue.tree.protocols import Rank
 from scheduler.kueue.tree.quota import add_usages, remove_usages
-from scheduler.kueue.tree.shares import DRS, share_of_node
+from scheduler.kueue.tree.shares import (
+    PreemptorNewShare,
+    TargetNewShare,
+    TargetOldShare,
+    share_of_node,
+)
 from scheduler.kueue.tree.tree import (
     ClusterQueue,
     Cohort,
@@ -38,8 +43,10 @@ from scheduler.reasons import (
     IN_COHORT_RECLAMATION,
 )
 
-#: (preemptor's share with its request, target's share before, after) -> allowed.
-FairSharingStrategy = Callable[[DRS, DRS, DRS], bool]
+#: Whether a candidate may be preempted.
+FairSharingStrategy = Callable[
+    [PreemptorNewShare, TargetOldShare, TargetNewShare], bool
+]
 
 
 class FairPreemption:
@@ -229,8 +236,8 @@ class FairPreemption:
     def _compare(self, queue: ClusterQueue, target: TargetClusterQueue) -> bool:
         """Take the queue's first candidate that the first rule lets go."""
         ours, theirs = self._below_common_ancestor(queue)
-        new = share_of_node(ours)
-        old = share_of_node(theirs)
+        new = PreemptorNewShare(share_of_node(ours))
+        old = TargetOldShare(share_of_node(theirs))
         if new.value == float("inf") and old.value != float("inf"):
             drained = list(target.drain())
             self.retry.extend((queue, rank) for rank in drained)
@@ -251,15 +258,15 @@ class FairPreemption:
         work: WorkloadInfo,
         ours: QuotaNode,
         theirs: QuotaNode,
-        new: DRS,
-        old: DRS,
+        new: PreemptorNewShare,
+        old: TargetOldShare,
         rule: int,
     ) -> bool:
         remove_usages(work.usage)
-        after = share_of_node(theirs)
+        after = TargetNewShare(share_of_node(theirs))
         add_usages(reversed(work.usage))
         allowed = self.rules[rule](new, old, after)
-        if self.trace is not None:  # what is allowed is told when it was taken
+        if self.trace is not None:  # what is allowed is traced when it is taken
             self.trace.compare(rule, ours, theirs, (new, old, after))
             if not allowed:
                 self.trace.candidate(work, "fair", "refused")
@@ -301,9 +308,11 @@ class FairPreemption:
                 self._trace_turn(self.trace, queue)
             ours, theirs = self._below_common_ancestor(queue)
             rank = left[queue].pop()
-            if self._allowed(
-                rank[4], ours, theirs, share_of_node(ours), share_of_node(theirs), 1
-            ) and (self._take(rank[4], IN_COHORT_FAIR_SHARING)):
+            new = PreemptorNewShare(share_of_node(ours))
+            old = TargetOldShare(share_of_node(theirs))
+            if self._allowed(rank[4], ours, theirs, new, old, 1) and (
+                self._take(rank[4], IN_COHORT_FAIR_SHARING)
+            ):
                 return True
             order.drop(queue)
         return False

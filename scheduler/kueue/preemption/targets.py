@@ -31,7 +31,7 @@ TargetSearch = Callable[
 
 
 def fits(requests: Requests, *, borrowing: bool) -> bool:
-    """Tell whether all requests fit now, within nominal quota unless `borrowing`.
+    """Return whether all requests fit now, within nominal quota unless `borrowing`.
 
     Source: docs/semantics/kueue.md#removing-candidates.
     """

@@ -1,7 +1,7 @@
-"""The line of workloads that wait for one ClusterQueue.
+"""The workloads that wait for one ClusterQueue.
 
-Equivalent workloads of one namespace stand in one group with its own heap, so
-that parking all who would fail alike, and bringing them back, is one flag.
+Equivalent workloads of one namespace stand in one members with its own heap, so
+that setting all aside who would fail alike, and requeueing them, is one flag.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from scheduler.kueue.workload.info import WorkloadInfo
 
 
 class PendingQueue:
-    """Who waits for a ClusterQueue: in the heap, parked, or in flight.
+    """Who waits for a ClusterQueue: in the heap, inadmissible, or inflight.
 
-    `queued` and `waiting` count the first two; a head that was popped counts as
+    `pending_active` and `pending_inadmissible` count the first two; a head that was popped counts as
     neither until it is put back.
     Source: docs/semantics/kueue.md#order-of-pending-workloads.
     """
@@ -36,54 +36,52 @@ class PendingQueue:
     )
 
     def __init__(self, *, equivalence_hashing: bool) -> None:
-        self.equivalence_hashing = (
-            equivalence_hashing  # a failed head takes its like with it
-        )
+        # Whether a failed head takes its equivalents with it.
+        self.equivalence_hashing = equivalence_hashing
         self.pushes = 0
-        self.classes: dict[
-            str, dict[str, EquivalenceClass]
-        ] = {}  # identity -> namespace ->
-        self.inadmissible_workloads: dict[WorkloadInfo, None] = {}  # parked one by one
+        # Scheduling hash -> namespace -> class.
+        self.classes: dict[str, dict[str, EquivalenceClass]] = {}
+        self.inadmissible_workloads: dict[WorkloadInfo, None] = {}  # one by one
         self.class_heads: list[tuple[Order, int, EquivalenceClass]] = []
-        self.failed_hashes: dict[str, str] = {}  # identity -> reason it failed for
+        self.failed_hashes: dict[str, str] = {}  # hash -> reason
         self.preemptor: WorkloadInfo | None = None
         self.inflight: WorkloadInfo | None = None
         self.pending_active = 0
         self.pending_inadmissible = 0
 
     def push(self, work: WorkloadInfo) -> None:
-        """Put a workload into the heap, or into parking if its like just failed."""
-        identity = work.scheduling_hash if self.equivalence_hashing else ""
-        group = self._class_of(identity, work.namespace)
-        first = group.first()
+        """Put a workload into the heap, or aside if its equivalents just failed."""
+        scheduling_hash = work.scheduling_hash if self.equivalence_hashing else ""
+        members = self._class_of(scheduling_hash, work.namespace)
+        first = members.first()
         self.pushes += 1
         work.pending_queue, work.equivalence_class, work.heap_entry = (
             self,
-            group,
+            members,
             self.pushes,
         )
-        heapq.heappush(group.heap, (work.queue_order, self.pushes, work))
-        group.size += 1
-        if group.inadmissible:
+        heapq.heappush(members.heap, (work.queue_order, self.pushes, work))
+        members.size += 1
+        if members.inadmissible:
             self.pending_inadmissible += 1
             return
         self.pending_active += 1
         if first is None or work.queue_order < first.queue_order:
-            self._enter(group)
+            self._enter(members)
 
-    def _class_of(self, identity: str, namespace: str) -> EquivalenceClass:
-        family = self.classes.setdefault(identity, {})
-        group = family.get(namespace)
-        if group is None:
-            group = family[namespace] = EquivalenceClass(identity, namespace)
-            group.inadmissible = identity in self.failed_hashes
-        return group
+    def _class_of(self, scheduling_hash: str, namespace: str) -> EquivalenceClass:
+        classes = self.classes.setdefault(scheduling_hash, {})
+        members = classes.get(namespace)
+        if members is None:
+            members = classes[namespace] = EquivalenceClass(scheduling_hash, namespace)
+            members.inadmissible = scheduling_hash in self.failed_hashes
+        return members
 
-    def _enter(self, group: EquivalenceClass) -> None:
-        first = group.first()
+    def _enter(self, members: EquivalenceClass) -> None:
+        first = members.first()
         if first is not None:
             self.pushes += 1
-            heapq.heappush(self.class_heads, (first.queue_order, self.pushes, group))
+            heapq.heappush(self.class_heads, (first.queue_order, self.pushes, members))
 
     def add_inadmissible(self, work: WorkloadInfo) -> None:
         """Set a workload aside until a re-activation brings it back."""
@@ -91,17 +89,17 @@ class PendingQueue:
         self.inadmissible_workloads[work] = None
         self.pending_inadmissible += 1
 
-    def mark_class_inadmissible(self, identity: str, reason: str) -> None:
-        """Park everyone who is equivalent, and those to come.
+    def mark_class_inadmissible(self, scheduling_hash: str, reason: str) -> None:
+        """Set all aside that are equivalent, and those to come.
 
         Source: docs/semantics/kueue.md#equivalence-classes.
         """
-        self.failed_hashes[identity] = reason
-        for group in self.classes.get(identity, {}).values():
-            if not group.inadmissible:
-                group.inadmissible = True
-                self.pending_active -= group.size
-                self.pending_inadmissible += group.size
+        self.failed_hashes[scheduling_hash] = reason
+        for members in self.classes.get(scheduling_hash, {}).values():
+            if not members.inadmissible:
+                members.inadmissible = True
+                self.pending_active -= members.size
+                self.pending_inadmissible += members.size
 
     def remove(self, work: WorkloadInfo) -> None:
         """Take a workload out, wherever it waits."""
@@ -116,25 +114,25 @@ class PendingQueue:
             self.preemptor = None
         work.pending_queue = work.equivalence_class = None
 
-    def _remove_from_class(self, work: WorkloadInfo, group: EquivalenceClass) -> None:
-        group.size -= 1
-        if group.inadmissible:
+    def _remove_from_class(self, work: WorkloadInfo, members: EquivalenceClass) -> None:
+        members.size -= 1
+        if members.inadmissible:
             self.pending_inadmissible -= 1
         else:
             self.pending_active -= 1
-        was_first = group.first() is work
+        was_first = members.first() is work
         work.equivalence_class = None
-        if not group.size:
-            self._drop_class(group)
-        elif was_first and not group.inadmissible:
-            self._enter(group)
+        if not members.size:
+            self._drop_class(members)
+        elif was_first and not members.inadmissible:
+            self._enter(members)
 
-    def _drop_class(self, group: EquivalenceClass) -> None:
-        family = self.classes[group.scheduling_hash]
-        del family[group.namespace]
-        if not family:
-            del self.classes[group.scheduling_hash]
-        group.heap.clear()
+    def _drop_class(self, members: EquivalenceClass) -> None:
+        classes = self.classes[members.scheduling_hash]
+        del classes[members.namespace]
+        if not classes:
+            del self.classes[members.scheduling_hash]
+        members.heap.clear()
 
     def pop(self) -> WorkloadInfo | None:
         """Take the head out, to be tried; None when the heap is empty.
@@ -148,7 +146,7 @@ class PendingQueue:
         return work
 
     def pop_workload(self, work: WorkloadInfo) -> bool:
-        """Take this one out, to be tried; False when it is parked."""
+        """Take this one out, to be tried; False when it is inadmissible."""
         if self.is_inadmissible(work):
             return False
         self._set_inflight(work)
@@ -174,9 +172,9 @@ class PendingQueue:
         ):
             return sticky
         while self.class_heads:
-            order, _, group = self.class_heads[0]
-            if not group.inadmissible:
-                first: WorkloadInfo | None = group.first()
+            order, _, members = self.class_heads[0]
+            if not members.inadmissible:
+                first: WorkloadInfo | None = members.first()
                 if first is not None and first.queue_order == order:
                     return first
             heapq.heappop(self.class_heads)
@@ -191,20 +189,20 @@ class PendingQueue:
     def requeue_inadmissible(
         self, matches: Matches, ready: Callable[[WorkloadInfo], bool]
     ) -> bool:
-        """Bring the parked back whose namespace matches and whose backoff is over.
+        """Requeue whose namespace matches and whose backoff is over.
 
-        Returns whether anything moved. Cost: groups and workloads parked one by
-        one, not members of groups.
+        Returns whether anything moved. Cost: classes, and workloads set aside one
+        by one; not members of classes.
         Source: docs/semantics/kueue.md#requeueing-inadmissible-workloads.
         """
         self.failed_hashes.clear()
         if not self.pending_inadmissible:
             return False
         before = self.pending_active
-        for family in list(self.classes.values()):
-            for group in list(family.values()):
-                if group.inadmissible:
-                    self._requeue_class(group, matches)
+        for classes in list(self.classes.values()):
+            for members in list(classes.values()):
+                if members.inadmissible:
+                    self._requeue_class(members, matches)
         back = [
             w for w in self.inadmissible_workloads if matches(w.namespace) and ready(w)
         ]
@@ -218,26 +216,26 @@ class PendingQueue:
             self.push(work)
         return bool(works)
 
-    def _requeue_class(self, group: EquivalenceClass, matches: Matches) -> None:
-        if not matches(group.namespace):
-            for work in list(group.workloads()):
-                self._remove_from_class(work, group)
+    def _requeue_class(self, members: EquivalenceClass, matches: Matches) -> None:
+        if not matches(members.namespace):
+            for work in list(members.workloads()):
+                self._remove_from_class(work, members)
                 self.add_inadmissible(work)
             return
-        group.inadmissible = False
-        self.pending_inadmissible -= group.size
-        self.pending_active += group.size
-        self._enter(group)
+        members.inadmissible = False
+        self.pending_inadmissible -= members.size
+        self.pending_active += members.size
+        self._enter(members)
 
     def is_inadmissible(self, work: WorkloadInfo) -> bool:
-        """Tell whether a workload of this line is parked."""
+        """Return whether a workload of this queue is inadmissible."""
         return work in self.inadmissible_workloads or (
             work.equivalence_class is not None and work.equivalence_class.inadmissible
         )
 
     def workloads(self) -> Iterator[WorkloadInfo]:
         """Yield everyone who waits, unordered; not the one in flight."""
-        for family in self.classes.values():
-            for group in family.values():
-                yield from group.workloads()
+        for classes in self.classes.values():
+            for members in classes.values():
+                yield from members.workloads()
         yield from self.inadmissible_workloads

@@ -1,4 +1,4 @@
-"""Where a head goes that was not admitted: back to the heap, or parked."""
+"""Where a head goes that was not admitted: back to the heap, or inadmissible."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class QueueingStrategy(Protocol):
 
     @staticmethod
     def immediate(reason: RequeueReason) -> bool:
-        """Tell whether a head that failed for `reason` goes straight back."""
+        """Return whether a head that failed for `reason` goes straight back."""
 
 
 _ALIKE = (RequeueReason.NO_FIT, RequeueReason.NO_CANDIDATES)
 
 
 def backoff_over(work: WorkloadInfo, now_us: int) -> bool:
-    """Tell whether the workload may be tried again by now."""
+    """Return whether the workload may be tried again by now."""
     requeued = work.conditions.get(REQUEUED)
     if requeued is not None and not requeued.status:
         return False
@@ -56,9 +56,9 @@ def requeue_head(
     why: str,
     now_us: int,
 ) -> bool:
-    """Put a head that was tried back; return whether it is parked.
+    """Put a head that was tried back; return whether it is inadmissible.
 
-    `why` is its condition's reason, which those parked with it are told.
+    `why` is its condition's reason, which its equivalents get as well.
     Source: docs/semantics/kueue.md#requeueing-after-a-cycle.
     """
     pending.clear_inflight(work)

@@ -146,7 +146,7 @@ class Cycle:
         return any(target.work in self.preempted for target in entry.targets)
 
     def _recompute(self, entry: Entry) -> bool:
-        """Search again without those already preempted; tell whether it fits then.
+        """Search again without those already preempted; return whether it fits then.
 
         Source: docs/semantics/kueue.md#overlapping-preemption-targets.
         """
@@ -169,7 +169,7 @@ class Cycle:
         return list(self.freed.get(entry.queue.root, {}).items())
 
     def _fits(self, entry: Entry) -> bool:
-        """Tell whether it fits with all victims so far, and its own, gone."""
+        """Return whether it fits with all victims so far, and its own, gone."""
         assert entry.assignment is not None
         gone = self._freed(entry)
         for target in entry.targets:

@@ -1,7 +1,7 @@
-"""When the next admission cycle may begin, and when the parked are woken.
+"""When the next admission cycle may begin, and when inadmissible workloads requeue.
 
-A cycle takes time, and Kueue collects requests to re-activate parked workloads
-for a second. Without latencies both happen at the instant that asks for them.
+A cycle takes time, and Kueue collects requests to requeue inadmissible
+workloads for a second. Without latencies both happen at the instant that asks for them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from scheduler.latencies import StepTimes
 QUIET_CYCLES = 2
 
 
-class Pace:
-    """The clock of the admission cycles, and one timer per tree to be woken."""
+class CyclePace:
+    """The clock of the admission cycles, and one timer per tree to be requeued."""
 
     def __init__(self, steps: StepTimes | None) -> None:
         self.steps = steps
@@ -23,15 +23,15 @@ class Pace:
         self.collects = steps is not None and steps.takes_time("reactivation")
         self.next_ms = 0
         self.quiet = 0
-        self.wakes: dict[str, tuple[int, str]] = {}  # tree -> when, who asked
+        self.requeues: dict[str, tuple[int, str]] = {}  # tree -> when, for which queue
 
-    def stir(self) -> None:
+    def note_change(self) -> None:
         """Note that something changed: cycles may decide anew."""
         self.quiet = 0
 
     def due(self, now_ms: int, *, heads: bool) -> int | None:
         """Return the next instant (ms) with a cycle or a re-activation, or None."""
-        dues = [at for at, _ in self.wakes.values()]
+        dues = [at for at, _ in self.requeues.values()]
         if self.paced and heads and self.quiet < QUIET_CYCLES:
             dues.append(max(now_ms, self.next_ms))
         return min(dues, default=None)
@@ -49,28 +49,28 @@ class Pace:
         self.next_ms = now_ms + max(1, length)
         self.quiet = 0 if moved else self.quiet + 1
 
-    def ask(self, tree: str, queue: str, now_ms: int) -> None:
-        """Let the parked of a tree be woken in a while, once for all who ask."""
-        if tree not in self.wakes and self.steps is not None:
+    def request_requeue(self, tree: str, queue: str, now_ms: int) -> None:
+        """Requeue the inadmissible of a tree in a while, once for all who ask."""
+        if tree not in self.requeues and self.steps is not None:
             delay = self.steps.draw("reactivation", tree, now_ms)
-            self.wakes[tree] = now_ms + delay, queue
+            self.requeues[tree] = now_ms + delay, queue
 
-    def woken(self, now_ms: int) -> list[str]:
-        """Return whose trees are to be woken by now, and forget them."""
-        due = sorted(tree for tree, (at, _) in self.wakes.items() if at <= now_ms)
-        return [self.wakes.pop(tree)[1] for tree in due]
+    def due_requeues(self, now_ms: int) -> list[str]:
+        """Return whose trees are to be requeued by now, and forget them."""
+        due = sorted(tree for tree, (at, _) in self.requeues.items() if at <= now_ms)
+        return [self.requeues.pop(tree)[1] for tree in due]
 
     def dump(self) -> dict[str, Any]:
         """Return plain values; nothing when cycles take no time."""
         kept: dict[str, Any] = {}
         if self.paced:
             kept["pace"] = [self.next_ms, self.quiet]
-        if self.wakes:
-            kept["wakes"] = {t: list(self.wakes[t]) for t in sorted(self.wakes)}
+        if self.requeues:
+            kept["wakes"] = {t: list(self.requeues[t]) for t in sorted(self.requeues)}
         return kept
 
     def load(self, kept: dict[str, Any]) -> None:
         """Take back what `dump` returned."""
         self.next_ms, self.quiet = kept.get("pace") or (0, 0)
         wakes = kept.get("wakes") or {}
-        self.wakes = {tree: (at, queue) for tree, (at, queue) in wakes.items()}
+        self.requeues = {tree: (at, queue) for tree, (at, queue) in wakes.items()}

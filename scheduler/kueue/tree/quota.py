@@ -84,7 +84,7 @@ def local_available(cell: ResourceNode) -> int:
 
 
 def within_nominal(node: QuotaNode, kinds: Collection[FlavorResource]) -> bool:
-    """Tell whether the node uses no more than its subtree brings, for all `kinds`."""
+    """Return whether the node uses no more than its subtree brings, for all `kinds`."""
     cells = node.cells
     for flavor_resource in kinds:
         cell = cells.get(flavor_resource)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, NewType
 
 from scheduler.amounts import MAX
 from scheduler.kueue.tree.tree import QuotaNode
@@ -18,6 +18,13 @@ class DRS(NamedTuple):
     value: float
     ratio: float = 0.0
 
+
+#: The share of the preemptor's side with its request added.
+PreemptorNewShare = NewType("PreemptorNewShare", DRS)
+#: The share of the candidate's side before the candidate is preempted.
+TargetOldShare = NewType("TargetOldShare", DRS)
+#: The share of the candidate's side without the candidate.
+TargetNewShare = NewType("TargetNewShare", DRS)
 
 ZERO = DRS(0.0)
 _NOTHING = (ZERO, False)

@@ -145,11 +145,11 @@ class GroupSearch(NamedTuple):
 
 
 class ClusterQueue(QuotaNode):
-    """A ClusterQueue: its place in the tree, its line and who it holds.
+    """A ClusterQueue: its place in the tree, who waits and who holds quota.
 
-    `generation` counts what may have freed quota here: a plan that was made
-    before it moved starts over. `works` holds the admitted workloads, `shelf`
-    the same in the order in which a victim is looked for.
+    `generation` counts what may have freed quota here: an attempt that was made
+    before it advanced starts over. `admitted` holds the workloads with quota,
+    `pending` those that wait for it.
     """
 
     kind = "ClusterQueue"

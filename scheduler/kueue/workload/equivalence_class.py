@@ -11,7 +11,7 @@ Order = tuple[int, int, str, str]
 
 
 class EquivalenceClass:
-    """Workloads that the scheduler cannot tell apart, best first."""
+    """Workloads that the scheduler treats alike, best first."""
 
     __slots__ = ("heap", "inadmissible", "namespace", "scheduling_hash", "size")
 

@@ -44,7 +44,7 @@ class LastAssignment(msgspec.Struct):
 
     @property
     def has_pending_flavors(self) -> bool:
-        """Tell whether a flavor is left that was not tried yet."""
+        """Return whether a flavor is left that was not tried yet."""
         return any(
             index != -1 for part in self.tried_flavors for index in part.values()
         )
@@ -106,7 +106,7 @@ class WorkloadInfo:
         self.evictions: dict[tuple[str, str], int] = {}
         self.last_assignment: LastAssignment | None = None
         self.pods_ready = False  # all its pods are ready
-        # Where it is: holding quota in `queue`, or waiting in `line`.
+        # Where it is: holding quota in `cluster_queue`, or waiting in `pending_queue`.
         self.cluster_queue: ClusterQueue | None = None
         self.usage: tuple[Amount, ...] = ()
         self.flavor_resources: FlavorResources = frozenset()
@@ -173,30 +173,30 @@ class WorkloadInfo:
 
     @property
     def can_be_admitted_partially(self) -> bool:
-        """Tell whether fewer pods than asked would do."""
+        """Return whether fewer pods than asked would do."""
         return any(
             part.min_count is not None and part.count > part.min_count
             for part in self.pod_sets
         )
 
     def has_condition(self, kind: str) -> bool:
-        """Tell whether a condition is True."""
+        """Return whether a condition is True."""
         condition = self.conditions.get(kind)
         return condition is not None and condition.status
 
     @property
     def reserved(self) -> bool:
-        """Tell whether QuotaReserved is True."""
+        """Return whether QuotaReserved is True."""
         return self.has_condition("QuotaReserved")
 
     @property
     def evicted(self) -> bool:
-        """Tell whether Evicted is True."""
+        """Return whether Evicted is True."""
         return self.has_condition("Evicted")
 
     @property
     def finished(self) -> bool:
-        """Tell whether Finished is True."""
+        """Return whether Finished is True."""
         return self.has_condition("Finished")
 
     def candidate_rank(self) -> Rank:

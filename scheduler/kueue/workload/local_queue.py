@@ -33,7 +33,7 @@ class LocalQueue:
 
     @property
     def is_active(self) -> bool:
-        """Tell whether it exists and is not held.
+        """Return whether it exists and is not held.
 
         Source: docs/semantics/kueue.md#eligibility-for-a-queue.
         """

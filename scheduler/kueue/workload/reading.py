@@ -176,7 +176,7 @@ def dump_state(work: WorkloadInfo) -> dict[str, Any]:
 
 
 def load_state(work: WorkloadInfo, memory: Mapping[str, Any]) -> None:
-    """Take back what `memory_of` returned, but for the place in line."""
+    """Take back what `dump_state` returned, but for the place in the queue."""
     work.pods_ready = bool(memory.get("ready"))
     if "tried" in memory:
         work.last_assignment = LastAssignment(

@@ -10,7 +10,7 @@ from scheduler.registry import register
     "queueing",
     "BestEffortFIFO",
     label="Best effort, first in first out",
-    help="By priority, then by age. A workload that does not fit is parked until "
+    help="By priority, then by age. A workload that does not fit is inadmissible until "
     "quota is released, and those behind it are tried.",
 )
 class BestEffortFIFO:
@@ -21,7 +21,7 @@ class BestEffortFIFO:
 
     @staticmethod
     def immediate(reason: RequeueReason) -> bool:
-        """Tell whether a head that failed for `reason` goes straight back."""
+        """Return whether a head that failed for `reason` goes straight back."""
         return reason in (
             RequeueReason.FAILED_AFTER_NOMINATION,
             RequeueReason.PENDING_PREEMPTION,

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from scheduler.kueue.tree.shares import DRS
+from scheduler.kueue.tree.shares import (
+    PreemptorNewShare,
+    TargetNewShare,
+    TargetOldShare,
+)
 from scheduler.registry import register
 
 
@@ -13,9 +17,11 @@ from scheduler.registry import register
     help="A workload of another ClusterQueue is preempted if the preemptor's share, "
     "with its request, is at most the share that the victim's side is left with.",
 )
-def at_most_final_share(ours: DRS, before: DRS, after: DRS) -> bool:
-    """Tell whether the victim may go.
+def at_most_final_share(
+    preemptor: PreemptorNewShare, before: TargetOldShare, after: TargetNewShare
+) -> bool:
+    """Return whether the victim may go.
 
     Source: docs/semantics/kueue.md#lessthanorequaltofinalshare.
     """
-    return ours <= after
+    return preemptor <= after

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from scheduler.kueue.tree.shares import DRS
+from scheduler.kueue.tree.shares import (
+    PreemptorNewShare,
+    TargetNewShare,
+    TargetOldShare,
+)
 from scheduler.registry import register
 
 
@@ -13,9 +17,11 @@ from scheduler.registry import register
     help="A workload of another ClusterQueue is preempted if the preemptor's share, "
     "with its request, is strictly below the share that the victim's side has now.",
 )
-def less_than_initial_share(ours: DRS, before: DRS, after: DRS) -> bool:
-    """Tell whether the victim may go.
+def less_than_initial_share(
+    preemptor: PreemptorNewShare, before: TargetOldShare, after: TargetNewShare
+) -> bool:
+    """Return whether the victim may go.
 
     Source: docs/semantics/kueue.md#lessthaninitialshare.
     """
-    return ours < before
+    return preemptor < before

@@ -20,5 +20,5 @@ class StrictFIFO:
 
     @staticmethod
     def immediate(reason: RequeueReason) -> bool:
-        """Tell whether a head that failed for `reason` goes straight back."""
+        """Return whether a head that failed for `reason` goes straight back."""
         return reason is not RequeueReason.NAMESPACE_MISMATCH
