@@ -143,7 +143,8 @@ def main(url: str) -> None:
         "runs-draft": f"{at}/runs?draft={DRAFT}",
         "lessons": f"{at}/lessons",
         "events": f"{at}/events",
-        "tables": f"{at}/events?table=workloads&group=phase",
+        "workloads": f"{at}/workloads?phase=waiting&group=queue",
+        "tables": f"{at}/events?table=pods&group=phase",
         "past": f"{at}/board?tick=120",
     }
     with sync_playwright() as playwright:

@@ -8,7 +8,10 @@ describe("a long name", () => {
     expect(splitName("train-llama-7b-experiment-0614")).toEqual(["train-llama-7b-experiment", "-0614"]);
   });
   it("keeps its last letters where it has no parts", () => {
-    expect(splitName("aaaaaaaaaaaaaaaaaaaab")).toEqual(["aaaaaaaaaaaaaaaa", "aaaab"]);
+    expect(splitName("aaaaaaaaaaaaaaaaaaaab")).toEqual(["aaaaaaaaaaaaaaaaa", "aaab"]);
+  });
+  it("keeps more of its beginning where the end is a word", () => {
+    expect(splitName("team-04-research")).toEqual(["team-04-rese", "arch"]);
   });
   it("is left whole while it is short", () => {
     expect(splitName("tokenizer-01")).toEqual(["tokenizer-01", ""]);

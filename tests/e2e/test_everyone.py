@@ -12,6 +12,7 @@ from tests.e2e.board import Board
 
 VIEWS = [
     "board",
+    "workloads",
     "nodes",
     "fairness",
     "preemptions",

@@ -30,6 +30,9 @@ VIEWS = [
     "waiting",
     "running",
     "queue",
+    "compact",
+    "map",
+    "workloads",
     "nodes",
     "fairness",
     "preemptions",
@@ -100,9 +103,11 @@ def paths(browser: Browser, live_server_url: str) -> dict[str, str]:
         "waiting": f"{at}/board?sel={first('inadmissible')}",
         "running": f"{at}/board?sel={first('admitted')}",
         "queue": f"{at}/board?sel=ClusterQueue//research",
+        "compact": f"{at}/board?density=compact&user=ml-training",
+        "map": f"{at}/board?density=heat",
         "preemptions": f"{at}/preemptions?step=4",
         "compare": f"{at}/compare?with={fork}",
-        "tables": f"{at}/events?table=workloads&group=phase",
+        "tables": f"{at}/events?table=pods&group=phase",
     }
 
 

@@ -44,7 +44,7 @@ def test_the_scrubber_shows_the_past_and_comes_back(played: Board) -> None:
 
 
 def test_a_preemption_is_stepped_through(played: Board) -> None:
-    visit(played, "Preempt")
+    visit(played, "Preemptions")
     page = played.page
     expect(page.get_by_text("What it needs").first).to_be_visible()
     expect(page.get_by_text("may preempt")).to_have_count(0)
@@ -91,8 +91,8 @@ def test_why_pending_says_what_would_help(played: Board) -> None:
 def test_a_node_of_the_table_is_found_by_its_address(played: Board) -> None:
     page = played.page
     visit(played, "Events")
-    page.get_by_role("button", name="Workloads", exact=True).click()
-    page.get_by_role("searchbox", name="Filter").fill("urgent")
+    page.get_by_role("button", name="ClusterQueues", exact=True).click()
+    page.get_by_role("searchbox", name="Filter").fill("alpha")
     expect(page.get_by_text("1 to 1 of 1")).to_be_visible()
     address = page.url
     page.goto("about:blank")

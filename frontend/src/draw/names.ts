@@ -1,13 +1,13 @@
 // Where a long name may be shortened; pure.
 
 const SHORT = 12; // a name of this length is left whole
-const END = /[-_./][^-_./]{1,8}$/;
-const LAST = 5;
+const NUMBERED = /[-_./](?=[^-_./]*\d)[^-_./]{1,8}$/;
+const LAST = 4;
 
 /** Return a name in two parts: the first may be cut, the second tells it from its neighbours. */
 export function splitName(name: string): readonly [string, string] {
   if (name.length <= SHORT) return [name, ""];
-  const at = name.search(END);
+  const at = name.search(NUMBERED);
   const from = at > 0 ? at : name.length - LAST;
   return [name.slice(0, from), name.slice(from)];
 }

@@ -2,6 +2,7 @@
 
 export const VIEWS = [
   "board",
+  "workloads",
   "nodes",
   "fairness",
   "preemptions",

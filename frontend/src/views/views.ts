@@ -8,6 +8,7 @@ import Board from "@/views/board/Board.svelte";
 type Loaded = Promise<{ default: Component }>;
 
 const LATER: Readonly<Record<Exclude<View, "board">, () => Loaded>> = {
+  workloads: () => import("@/views/workloads/Workloads.svelte"),
   nodes: () => import("@/views/nodes/Nodes.svelte"),
   fairness: () => import("@/views/fairness/Fairness.svelte"),
   preemptions: () => import("@/views/preemptions/Preemptions.svelte"),

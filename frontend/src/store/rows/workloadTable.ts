@@ -1,0 +1,103 @@
+// Workloads as a table: narrowed, sorted, grouped; pure.
+
+import { amount, mainResource } from "@/lib/amounts";
+import type { WorkloadRow } from "@/protocol/types";
+import { displayName } from "@/store/rows/cards";
+
+export const FIELDS = ["queue", "user", "phase", "priority"] as const;
+export type Field = (typeof FIELDS)[number];
+
+/** What rows must have; "" or a missing field asks for nothing. */
+export interface Narrowing extends Readonly<Partial<Record<Field, string>>> {
+  readonly words?: string;
+}
+
+/** Phases that are asked for as one: people ask who waits, not in which of three lists. */
+const WAITING: ReadonlySet<string> = new Set(["pending", "inadmissible", "inactive"]);
+export const PHASES = ["waiting", "reserved", "admitted", "finished", "evicted"] as const;
+
+export const SORTS = ["name", "queue", "user", "phase", "resources", "wait", "priority", "reason", "evictions"] as const;
+export type Sort = (typeof SORTS)[number];
+
+/** Return the value of a field as filters and groups write it. */
+export function valueOf(row: WorkloadRow, field: Field): string {
+  switch (field) {
+    case "queue":
+      return row.clusterQueue;
+    case "user":
+      return row.namespace;
+    case "phase":
+      return WAITING.has(row.phase) ? "waiting" : row.phase;
+    case "priority":
+      return String(row.priority);
+  }
+}
+
+/** Return whether a workload waits for quota. */
+export function waits(row: WorkloadRow): boolean {
+  return WAITING.has(row.phase);
+}
+
+/** Return whether anything is asked for. */
+export function narrows(by: Narrowing): boolean {
+  return (by.words ?? "") !== "" || FIELDS.some((field) => (by[field] ?? "") !== "");
+}
+
+/** Return a test of rows; O(1) each. */
+export function matcher(by: Narrowing): (row: WorkloadRow) => boolean {
+  const words = (by.words ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+  const asked = FIELDS.filter((field) => (by[field] ?? "") !== "");
+  return (row) =>
+    asked.every((field) => (by[field] === "evicted" ? row.evictions > 0 : valueOf(row, field) === by[field])) &&
+    (words.length === 0 || words.every((word) => textOf(row).includes(word)));
+}
+
+function textOf(row: WorkloadRow): string {
+  return `${row.namespace} ${row.name} ${row.owner} ${row.clusterQueue}`.toLowerCase();
+}
+
+/** Return how long a workload has waited, or waited before it ran; virtual milliseconds. */
+export function waitOf(row: WorkloadRow, nowMs: number): number {
+  const end = waits(row) ? nowMs : (row.reservedMs ?? row.admittedMs ?? nowMs);
+  return Math.max(0, end - row.createdMs);
+}
+
+/** Return rows in an order; `descending` turns it round, names stay rising among equals. */
+export function sorted(rows: readonly WorkloadRow[], by: Sort, descending: boolean, nowMs: number): WorkloadRow[] {
+  const keys = new Map(rows.map((row) => [row, sortKey(row, by, nowMs)]));
+  const sign = descending ? -1 : 1;
+  return rows.toSorted((a, b) => {
+    const [left, right] = [keys.get(a) ?? 0, keys.get(b) ?? 0];
+    if (left !== right) return left < right ? -sign : sign;
+    return a.key < b.key ? -1 : 1;
+  });
+}
+
+function sortKey(row: WorkloadRow, by: Sort, nowMs: number): string | number {
+  if (by === "name") return displayName(row);
+  if (by === "wait") return waitOf(row, nowMs);
+  if (by === "resources") return amount(row.totals[mainResource(row.totals)]);
+  if (by === "priority") return row.priority;
+  if (by === "evictions") return row.evictions;
+  return by === "reason" ? row.reason : valueOf(row, by);
+}
+
+/** Return rows parted by a field, each part in the order of its first row. */
+export function parted(rows: readonly WorkloadRow[], field: Field): Map<string, WorkloadRow[]> {
+  const parts = new Map<string, WorkloadRow[]>();
+  for (const row of rows) {
+    const value = valueOf(row, field);
+    const part = parts.get(value);
+    if (part === undefined) parts.set(value, [row]);
+    else part.push(row);
+  }
+  return parts;
+}
+
+/** Return the values that rows have in a field, with their counts, in the order of the values. */
+export function valuesOf(rows: readonly WorkloadRow[], field: Field): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const row of rows) counts.set(valueOf(row, field), (counts.get(valueOf(row, field)) ?? 0) + 1);
+  const order = (a: string, b: string): number => (field === "priority" ? Number(b) - Number(a) : a < b ? -1 : 1);
+  return [...counts].sort((a, b) => order(a[0], b[0]));
+}

@@ -1,0 +1,21 @@
+// Columns under their cohorts, in the order of the tree; pure.
+
+import type { Branch } from "@/store/rows/quota";
+
+export interface CohortColumns {
+  readonly name: string; // of the cohort, or ""
+  readonly columns: readonly string[];
+}
+
+/** Return the columns parted by the cohort that their queue hangs in. */
+export function cohortsOf(columns: readonly string[], tree: readonly Branch[]): CohortColumns[] {
+  const parents = new Map(tree.map(({ row, parent }) => [row.key, parent.slice("Cohort//".length)]));
+  const found = new Map<string, string[]>();
+  for (const key of columns) {
+    const name = parents.get(key) ?? "";
+    const there = found.get(name);
+    if (there === undefined) found.set(name, [key]);
+    else there.push(key);
+  }
+  return [...found].map(([name, keys]) => ({ name, columns: keys }));
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+
+import { mainPairOf, loadOf } from "@/store/rows/quotaMap";
+import { treeOf } from "@/store/rows/quota";
+import { matcher, parted, sorted, valuesOf, waitOf } from "@/store/rows/workloadTable";
+import { cohortsOf } from "@/views/board/cohorts";
+
+import { cell, cohort, queue, workload } from "./worlds";
+
+const names = (rows: readonly { name: string }[]): string[] => rows.map((row) => row.name);
+
+describe("the table of workloads", () => {
+  const rows = [
+    workload({ name: "a", clusterQueue: "alpha", phase: "pending", priority: 9, createdMs: 5000 }),
+    workload({ name: "b", clusterQueue: "beta", phase: "inadmissible", priority: 10, createdMs: 1000 }),
+    workload({ name: "c", clusterQueue: "beta", phase: "admitted", createdMs: 0, reservedMs: 3000, evictions: 2 }),
+  ];
+
+  it("finds who waits, in whichever list they stand", () => {
+    expect(names(rows.filter(matcher({ phase: "waiting" })))).toEqual(["a", "b"]);
+  });
+  it("finds who was evicted before, whatever became of them", () => {
+    expect(names(rows.filter(matcher({ phase: "evicted" })))).toEqual(["c"]);
+  });
+  it("needs every word and every field", () => {
+    expect(names(rows.filter(matcher({ words: "TEAM b", queue: "beta" })))).toEqual(["b", "c"]);
+  });
+  it("counts the wait up to now, or up to the reservation", () => {
+    expect(rows.map((row) => waitOf(row, 9000))).toEqual([4000, 8000, 3000]);
+  });
+  it("is in one order for equals, whichever way it is sorted", () => {
+    const equal = [workload({ name: "y" }), workload({ name: "x" })];
+    expect(names(sorted(equal, "priority", true, 0))).toEqual(["x", "y"]);
+    expect(names(sorted(rows, "wait", true, 9000))).toEqual(["b", "a", "c"]);
+  });
+  it("sorts priorities as numbers and names the highest first", () => {
+    expect(valuesOf(rows, "priority").map(([value]) => value)).toEqual(["10", "9", "0"]);
+  });
+  it("is parted by a field without losing its order", () => {
+    expect([...parted(rows, "queue")].map(([value, part]) => [value, part.length])).toEqual([["alpha", 1], ["beta", 2]]);
+  });
+});
+
+describe("the map of queues", () => {
+  const gpu = queue("gpu", [cell("nvidia.com/gpu", 8, 12), cell("cpu", 100, 10)]);
+  const plain = queue("plain", [cell("cpu", 100, 50)]);
+
+  it("is of the resource that most queues have quota of", () => {
+    expect(mainPairOf([gpu, plain])).toBe("plain/cpu");
+    expect(mainPairOf([gpu])).toBe("plain/nvidia.com/gpu");
+  });
+  it("says by how much a queue is over its nominal quota", () => {
+    expect(loadOf(gpu, "plain/nvidia.com/gpu")).toBe(1.5);
+    expect(loadOf(plain, "plain/nvidia.com/gpu")).toBe(0);
+  });
+  it("stands under its cohorts", () => {
+    const tree = treeOf([cohort("all", []), cohort("other", [])], [gpu, { ...plain, cohort: "other" }]);
+    expect(cohortsOf([plain.key, gpu.key], tree)).toEqual([
+      { name: "other", columns: [plain.key] },
+      { name: "all", columns: [gpu.key] },
+    ]);
+  });
+});
