@@ -14,7 +14,10 @@ from scheduler.manifests import kinds
 from scheduler.manifests.documents import DEFAULT_LIMITS, Document, Limits
 from scheduler.manifests.load import Loaded, load, take_document
 from scheduler.manifests.references import check_references
+from scheduler.manifests.run_times import estimate_run_times
+from scheduler.manifests.running import time_of
 from scheduler.patches import merge as merge
+from scheduler.records.latencies import USUAL
 from scheduler.records.objects import Object
 from scheduler.records.policy import Policy, PolicySpec, Stack, read_policy
 from scheduler.records.scenario import Scenario, read_scenario
@@ -89,6 +92,8 @@ class Prepared:
         if loaded.errors:
             raise InputError(loaded)
         made = read_policy({"spec": spec})
+        if time_of(loaded.objects) is not None:
+            estimate_run_times(loaded.objects, now=made.spec.simulation.start_time)
         world = World.create(made, _seed(self.scenario, seed))
         for obj in loaded.objects:
             _put(world, obj, loaded)
@@ -181,7 +186,22 @@ def _policy_spec(
     if scenario is not None:
         spec = merge(spec, scenario.spec.policy)
     spec = merge(merge(spec, loaded.policy), patch)
-    return spec if "stack" in spec else {**spec, "stack": _stack_of(loaded)}
+    spec = spec if "stack" in spec else {**spec, "stack": _stack_of(loaded)}
+    return _at_its_time(spec, loaded)
+
+
+def _at_its_time(spec: dict[str, Any], loaded: Loaded) -> dict[str, Any]:
+    """Return the spec with the time of a cluster that was read while it ran.
+
+    Ages, backoffs and deadlines count from there, and its steps take the time that
+    they usually take; what is given wins.
+    """
+    simulation = spec.get("simulation") or {}
+    time = time_of(loaded.objects)
+    if time is None:
+        return spec
+    usual = {"startTime": time, "latencies": msgspec.to_builtins(USUAL)}
+    return {**spec, "simulation": {**usual, **simulation}}
 
 
 def _stack_of(loaded: Loaded) -> Stack:
@@ -190,7 +210,7 @@ def _stack_of(loaded: Loaded) -> Stack:
     A queues.yaml is YuniKorn's; with something of Kueue's in the same files
     nobody can tell, and it is Kueue.
     """
-    groups = (kinds.BY_KIND[obj.key.kind].group for obj in loaded.objects)
+    groups = (kinds.split(obj.manifest["apiVersion"])[0] for obj in loaded.objects)
     if "kueue" in loaded.policy or kinds.KUEUE in groups:
         return "kueue"
     queues = (loaded.policy.get("yunikorn") or {}).get("queues")

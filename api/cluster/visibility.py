@@ -15,7 +15,10 @@ from api.cluster.base import ClusterView
 from api.views.base import number
 from sandbox.models import Sandbox
 from sandbox.world import worlds
+from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.records.objects import Key
+from scheduler.world import World
 
 DEFAULT_LIMIT = 1000
 
@@ -79,10 +82,10 @@ def _pending(sandbox: Sandbox, queue: str) -> list[dict[str, Any]]:
         known = world.kueue.cluster.forest.queues.get(queue)
         if known is None:
             return []
-        return _line(world, known)
+        return _items(world, known)
 
 
-def _line(world: Any, queue: Any) -> list[dict[str, Any]]:
+def _items(world: World, queue: ClusterQueue) -> list[dict[str, Any]]:
     seen: dict[tuple[str, str], int] = {}
     items = []
     for position, work in enumerate(_in_order(queue)):
@@ -104,9 +107,10 @@ def _line(world: Any, queue: Any) -> list[dict[str, Any]]:
     return items
 
 
-def _in_order(queue: Any) -> list[Any]:
-    """Return the line in queue order, the sticky head first."""
-    line = queue.line
+def _in_order(queue: ClusterQueue) -> list[WorkloadInfo]:
+    """Return what is pending in queue order, the sticky head first."""
+    pending = queue.pending
     return sorted(
-        line.workloads(), key=lambda work: (line.preemptor is not work, work.order)
+        pending.workloads(),
+        key=lambda work: (pending.preemptor is not work, work.queue_order),
     )

@@ -414,13 +414,13 @@ class KubeStage:
 
     def dump_state(self) -> dict[str, Any]:
         """Return what is kept beside the objects."""
-        return {
+        found = {
             "processes": {p.name: p.dump_state() for p in self.schedulers},
             "sharing": self.binding.dump_state(),
             "rounds": self._rounds,
             "stalledUntil": self._stalled_until,
-            "stalled": self._stalled,
         }
+        return {**found, "stalled": True} if self._stalled else found
 
     def load_state(self, memory: dict[str, Any]) -> None:
         """Take back what `dump_state` returned; what no longer exists is dropped."""

@@ -20,6 +20,14 @@ def is_running(stage: KueueStage, key: Key) -> bool:
     return work.reserved and not work.evicted and not work.finished
 
 
+def is_stopping(stage: KueueStage, key: Key) -> bool:
+    """Return whether an evicted Workload still holds its quota."""
+    work = stage.cluster.workloads.get(key)
+    if work is None or work.admission is None:
+        return False
+    return work.reserved and work.evicted and not work.finished
+
+
 def pending_counts(stage: KueueStage) -> tuple[int, int]:
     """Return how many workloads wait in heaps, and how many are inadmissible."""
     pending = [queue.pending for queue in stage.cluster.forest.queues.values()]

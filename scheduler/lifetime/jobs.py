@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 from scheduler import registry
 from scheduler.decisions import PodSetAdmission
 from scheduler.errors import ManifestError
-from scheduler.kueue.queries import is_running
+from scheduler.kueue.queries import is_running, is_stopping
 from scheduler.lifetime import admission
+from scheduler.lifetime.continuing import SERVING
+from scheduler.lifetime.given import GivenObjects
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Run
 from scheduler.lifetime.runtime_state import JOB_KINDS
+from scheduler.lifetime.status import has_ended
 from scheduler.manifests.jobs import GroupedKind, JobKind, Surroundings
 from scheduler.records.annotations import ARRIVAL, PREFIX
 from scheduler.records.objects import Key, Object
@@ -49,6 +52,7 @@ class Jobs:
         self.workload_classes: dict[str, int] = {}
         self.runtimes: dict[Key, dict[str, Any]] = {}
         self.refused: dict[Key, None] = {}  # have no Workload for want of a class
+        self.given = GivenObjects()
         self.groups: dict[tuple[str, str], dict[Key, None]] = {}
         self.runtime_classes: dict[str, dict[str, Any]] = {}
         self.limit_ranges: dict[Key, dict[str, Any]] = {}
@@ -59,6 +63,8 @@ class Jobs:
         """Keep what other objects look up by name."""
         if obj.memory.get("job", {}).get("refused"):
             self.refused[obj.key] = None
+        if obj.key.kind == "Workload" or obj.key not in self.lifetime.owners:
+            self.given.add(obj)
         if obj.key.kind in (*_CLASSES, *RUNTIMES):
             self.lifetime.fresh.update(self.refused)
         if obj.key.kind == "PriorityClass":
@@ -77,6 +83,7 @@ class Jobs:
 
     def forget(self, key: Key) -> None:
         """Forget a deleted object; the Workload of a deleted job goes with it."""
+        self.given.remove(key)
         self.classes.pop(key.name, None) if key.kind == "PriorityClass" else None
         if key.kind == "WorkloadPriorityClass":
             self.workload_classes.pop(key.name, None)
@@ -189,14 +196,23 @@ class Jobs:
         kind = self.kind_of(job)
         if owner_key(job, _OWNERS) in self.host.objects:
             return  # what made it has the Workload, or the run
+        if self._adopt_workloads(job) or self._is_over(job):
+            return
         if not self._managed(job):
             if not kind.suspended_by_user(job.manifest) and self.lifetime.placement():
                 pod_sets = kind.pod_sets(job.manifest, self.surroundings())
                 self.lifetime.start(job, pod_sets)
-        elif not self._adopt_workloads(job):
+        else:
             self._compose(
                 job, lambda: kind.workloads(job.manifest, self.surroundings())
             )
+
+    def _is_over(self, job: Object) -> bool:
+        """Return whether a job came with a status that says it has ended."""
+        if job.key in self.lifetime.runs or self._workloads_of(job.key):
+            return False
+        manifest = {**job.manifest, "status": job.status}
+        return self.kind_of(job).finish(manifest) is not None
 
     def _compose(self, job: Object, make: Callable[[], list[dict[str, Any]]]) -> None:
         """Put the Workloads of a job, or say why there are none.
@@ -217,21 +233,24 @@ class Jobs:
     def _adopt_workloads(self, job: Object) -> bool:
         """Take the Workloads that came with a job as its own; False if none did.
 
-        A uid decides where both sides have one. Costs a look at each Workload
-        of the world, once per job that was given.
+        Their own annotations for its time are those of the job.
         """
         if self._workloads_of(job.key):
             return False
-        names = sorted(
-            key.name
-            for key, obj in self.host.objects.items()
-            if key.kind == "Workload"
-            and key.namespace == job.key.namespace
-            and _owned_by(obj, job)
-        )
+        found = self.given.workloads_of(job)
+        names = [key.name for key in found if key in self.host.objects]
         if names:
             job.memory["job"] = {"workload": names[0], "workloads": names}
+        for name in names:
+            self._give_annotations(job, Key("Workload", job.key.namespace, name))
         return bool(names)
+
+    def _give_annotations(self, job: Object, workload: Key) -> None:
+        ours = _ours(job)
+        metadata = self.host.objects[workload].metadata
+        if ours:
+            given = metadata.get("annotations") or {}
+            metadata["annotations"] = {**ours, **given}
 
     def _give_workloads(self, job: Object, manifests: list[dict[str, Any]]) -> None:
         """Put the Workloads of a job; those of a smaller edit of it go."""
@@ -248,12 +267,7 @@ class Jobs:
     def _give_workload(self, job: Object, manifest: dict[str, Any]) -> None:
         """Put the Workload of a job (or pod group); again when the job was edited."""
         metadata = manifest["metadata"]
-        ours = {
-            name: value
-            for name, value in job.annotations.items()
-            if name.startswith(PREFIX) and name != ARRIVAL
-        }
-        if ours:
+        if ours := _ours(job):
             metadata["annotations"] = {**(metadata.get("annotations") or {}), **ours}
         key = Key("Workload", job.key.namespace, metadata["name"])
         job.memory["job"] = {"workload": key.name}
@@ -270,12 +284,32 @@ class Jobs:
             if owner_key(workload, frozenset(JOB_KINDS)) not in self.host.objects:
                 self.lifetime.start(workload, _pod_sets(workload))
         elif is_running(kueue, workload.key):
-            self.lifetime.start(workload, self._assigned(workload))
+            self.lifetime.resume(
+                workload, self._assigned(workload), self._pods_given_to(workload)
+            )
+        elif is_stopping(kueue, workload.key):
+            self.lifetime.resume_stop(workload, self._pods_given_to(workload))
+
+    def _pods_given_to(self, workload: Object) -> list[Object]:
+        """Return the pods that came with a Workload and were not taken up yet."""
+        owner = owner_key(workload, frozenset({*JOB_KINDS, "Pod"}))
+        keys = self.given.pods_of(workload.key, owner)
+        if owner is not None and owner.kind == "Pod":
+            keys = [pod.key for pod in self._given_pods(workload.key)]
+        pods = [self.host.objects[key] for key in keys if key in self.host.objects]
+        return [
+            pod
+            for pod in pods
+            if pod.key not in self.lifetime.owners and not has_ended(pod)
+        ]
 
     def _take_up_pod(self, pod: Object) -> None:
-        if pod.key in self.lifetime.owners:
+        if pod.key in self.lifetime.owners or has_ended(pod):
             return
-        owner = owner_key(pod, _OWNERS)
+        if pod.metadata.get("deletionTimestamp"):
+            self.lifetime.resume_termination(pod)
+            return
+        owner = self.given.workload_of(pod) or owner_key(pod, _OWNERS)
         if owner in self.host.objects:
             run = self.lifetime.run_of(self._runner(owner))
             self.lifetime.attach(run, pod.key)
@@ -283,12 +317,7 @@ class Jobs:
         elif self._managed(pod):
             self._take_up_group(pod)
         else:
-            run = self.lifetime.run_of(pod.key)
-            run.active = True
-            run.attempt += 1
-            run.started_ms = self.lifetime.context.now_ms
-            self.lifetime.attach(run, pod.key)
-            self._adopt(run, pod)
+            self.lifetime.resume_pod(self.lifetime.run_of(pod.key), pod)
 
     def _runner(self, owner: Key) -> Key:
         """Return who runs for this owner: a managed job's Workload, else itself."""
@@ -304,6 +333,8 @@ class Jobs:
     def _take_up_group(self, pod: Object) -> None:
         name, total = self._group(pod)
         if not name:
+            if self._adopt_workloads(pod):
+                return
             around = self.surroundings()
             self._compose(
                 pod, lambda: self.kind_of(pod).workloads(pod.manifest, around)
@@ -311,6 +342,8 @@ class Jobs:
             return
         members = self.groups.get((pod.key.namespace, name), {})
         if len(members) < total:
+            return
+        if self._adopt_workloads(pod):
             return
         pods = [self.host.objects[key] for key in sorted(members)]
         manifests = [p.manifest for p in pods]
@@ -350,9 +383,14 @@ class Jobs:
     def _assigned(self, workload: Object) -> PodSets:
         """Return the pod sets as the Workload's status says they were admitted."""
         admission = self.host.get(workload.key).status.get("admission") or {}
+        status = self.host.get(workload.key).status
+        gone = {
+            one["name"]: int(one["count"])
+            for one in status.get("reclaimablePods") or []
+        }
         counts = {
             a["name"]: (
-                int(a.get("count", 0)),
+                max(0, int(a.get("count", 0)) - gone.get(a["name"], 0)),
                 sorted(set(a.get("flavors", {}).values())),
             )
             for a in admission.get("podSetAssignments") or []
@@ -420,6 +458,8 @@ class Jobs:
 
     def serves(self, owner: Object) -> bool:
         """Return whether it never ends by itself: a service, not a job."""
+        if owner.key.kind == "Pod":
+            return owner_key(owner, SERVING) is not None
         found = owner.key
         if owner.key.kind == "Workload":
             found = owner_key(owner, frozenset(JOB_KINDS)) or owner.key
@@ -506,14 +546,13 @@ class Jobs:
         self.lifetime.fill_up(run, owner, pod_sets)
 
 
-def _owned_by(obj: Object, job: Object) -> bool:
-    """Return whether an object's ownerReference is to this job."""
-    for reference in obj.metadata.get("ownerReferences") or []:
-        if reference.get("kind") == job.key.kind:
-            if reference.get("uid") and job.uid:
-                return str(reference["uid"]) == job.uid
-            return str(reference.get("name")) == job.key.name
-    return False
+def _ours(job: Object) -> dict[str, str]:
+    """Return the annotations for its time that a job's Workload has too."""
+    return {
+        name: value
+        for name, value in job.annotations.items()
+        if name.startswith(PREFIX) and name != ARRIVAL
+    }
 
 
 _ENDED = ("Succeeded", "Failed")

@@ -241,7 +241,7 @@ class Lifetime(TaintEviction):
             if first:
                 carry_out(self, obj)
             return
-        if first and self._is_counted(obj):
+        if first and self._is_counted(obj) and not status.came_ended(obj):
             self._emit(Arrive(at_ms=self.context.now_ms, subject=obj.key))
         self.jobs.take_up(obj, first=first)
         if obj.key.kind == NODE:

@@ -11,6 +11,7 @@ from scheduler.records.objects import Key, Object
 if TYPE_CHECKING:
     from scheduler.lifetime.stage import Lifetime
 
+_OVER = ("Finished", "Complete", "Completed", "Failed")
 _ENDED = ("Succeeded", "Failed")
 
 
@@ -24,15 +25,17 @@ def write(lifetime: Lifetime, obj: Object) -> None:
 
 def _write_pod(lifetime: Lifetime, pod: Object) -> None:
     """Source: Kubernetes, pod lifecycle: phase and the Ready condition."""
-    if has_ended(pod):
+    if has_ended(pod) or _came_running(lifetime, pod):
         return
     owner = lifetime.owners.get(pod.key)
     run = lifetime.runs.get(owner) if owner is not None else None
     ready = run is not None and pod.key in run.ready
     pod.status["phase"] = "Running" if ready else "Pending"
-    conditions = [c for c in pod.status.get("conditions") or [] if c["type"] != "Ready"]
+    given = pod.status.get("conditions") or []
+    conditions = [c for c in given if c["type"] != "Ready"]
     if ready:
-        conditions.append({"type": "Ready", "status": "True"})
+        known = (c for c in given if c["type"] == "Ready" and c["status"] == "True")
+        conditions.append(next(known, {"type": "Ready", "status": "True"}))
     if conditions:
         pod.status["conditions"] = conditions
 
@@ -40,6 +43,21 @@ def _write_pod(lifetime: Lifetime, pod: Object) -> None:
 def has_ended(pod: Object) -> bool:
     """Return whether a pod ran to its end, well or not, and holds no resources any more."""
     return pod.status.get("phase") in _ENDED
+
+
+def _came_running(lifetime: Lifetime, pod: Object) -> bool:
+    """Return whether a pod that runs already was not taken up yet."""
+    return pod.key not in lifetime.arrived and pod.status.get("phase") == "Running"
+
+
+def came_ended(obj: Object) -> bool:
+    """Return whether an object's status says that it was over before it came."""
+    if obj.key.kind == "Pod":
+        return has_ended(obj)
+    return any(
+        one.get("type") in _OVER and one.get("status") == "True"
+        for one in obj.status.get("conditions") or []
+    )
 
 
 def write_ended(pod: Object, *, failed: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from scheduler.decisions import Evict
-from scheduler.lifetime.node_loss import NodeLoss
+from scheduler.lifetime.continuing import RunContinuing
 from scheduler.lifetime.runs import Due
 from scheduler.lifetime.runtime_state import NODE
 from scheduler.records.matching import (
@@ -24,7 +24,7 @@ _USUAL = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _USUAL_S = 300
 
 
-class TaintEviction(NodeLoss):
+class TaintEviction(RunContinuing):
     """Keeps, per pod that must leave, since when and at which instant.
 
     Source: Kubernetes, taint-based eviction.

@@ -143,8 +143,10 @@ def _kind(document: Document) -> kinds.Kind | None:
             raise document.error(name, "expected a text, found none")
     entry = kinds.BY_KIND.get(document.kind)
     group, version = kinds.split(document.api_version)
-    if entry is None:
+    if entry is None and group in KNOWN_WHOLE:
         raise document.error("kind", _unknown_kind(document.kind, group))
+    if entry is None or (group != entry.group and group not in kinds.GROUPS):
+        return _unknown(document, group, version)
     if group != entry.group:
         raise document.error(
             "apiVersion",
@@ -157,6 +159,29 @@ def _kind(document: Document) -> kinds.Kind | None:
             f"version {version!r} of {entry.kind} is not read; known: {known}",
         )
     return entry
+
+
+#: Groups of which every kind is in the table: another one is a slip of the pen.
+KNOWN_WHOLE = frozenset(
+    {kinds.KUEUE, "config.kueue.x-k8s.io", "quotalab.dev", "batch", "apps", ""}
+)
+
+
+def _unknown(document: Document, group: str, version: str) -> kinds.Kind:
+    """Return an entry for a kind that is not in the table: kept as it is.
+
+    A kind of a name that the table has for another group keeps its group in it.
+    """
+    known = document.kind in kinds.BY_KIND
+    return kinds.Kind(
+        kind=f"{document.kind}.{group}" if known else document.kind,
+        group=group,
+        versions=(version,),
+        plural=f"{document.kind.lower()}s",
+        level="kept",
+        namespaced="namespace" in document.metadata,
+        note=f"a kind of {group} that decides nothing here",
+    )
 
 
 def _unknown_kind(kind: str, group: str) -> str:
@@ -280,7 +305,7 @@ def _key(document: Document, kind: kinds.Kind) -> Key:
     namespace = metadata.get("namespace") or "default"
     if not isinstance(namespace, str) or "/" in namespace or len(namespace) > 63:
         raise document.error("metadata.namespace", f"not a namespace: {namespace!r}")
-    return Key(document.kind, namespace if kind.namespaced else "", name)
+    return Key(kind.kind, namespace if kind.namespaced else "", name)
 
 
 def _generated(document: Document, metadata: dict[str, Any]) -> str | None:
@@ -307,7 +332,12 @@ def _served(manifest: dict[str, Any], key: Key, kind: kinds.Kind) -> dict[str, A
         for name, value in manifest.items()
         if name not in ("apiVersion", "kind", "metadata", "status")
     }
-    return {"apiVersion": version, "kind": key.kind, "metadata": metadata, **rest}
+    return {
+        "apiVersion": version,
+        "kind": manifest["kind"],
+        "metadata": metadata,
+        **rest,
+    }
 
 
 def _check_annotations(document: Document) -> None:

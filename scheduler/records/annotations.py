@@ -14,7 +14,9 @@ RUNTIME = PREFIX + "runtime"
 READY_AFTER = PREFIX + "ready-after"
 FAILS_AFTER = PREFIX + "fails-after"
 RECREATE = PREFIX + "recreate"
-KNOWN = (ARRIVAL, RUNTIME, READY_AFTER, FAILS_AFTER, RECREATE)
+#: What an importer took the run time from; for people.
+RUNTIME_SOURCE = PREFIX + "runtime-source"
+KNOWN = (ARRIVAL, RUNTIME, READY_AFTER, FAILS_AFTER, RECREATE, RUNTIME_SOURCE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

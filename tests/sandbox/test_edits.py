@@ -252,7 +252,7 @@ def test_imported_scheduler_configurations_replace_those_before(make, person, na
         actions.do_import(person, sandbox.pk, [("schedulers.yaml", text)])
     world, _ = worlds.copy_of(sandbox.pk)
     assert world.kube is not None
-    assert [process.name for process in world.kube.processes] == list(names)
+    assert [each.name for each in world.kube.schedulers] == list(names)
     check_rows(sandbox)
 
 

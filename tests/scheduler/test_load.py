@@ -52,10 +52,10 @@ def changed(old: str, new: str) -> str:
             id="an unknown kind",
         ),
         pytest.param(
-            "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: n}\n",
+            "apiVersion: batch/v1\nkind: Jobb\nmetadata: {name: n}\n",
             "in.yaml:2: kind",
-            "unknown kind 'Widget' of group 'example.com'",
-            id="a kind of an unknown group",
+            "unknown kind 'Jobb' of group 'batch'; did you mean Job?",
+            id="a misspelled kind of a known group",
         ),
         pytest.param(
             changed("nominalQuota: 4", "nominalQuota: four"),

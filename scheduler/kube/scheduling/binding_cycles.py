@@ -167,21 +167,26 @@ class BindingCycles(EventHandlers):
         return min(times) if times else None
 
     def dump_state(self) -> dict[str, Any]:
-        """Return what is kept beside the pods."""
-        return {
+        """Return what is kept beside the pods.
+
+        What is usually empty is left out then: worlds that were stored before it
+        was known keep their hash.
+        """
+        found: dict[str, Any] = {
             "scan": self.scan_start,
             "seq": self.queue.next_seq,
             "order": self.next_order,
             "active": [list(key) for key in self.queue.dump_order()],
-            "asking": None
-            if self.asking is None
-            else [list(self.asking[0]), self.asking[1]],
-            "signals": [
-                [list(key), int(status.code), list(status.reasons), status.plugin]
-                for key, status in self.signals
-            ],
             "plugins": {n: f.dump_state() for n, f in self.frameworks.items()},
         }
+        if self.asking is not None:
+            found["asking"] = [list(self.asking[0]), self.asking[1]]
+        if self.signals:
+            found["signals"] = [
+                [list(key), int(status.code), list(status.reasons), status.plugin]
+                for key, status in self.signals
+            ]
+        return found
 
     def load_state(self, memory: dict[str, Any]) -> None:
         """Take back what `dump_state` returned."""

@@ -1,0 +1,66 @@
+"""Whose the objects are that came together: pods and Workloads of running jobs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from scheduler.records.objects import Key, Object
+
+#: On the pods that Kueue started. Source: Kueue, labels and annotations.
+WORKLOAD_NAME = "kueue.x-k8s.io/workload"
+
+
+class GivenObjects:
+    """Owners by the references of what they own; kept as objects come and go.
+
+    A uid decides where both sides have one, so that a job of a name that was used
+    before does not take what the earlier one left.
+    """
+
+    def __init__(self) -> None:
+        self._owned: dict[Key, dict[Key, str]] = defaultdict(dict)
+        self._named: dict[Key, dict[Key, None]] = defaultdict(dict)
+
+    def add(self, obj: Object) -> None:
+        """Note the owners of a Workload or a pod; other kinds have none here."""
+        if obj.key.kind not in ("Workload", "Pod"):
+            return
+        for owner, uid in _owners(obj):
+            self._owned[owner][obj.key] = uid
+        workload = self.workload_of(obj)
+        if workload is not None:
+            self._named[workload][obj.key] = None
+
+    def remove(self, key: Key) -> None:
+        """Forget an object, and what it owned."""
+        self._owned.pop(key, None)
+        self._named.pop(key, None)
+
+    def workloads_of(self, job: Object) -> list[Key]:
+        """Return the Workloads whose owner is this job, sorted."""
+        found = self._owned.get(job.key, {})
+        return sorted(
+            key
+            for key, uid in found.items()
+            if key.kind == "Workload" and (not uid or not job.uid or uid == job.uid)
+        )
+
+    def pods_of(self, workload: Key, job: Key | None) -> list[Key]:
+        """Return the pods of a Workload: those that name it, else those of its job."""
+        named = self._named.get(workload)
+        if named:
+            return sorted(named)
+        found = self._owned.get(job or workload, {})
+        return sorted(key for key in found if key.kind == "Pod")
+
+    def workload_of(self, pod: Object) -> Key | None:
+        """Return the Workload that a pod names; None when it names none."""
+        name = pod.annotations.get(WORKLOAD_NAME) if pod.key.kind == "Pod" else None
+        return Key("Workload", pod.key.namespace, name) if name else None
+
+
+def _owners(obj: Object) -> Iterator[tuple[Key, str]]:
+    for reference in obj.metadata.get("ownerReferences") or []:
+        kind, name = str(reference.get("kind")), str(reference.get("name"))
+        yield Key(kind, obj.key.namespace, name), str(reference.get("uid") or "")

@@ -1,0 +1,275 @@
+"""A cluster that was read while it ran goes on from where it stood."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from scheduler.decisions import Admit, Finish, Preempt
+from scheduler.manifests.load import load
+from scheduler.records.objects import Key
+from scheduler.scenarios import assemble
+from scheduler.simulation import simulate
+from scheduler.tick import run_tick
+from tests.builders import node, small_cluster
+
+RECORDINGS = Path(__file__).parents[3] / "shared" / "recordings"
+READ = "2026-03-01T10:05:00Z"  # when the cluster was read
+ADMITTED = "2026-03-01T10:00:00Z"
+READY = "2026-03-01T10:00:10Z"
+
+
+def condition(name: str, at: str, status: str = "True") -> dict:
+    return {"type": name, "status": status, "reason": name, "lastTransitionTime": at}
+
+
+def template(cpu: int = 1) -> dict:
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
+    return {"spec": {"containers": [container]}}
+
+
+def running_job(name: str = "j", *, pods: int = 2, runtime: str = "10m") -> dict:
+    labels = {"kueue.x-k8s.io/queue-name": "main"}
+    annotations = {"quotalab.dev/runtime": runtime} if runtime else {}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            "name": name,
+            "namespace": "default",
+            "uid": f"uid-{name}",
+            "labels": labels,
+            "annotations": annotations,
+        },
+        "spec": {"parallelism": pods, "completions": pods, "template": template()},
+        "status": {"active": pods, "startTime": ADMITTED},
+    }
+
+
+def owner(kind: str, name: str) -> dict:
+    version = {"Job": "batch/v1", "DaemonSet": "apps/v1"}[kind]
+    return {
+        "apiVersion": version,
+        "kind": kind,
+        "name": name,
+        "uid": f"uid-{name}",
+        "controller": True,
+    }
+
+
+def workload(name: str = "j", *, pods: int = 2, conditions: list[dict]) -> dict:
+    part = {"name": "main", "count": pods, "template": template()}
+    assigned = {
+        "name": "main",
+        "count": pods,
+        "flavors": {"cpu": "default"},
+        "resourceUsage": {"cpu": str(pods)},
+    }
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {
+            "name": f"job-{name}-given",
+            "namespace": "default",
+            "uid": f"uid-workload-{name}",
+            "ownerReferences": [owner("Job", name)],
+        },
+        "spec": {"queueName": "main", "podSets": [part], "active": True},
+        "status": {
+            "admission": {"clusterQueue": "main", "podSetAssignments": [assigned]},
+            "conditions": conditions,
+        },
+    }
+
+
+def pod(name: str, *, of: dict, node: str = "n1", ready: str = READY, **meta) -> dict:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "namespace": "default",
+            "uid": f"uid-{name}",
+            "ownerReferences": [of],
+            **meta,
+        },
+        "spec": {"nodeName": node, **template()["spec"]},
+        "status": {"phase": "Running", "conditions": [condition("Ready", ready)]},
+    }
+
+
+def clock() -> dict:
+    """Something that was touched when the cluster was read."""
+    return {**node("n9"), "status": {"conditions": [condition("Ready", READ)]}}
+
+
+def admitted(*more: dict) -> list[dict]:
+    return [
+        condition("QuotaReserved", ADMITTED),
+        condition("Admitted", ADMITTED),
+        *more,
+    ]
+
+
+def world_of(*manifests: dict, **simulation: object):
+    text = "\n---\n".join(yaml.safe_dump(one) for one in manifests)
+    policy = {"simulation": simulation} if simulation else {}
+    return assemble([("dump.yaml", text)], policy=policy).world
+
+
+def running(*more: dict, **simulation: object):
+    return world_of(
+        *small_cluster(),
+        node("n1"),
+        node("n2"),
+        clock(),
+        running_job(),
+        workload(conditions=admitted(condition("PodsReady", READY))),
+        pod("j-0", of=owner("Job", "j")),
+        pod("j-1", of=owner("Job", "j"), node="n2"),
+        *more,
+        **simulation,
+    )
+
+
+def names(world, kind: str) -> list[str]:
+    return sorted(key.name for key in world.objects if key.kind == kind)
+
+
+def test_time_is_the_latest_that_the_dump_says():
+    assert running().policy.spec.simulation.start_time == READ
+
+
+def test_a_start_time_that_is_given_wins():
+    world = running(startTime="2026-03-01T10:06:00Z")
+    assert world.policy.spec.simulation.start_time == "2026-03-01T10:06:00Z"
+
+
+def test_nothing_is_made_twice_and_pods_stay_on_their_nodes():
+    world = running()
+    run_tick(world)
+    assert names(world, "Workload") == ["job-j-given"]
+    assert names(world, "Pod") == ["j-0", "j-1"]
+    nodes = {
+        k.name: o.spec["nodeName"] for k, o in world.objects.items() if k.kind == "Pod"
+    }
+    assert nodes == {"j-0": "n1", "j-1": "n2"}
+
+
+def test_work_ends_when_it_would_have_ended():
+    outcome = simulate(running(latencies={}), until_ms=10**7)
+    (finish,) = [one for one in outcome.decisions if isinstance(one, Finish)]
+    # Ten minutes from 10:00:10, read at 10:05:00.
+    assert finish.at_ms == (5 * 60 + 10) * 1000
+
+
+def test_a_pod_that_the_job_lacks_is_made():
+    world = world_of(
+        *small_cluster(),
+        node("n1"),
+        clock(),
+        running_job(),
+        workload(conditions=admitted()),
+        pod("j-0", of=owner("Job", "j")),
+        latencies={},
+    )
+    run_tick(world)
+    assert len(names(world, "Pod")) == 2
+
+
+def test_an_evicted_workload_holds_its_quota_until_its_pods_are_gone():
+    world = world_of(
+        *small_cluster(),
+        node("n1"),
+        clock(),
+        running_job(),
+        workload(
+            conditions=admitted({**condition("Evicted", READ), "reason": "Preempted"})
+        ),
+        pod("j-0", of=owner("Job", "j"), deletionTimestamp="2026-03-01T10:05:02Z"),
+        latencies={"termination": "30s", "release": "1s"},
+    )
+    key = Key("Workload", "default", "job-j-given")
+    simulate(world, until_ms=2_900)
+    assert "admission" in world.get(key).status
+    outcome = simulate(world, until_ms=3_100)
+    assert any(isinstance(one, Admit) for one in outcome.decisions)  # it comes again
+
+
+def test_a_job_that_has_ended_gets_no_workload():
+    done = running_job("old")
+    done["status"] = {"conditions": [condition("Complete", ADMITTED)], "succeeded": 2}
+    world = running(done)
+    run_tick(world)
+    assert names(world, "Workload") == ["job-j-given"]
+
+
+def test_the_pod_of_a_daemon_set_runs_on():
+    daemon = pod("log-n1", of=owner("DaemonSet", "log"))
+    outcome = simulate(running(daemon, latencies={}), until_ms=10**8)
+    ended = [one.subject.name for one in outcome.decisions if isinstance(one, Finish)]
+    assert ended == ["job-j-given"]
+
+
+def test_a_run_time_that_nothing_says_is_that_of_what_finished_before():
+    past = []
+    for number, seconds in enumerate((30, 400, 500)):
+        start, end = (
+            "2026-03-01T09:00:00Z",
+            f"09:{seconds // 60:02d}:{seconds % 60:02d}",
+        )
+        history = [condition("Admitted", start)]
+        history.append(condition("Finished", f"2026-03-01T{end}Z"))
+        past.append(workload(f"j-{number}", conditions=history))
+    world = world_of(
+        *small_cluster(cpu=20),
+        clock(),
+        *past,
+        running_job("j-9", runtime=""),
+        workload("j-9", conditions=admitted()),
+    )
+    annotations = world.objects[Key("Workload", "default", "job-j-9-given")].annotations
+    assert annotations["quotalab.dev/runtime"] == "500s"  # it ran for 300 s already
+    source = annotations["quotalab.dev/runtime-source"]
+    assert source == "2 of 3 finished of family j, those that ran longer"
+
+
+def test_a_kind_that_nobody_knows_is_kept_as_given_and_reported():
+    lease = {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": "l", "namespace": "default"},
+        "spec": {"holderIdentity": "x"},
+    }
+    loaded = load([("dump.yaml", yaml.safe_dump(lease))])
+    (finding,) = loaded.findings
+    assert finding.level == "unsupported"
+    assert "a kind of coordination.k8s.io" in finding.problem
+    assert loaded.objects[0].manifest == lease
+
+
+SNAPSHOTS = sorted(RECORDINGS.glob("*/snapshot-*.json.gz"))
+
+
+@pytest.mark.skipif(not SNAPSHOTS, reason="the recordings are not on this machine")
+@pytest.mark.parametrize("name", ["classical-cohort-quiet/snapshot-100.json.gz"])
+def test_a_recorded_cluster_goes_on_with_its_workloads_and_pods(name):
+    with gzip.open(RECORDINGS / name, "rt") as file:
+        text = file.read()
+    config = (RECORDINGS / name).parent / "config.yaml"
+    sources = [("dump.json", text), ("config.yaml", config.read_text())]
+    world = assemble(sources).world
+    given = [Key(i["kind"], i["metadata"].get("namespace", ""), i["metadata"]["name"])
+             for i in json.loads(text)["items"]]  # fmt: skip
+    jobs = {key for key in given if key.kind == "Job"}
+    run_tick(world)
+    workloads = {key for key in given if key.kind == "Workload"}
+    ours = {key for key in world.objects if key.kind == "Workload"}
+    assert workloads <= ours
+    assert len(ours) <= len(jobs)
+    decided = world.take().decisions
+    assert not any(isinstance(one, Preempt) for one in decided)
