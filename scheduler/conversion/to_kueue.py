@@ -222,7 +222,10 @@ class _Writer:
         leaf = place(
             self.tree,
             Submission(
-                queue=asked or DEFAULT, user=user, groups=groups, tags=pods.tags_of(obj)
+                queue=asked or DEFAULT,
+                user=user,
+                groups=groups,
+                tags={"namespace": obj.key.namespace},
             ),
         )
         if leaf is None:

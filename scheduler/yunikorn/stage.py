@@ -45,6 +45,7 @@ class YunikornStage(NodeHandlers):
                 self.opted_out[obj.key.name] = text == "false"
             case "Namespace":
                 self.namespaces[obj.key.name] = dict(obj.labels)
+                self.annotations[obj.key.name] = dict(obj.annotations)
                 self._update_namespaces()
             case _:
                 pass  # the other kinds say nothing to YuniKorn

@@ -12,7 +12,7 @@ from scheduler.yunikorn.objects import application_states
 from scheduler.yunikorn.objects.model import Application, State
 from scheduler.yunikorn.placement import manager as placement
 from scheduler.yunikorn.placement.rules import Submission
-from scheduler.yunikorn.shim import pods
+from scheduler.yunikorn.shim import namespaces, pods
 from scheduler.yunikorn.shim.pods import PodDetails
 from scheduler.yunikorn.shim.predicate_selection import PredicateSelection
 
@@ -24,15 +24,12 @@ class ApplicationHandlers(PredicateSelection):
         self, obj: Object, details: PodDetails, kept: dict[str, Any], *, running: bool
     ) -> Application | None:
         user, groups = pods.user_of(obj)
+        tags = self._tags(obj)
         known = self.partition.apps.get(details.app)
         if known is not None and known.state is State.COMPLETED:
             application_states.advance(self.partition)
         elif known is not None:
-            if (known.user, known.groups, known.tags) != (
-                user,
-                groups,
-                pods.tags_of(obj),
-            ):
+            if (known.user, known.groups, known.tags) != (user, groups, tags):
                 self.stored_apps[known.id] = None  # its pods no longer say whose it is
             return known
         leaf = self.partition.queue(kept.get("queue", ""))
@@ -41,7 +38,7 @@ class ApplicationHandlers(PredicateSelection):
                 queue=details.queue or placement.DEFAULT,
                 user=user,
                 groups=groups,
-                tags=pods.tags_of(obj),
+                tags=tags,
             )
             leaf = placement.place(self.partition, incoming)
         if leaf is None and running:
@@ -55,15 +52,22 @@ class ApplicationHandlers(PredicateSelection):
             user=user,
             groups=groups,
             submit_ms=kept.get("submit", self.context.now_ms),
-            tags=pods.tags_of(obj),
+            tags=tags,
         )
         return self._begin(obj, app, details, restore=bool(kept))
+
+    def _tags(self, obj: Object) -> dict[str, str]:
+        """Return the tags of an application that this pod submits now."""
+        namespace = obj.key.namespace
+        return namespaces.tags_of(namespace, self.annotations.get(namespace, {}))
 
     def _begin(
         self, obj: Object, app: Application, details: PodDetails, *, restore: bool
     ) -> Application | None:
         """Take a new application in, with its gang when it declares one."""
         self.partition.add_application(app)
+        if not restore:
+            namespaces.apply(self.partition, app, self.context.journal.complain)
         found = None if restore else pods.read_gang(obj)
         if found is None:
             return app

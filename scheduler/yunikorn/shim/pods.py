@@ -93,11 +93,6 @@ def _text(obj: Object, names: tuple[str, ...]) -> str:
     return ""
 
 
-def tags_of(obj: Object) -> dict[str, str]:
-    """Return the application tags that placement rules look at."""
-    return {"namespace": obj.key.namespace}
-
-
 def resource_of(shape: Shape) -> Amounts:
     """Return what one pod of this shape takes.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from scheduler.records.hierarchy import Template
 from scheduler.yunikorn.objects.gang_state import GangState, TaskGroup
 from scheduler.yunikorn.objects.model import Application, Ask, State
 from scheduler.yunikorn.objects.queue_tree import ROOT
@@ -34,7 +35,7 @@ def dump_state(shim: ShimState) -> dict[str, Any]:
         "dirty": partition.dirty,
         "wake": partition.due_ms,
         "last": last if last is not None and last >= now else None,
-        "queues": [list(made) for made in partition.dynamic],
+        "queues": [_made(shim, *made) for made in partition.dynamic],
         "apps": [_application(app, left=app.id in shim.stored_apps) for app in odd],
         "gangs": [_gang(app) for _, app in sorted(partition.apps.items()) if app.gang],
         "quota": _quota(shim),
@@ -47,6 +48,17 @@ def dump_state(shim: ShimState) -> dict[str, Any]:
         ],
     }
     return {name: value for name, value in kept.items() if value not in (None, [])}
+
+
+def _made(shim: ShimState, path: str, leaf: bool) -> list[Any]:
+    """Return a queue that a rule made, with its quota where a namespace set it."""
+    queue = shim.partition.queue(path)
+    if queue is None or not leaf:
+        return [path, leaf]
+    template = next((q.template for q in queue.route if q.template), None) or Template()
+    own = [queue.guaranteed, queue.max, queue.max_applications]
+    usual = [template.guaranteed, template.max, template.max_applications]
+    return [path, leaf] if own == usual else [path, leaf, *own]
 
 
 def _to_store(shim: ShimState) -> set[str]:
@@ -118,8 +130,8 @@ def load_state(shim: ShimState, kept: dict[str, Any]) -> None:
     """Restore queues and applications; the rest waits for the objects."""
     partition = shim.partition
     partition.counter = kept.get("counter", 0)
-    for path, leaf in kept.get("queues", []):
-        _make_queue(shim, path, leaf=leaf)
+    for path, leaf, *quota in kept.get("queues", []):
+        _make_queue(shim, path, leaf=leaf, quota=quota)
     for values in kept.get("apps", []):
         _restore_application(shim, values)
     shim.stored_quota = kept.get("quota", [])
@@ -136,12 +148,14 @@ def load_state(shim: ShimState, kept: dict[str, Any]) -> None:
     )
 
 
-def _make_queue(shim: ShimState, path: str, *, leaf: bool) -> None:
+def _make_queue(shim: ShimState, path: str, *, leaf: bool, quota: list[Any]) -> None:
     """Make a queue that a rule had made, where its parent still allows it."""
     above, _, name = path.rpartition(".")
     parent = shim.partition.queue(above)
     if parent is not None and not parent.leaf and name not in parent.children:
-        shim.partition.make_queue(parent, name, leaf=leaf)
+        made = shim.partition.make_queue(parent, name, leaf=leaf)
+        if quota:
+            made.guaranteed, made.max, made.max_applications = quota
 
 
 def _restore_application(shim: ShimState, values: list[Any]) -> None:

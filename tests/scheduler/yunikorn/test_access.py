@@ -1,0 +1,104 @@
+"""ACLs: who may submit to which queue."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler.errors import ManifestError
+from scheduler.manifests import yunikorn as manifests
+from scheduler.records.objects import Key
+from scheduler.registry import lookup
+from scheduler.yunikorn.objects.listener import NullListener
+from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.placement.access import read
+from scheduler.yunikorn.placement.manager import place
+from scheduler.yunikorn.placement.rules import Submission
+from tests.scheduler.yunikorn.clusters import pod, run, told, world
+
+QUEUES = """
+partitions:
+- name: default
+  queues:
+  - name: root
+    submitacl: boss
+    queues:
+    - name: open
+      submitacl: "*"
+    - name: team
+      submitacl: "ann dev"
+      adminacl: "root"
+    - name: shut
+"""
+
+
+def _placed(queue: str, user: str, *groups: str) -> bool:
+    laws = lookup("laws", "released")()
+    partition = Partition(manifests.read_text(QUEUES), laws, NullListener())
+    submission = Submission(queue=f"root.{queue}", user=user, groups=groups)
+    return place(partition, submission) is not None
+
+
+@pytest.mark.parametrize(
+    ("queue", "user", "groups", "admitted"),
+    [
+        pytest.param("open", "eve", (), True, id="anybody"),
+        pytest.param("team", "ann", (), True, id="a user"),
+        pytest.param("team", "eve", ("dev",), True, id="a group"),
+        pytest.param("team", "root", (), True, id="an admin"),
+        pytest.param("team", "eve", ("ops",), False, id="neither"),
+        pytest.param("shut", "eve", (), False, id="no list of its own"),
+        pytest.param("shut", "boss", (), True, id="by the list of an ancestor"),
+    ],
+)
+def test_an_acl_admits(
+    queue: str, user: str, groups: tuple[str, ...], admitted: bool
+) -> None:
+    assert _placed(queue, user, *groups) is admitted
+
+
+@pytest.mark.parametrize(
+    ("text", "admitted"),
+    [("", False), ("*", True), (" dev", True), ("ann,* ops", False), ("* ops", True)],
+)
+def test_a_text_admits_a_developer(text: str, admitted: bool) -> None:
+    assert read(text).admits("eve", ("dev",)) is admitted
+
+
+def test_a_pod_that_nobody_admits_is_rejected() -> None:
+    queues = {
+        "partitions": [
+            {
+                "name": "default",
+                "queues": [
+                    {"name": "root", "queues": [{"name": "q", "submitacl": "ann"}]}
+                ],
+            }
+        ]
+    }
+    made = world(queues=queues)
+    made.put(pod("p", "root.q"))
+    run(made, 2)
+    (condition,) = made.get(Key("Pod", "default", "p")).status["conditions"]
+    assert condition["reason"] == "ApplicationRejected"
+
+
+def test_a_configuration_without_any_acl_is_open_and_says_so() -> None:
+    queues = {
+        "partitions": [
+            {"name": "default", "queues": [{"name": "root", "queues": [{"name": "q"}]}]}
+        ]
+    }
+    made = world(queues=queues)
+    made.put(pod("p", "root.q"))
+    assert told(run(made, 2), "Bind") == ["p"]
+    assert any("submitacl" in problem for problem in made.problems())
+
+
+def test_a_second_partition_is_checked_and_stays_empty() -> None:
+    text = QUEUES + "- name: gpu\n  queues:\n  - name: root\n"
+    assert [other.name for other in manifests.read_text(text).others] == ["gpu"]
+
+
+def test_a_configuration_without_a_default_partition_is_refused() -> None:
+    with pytest.raises(ManifestError, match="default"):
+        manifests.read_text(QUEUES.replace("name: default", "name: gpu"))
