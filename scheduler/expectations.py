@@ -37,7 +37,7 @@ def _verdict(expected: Expectation, decisions: Sequence[Decision]) -> Verdict:
 
 
 def matches(wanted: Match, decision: Decision) -> bool:
-    """Tell whether the decision says all that is wanted."""
+    """Return whether the decision says all that is wanted."""
     by = str(decision.by) if decision.by is not None else ""
     return (
         type(decision).__name__ == wanted.type

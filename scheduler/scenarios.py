@@ -208,7 +208,7 @@ def _stack_of(loaded: Loaded) -> Stack:
     """Return the stack that files are meant for when none of them says.
 
     A queues.yaml is YuniKorn's; with something of Kueue's in the same files
-    nobody can tell, and it is Kueue.
+    that is open, and it is Kueue.
     """
     groups = (kinds.split(obj.manifest["apiVersion"])[0] for obj in loaded.objects)
     if "kueue" in loaded.policy or kinds.KUEUE in groups:

@@ -29,7 +29,7 @@ def simulate(
     """Advance `world` to `until_ms`, to quiet, or to the first decision `stop` takes.
 
     Jumps over empty time; the decisions are those that ticks would make. With
-    `stop`, time ends at the instant of that decision. `hear` is told what was
+    `stop`, time ends at the instant of that decision. `hear` gets what was
     decided at each instant, while the world still stands there.
     """
     decisions: list[Decision] = []

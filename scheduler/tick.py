@@ -129,7 +129,7 @@ def cycle_at_pace(world: World, kueue: KueueStage) -> None:
 
 
 def run_controllers(world: World) -> None:
-    """Start what was admitted and stop what was evicted, until all is told.
+    """Start what was admitted and stop what was evicted, until all is reported.
 
     A job that is stopped has no pods any more; where stopping takes time, the
     lifetime reports the end of it.
@@ -147,7 +147,7 @@ def run_controllers(world: World) -> None:
 
 
 def _take_turns(held: dict[Key, bool], fresh: list[Decision]) -> bool:
-    """Note who got quota and who lost it; tell whether anybody did."""
+    """Note who got quota and who lost it; return whether anybody did."""
     before = dict(held)
     for decision in fresh:
         if isinstance(decision, Admit | Preempt | Evict):
@@ -156,7 +156,7 @@ def _take_turns(held: dict[Key, bool], fresh: list[Decision]) -> bool:
 
 
 def _decided(world: World, read: int) -> bool:
-    """Tell whether anything but waiting was decided from number `read` on."""
+    """Return whether anything but waiting was decided from number `read` on."""
     fresh = world.context.journal.decisions[read:]
     return any(not isinstance(decision, Wait) for decision in fresh)
 

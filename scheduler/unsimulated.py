@@ -1,6 +1,6 @@
-"""What a world asks for that decides nothing here, told per stack, with a count.
+"""What a world asks for that decides nothing here, per stack, with a count.
 
-The importer tells it by line; this is the same for a whole world, for the panel
+The importer reports it by line; this is the same for a whole world, for the panel
 of every sandbox. Source: docs/semantics/kube-scheduler.md#not-simulated.
 """
 

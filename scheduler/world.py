@@ -48,15 +48,15 @@ class Changes:
 
 RECLAIMABLE = "reclaimablePods"
 #: What the status of a known object may be given from outside: no stage writes it.
-_TOLD = {
+_REPORTED = {
     "Workload": (RECLAIMABLE,),
     "Node": ("allocatable", "capacity", "conditions", "images"),
 }
 
 
-def told(obj: Object) -> dict[str, Any]:
+def reported_status(obj: Object) -> dict[str, Any]:
     """Return the part of a status that an edit of a known object may change."""
-    fields = _TOLD.get(obj.key.kind, ())
+    fields = _REPORTED.get(obj.key.kind, ())
     return {name: obj.status[name] for name in fields if name in obj.status}
 
 
@@ -177,7 +177,7 @@ class World:
 
         Raises ManifestError for reclaimable pods that it cannot have.
         """
-        given = told(obj)
+        given = reported_status(obj)
         if RECLAIMABLE in given:
             check_reclaimable(self.get(known.key), given[RECLAIMABLE])
         metadata, before = obj.metadata, known.metadata

@@ -37,7 +37,7 @@ from scheduler.manifests.updates import check_update
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import read_policy
 from scheduler.scenarios import merge
-from scheduler.world import World, told
+from scheduler.world import World, reported_status
 
 #: An edit of more objects than this is one event with their number.
 MOST_LINES = 50
@@ -197,7 +197,7 @@ _OURS = ("uid", "creationTimestamp", "generation")
 
 
 def _same(known: Object, given: Object) -> bool:
-    status = told(given)
+    status = reported_status(given)
     same = all(known.status.get(name) == value for name, value in status.items())
     return same and _bare(known.manifest) == _bare(given.manifest)
 

@@ -12,7 +12,7 @@ from scheduler.recordings.recording import Event, Item, Recording
 from scheduler.records.annotations import READY_AFTER, RUNTIME
 
 Samples = dict[str, list[tuple[int, int]]]  # step -> (began at, took), ms
-#: Fewer samples than these tell nothing of how a step's length is spread.
+#: Fewer samples than these say nothing of how a step's length is spread.
 FEWEST = 5
 
 
@@ -24,7 +24,7 @@ class Attempt:
     evicted: int | None = None
     started: int | None = None  # its last pod appeared
     ready: int | None = None  # its last pod got ready
-    told: int | None = None  # PodsReady said so
+    reported: int | None = None  # PodsReady said so
     ended: int | None = None  # its last pod failed
     pods: dict[str, dict[str, int]] = field(default_factory=dict)
 
@@ -62,8 +62,12 @@ class Stopwatch:
             now = self.attempts[key] = Attempt(reserved=at)
         if reserved and _is(conditions, "Evicted") and now.evicted is None:
             now.evicted = at
-        if _is(conditions, "PodsReady") and now.told is None and now.ready is not None:
-            now.told = at
+        if (
+            _is(conditions, "PodsReady")
+            and now.reported is None
+            and now.ready is not None
+        ):
+            now.reported = at
             self._note(at, "readiness", at - now.ready)
         if _is(conditions, "Finished") and key not in self.finished:
             self.finished.add(key)

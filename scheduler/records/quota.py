@@ -88,7 +88,7 @@ class QueueSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalQueueSpec:
-    """A LocalQueue: the door of a namespace to a ClusterQueue."""
+    """A LocalQueue: by it a namespace uses a ClusterQueue."""
 
     namespace: str
     name: str
