@@ -234,9 +234,7 @@ class _Tree:
                 queue.strategy == "StrictFIFO"
             ),
             f"stopPolicy {queue.stop}": queue.stop != "None",
-            "its namespaceSelector": bool(
-                queue.selector is not None and queue.selector.requirements
-            ),
+            "its namespaceSelector": bool(queue.selector.requirements),
             "preemption within the queue": queue.within_queue != "Never",
             "borrowWithinCohort": queue.borrow_policy != "Never",
             "reclaiming from lower priority only: equal priority goes too": (

@@ -8,13 +8,13 @@ from scheduler.decisions import Evict
 from scheduler.lifetime.continuing import RunContinuing
 from scheduler.lifetime.runs import Due
 from scheduler.lifetime.runtime_state import NODE
-from scheduler.records.matching import (
+from scheduler.records.objects import Key, Object
+from scheduler.records.selectors import (
     Taint,
     Toleration,
     read_taints,
     read_tolerations,
 )
-from scheduler.records.objects import Key, Object
 
 DRIVEN_OFF = "DeletionByTaintManager"
 _SENTENCE = "Taint manager: deleting due to NoExecute taint"

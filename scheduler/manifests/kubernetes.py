@@ -21,7 +21,7 @@ from scheduler.manifests.fields import (
     expect_text,
     expect_whole,
 )
-from scheduler.records.matching import Requirement
+from scheduler.records.selectors import Requirement
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from scheduler import amounts
-from scheduler.records.matching import Taint, read_taints
+from scheduler.records.selectors import Taint, read_taints
 
 HOSTNAME = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"

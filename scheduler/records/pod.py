@@ -10,20 +10,20 @@ import msgspec
 
 from scheduler.amounts import parse
 from scheduler.durations import stamp_us
-from scheduler.records.matching import (
-    NodeTerm,
-    Selector,
-    Toleration,
-    read_node_term,
-    read_selector,
-    read_tolerations,
-)
 from scheduler.records.objects import Key
 from scheduler.records.requests import (
     Container,
     PodRequests,
     read_requests,
     read_resize,
+)
+from scheduler.records.selectors import (
+    NodeTerm,
+    Selector,
+    Toleration,
+    read_node_term,
+    read_selector,
+    read_tolerations,
 )
 
 GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"

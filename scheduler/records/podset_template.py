@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import Any
 
 from scheduler import amounts
-from scheduler.records.quota import read_tolerations
 from scheduler.records.resource_limits import (
     Limits,
     Manifest,
@@ -20,7 +19,12 @@ from scheduler.records.resource_limits import (
     outside_limit_ranges,
     quantities,
 )
-from scheduler.records.selectors import Requirement, Toleration, read_requirements
+from scheduler.records.selectors import (
+    Requirement,
+    Toleration,
+    read_requirements,
+    read_tolerations,
+)
 
 Written = tuple[Any, ...]
 
@@ -155,7 +159,7 @@ def _affinity(spec: Manifest) -> tuple[tuple[Requirement, ...], ...] | None:
     if not required:
         return None
     terms = required.get("nodeSelectorTerms") or ()
-    return tuple(read_requirements(term) for term in terms)
+    return tuple(read_requirements(term.get("matchExpressions")) for term in terms)
 
 
 def _identity(spec: Manifest) -> str:

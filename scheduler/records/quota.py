@@ -7,22 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler import amounts
-from scheduler.records.selectors import Selector, Toleration, read_selector
+from scheduler.records.selectors import (
+    NOTHING,
+    Selector,
+    Taint,
+    Toleration,
+    read_selector,
+    read_taints,
+    read_tolerations,
+)
 
 Manifest = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taint:
-    """A taint of a ResourceFlavor's nodes."""
-
-    key: str
-    value: str
-    effect: str
-
-    def __str__(self) -> str:
-        """Return the taint as Kueue's messages write it."""
-        return f"{{{self.key} {self.value} {self.effect} <nil>}}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +70,7 @@ class QueueSpec:
     groups: tuple[ResourceGroup, ...] = ()
     strategy: str = "BestEffortFIFO"
     stop: str = "None"
-    selector: Selector | None = None  # None matches no namespace
+    selector: Selector = NOTHING
     within_queue: str = "Never"
     reclaim: str = "Never"
     borrow_policy: str = "Never"
@@ -102,28 +97,8 @@ def read_flavor(manifest: Manifest) -> Flavor:
     return Flavor(
         name=manifest["metadata"]["name"],
         labels=spec.get("nodeLabels") or {},
-        taints=tuple(
-            Taint(
-                key=taint.get("key", ""),
-                value=taint.get("value", ""),
-                effect=taint.get("effect", ""),
-            )
-            for taint in spec.get("nodeTaints") or ()
-        ),
+        taints=read_taints(spec.get("nodeTaints")),
         tolerations=read_tolerations(spec.get("tolerations")),
-    )
-
-
-def read_tolerations(given: Iterable[Manifest] | None) -> tuple[Toleration, ...]:
-    """Return the tolerations of a pod or flavor."""
-    return tuple(
-        Toleration(
-            key=toleration.get("key") or "",
-            operator=toleration.get("operator") or "Equal",
-            value=toleration.get("value") or "",
-            effect=toleration.get("effect") or "",
-        )
-        for toleration in given or ()
     )
 
 

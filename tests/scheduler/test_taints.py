@@ -8,7 +8,7 @@ import pytest
 
 from scheduler.decisions import Bind, Evict
 from scheduler.lifetime.taint_eviction import tolerated_s
-from scheduler.records.matching import read_taints, read_tolerations
+from scheduler.records.selectors import read_taints, read_tolerations
 from scheduler.simulation import simulate
 from scheduler.world import World
 from tests.builders import node, pod, world_of

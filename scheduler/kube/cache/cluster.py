@@ -11,10 +11,10 @@ from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.cache.node_table import NodeTable, Rows
 from scheduler.kube.cache.pod_group import PodDisruptionBudget, PodGroup
 from scheduler.kube.cache.spread_selectors import SpreadSelectors
-from scheduler.records.matching import Selector
 from scheduler.records.node import Node
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
+from scheduler.records.selectors import Selector
 
 #: pods of one namespace, one set of labels, staying or on their way out
 LabelClass = tuple[str, tuple[tuple[str, str], ...], bool]

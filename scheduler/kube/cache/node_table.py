@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from scheduler.kube.cache.node_info import NodeInfo
-from scheduler.records.matching import Requirement, Taint
 from scheduler.records.node import PODS
 from scheduler.records.pod import Pod
+from scheduler.records.selectors import Requirement, Taint
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int8]

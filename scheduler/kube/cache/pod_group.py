@@ -9,8 +9,8 @@ import msgspec
 
 from scheduler import amounts
 from scheduler.durations import stamp_us
-from scheduler.records.matching import Selector, read_selector
 from scheduler.records.objects import Key
+from scheduler.records.selectors import Selector, read_selector
 
 GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
 OLD_GROUP_LABEL = "pod-group.scheduling.sigs.k8s.io/name"

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scheduler.records.matching import Requirement, Selector, read_selector
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
+from scheduler.records.selectors import Requirement, Selector, read_selector
 
 SERVICE = "Service"
 CONTROLLERS = ("ReplicaSet", "StatefulSet", "ReplicationController")

@@ -28,9 +28,9 @@ from scheduler.kube.framework.status import (
     error,
     unresolvable,
 )
-from scheduler.records.matching import NodeTerm, read_node_term
 from scheduler.records.node import Node
 from scheduler.records.pod import Pod, read_preferred_nodes
+from scheduler.records.selectors import NodeTerm, read_node_term
 from scheduler.registry import register
 
 MISMATCH = "node(s) didn't match Pod's node affinity/selector"

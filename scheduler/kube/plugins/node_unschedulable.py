@@ -16,8 +16,8 @@ from scheduler.kube.framework.status import (
     Status,
     unresolvable,
 )
-from scheduler.records.matching import Taint, tolerated
 from scheduler.records.pod import Pod
+from scheduler.records.selectors import Taint, tolerated
 from scheduler.registry import register
 
 CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")

@@ -33,9 +33,9 @@ from scheduler.kube.framework.status import (
 )
 from scheduler.kube.plugins.node_affinity import selected
 from scheduler.kube.plugins.taint_toleration import refuses
-from scheduler.records.matching import Selector
 from scheduler.records.node import HOSTNAME, ZONE
 from scheduler.records.pod import Pod, Spread, read_spread
+from scheduler.records.selectors import Selector
 from scheduler.registry import register
 
 SKEW = "node(s) didn't match pod topology spread constraints"

@@ -24,8 +24,8 @@ from scheduler.kube.framework.status import (
     Status,
     unresolvable,
 )
-from scheduler.records.matching import HARD_EFFECTS, Taint, Toleration, tolerated
 from scheduler.records.pod import Pod
+from scheduler.records.selectors import HARD_EFFECTS, Taint, Toleration, tolerated
 from scheduler.registry import register
 
 _SOFT = "PreferNoSchedule"

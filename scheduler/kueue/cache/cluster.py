@@ -79,7 +79,7 @@ class Cluster:
         Source: docs/semantics/kueue.md#defaults-and-validation.
         """
         selector = queue.spec.selector
-        if selector is None:
+        if selector.nothing:
             return False
         if not selector.requirements:
             return True

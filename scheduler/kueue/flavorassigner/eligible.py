@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from scheduler.records.podset_template import PodShape
-from scheduler.records.quota import Flavor, Taint
-from scheduler.records.selectors import Requirement
-
-_KEEPING_AWAY = ("NoSchedule", "NoExecute")
+from scheduler.records.quota import Flavor
+from scheduler.records.selectors import HARD_EFFECTS, Requirement, Taint, tolerated
 
 
 def ineligibility_of(shape: PodShape, flavor: Flavor) -> str:
@@ -28,9 +26,7 @@ def ineligibility_of(shape: PodShape, flavor: Flavor) -> str:
 def _untolerated(shape: PodShape, flavor: Flavor) -> Taint | None:
     tolerations = (*shape.tolerations, *flavor.tolerations)
     for taint in flavor.taints:
-        if taint.effect in _KEEPING_AWAY and not any(
-            t.tolerates(taint.key, taint.value, taint.effect) for t in tolerations
-        ):
+        if taint.effect in HARD_EFFECTS and not tolerated(taint, tolerations):
             return taint
     return None
 

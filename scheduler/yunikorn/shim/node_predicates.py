@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from scheduler.records.matching import tolerated
 from scheduler.records.node import Node as NodeRecord
 from scheduler.records.pod import Shape
+from scheduler.records.selectors import tolerated
 from scheduler.yunikorn.objects.model import Node, Predicate
 
 if TYPE_CHECKING:
