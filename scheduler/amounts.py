@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from decimal import Decimal, localcontext
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
@@ -176,10 +176,3 @@ def binary_si(value: int) -> str:
             break
         value, suffix = value // 1024, name
     return f"{value}{suffix}"
-
-
-def decimal_of(value: Fraction) -> Decimal:
-    """Return a fraction as a decimal with 30 digits, for printing only."""
-    with localcontext() as context:
-        context.prec = 30
-        return Decimal(value.numerator) / Decimal(value.denominator)

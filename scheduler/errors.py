@@ -25,6 +25,10 @@ class DuplicateNameError(SchedulerError):
     """Two things enrolled under the same family and name."""
 
 
+class RegistrationError(SchedulerError):
+    """Something cannot enrol as it is; the message says what does not agree."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Where in the input something stands: file, line from 1, dotted field."""

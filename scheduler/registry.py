@@ -1,14 +1,24 @@
-"""Strategies and plug-ins enrol themselves here; adding one touches one file."""
+"""Strategies and plug-ins enrol themselves here; adding one touches one file.
+
+Plug-ins of other distributions enrol by an entry point of the group
+`quotalab.plugins` that names a module with `@register` in it.
+"""
 
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_args
 
-from scheduler.errors import DuplicateNameError, UnknownNameError
+import msgspec
+
+from scheduler.errors import DuplicateNameError, RegistrationError, UnknownNameError
+
+#: The entry point group of plug-ins that are installed beside this distribution.
+GROUP = "quotalab.plugins"
 
 Family = Literal[
     "queueing",
@@ -24,8 +34,8 @@ Family = Literal[
 FAMILIES: tuple[str, ...] = get_args(Family)
 
 #: Packages whose modules enrol something when imported, and the families they
-#: enrol in: who looks a family up imports its rooms only.
-ROOMS: dict[str, tuple[Family, ...]] = {
+#: enrol in: a lookup in a family imports its packages only.
+PACKAGES: dict[str, tuple[Family, ...]] = {
     "scheduler.kueue.scheduler.strategies": ("queueing", "preemption", "fair-strategy"),
     "scheduler.manifests.jobs": ("job-kind",),
     "scheduler.kube.plugins": ("plugin", "preemption"),
@@ -63,12 +73,20 @@ def register(
 ) -> Callable[[T], T]:
     """Enrol the decorated class or function under (family, name).
 
-    Raises DuplicateNameError when the name is taken by something else.
+    A class gets `name` as its attribute, and its `args_type`, where it has one,
+    is `parameters`; neither needs to be written twice. Raises DuplicateNameError
+    when the name is taken, RegistrationError when the class says otherwise or
+    `parameters` is no msgspec.Struct.
     """
+    _check_parameters(parameters, f"{family} {name!r}")
 
     def enrol(value: T) -> T:
         if (family, name) in _entries:
             raise DuplicateNameError(f"{family} {name!r} is enrolled twice")
+        if isinstance(value, type):
+            _set(value, "name", name, f"{family} {name!r}")
+            if hasattr(value, "args_type") and parameters is not None:
+                _set(value, "args_type", parameters, f"{family} {name!r}")
         _entries[family, name] = Entry(
             family=family,
             name=name,
@@ -80,6 +98,26 @@ def register(
         return value
 
     return enrol
+
+
+def _check_parameters(parameters: type | None, what: str) -> None:
+    if parameters is None or issubclass(parameters, msgspec.Struct):
+        return
+    raise RegistrationError(
+        f"{what}: expected parameters to be a msgspec.Struct, "
+        f"got {parameters.__qualname__}"
+    )
+
+
+def _set(kind: type, attribute: str, value: object, what: str) -> None:
+    """Set an attribute of an enrolled class, unless the class says otherwise."""
+    own = vars(kind).get(attribute, value)
+    if own != value:
+        raise RegistrationError(
+            f"{what}: {kind.__module__}.{kind.__qualname__}.{attribute} is {own!r}, "
+            f"but it is enrolled with {value!r}; leave the attribute out"
+        )
+    setattr(kind, attribute, value)
 
 
 def lookup(family: Family, name: str) -> Any:
@@ -100,19 +138,37 @@ def entries(family: Family | None = None) -> list[Entry]:
 
 
 def load(family: Family | None = None) -> None:
-    """Import every room of the family (of all), once, so that its modules enrol."""
-    for room, families in ROOMS.items():
-        if room not in _loaded and (family is None or family in families):
-            _loaded.add(room)
-            _walk(room)
+    """Import every package of the family (of all), and other distributions' plug-ins.
+
+    Each once, so that its modules enrol. Raises RegistrationError naming the
+    entry point that cannot be imported.
+    """
+    for package, families in PACKAGES.items():
+        if package not in _loaded and (family is None or family in families):
+            _loaded.add(package)
+            _import_modules(package)
+    if GROUP not in _loaded:
+        _loaded.add(GROUP)
+        _import_entry_points()
 
 
-def _walk(room: str) -> None:
+def _import_modules(name: str) -> None:
     try:
-        package = importlib.import_module(room)
+        package = importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if error.name is None or not room.startswith(error.name):
+        if error.name is None or not name.startswith(error.name):
             raise
         return
     for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
-        importlib.import_module(f"{room}.{module}")
+        importlib.import_module(f"{name}.{module}")
+
+
+def _import_entry_points() -> None:
+    for point in sorted(importlib.metadata.entry_points(group=GROUP)):
+        try:
+            point.load()
+        except (ImportError, AttributeError) as error:
+            raise RegistrationError(
+                f"entry point {point.name} = {point.value!r} of group {GROUP}: "
+                f"expected a module that can be imported, got {error}"
+            ) from error

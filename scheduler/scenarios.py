@@ -19,7 +19,7 @@ from scheduler.manifests.running import time_of
 from scheduler.patches import merge as merge
 from scheduler.records.latencies import USUAL
 from scheduler.records.objects import Object
-from scheduler.records.policy import Policy, PolicySpec, Stack, read_policy
+from scheduler.records.policy import Stack, read_policy
 from scheduler.records.scenario import Scenario, read_scenario
 from scheduler.world import World
 
@@ -215,8 +215,3 @@ def _stack_of(loaded: Loaded) -> Stack:
         return "kueue"
     queues = (loaded.policy.get("yunikorn") or {}).get("queues")
     return "yunikorn" if queues else "kueue"
-
-
-def default_policy() -> Policy:
-    """Return the policy of a sandbox that was given none."""
-    return Policy(spec=PolicySpec())

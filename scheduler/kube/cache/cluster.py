@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -180,10 +179,6 @@ class ClusterCache:
         """Return the rows changed after a position; None when that is forgotten."""
         start = position - self._first_change
         return None if start < 0 else self._changes[start:]
-
-    def pods_on(self, node: str) -> Iterator[Pod]:
-        """Yield the pods on a node, known or not."""
-        return (pod for pod, name in self.placed.values() if name == node)
 
     def namespace_labels(self, name: str) -> dict[str, str]:
         """Return a namespace's labels, with the one every namespace has."""
