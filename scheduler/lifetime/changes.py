@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scheduler.decisions import Edit
 from scheduler.errors import ManifestError
+from scheduler.lifetime.node_loss import NodeLoss
 from scheduler.manifests.reclaimable import check_reclaimable
 from scheduler.patches import merge
 from scheduler.records.objects import Key, Object
-
-if TYPE_CHECKING:
-    from scheduler.lifetime.stage import Lifetime
 
 CHANGE = "Change"
 #: What the node controller puts on a node that does not answer.
@@ -24,7 +22,7 @@ def target_of(change: Object) -> Key:
     return Key(target["kind"], target.get("namespace", ""), target["name"])
 
 
-def carry_out(lifetime: Lifetime, change: Object) -> None:
+def carry_out(lifetime: NodeLoss, change: Object) -> None:
     """Do what a Change says, once, as an administrator would at this instant.
 
     A target that is not there is reported as a problem and changes nothing.
@@ -47,7 +45,7 @@ def carry_out(lifetime: Lifetime, change: Object) -> None:
 
 
 def _patch(
-    lifetime: Lifetime, change: Object, known: Object, patch: dict[str, Any]
+    lifetime: NodeLoss, change: Object, known: Object, patch: dict[str, Any]
 ) -> None:
     before = {**known.manifest, "status": known.status}
     after = merge(before, patch)
@@ -63,7 +61,7 @@ def _patch(
     _put(lifetime, known, after)
 
 
-def _change_node(lifetime: Lifetime, change: Object, node: Object, action: str) -> None:
+def _change_node(lifetime: NodeLoss, change: Object, node: Object, action: str) -> None:
     _tell(lifetime, change, node.key, action.capitalize(), None, None)
     lifetime.host.put(changed_node(node, action))
     if action in TAKING:
@@ -112,14 +110,14 @@ _HEARD = {
 }
 
 
-def _put(lifetime: Lifetime, known: Object, manifest: dict[str, Any]) -> None:
+def _put(lifetime: NodeLoss, known: Object, manifest: dict[str, Any]) -> None:
     """Put an edited manifest; the world writes identity into metadata."""
     own = {**manifest, "metadata": dict(manifest["metadata"])}
     lifetime.host.put(Object(key=known.key, manifest=own))
 
 
 def _tell(
-    lifetime: Lifetime, change: Object, key: Key, action: str, before: Any, after: Any
+    lifetime: NodeLoss, change: Object, key: Key, action: str, before: Any, after: Any
 ) -> None:
     note = change.annotations.get("description", "")
     lifetime.context.journal.emit(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scheduler import registry
 from scheduler.decisions import PodSetAdmission
@@ -17,12 +17,10 @@ from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Run
 from scheduler.lifetime.runtime_state import JOB_KINDS
 from scheduler.lifetime.status import has_ended
+from scheduler.lifetime.taint_eviction import TaintEviction
 from scheduler.manifests.jobs import GroupedKind, JobKind, Surroundings
 from scheduler.records.annotations import ARRIVAL, PREFIX
 from scheduler.records.objects import Key, Object
-
-if TYPE_CHECKING:
-    from scheduler.lifetime.stage import Lifetime
 
 #: A Job admitted with fewer pods also does that much less work.
 EQUAL_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
@@ -45,7 +43,7 @@ PodSets = list[dict[str, Any]]
 class Jobs:
     """Job kinds to Workloads and runs; the priority classes they look up."""
 
-    def __init__(self, lifetime: Lifetime) -> None:
+    def __init__(self, lifetime: TaintEviction) -> None:
         self.lifetime = lifetime
         self.host = lifetime.host
         self.classes: dict[str, dict[str, Any]] = {}

@@ -16,7 +16,6 @@ from scheduler.stage import Context, Stage
 
 if TYPE_CHECKING:
     from scheduler.kueue.stage import KueueStage
-    from scheduler.lifetime.jobs import Jobs
 
 WORKLOAD = "Workload"
 POD = "Pod"
@@ -53,6 +52,37 @@ class Host(Protocol):
         """Show an object to every stage."""
 
 
+class JobControllers(Protocol):
+    """What a run asks of the controllers of its owner."""
+
+    def forget(self, key: Key) -> None:
+        """Forget a deleted object."""
+
+    def ended(self, owner: Object, run: Run) -> None:
+        """Report that an owner's work is done."""
+
+    def is_given(self, pod: Object) -> bool:
+        """Return whether a person gave this pod, rather than a run made it."""
+
+    def give_again(self, pod: Object) -> None:
+        """Put an evicted given pod back."""
+
+    def recreate(self, pod: Object) -> None:
+        """Put a replica in the place of a lost one."""
+
+    def replace_pods(self, owner: Object, run: Run) -> None:
+        """Make up for the pods that a running owner lost."""
+
+    def serves(self, owner: Object) -> bool:
+        """Return whether it never ends by itself."""
+
+    def waves(self, owner: Object) -> int:
+        """Return how many times the pods of this owner run one after another."""
+
+    def put_admitted(self, pod: Object) -> bool:
+        """Put a pod that a controller makes; False when it is refused."""
+
+
 class RuntimeState:
     """The state, and the small moves that every part of the lifetime makes.
 
@@ -60,7 +90,7 @@ class RuntimeState:
     has them all.
     """
 
-    jobs: Jobs
+    jobs: JobControllers
 
     def __init__(self, context: Context, policy: Policy, host: Host) -> None:
         self.context = context

@@ -40,6 +40,7 @@ class Lifetime(TaintEviction):
     """
 
     name = "lifetime"
+    jobs: Jobs
 
     def __init__(self, context: Context, policy: Policy, host: Host) -> None:
         super().__init__(context, policy, host)

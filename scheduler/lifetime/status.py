@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scheduler.durations import stamp_text
 from scheduler.lifetime.runs import Run
+from scheduler.lifetime.runtime_state import RuntimeState
 from scheduler.records.objects import Key, Object
-
-if TYPE_CHECKING:
-    from scheduler.lifetime.stage import Lifetime
 
 _OVER = ("Finished", "Complete", "Completed", "Failed")
 _ENDED = ("Succeeded", "Failed")
 
 
-def write(lifetime: Lifetime, obj: Object) -> None:
+def write(lifetime: RuntimeState, obj: Object) -> None:
     """Write the lifetime's part of the object's status."""
     if obj.key.kind == "Pod":
         _write_pod(lifetime, obj)
@@ -23,7 +21,7 @@ def write(lifetime: Lifetime, obj: Object) -> None:
         _write_job(lifetime, obj)
 
 
-def _write_pod(lifetime: Lifetime, pod: Object) -> None:
+def _write_pod(lifetime: RuntimeState, pod: Object) -> None:
     """Source: Kubernetes, pod lifecycle: phase and the Ready condition."""
     if has_ended(pod) or _came_running(lifetime, pod):
         return
@@ -45,7 +43,7 @@ def has_ended(pod: Object) -> bool:
     return pod.status.get("phase") in _ENDED
 
 
-def _came_running(lifetime: Lifetime, pod: Object) -> bool:
+def _came_running(lifetime: RuntimeState, pod: Object) -> bool:
     """Return whether a pod that runs already was not taken up yet."""
     return pod.key not in lifetime.arrived and pod.status.get("phase") == "Running"
 
@@ -75,7 +73,7 @@ def write_ended(pod: Object, *, failed: bool) -> None:
     ]
 
 
-def _write_job(lifetime: Lifetime, job: Object) -> None:
+def _write_job(lifetime: RuntimeState, job: Object) -> None:
     """Source: Kubernetes, Job status."""
     run = _run_of(lifetime, job)
     if run is None:
@@ -95,7 +93,7 @@ def _write_job(lifetime: Lifetime, job: Object) -> None:
     job.status = status
 
 
-def _run_of(lifetime: Lifetime, job: Object) -> Run | None:
+def _run_of(lifetime: RuntimeState, job: Object) -> Run | None:
     name = job.memory.get("job", {}).get("workload")
     key = Key("Workload", job.key.namespace, name) if name else job.key
     return lifetime.runs.get(key)

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import Protocol
 
 from scheduler.amounts import canonical
-from scheduler.decisions import Admit, Bind, PodSetAdmission
+from scheduler.decisions import Admit, Bind, Decision, PodSetAdmission
+from scheduler.measures.ledger import Ledger
+from scheduler.measures.subjects import Subject
 from scheduler.records.objects import Key
-
-if TYPE_CHECKING:
-    from scheduler.measures.collector import Measures
+from scheduler.world import World
 
 _ENDED = ("Succeeded", "Failed")
 
 
-def adopt(run: Measures) -> None:
+class AdoptingRun(Protocol):
+    """The measures of a run, as far as what holds and waits is entered in them."""
+
+    world: World
+    kind: str
+    ledger: Ledger
+
+    def observe(self, decisions: Iterable[Decision]) -> None:
+        """Take decisions, in order."""
+
+    def subject(self, key: Key) -> Subject:
+        """Return what is known of a subject."""
+
+
+def adopt(run: AdoptingRun) -> None:
     """Enter what the world holds now; nothing of it counts as an arrival."""
     world = run.world
     if not world.lifetime.arrived:
@@ -26,7 +41,7 @@ def adopt(run: Measures) -> None:
             )
 
 
-def _adopt_workload(run: Measures, key: Key) -> None:
+def _adopt_workload(run: AdoptingRun, key: Key) -> None:
     kueue = run.world.kueue
     work = kueue.cluster.workloads.get(key) if kueue is not None else None
     if work is None or work.finished:
@@ -37,7 +52,7 @@ def _adopt_workload(run: Measures, key: Key) -> None:
         run.ledger.wait(key, run.subject(key))
 
 
-def _admission(run: Measures, key: Key) -> Admit:
+def _admission(run: AdoptingRun, key: Key) -> Admit:
     """Return the admission in force, as if it were decided now."""
     admission = run.world.get(key).status["admission"]
     return Admit(
@@ -61,7 +76,7 @@ def _usage(part: dict[str, dict[str, str]]) -> dict[str, int]:
     return {resource: canonical(resource, text) for resource, text in usage.items()}
 
 
-def _adopt_pod(run: Measures, key: Key) -> None:
+def _adopt_pod(run: AdoptingRun, key: Key) -> None:
     world = run.world
     now = world.context.now_ms
     if node := world.lifetime.placed.get(key):

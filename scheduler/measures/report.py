@@ -3,21 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from scheduler import amounts
 from scheduler.measures.fairness import dominant
-from scheduler.measures.ledger import Shares
+from scheduler.measures.ledger import Ledger, Shares
+from scheduler.measures.samples import Samples
 from scheduler.measures.statistics import jain, mean, quantile
+from scheduler.measures.subjects import Amounts, Subject
 from scheduler.measures.summary import ClassWait, Summary
-
-if TYPE_CHECKING:
-    from scheduler.measures.collector import Measures
+from scheduler.records.objects import Key
+from scheduler.world import World
 
 _HOUR_MS = 3_600_000
 
 
-def summarise(run: Measures, scheduling_ms: float | None) -> Summary:
+class MeasuredRun(Protocol):
+    """What a report reads of a run."""
+
+    world: World
+    limit_ms: int | None
+    ledger: Ledger
+    samples: Samples
+    arrivals: dict[Key, int]
+    waits: dict[Key, int]
+    last_waits: dict[Key, int]
+    finished: int
+    preemptions: int
+    evictions: int
+    work_lost_ms: int
+    lost: Amounts
+    last_finish_ms: int
+
+    def subject(self, key: Key) -> Subject:
+        """Return what is known of a subject."""
+
+
+def summarise(run: MeasuredRun, scheduling_ms: float | None) -> Summary:
     """Return the run in numbers as of now."""
     now = run.world.context.now_ms
     spent = run.ledger.spent_until(now)
@@ -50,7 +72,7 @@ def summarise(run: Measures, scheduling_ms: float | None) -> Summary:
     )
 
 
-def _makespan(run: Measures) -> int:
+def _makespan(run: MeasuredRun) -> int:
     first = min(run.arrivals.values(), default=run.samples.begin_ms)
     return max(0, run.last_finish_ms - first)
 
@@ -62,7 +84,7 @@ def _hours(spent: Mapping[str, int]) -> dict[str, float]:
     }
 
 
-def _utilisation(run: Measures, spent: Shares, now: int) -> dict[str, float]:
+def _utilisation(run: MeasuredRun, spent: Shares, now: int) -> dict[str, float]:
     capacity = _capacity(run, now)
     return {
         resource: sum(uses.get(resource, 0) for uses in spent.values()) / free
@@ -71,7 +93,7 @@ def _utilisation(run: Measures, spent: Shares, now: int) -> dict[str, float]:
     }
 
 
-def _capacity(run: Measures, now: int) -> dict[str, float]:
+def _capacity(run: MeasuredRun, now: int) -> dict[str, float]:
     """Return capacity x ms over the run; samples stand for whole ticks."""
     samples = run.samples
     seen = samples.next_ms - samples.begin_ms
@@ -80,14 +102,14 @@ def _capacity(run: Measures, now: int) -> dict[str, float]:
     return {resource: free * share for resource, free in samples.capacity.items()}
 
 
-def _dominant(run: Measures, spent: Shares, now: int) -> list[float]:
+def _dominant(run: MeasuredRun, spent: Shares, now: int) -> list[float]:
     lasted = max(1, now - run.samples.begin_ms)
     capacities = run.samples.capacities
     capacity = {r: amount * lasted for r, amount in capacities.capacity.items()}
     return [dominant(uses, capacity) for uses in spent.values()]
 
 
-def _nominal_use(run: Measures, spent: Shares, now: int) -> dict[str, float]:
+def _nominal_use(run: MeasuredRun, spent: Shares, now: int) -> dict[str, float]:
     """Return use over nominal quota per class of ClusterQueues, first resource.
 
     Over the time from the start to the last finish. A queue of no class is a
@@ -107,7 +129,7 @@ def _nominal_use(run: Measures, spent: Shares, now: int) -> dict[str, float]:
     return {k: used[k] / (nominal[k] * lasted) for k in sorted(used) if nominal[k]}
 
 
-def _classes(run: Measures) -> dict[str, ClassWait]:
+def _classes(run: MeasuredRun) -> dict[str, ClassWait]:
     groups: dict[str, list[int]] = {}
     last: dict[str, list[int]] = {}
     for key, wait in run.waits.items():
@@ -131,7 +153,7 @@ def _class_wait(waits: list[int], last: list[int]) -> ClassWait:
     )
 
 
-def _within(run: Measures, now: int) -> float | None:
+def _within(run: MeasuredRun, now: int) -> float | None:
     """Return the share that started within the limit, of those old enough to know."""
     if run.limit_ms is None:
         return None
