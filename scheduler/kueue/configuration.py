@@ -42,7 +42,24 @@ KEPT = (
     "waitForPodsReady",
     "webhook",
 )
-_SIMULATED = ("fairSharing", "waitForPodsReady")
+#: The sections that decide something here, and which of their fields do.
+_SIMULATED = {
+    "fairSharing": ("enable", "preemptionStrategies"),
+    "integrations": ("labelKeysToCopy",),
+    "waitForPodsReady": (
+        "blockAdmission",
+        "enable",
+        "recoveryTimeout",
+        "requeuingStrategy",
+        "timeout",
+    ),
+}
+_REQUEUING = (
+    "backoffBaseSeconds",
+    "backoffLimitCount",
+    "backoffMaxSeconds",
+    "timestamp",
+)
 _SET_UP = ("apiVersion", "kind", "metadata")
 
 
@@ -192,13 +209,17 @@ def _count(
 
 
 def _kept(document: Document) -> Iterator[str]:
-    """Yield the paths of fields that are kept and not simulated."""
+    """Yield the paths of fields that are kept and not simulated, at any depth."""
     for name in sorted(document):
-        if name == "integrations":
-            yield from (
-                f"integrations.{part}"
-                for part in sorted(_section(document, name))
-                if part != "labelKeysToCopy"
-            )
-        elif name not in (*_SIMULATED, *_SET_UP, "manageJobsWithoutQueueName"):
+        if name in _SIMULATED:
+            section = _section(document, name)
+            yield from _others(section, _SIMULATED[name], name)
+            requeuing = section.get("requeuingStrategy")
+            if isinstance(requeuing, Mapping):
+                yield from _others(requeuing, _REQUEUING, f"{name}.requeuingStrategy")
+        elif name not in (*_SET_UP, "manageJobsWithoutQueueName"):
             yield name
+
+
+def _others(section: Document, known: tuple[str, ...], path: str) -> Iterator[str]:
+    return (f"{path}.{part}" for part in sorted(section) if part not in known)

@@ -8,6 +8,7 @@ from typing import Any
 from scheduler.decisions import Admit, Arrive, Bind, Decision, Evict, Fail, Preempt
 from scheduler.lifetime import status
 from scheduler.lifetime.changes import CHANGE, carry_out
+from scheduler.lifetime.job_defaults import give_default_labels
 from scheduler.lifetime.jobs import Jobs
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Due, Run
@@ -70,6 +71,12 @@ class Lifetime(TaintEviction):
         """Fill into a new object what the API server's admission would."""
         if obj.key.kind == POD:
             self.jobs.prepare_pod(obj)
+        elif obj.key.kind in JOB_KINDS and self._is_own_job(obj):
+            give_default_labels(obj, self.host.objects)
+
+    def _is_own_job(self, job: Object) -> bool:
+        """Return whether Kueue would manage this job itself, not its owner."""
+        return self.host.kueue is not None and owner_key(job, OWNERS) is None
 
     def remove(self, key: Key) -> None:
         """Forget an object; what ran for it stops, what was made for it goes."""

@@ -251,6 +251,24 @@ def test_what_is_not_simulated_is_listed():
     assert settings.copied_labels == ("team",)
 
 
+def test_fields_inside_of_a_section_that_are_not_simulated_are_listed():
+    settings = read_configuration(
+        {
+            "fairSharing": {"preemptionStrategies": [], "decay": 2},
+            "waitForPodsReady": {
+                "timeout": "5m",
+                "maxUnavailable": 1,
+                "requeuingStrategy": {"backoffLimitCount": 1, "jitter": "1s"},
+            },
+        }
+    )
+    assert settings.kept == (
+        "fairSharing.decay",
+        "waitForPodsReady.maxUnavailable",
+        "waitForPodsReady.requeuingStrategy.jitter",
+    )
+
+
 @pytest.mark.parametrize(
     ("document", "words"),
     [
