@@ -1294,10 +1294,14 @@ class AskExplanation(TypedDict):
     node: str
     reservedOn: str
     requests: list[Amount]
+    allowPreemptSelf: bool
+    allowPreemptOther: bool
+    originator: bool
     path: list[QueueRoom]
     headroom: list[Amount]
     checks: list[Check]
     line: list[LineLevel]
+    nodeSort: str
     nodeVerdicts: list[NodeVerdict]
     nodesWithRoom: int
     nodes: int
@@ -1340,10 +1344,25 @@ class LineLevel(TypedDict):
 
 
 class NodeVerdict(TypedDict):
-    """Why a node does not take an ask now; "" when it does."""
+    """Why a node does not take an ask now, "" when it does; its place in the order.
+    `used` is the weighted mean of `shares`: 0.7 where 90 % of the cpu and 50 % of
+    the memory are used and both weigh the same. Nodes are tried from the least
+    `score` on.
+    """
 
     node: str
     verdict: str
+    used: float
+    score: float
+    shares: list[UsedShare]
+
+
+class UsedShare(TypedDict):
+    """How much of one resource of a node is used, and its weight in the order."""
+
+    resource: str
+    share: float
+    weight: float
 
 
 class Plan(TypedDict):
@@ -1553,8 +1572,8 @@ class QueueFairness(TypedDict):
 
 class QueueShare(TypedDict):
     """The fair share of one queue, and its place in the line of its parent. `order`
-    is None when the queue waits for nothing. `priority` is what it tells its
-    parent; whether that or the share comes first is the parent's.
+    is None when the queue waits for nothing. `priority` is what it publishes to
+    its parent; whether that or the share comes first is the parent's.
     """
 
     name: str

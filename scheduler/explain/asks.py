@@ -15,13 +15,14 @@ from scheduler.explain.shapes import (
     NodeVerdict,
     Plan,
     QueueRoom,
+    UsedShare,
     Victim,
 )
 from scheduler.explain.wording import bare, counted, listed, quantity
 from scheduler.records.objects import Key
 from scheduler.world import World
 from scheduler.yunikorn.explain import Row, line, preemption, verdict
-from scheduler.yunikorn.objects.model import Ask, Queue
+from scheduler.yunikorn.objects.model import Ask, Node, Queue
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.resources import Needs, fits_undefined
 from scheduler.yunikorn.scheduling.node_fit import may_run
@@ -30,6 +31,7 @@ Limits = Mapping[str, int]
 
 #: Of the nodes at most this many are returned, in the order of the partition.
 MOST_NODES = 200
+_LARGEST = 1e9
 
 
 def explain_ask(world: World, key: Key) -> AskExplanation:
@@ -45,10 +47,7 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
     if ask is None:
         why = stage.rejected.get(key, "it is not YuniKorn's, gated or finished")
         raise SchedulerError(f"{key} is no ask of YuniKorn: {why}")
-    verdicts = [
-        NodeVerdict(node=node.name, verdict=verdict(node, ask))
-        for node in partition.nodes
-    ]
+    verdicts = [_verdict(partition, node, ask) for node in partition.nodes]
     found = preemption(partition, ask) if ask.node is None else {}
     answer = AskExplanation(
         pod=str(key),
@@ -59,12 +58,16 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
         node=ask.node.name if ask.node is not None else "",
         reserved_on=ask.reserved_on.name if ask.reserved_on is not None else "",
         requests=_amounts(ask.resource),
+        allow_preempt_self=ask.allow_self,
+        allow_preempt_other=ask.allow_other,
+        originator=ask.originator,
         path=[
             check for queue in ask.app.queue.route for check in _headrooms(queue, ask)
         ],
         headroom=_amounts(ask.app.queue.headroom() or {}),
         checks=list(_checks(partition, ask, found)) if found else [],
         line=[] if ask.node is not None else [_level(r) for r in line(partition, ask)],
+        node_sort=partition.spec.node_sort,
         node_verdicts=verdicts[:MOST_NODES],
         nodes_with_room=sum(not found.verdict for found in verdicts),
         nodes=len(verdicts),
@@ -76,6 +79,25 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
     answer.laws_differ = _differ(answer.plans)
     answer.sentences = list(_sentences(answer))
     return answer
+
+
+def _verdict(partition: Partition, node: Node, ask: Ask) -> NodeVerdict:
+    order = partition.nodes
+    return NodeVerdict(
+        node=node.name,
+        verdict=verdict(node, ask),
+        used=_finite(order.used_share(node)),
+        score=_finite(node.entry[0]),
+        shares=[
+            UsedShare(resource=name, share=_finite(share), weight=weight)
+            for name, share, weight in order.shares(node)
+        ],
+    )
+
+
+def _finite(share: float) -> float:
+    """Return a share that JSON can hold: of nothing, infinitely much is used."""
+    return max(-_LARGEST, min(_LARGEST, share))
 
 
 def _amounts(given: Limits) -> list[Amount]:
@@ -176,7 +198,7 @@ def _differ(plans: list[Plan]) -> bool:
 
 def _sentences(answer: AskExplanation) -> Iterator[str]:
     if answer.node:
-        yield f"It is on {answer.node}."
+        yield f"It is on {answer.node}{_place(answer)}."
         return
     if answer.reserved_on:
         yield f"Node {answer.reserved_on} is reserved for it."
@@ -189,6 +211,18 @@ def _sentences(answer: AskExplanation) -> Iterator[str]:
         yield _plan(plan)
     if answer.laws_differ:
         yield "The two sets of laws differ here."
+
+
+def _place(answer: AskExplanation) -> str:
+    """Return how full its node is, as the order of nodes counts it."""
+    found = next((v for v in answer.node_verdicts if v.node == answer.node), None)
+    if found is None or not found.shares:
+        return ""
+    parts = [
+        f"{row.share:.0%} of its {row.resource} with weight {row.weight:g}"
+        for row in found.shares
+    ]
+    return f", which is {found.used:.0%} used: {listed(parts)}"
 
 
 _FAILED = {

@@ -11,6 +11,7 @@ from sandbox.models import Sandbox
 from scheduler.records.hierarchy import PlacementRule
 from scheduler.world import World
 from scheduler.yunikorn.objects.model import Application, Ask, Node, Queue
+from scheduler.yunikorn.objects.node_order import DEFAULT_WEIGHTS
 from scheduler.yunikorn.objects.partition import Partition
 
 PARTITION = "default"
@@ -61,7 +62,7 @@ class PartitionView:
             "usedCapacity": amounts(root.allocated),
             "utilization": percent(root.allocated, root.max),
         }
-        weights = dict(spec.weights or {"vcore": 1.0, "memory": 1.0})
+        weights = dict(spec.weights or DEFAULT_WEIGHTS)
         sorting = {"type": spec.node_sort, "resourceWeights": weights}
         return {
             "clusterId": CLUSTER,
@@ -79,6 +80,23 @@ class PartitionView:
                 }
             ),
         }
+
+    def others(self) -> list[Record]:
+        """Return the further partitions: configured, and empty on Kubernetes."""
+        return [
+            {
+                "clusterId": CLUSTER,
+                "name": other.name,
+                "nodeSortingPolicy": {
+                    "type": other.node_sort,
+                    "resourceWeights": dict(other.weights or DEFAULT_WEIGHTS),
+                },
+                "preemptionEnabled": other.preemption,
+                "state": "Active",
+                "lastStateTransitionTime": self.nanoseconds(0),
+            }
+            for other in self.partition.spec.others
+        ]
 
     # -- queues
 
@@ -173,6 +191,10 @@ class PartitionView:
     def _common(self, ask: Ask) -> Record:
         return {
             "allocationKey": ask.key,
+            "preemptionPolicy": {
+                "allowPreemptSelf": ask.allow_self,
+                "allowPreemptOther": ask.allow_other,
+            },
             **sparse(
                 {
                     "requestTime": self.nanoseconds(ask.create_ms),

@@ -133,7 +133,7 @@ def _dump(looking: PartitionView, places: Places, request: Request) -> Any:
 #: Path below ws/v1/ (or debug/) -> what it answers.
 PATHS: dict[str, Answer] = {
     "ws/v1/clusters": lambda looking, *_: [looking.cluster()],
-    "ws/v1/partitions": lambda looking, *_: [looking.info()],
+    "ws/v1/partitions": lambda looking, *_: [looking.info(), *looking.others()],
     "ws/v1/partition/<str:partition>/queues": lambda looking, *_: _queues(looking),
     "ws/v1/partition/<str:partition>/queue/<str:queue>": _queue,
     "ws/v1/partition/<str:partition>/queue/<str:queue>/applications": _of_queue,

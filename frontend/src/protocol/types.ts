@@ -223,6 +223,7 @@ export interface components {
         };
         /** @description Objects to delete. */
         readonly Delete: {
+            /** Format: int64 */
             readonly revision?: number | null;
             readonly objects: readonly components["schemas"]["Key"][];
         };
@@ -332,6 +333,7 @@ export interface components {
         };
         /** @description Where to fork; now when there is no tick. */
         readonly Fork: {
+            /** Format: int64 */
             readonly tick?: number | null;
             /** @default  */
             readonly title?: string;
@@ -354,6 +356,7 @@ export interface components {
         };
         /** @description Files, or manifests as JSON objects, or both. */
         readonly Import: {
+            /** Format: int64 */
             readonly revision?: number | null;
             readonly files?: readonly components["schemas"]["File"][];
             readonly objects?: readonly {
@@ -510,6 +513,7 @@ export interface components {
          *     a ClusterQueue or Cohort goes to "Cohort/NAME", or "Cohort/" for none.
          */
         readonly Move: {
+            /** Format: int64 */
             readonly revision?: number | null;
             /**
              * @description namespace/name
@@ -788,6 +792,7 @@ export interface components {
         };
         /** @description Which tick to go on from. */
         readonly Rewind: {
+            /** Format: int64 */
             readonly tick: number;
         };
         /** @description Where the sandbox is now, and the fork that keeps what came after. */
@@ -954,6 +959,7 @@ export interface components {
         readonly StepRequest: {
             /** @default 1 */
             readonly ticks?: number;
+            /** Format: int64 */
             readonly untilTick?: number | null;
             readonly untilEvent?: components["schemas"]["UntilEvent"] | null;
         };
@@ -1345,10 +1351,14 @@ export interface components {
             readonly node: string;
             readonly reservedOn: string;
             readonly requests: readonly components["schemas"]["Amount"][];
+            readonly allowPreemptSelf: boolean;
+            readonly allowPreemptOther: boolean;
+            readonly originator: boolean;
             readonly path: readonly components["schemas"]["QueueRoom"][];
             readonly headroom: readonly components["schemas"]["Amount"][];
             readonly checks: readonly components["schemas"]["Check"][];
             readonly line: readonly components["schemas"]["LineLevel"][];
+            readonly nodeSort: string;
             readonly nodeVerdicts: readonly components["schemas"]["NodeVerdict"][];
             readonly nodesWithRoom: number;
             readonly nodes: number;
@@ -1385,10 +1395,25 @@ export interface components {
             readonly order: readonly string[];
             readonly shares: readonly number[];
         };
-        /** @description Why a node does not take an ask now; "" when it does. */
+        /**
+         * @description Why a node does not take an ask now, "" when it does; its place in the order.
+         *
+         *         `used` is the weighted mean of `shares`: 0.7 where 90 % of the cpu and 50 %
+         *         of the memory are used and both weigh the same. Nodes are tried from the
+         *         least `score` on.
+         */
         readonly NodeVerdict: {
             readonly node: string;
             readonly verdict: string;
+            readonly used: number;
+            readonly score: number;
+            readonly shares: readonly components["schemas"]["UsedShare"][];
+        };
+        /** @description How much of one resource of a node is used, and its weight in the order. */
+        readonly UsedShare: {
+            readonly resource: string;
+            readonly share: number;
+            readonly weight: number;
         };
         /** @description Whom one set of preemption laws would preempt for an ask. */
         readonly Plan: {
@@ -1578,7 +1603,7 @@ export interface components {
          * @description The fair share of one queue, and its place in the line of its parent.
          *
          *         `order` is None when the queue waits for nothing. `priority` is what it
-         *         tells its parent; whether that or the share comes first is the parent's.
+         *         publishes to its parent; whether that or the share comes first is the parent's.
          */
         readonly QueueShare: {
             readonly name: string;
@@ -2439,6 +2464,7 @@ export type QueueRoom = components['schemas']['QueueRoom'];
 export type Check = components['schemas']['Check'];
 export type LineLevel = components['schemas']['LineLevel'];
 export type NodeVerdict = components['schemas']['NodeVerdict'];
+export type UsedShare = components['schemas']['UsedShare'];
 export type Plan = components['schemas']['Plan'];
 export type ApplicationExplanation = components['schemas']['ApplicationExplanation'];
 export type Counterfactuals = components['schemas']['Counterfactuals'];

@@ -37,6 +37,7 @@ from scheduler.explain.shapes.pods import (
     QueueRoom,
     Score,
     Scorer,
+    UsedShare,
 )
 from scheduler.explain.shapes.searching import (
     Explanation,
@@ -73,6 +74,7 @@ __all__ = [
     "Standing",
     "Condition",
     "FlavorRow",
+    "UsedShare",
     "Victim",
     "Attempt",
     "Waiting",

@@ -86,11 +86,27 @@ class LineLevel(Shape):
     shares: list[float] = []
 
 
+class UsedShare(Shape):
+    """How much of one resource of a node is used, and its weight in the order."""
+
+    resource: str
+    share: float  # 0 is free, 1 is full
+    weight: float
+
+
 class NodeVerdict(Shape):
-    """Why a node does not take an ask now; "" when it does."""
+    """Why a node does not take an ask now, "" when it does; its place in the order.
+
+    `used` is the weighted mean of `shares`: 0.7 where 90 % of the cpu and 50 %
+    of the memory are used and both weigh the same. Nodes are tried from the
+    least `score` on.
+    """
 
     node: str
     verdict: str
+    used: float
+    score: float
+    shares: list[UsedShare]
 
 
 class Plan(Shape):
@@ -114,10 +130,14 @@ class AskExplanation(Shape):
     node: str
     reserved_on: str
     requests: list[Amount]
+    allow_preempt_self: bool  # it may be preempted before others that opted out
+    allow_preempt_other: bool  # it may preempt others
+    originator: bool  # it drives its application
     path: list[QueueRoom]
     headroom: list[Amount]
     checks: list[Check]
     line: list[LineLevel]
+    node_sort: str  # fair or binpacking
     node_verdicts: list[NodeVerdict]
     nodes_with_room: int
     nodes: int

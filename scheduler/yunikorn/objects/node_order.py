@@ -111,6 +111,16 @@ class NodeOrder:
             total += weight
         return used / total if total else 0.0
 
+    def shares(self, node: Node) -> list[tuple[str, float, float]]:
+        """Return (type, used share, weight) of what a node's place is made of."""
+        found = []
+        for name, weight in self.weighted:
+            whole = node.capacity.get(name)
+            if whole:
+                left = node.available.get(name, 0)
+                found.append((name, 1.0 - left / whole, weight))
+        return found
+
     def add(self, node: Node) -> None:
         """Take a new node into the order."""
         self.by_name[node.name] = node

@@ -76,6 +76,10 @@ def test_applications_tell_requests_allocations_and_their_times(ask, yunikorn):
     assert placed["nodeId"].startswith("node-")
     assert placed["resource"]["vcore"] > 0
     assert placed["applicationId"] == one["applicationID"]
+    assert placed["preemptionPolicy"] == {
+        "allowPreemptSelf": True,
+        "allowPreemptOther": True,
+    }
     assert one["submissionTime"] >= 1_767_225_600_000_000_000  # nanoseconds of 2026
     waiting = [r for app in apps for r in app.get("requests", [])]
     assert any(request.get("allocationLog") for request in waiting)

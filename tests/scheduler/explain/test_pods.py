@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 from scheduler.errors import SchedulerError
@@ -108,3 +110,34 @@ def test_only_pods_of_a_scheduler_can_be_explained() -> None:
     world = world_of(node("n"), pod("lonely"), stack="kube")
     with pytest.raises(SchedulerError, match="expected a Pod"):
         explain_pod(world, Key("Node", "", "n"))
+
+
+@pytest.mark.parametrize(
+    ("weights", "used"),
+    [({"vcore": 1, "memory": 1}, 0.7), ({"vcore": 4, "memory": 1}, 0.82)],
+)
+def test_a_placed_ask_says_how_full_its_node_counts(
+    weights: dict[str, int], used: float
+) -> None:
+    queues = copy.deepcopy(clusters.QUEUES)
+    sort = {"type": "fair", "resourceweights": weights}
+    queues["partitions"][0]["nodesortpolicy"] = sort
+    world = clusters.world(queues=queues, nodes={"n": "10"})
+    placed = clusters.pod("p", "root.default", "9")
+    (container,) = placed.spec["containers"]
+    container["resources"]["requests"]["memory"] = "32Gi"  # of 64
+    world.put(placed)
+    run_tick(world)
+    (node,) = _ask(world).node_verdicts
+    assert node.used == pytest.approx(used)
+    assert {row.resource: row.share for row in node.shares} == pytest.approx(
+        {"vcore": 0.9, "memory": 0.5}
+    )
+
+
+def test_an_ask_says_its_preemption_policy() -> None:
+    world = clusters.world()
+    world.put(clusters.pod("p", "root.prod", preemptionPolicy="Never"))
+    run_tick(world)
+    answer = _ask(world)
+    assert (answer.allow_preempt_self, answer.allow_preempt_other) == (True, False)
