@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 from channels.db import database_sync_to_async
+from django.db import DatabaseError
 from django.http import StreamingHttpResponse
 from rest_framework import exceptions
 from rest_framework.request import Request
@@ -26,6 +27,8 @@ from api.cluster.tables import table
 from api.cluster.versions import in_version
 from api.views.base import flag, number
 from sandbox.base.errors import GoneError, SandboxError
+from sandbox.live import rights
+from sandbox.live.people import Asker
 from sandbox.models import Sandbox
 from sandbox.world import history
 
@@ -50,6 +53,8 @@ class Watch:
         self, request: Request, sandbox: Sandbox, resource: Resource, namespace: str
     ) -> None:
         self.sandbox = sandbox
+        session = getattr(request, "session", None)
+        self.asker = Asker.of_request(request.user.pk or 0, request.auth, session)
         self.resource = resource
         self.namespace = namespace
         self.test = reading.test_of(request)
@@ -196,14 +201,28 @@ async def _lines(watch: Watch) -> AsyncIterator[bytes]:
 
 async def _events(watch: Watch) -> AsyncIterator[Event]:
     """Look until the time is over; a client that goes away ends this too."""
+    right = asyncio.create_task(rights.lost(watch.asker, watch.sandbox.pk))
+    try:
+        async for event in _while_allowed(watch, right):
+            yield event
+    finally:
+        right.cancel()
+
+
+async def _while_allowed(
+    watch: Watch, right: asyncio.Task[str]
+) -> AsyncIterator[Event]:
     end = time.monotonic() + watch.seconds
     marked = time.monotonic()
     look = database_sync_to_async(watch.look)
     while time.monotonic() < end:
         try:
             found = await look()
-        except SandboxError as error:
+        except (SandboxError, DatabaseError) as error:
             yield {"type": "ERROR", "object": _expired(str(error))}
+            return
+        if right.done():
+            yield {"type": "ERROR", "object": _ended(right.result())}
             return
         for event in found:
             yield event
@@ -211,6 +230,10 @@ async def _events(watch: Watch) -> AsyncIterator[Event]:
             marked = time.monotonic()
             yield watch.bookmark()
         await asyncio.sleep(LOOK_EVERY_S)
+
+
+def _ended(message: str) -> Event:
+    return {**_expired(message), "reason": "Forbidden", "code": 403}
 
 
 def _expired(message: str) -> Event:

@@ -19,7 +19,9 @@ from api.serializers.comparing import ComparisonSerializer
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, number
 from sandbox import actions
+from sandbox.base.errors import ForbiddenError
 from sandbox.explain import comparing
+from sandbox.models import Sandbox
 from sandbox.retention import archives
 from scheduler import ranges
 
@@ -84,8 +86,10 @@ class Archive(View):
         operation_id="archive_read", responses={(200, ARCHIVE): OpenApiTypes.BINARY}
     )
     def get(self, request: Request, sandbox_id: str) -> HttpResponse:
-        """Return the file."""
+        """Return the file; a link that is only to look is not one to take all along."""
         sandbox = self.sandbox(sandbox_id, archived=True)
+        if not Sandbox.objects.forkable_by(self.user()).filter(pk=sandbox.pk).exists():
+            raise ForbiddenError("the link that you opened is to look, not to export")
         name = f"{sandbox.pk}.quotalab"
         return HttpResponse(
             archives.whole(sandbox),

@@ -8,6 +8,7 @@ an event with who, what, before and after.
 from __future__ import annotations
 
 from sandbox.actions.access import (
+    do_end_tokens,
     do_member,
     do_open,
     do_revoke,
@@ -60,6 +61,7 @@ __all__ = [
     "do_delete",
     "do_delete_sandbox",
     "do_end_lesson",
+    "do_end_tokens",
     "do_evict",
     "do_fail",
     "do_first_run",

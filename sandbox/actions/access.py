@@ -16,6 +16,7 @@ from sandbox.base.errors import (
 )
 from sandbox.models import Audit, Grant, Member, Sandbox, ShareLink, Token
 from sandbox.models.access import hash_of, new_secret
+from sandbox.world import broadcast
 
 
 def note(
@@ -70,6 +71,7 @@ def do_unmember(user: User, sandbox_id: str, name: str) -> None:
     if not gone:
         raise NotFoundError(f"{name} is not a member")
     note(user, "unmember", sandbox=sandbox_id, subject=name)
+    broadcast.rights_changed(sandbox_id)
 
 
 @transaction.atomic
@@ -99,6 +101,7 @@ def do_unshare(user: User, sandbox_id: str, link_id: int) -> None:
     if not gone:
         raise NotFoundError(f"link {link_id} is not there")
     note(user, "unshare", sandbox=sandbox_id, subject=f"link {link_id}")
+    broadcast.rights_changed(sandbox_id)
 
 
 @transaction.atomic
@@ -144,6 +147,16 @@ def do_revoke(user: User, token_id: int) -> None:
         raise NotFoundError(f"token {token_id} is not there")
     note(user, "revoke", subject=token.name, scope=token.scope)
     token.delete()
+
+
+@transaction.atomic
+def do_end_tokens(user: User) -> int:
+    """Revoke all tokens of a user, whose password was changed; return how many."""
+    tokens = list(Token.objects.filter(user=user))
+    for token in tokens:
+        note(user, "revoke", subject=token.name, scope=token.scope, why="password")
+        token.delete()
+    return len(tokens)
 
 
 def _future(moment: datetime | None) -> datetime | None:

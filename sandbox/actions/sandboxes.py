@@ -170,6 +170,7 @@ def do_set_visibility(user: User, sandbox_id: str, visibility: str) -> None:
         raise InvalidError(problem, causes=[Cause(problem=problem, field="visibility")])
     if not own.update(visibility=visibility):
         raise ForbiddenError("only its owner shows or hides a sandbox")
+    broadcast.rights_changed(sandbox_id)
 
 
 def do_delete_sandbox(user: User, sandbox_id: str) -> None:

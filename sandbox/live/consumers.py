@@ -5,27 +5,27 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 from channels.generic.websocket import AsyncWebsocketConsumer
 
+from sandbox.live import rights
 from sandbox.live.hub import (
     CLOSE_GONE,
     Client,
     hub,
-    in_thread,
 )
 from sandbox.live.lessons import running_news
 from sandbox.live.limits import connection_slots, handshakes
-from sandbox.live.people import person_of
-from sandbox.models import Sandbox
+from sandbox.live.people import Asker
+from sandbox.live.threads import in_thread
 from sandbox.page.wire import Hello, ServiceStatus
 
 CLOSE_BAD_MESSAGE = 4400
 CLOSE_FULL = 4429
-#: How often it is looked up whether the client may still be here.
-LOOK_AGAIN_S = 10.0
+#: Hellos of one socket in a minute. A page says one, and one after each gap.
+MOST_HELLOS = 60
 #: Hellos are small; a larger frame is not one of ours.
 LARGEST_FRAME = 4096
 
@@ -39,6 +39,7 @@ class SandboxConsumer(AsyncWebsocketConsumer):
     client: Client | None = None
     slot: int | None = None
     guard: asyncio.Task[None] | None = None
+    hellos: Sequence[float] = ()
 
     async def connect(self) -> None:
         """Let in who may see the sandbox; to others it is not there."""
@@ -47,7 +48,8 @@ class SandboxConsumer(AsyncWebsocketConsumer):
         if not handshakes.allowed(address, time.time()):
             await self.close(CLOSE_FULL)
             return
-        person = await in_thread(_who_sees, self.scope, self.sandbox_id)
+        self.asker = Asker.of_scope(self.scope)
+        person = await in_thread(rights.who_sees, self.asker, self.sandbox_id)
         if person is None:
             await self.close(CLOSE_GONE)
             return
@@ -56,15 +58,14 @@ class SandboxConsumer(AsyncWebsocketConsumer):
             return
         self.slot = person
         await self.accept()
-        self.guard = asyncio.create_task(self._look_again())
+        self.guard = asyncio.create_task(self._end_with_right())
 
-    async def _look_again(self) -> None:
-        """Close the socket of who was let out, or whose token was revoked."""
-        while True:
-            await asyncio.sleep(LOOK_AGAIN_S)
-            if await in_thread(_who_sees, self.scope, self.sandbox_id) is None:
-                await self.close(CLOSE_GONE)
-                return
+    async def _end_with_right(self) -> None:
+        """Close the socket when the right to it ends."""
+        await rights.lost(self.asker, self.sandbox_id)
+        if self.client is not None:
+            await hub.leave(self.sandbox_id, self.client)
+        await self.close(CLOSE_GONE)
 
     async def receive(
         self, text_data: str | None = None, bytes_data: bytes | None = None
@@ -73,6 +74,9 @@ class SandboxConsumer(AsyncWebsocketConsumer):
         hello = _hello(text_data)
         if hello is None:
             await self.close(CLOSE_BAD_MESSAGE)
+            return
+        if self._too_many_hellos():
+            await self.close(CLOSE_FULL)
             return
         if self.client is None:
             self.client = Client(send=self._send, close=self._close)
@@ -83,6 +87,12 @@ class SandboxConsumer(AsyncWebsocketConsumer):
         self.client.revision = hello.since
         self.client.page_wanted = True
         self.client.wake.set()
+
+    def _too_many_hellos(self) -> bool:
+        """Count one; each may cost a whole page."""
+        now = time.monotonic()
+        self.hellos = [*(at for at in self.hellos if now - at < 60), now]
+        return len(self.hellos) > MOST_HELLOS
 
     async def disconnect(self, code: int) -> None:
         """Leave the hub."""
@@ -111,14 +121,6 @@ def _hello(text: str | None) -> Hello | None:
         return _read_hello(text)
     except (msgspec.MsgspecError, UnicodeError):
         return None
-
-
-def _who_sees(scope: dict[str, Any], sandbox_id: str) -> int | None:
-    """Return the id of the person if they may see the sandbox."""
-    user = person_of(scope)
-    # A stranger's question takes as long as anybody's.
-    seen = Sandbox.objects.visible_to(user).filter(pk=sandbox_id, archived_at=None)
-    return user.pk if seen.exists() and user.is_authenticated else None
 
 
 class NotFoundConsumer(AsyncWebsocketConsumer):

@@ -12,15 +12,14 @@ import logging
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import msgspec
-from channels.db import DatabaseSyncToAsync
 from channels.layers import get_channel_layer
 
-from sandbox.live import pages
+from sandbox.live import pages, rights
+from sandbox.live.threads import in_thread
 from sandbox.page import diffs
 from sandbox.page.diffs import decode_step, encode_step
 from sandbox.page.wire import ServiceStatus
@@ -43,10 +42,6 @@ PAGE_KEPT_S = 0.5
 CLOSE_SLOW, CLOSE_GONE = 4408, 4404
 
 encode_status = msgspec.json.Encoder().encode
-
-P = ParamSpec("P")
-R = TypeVar("R")
-_threads = ThreadPoolExecutor(4, thread_name_prefix="hub")
 
 Send = Callable[[str], Awaitable[None]]
 Close = Callable[[int], Coroutine[Any, Any, None]]
@@ -157,6 +152,9 @@ class SandboxSubscription:
             return
         if message["type"] == "news":
             self._note(message["body"].decode())
+            return
+        if message["type"] == "rights":
+            rights.note_changed(self.sandbox_id)
             return
         if message["type"] != "diff":
             return
@@ -296,13 +294,6 @@ async def _next(subscription: SandboxSubscription, client: Client) -> list[str]:
     if client.waiting:
         client.wake.set()
     return frames
-
-
-async def in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Ask the database in one of a few threads; sockets must not queue for one."""
-    asked = DatabaseSyncToAsync(function, thread_sensitive=False, executor=_threads)
-    answer: R = await asked(*args, **kwargs)
-    return answer
 
 
 def _join(messages: list[Message], revision: int) -> bool:

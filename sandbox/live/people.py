@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -44,18 +45,44 @@ def local_sign_in(get_response: Respond) -> Respond:
     return respond
 
 
-def person_of(scope: dict[str, Any]) -> User | AnonymousUser:
-    """Return who opened a WebSocket. Asks the database."""
-    for name, value in scope["headers"]:
-        if name == b"authorization" and value[:7].lower() == b"bearer ":
-            return _by_token(value[7:].decode("latin-1").strip())
-    if not settings.SERVER:
-        return local_user()
-    session = scope.get("session")
-    return AnonymousUser() if session is None else _by_session(session.session_key)
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """By what somebody opened a stream: who that is by now is asked again and again."""
+
+    token: str = ""  # hash
+    session: str = ""  # key
+    user_id: int = 0  # of a request that a test signed in
+
+    @classmethod
+    def of_scope(cls, scope: dict[str, Any]) -> Asker:
+        """Return who opened a WebSocket."""
+        for name, value in scope["headers"]:
+            if name == b"authorization" and value[:7].lower() == b"bearer ":
+                return cls(token=hash_of(value[7:].decode("latin-1").strip()))
+        session = scope.get("session")
+        return cls(session=(session.session_key or "") if session is not None else "")
+
+    @classmethod
+    def of_request(cls, user_id: int, auth: object, session: object) -> Asker:
+        """Return who sent a request that was signed in already."""
+        if isinstance(auth, Token):
+            return cls(token=auth.hash)
+        key = str(getattr(session, "session_key", None) or "")
+        return cls(session=key) if key else cls(user_id=user_id)
+
+    def person(self) -> User | AnonymousUser:
+        """Return who it is by now; nobody when signed out, stopped or revoked."""
+        if self.token:
+            return _by_token(self.token)
+        if not settings.SERVER:
+            return local_user()
+        if self.user_id:
+            found = User.objects.filter(pk=self.user_id, is_active=True).first()
+            return found or AnonymousUser()
+        return _by_session(self.session)
 
 
-def _by_session(key: str | None) -> User | AnonymousUser:
+def _by_session(key: str) -> User | AnonymousUser:
     """Return whose session it is by now: who signed out, or was let out, is nobody.
 
     The session that the handshake loaded is as old as the socket.
@@ -69,6 +96,6 @@ def _by_session(key: str | None) -> User | AnonymousUser:
     return found if same else AnonymousUser()
 
 
-def _by_token(secret: str) -> User | AnonymousUser:
-    token = Token.objects.living().filter(hash=hash_of(secret)).first()
+def _by_token(hashed: str) -> User | AnonymousUser:
+    token = Token.objects.living().select_related("user").filter(hash=hashed).first()
     return token.user if token and token.user.is_active else AnonymousUser()

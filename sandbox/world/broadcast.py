@@ -47,6 +47,11 @@ def gone(sandbox_id: str) -> None:
     transaction.on_commit(lambda: _publish(sandbox_id, {"type": "gone"}), robust=True)
 
 
+def rights_changed(sandbox_id: str) -> None:
+    """Have the rights of whoever looks checked again, once the change is committed."""
+    transaction.on_commit(lambda: _publish(sandbox_id, {"type": "rights"}), robust=True)
+
+
 def news(sandbox_id: str, body: Callable[[], bytes]) -> None:
     """Send what is no part of the world (a lesson), made once that is committed."""
     transaction.on_commit(

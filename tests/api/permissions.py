@@ -48,7 +48,7 @@ ONE: dict[str, str] = {
     "whatif": "post look read",
     "compare": "get look",
     "disk": "get look",
-    "archive": "get look",
+    "archive": "get fork",
     "samples": "get look",
     "state": "get look",
     "hash": "get look",

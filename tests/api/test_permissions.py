@@ -13,7 +13,7 @@ from asgiref.sync import sync_to_async
 from asgiref.testing import ApplicationCommunicator
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -21,7 +21,9 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from sandbox import actions
+from sandbox.live import rights
 from sandbox.live.asgi import application
+from sandbox.live.consumers import MOST_HELLOS
 from sandbox.models import Sandbox, ShareLink, Token
 from sandbox.world import worlds
 from tests.api.permissions import ONE, OTHERS
@@ -426,8 +428,9 @@ async def opening(line: ApplicationCommunicator) -> dict[str, Any]:
     return answer
 
 
-async def leaving(line: ApplicationCommunicator) -> None:
-    await line.send_input({"type": "websocket.disconnect", "code": 1000})
+async def leaving(line: ApplicationCommunicator, kind: str = "socket") -> None:
+    kinds = {"socket": "websocket.disconnect", "watch": "http.disconnect"}
+    await line.send_input({"type": kinds[kind], "code": 1000})
     await line.wait(10)
 
 
@@ -489,32 +492,127 @@ async def first_page(line: ApplicationCommunicator) -> dict[str, Any]:
             return frame
 
 
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("way", ["signed out", "let out", "stopped", "revoked"])
-async def test_who_is_let_out_is_out_of_the_socket_too(
-    server, quiet, be, way, valkey, monkeypatch
-):
-    monkeypatch.setattr("sandbox.live.consumers.LOOK_AGAIN_S", 0.05)
-    user = await sync_to_async(be)("viewer")
-    header = await sync_to_async(cookie)(user)
-    make = sync_to_async(actions.do_token)
-    token, secret = await make(user, name="t", scope="read", expires_at=None)
-    line = socket(quiet.pk, bearer(secret) if way == "revoked" else header)
-    assert (await opening(line))["type"] == "websocket.accept"
+def watch(sandbox_id: str, *headers: Header) -> ApplicationCommunicator:
+    """A Kubernetes watch of the sandbox's pods."""
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": f"/api/v1/sandboxes/{sandbox_id}/api/v1/pods",
+        "headers": [(b"host", b"127.0.0.1"), *headers],
+        "query_string": b"watch=1&allowWatchBookmarks=1",
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 80),
+        "scheme": "http",
+    }
+    return ApplicationCommunicator(application, scope)
+
+
+async def begun(kind: str, line: ApplicationCommunicator) -> None:
+    """Let the stream begin, and receive something."""
+    if kind == "socket":
+        assert (await opening(line))["type"] == "websocket.accept"
+        return
+    await line.send_input({"type": "http.request", "body": b"", "more_body": False})
+    start = await line.receive_output(10)
+    assert (start["type"], start["status"]) == ("http.response.start", 200)
+
+
+async def ended(kind: str, line: ApplicationCommunicator) -> bool:
+    """Return whether the stream ends now, and says so."""
+    if kind == "socket":
+        return shut(await line.receive_output(10))
+    body = b""
+    while (part := await line.receive_output(10)).get("more_body"):
+        body += part["body"]
+    last = json.loads(body.splitlines()[-1])
+    return last["type"] == "ERROR" and last["object"]["code"] == 403
+
+
+async def lose(way: str, quiet: Sandbox, user: User, token: Token) -> None:
     if way == "signed out":
         await Session.objects.all().adelete()
-    elif way == "let out":
+    elif way == "removed":
         await sync_to_async(actions.do_unmember)(quiet.owner, quiet.pk, "viewer")
     elif way == "stopped":
         await User.objects.filter(pk=user.pk).aupdate(is_active=False)
-    else:
+    elif way == "revoked":
         await sync_to_async(actions.do_revoke)(user, token.pk)
-    assert shut(await line.receive_output(10))
+    elif way == "expired":
+        await Token.objects.filter(pk=token.pk).aupdate(expires_at=timezone.now())
+    elif way == "password":
+        await sync_to_async(actions.do_end_tokens)(user)
+    elif way == "private again":
+        show = sync_to_async(actions.do_set_visibility)
+        await show(quiet.owner, quiet.pk, "private")
+
+
+BY_TOKEN = ("revoked", "expired", "password")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("kind", ["socket", "watch"])
+@pytest.mark.parametrize(
+    "way", ["signed out", "removed", "stopped", *BY_TOKEN, "private again"]
+)
+async def test_a_stream_ends_with_the_right_to_it(
+    server, quiet, be, way, kind, valkey, monkeypatch, settings
+):
+    settings.HTTPS = settings.SECURE_SSL_REDIRECT = False
+    monkeypatch.setattr(rights, "CHECK_EVERY_S", 0.05)
+    public = way == "private again"
+    user = await sync_to_async(be)("stranger" if public else "viewer")
+    if public:
+        show = sync_to_async(actions.do_set_visibility)
+        await show(quiet.owner, quiet.pk, "public")
+    header = await sync_to_async(cookie)(user)
+    make = sync_to_async(actions.do_token)
+    token, secret = await make(user, name="t", scope="read", expires_at=None)
+    stream = socket if kind == "socket" else watch
+    line = stream(quiet.pk, bearer(secret) if way in BY_TOKEN else header)
+    await begun(kind, line)
+    await lose(way, quiet, user, token)
+    assert await ended(kind, line)
+    await leaving(line, kind)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("kind", ["socket", "watch"])
+async def test_a_stream_whose_right_cannot_be_checked_ends(
+    server, quiet, be, kind, valkey, monkeypatch, settings
+):
+    """Whoever loses the right during an outage does not receive on after it."""
+    settings.HTTPS = settings.SECURE_SSL_REDIRECT = False
+    user = await sync_to_async(be)("viewer")
+    header = await sync_to_async(cookie)(user)
+    line = (socket if kind == "socket" else watch)(quiet.pk, header)
+    monkeypatch.setattr(rights, "CHECK_EVERY_S", 0.3)
+    await begun(kind, line)
+
+    def away(*_: object) -> None:
+        raise OperationalError("the database is away")
+
+    monkeypatch.setattr(rights, "who_sees", away)
+    assert await ended(kind, line)
+    await leaving(line, kind)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_hellos_of_one_socket_are_limited(server, quiet, be, valkey):
+    user = await sync_to_async(be)("viewer")
+    line = socket(quiet.pk, await sync_to_async(cookie)(user))
+    assert (await opening(line))["type"] == "websocket.accept"
+    hello = json.dumps({"type": "hello", "since": None, "views": []})
+    for _ in range(MOST_HELLOS + 1):
+        await line.send_input({"type": "websocket.receive", "text": hello})
+    while (answer := await line.receive_output(20))["type"] != "websocket.close":
+        pass
+    assert answer["code"] == 4429
     await leaving(line)
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("path", ["/", "/ws/", "/ws/sandboxes/x", "/ws/other/abc"])
-async def test_a_path_that_is_no_sandboxs_is_shut_like_one(server, path):
+async def test_a_path_that_is_no_sandboxs_is_shut_like_one(server, path, valkey):
     line = socket(NOBODY)
     line.scope["path"] = path
     assert shut(await opening(line))

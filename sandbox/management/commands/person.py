@@ -11,7 +11,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from sandbox.actions.access import note
+from sandbox.actions.access import do_end_tokens, note
 
 VERBS = {
     "add": "let somebody sign in by name and password",
@@ -34,6 +34,12 @@ class Command(BaseCommand):
             verb = verbs.add_parser(name, help=words)
             if name != "list":
                 verb.add_argument("name")
+            if name == "password":
+                verb.add_argument(
+                    "--keep-tokens",
+                    action="store_true",
+                    help="leave the person's tokens valid; they end otherwise",
+                )
             if name == "add":
                 verb.add_argument("--staff", action="store_true")
 
@@ -44,7 +50,9 @@ class Command(BaseCommand):
             return
         name = str(given["name"])
         said = self._add(name, bool(given["staff"])) if verb == "add" else ""
-        self.stdout.write(said or self._change(_person(name), verb))
+        self.stdout.write(
+            said or self._change(_person(name), verb, bool(given.get("keep_tokens")))
+        )
 
     def _list(self) -> None:
         for user in User.objects.order_by("username"):
@@ -62,10 +70,12 @@ class Command(BaseCommand):
         note(user, "added", subject="manage.py person")
         return f"{name} may sign in"
 
-    def _change(self, user: User, verb: str) -> str:
+    def _change(self, user: User, verb: str, keep_tokens: bool) -> str:
         if verb == "password":
             _give_password(user)
             said = f"{user.username} has another password"
+            if not keep_tokens and (ended := do_end_tokens(user)):
+                said += f"; {ended} tokens were revoked"
         else:
             user.is_active = verb == "start"
             user.save(update_fields=["is_active"])
