@@ -110,22 +110,22 @@ def decide_quota(world: World) -> bool:
 
 
 def cycle_at_pace(world: World, kueue: KueueStage) -> None:
-    """Run one admission cycle when the one before it is over.
+    """End the admission cycle that is under way when its time is over; begin one.
 
-    No cycle begins after two that moved nothing until something changes: it
-    would decide the same again.
+    A cycle decides at its end. None begins after two that moved nothing until
+    something changes: it would decide the same again.
     """
     now, pace = world.context.now_ms, kueue.pace
-    if not pace.ready(now):
-        return
-    before, read = pending_counts(kueue), len(world.context.journal.decisions)
-    if not kueue.cycle():
-        return
-    fresh = world.context.journal.decisions[read:]
-    admitted = any(isinstance(decision, Admit) for decision in fresh)
-    moved = _decided(world, read) or pending_counts(kueue) != before
-    pace.ran(now, kueue.cluster.cycle, admitted=admitted, moved=moved)
-    run_controllers(world)
+    if pace.over(now):
+        before, read = pending_counts(kueue), len(world.context.journal.decisions)
+        kueue.cycle()
+        fresh = world.context.journal.decisions[read:]
+        admitted = any(isinstance(decision, Admit) for decision in fresh)
+        moved = _decided(world, read) or pending_counts(kueue) != before
+        pace.end(now, kueue.cluster.cycle, admitted=admitted, moved=moved)
+        run_controllers(world)
+    if kueue.has_heads():
+        pace.begin(now, kueue.cluster.cycle + 1)
 
 
 def run_controllers(world: World) -> None:

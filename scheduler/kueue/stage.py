@@ -320,11 +320,12 @@ class KueueStage:
         self.settle()  # timers of what was just read back are set there
         dues = (
             self.life.timers.due(),
-            self.pace.due(self.context.now_ms, heads=self._has_heads()),
+            self.pace.due(self.context.now_ms, heads=self.has_heads()),
         )
         return min((at for at in dues if at is not None), default=None)
 
-    def _has_heads(self) -> bool:
+    def has_heads(self) -> bool:
+        """Return whether a cycle would have a head to try. Paced cycles only."""
         if not self.pace.paced or (self.held and self.blocked):
             return False
         queues = self.cluster.forest.queues.values()

@@ -52,7 +52,7 @@ class RunStarting(RuntimeState):
         Returns False when that takes no time: it starts at once.
         """
         run = self.run_of(owner.key)
-        delay = self.steps.draw("job_start", str(owner.key), run.attempt)
+        delay = self.steps.draw("job_start", str(owner.key), run.attempt + 1)
         if not delay or run.active or run.done:
             return False
         run.step = int(Due.START), self.context.now_ms + delay

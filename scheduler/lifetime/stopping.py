@@ -75,8 +75,9 @@ class RunStopping(RunEnding):
         obj = self.host.objects[pod]
         if pod in self.terminating:
             return
-        delay = self._termination(obj) if pod in self.placed else 0
         run = self.runs.get(self.owners.get(pod, pod))
+        attempt = run.attempt if run is not None else 0
+        delay = self._termination(obj, attempt) if pod in self.placed else 0
         if run is not None:
             run.waiting.pop(pod, None)
             run.ready.pop(pod, None)
@@ -93,8 +94,9 @@ class RunStopping(RunEnding):
         for stage in self.host.placers():
             stage.put(obj)
 
-    def _termination(self, pod: Object) -> int:
-        return min(_grace_ms(pod), self.steps.draw("termination", str(pod.key)))
+    def _termination(self, pod: Object, attempt: int) -> int:
+        usual = self.steps.draw("termination", str(pod.key), attempt)
+        return min(_grace_ms(pod), usual)
 
     def _end_terminated(self, pod: Key) -> None:
         """Let go of a pod whose containers have ended."""

@@ -38,6 +38,7 @@ class Stopwatch:
     pods: dict[str, dict[str, int]] = field(default_factory=dict)
     jobs: dict[tuple[str, str], int] = field(default_factory=dict)
     finished: set[tuple[str, str]] = field(default_factory=set)
+    undecided: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def see(self, at: int, event: Event) -> None:
         """Take one event into account."""
@@ -53,11 +54,15 @@ class Stopwatch:
 
     def _workload(self, at: int, event: Event, key: tuple[str, str]) -> None:
         obj = event.object
-        if event.type == "ADDED" and key in self.jobs:
-            self._note(at, "workload_creation", at - self.jobs[key])
+        if event.type == "ADDED":
+            self.undecided[key] = at
+            if key in self.jobs:
+                self._note(at, "workload_creation", at - self.jobs[key])
         conditions = {c["type"]: c for c in _status(obj).get("conditions") or ()}
         now = self.attempts.setdefault(key, Attempt())
         reserved = _is(conditions, "QuotaReserved")
+        if "QuotaReserved" in conditions and key in self.undecided:
+            self._note(at, "scheduling_cycle", at - self.undecided.pop(key))
         if reserved and now.reserved is None:
             now = self.attempts[key] = Attempt(reserved=at)
         if reserved and _is(conditions, "Evicted") and now.evicted is None:

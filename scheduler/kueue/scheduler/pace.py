@@ -21,7 +21,8 @@ class CyclePace:
         self.steps = steps
         self.paced = steps is not None and steps.takes_time("scheduling_cycle")
         self.collects = steps is not None and steps.takes_time("reactivation")
-        self.next_ms = 0
+        self.begins_ms = 0  # no cycle begins before
+        self.ends_ms: int | None = None  # of the cycle that is under way
         self.quiet = 0
         self.requeues: dict[str, tuple[int, str]] = {}  # tree -> when, for which queue
 
@@ -32,21 +33,28 @@ class CyclePace:
     def due(self, now_ms: int, *, heads: bool) -> int | None:
         """Return the next instant (ms) with a cycle or a re-activation, or None."""
         dues = [at for at, _ in self.requeues.values()]
-        if self.paced and heads and self.quiet < QUIET_CYCLES:
-            dues.append(max(now_ms, self.next_ms))
+        if self.ends_ms is not None:
+            dues.append(self.ends_ms)
+        elif self.paced and heads and self.quiet < QUIET_CYCLES:
+            dues.append(max(now_ms, self.begins_ms))
         return min(dues, default=None)
 
-    def ready(self, now_ms: int) -> bool:
-        """Return whether a cycle may begin now."""
-        return self.quiet < QUIET_CYCLES and self.next_ms <= now_ms
+    def begin(self, now_ms: int, cycle: int) -> None:
+        """Begin cycle number `cycle`, unless one is under way or none may begin."""
+        if self.ends_ms is None and self.steps is not None:
+            if self.quiet < QUIET_CYCLES and self.begins_ms <= now_ms:
+                length = self.steps.draw("scheduling_cycle", "", cycle)
+                self.ends_ms = now_ms + max(1, length)
 
-    def ran(self, now_ms: int, cycle: int, *, admitted: bool, moved: bool) -> None:
-        """Note that cycle number `cycle` began now, and what came of it."""
-        assert self.steps is not None
-        length = self.steps.draw("scheduling_cycle", "", cycle)
-        if admitted:
-            length += self.steps.draw("admission", "", cycle)
-        self.next_ms = now_ms + max(1, length)
+    def over(self, now_ms: int) -> bool:
+        """Return whether the cycle under way ends by now: it decides at its end."""
+        return self.ends_ms is not None and self.ends_ms <= now_ms
+
+    def end(self, now_ms: int, cycle: int, *, admitted: bool, moved: bool) -> None:
+        """Note that cycle number `cycle` is over, and what came of it."""
+        self.ends_ms, self.begins_ms = None, now_ms
+        if admitted and self.steps is not None:
+            self.begins_ms += self.steps.draw("admission", "", cycle)
         self.quiet = 0 if moved else self.quiet + 1
 
     def request_requeue(self, tree: str, queue: str, now_ms: int) -> None:
@@ -64,13 +72,14 @@ class CyclePace:
         """Return plain values; nothing when cycles take no time."""
         kept: dict[str, Any] = {}
         if self.paced:
-            kept["pace"] = [self.next_ms, self.quiet]
+            kept["pace"] = [self.begins_ms, self.ends_ms, self.quiet]
         if self.requeues:
             kept["wakes"] = {t: list(self.requeues[t]) for t in sorted(self.requeues)}
         return kept
 
     def load(self, kept: dict[str, Any]) -> None:
         """Take back what `dump` returned."""
-        self.next_ms, self.quiet = kept.get("pace") or (0, 0)
+        pace = kept.get("pace") or (0, None, 0)
+        self.begins_ms, self.ends_ms, self.quiet = pace
         wakes = kept.get("wakes") or {}
         self.requeues = {tree: (at, queue) for tree, (at, queue) in wakes.items()}
