@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from scheduler import streams
 from scheduler.latencies import StepTimes
@@ -15,8 +16,9 @@ from scheduler.stage import Context
 #: Of how many measured steps, the nearest in time, one is drawn.
 NEAREST = 15
 FIRSTS = 9  # first decisions, of which the quickest tells a cycle's length
-LINGERS_MS = 20_000
-_RESULTS = {"scheduling_cycle": "inadmissible", "admission": "success"}
+_GRID_MS = 1000
+_LONGEST_MS = 60_000
+_CYCLE = ("scheduling_cycle", "admission")
 
 
 class RecordedTimes(StepTimes):
@@ -35,17 +37,18 @@ class RecordedTimes(StepTimes):
         self.samples: Samples = {
             step: samples[step] for step in self.spans if samples.get(step)
         }
-        # With blockAdmission an attempt also waits for pods.
-        self.windows = windows(recording.attempts)
-        self.measures_cycles = not blocking and bool(
-            self.windows or samples.get("scheduling_cycle")
-        )
-        if blocking:
+        # With blockAdmission a decision also waits for pods.
+        self.measures_cycles = "scheduling_cycle" in self.samples and not blocking
+        if not self.measures_cycles:
             self.samples.pop("scheduling_cycle", None)
+            self.windows = []
+        else:
+            firsts = self.samples["scheduling_cycle"]
+            self.windows = windows(firsts, recording.attempts)
 
     def draw(self, step: str, subject: str, n: int = 0) -> int:
         """Return how long (ms) this step takes for the subject's draw `n`."""
-        if self.measures_cycles and step in _RESULTS:
+        if self.measures_cycles and step in _CYCLE:
             return self._cycle(step)
         found = self.samples.get(step)
         if found is None:
@@ -55,21 +58,11 @@ class RecordedTimes(StepTimes):
         return near[int(share * len(near))][1]
 
     def _cycle(self, step: str) -> int:
-        """Return how long a cycle takes now.
-
-        A workload that comes to an empty queue waits for one cycle, others for
-        more: the shortest wait until a first decision, of those around now.
-        After the last arrival, what Kueue's own metrics say.
-        """
-        now, found = self.context.now_ms, self.samples.get("scheduling_cycle")
-        if found and (now <= found[-1][0] + LINGERS_MS or not self.windows):
-            if step == "admission":
-                return 0
-            return min(took for _, took in _nearest(found, now, FIRSTS))
-        means = next((w for w in self.windows if now <= w[0]), self.windows[-1])[1]
+        """Return how long a cycle takes now; what follows an admission is in it."""
         if step == "admission":
-            return max(0, means["success"] - means["inadmissible"])
-        return means["inadmissible"]
+            return 0
+        found = self.samples["scheduling_cycle"]
+        return cycle_length(found, self.windows, self.context.now_ms)
 
 
 def _nearest(
@@ -81,20 +74,65 @@ def _nearest(
     return found[first : first + count]
 
 
+def cycle_length(
+    firsts: Sequence[tuple[int, int]], windows: Sequence[Window], now: int
+) -> int:
+    """Return how long (ms) a cycle takes now.
+
+    A workload that comes to an empty queue waits for one cycle, others for more:
+    the shortest wait until a first decision, of those around now. Where every one
+    of them had to queue, the window's cap.
+    """
+    shortest = min(took for _, took in _nearest(firsts, now, FIRSTS))
+    window = next((w for w in windows if now <= w.until), None)
+    return shortest if window is None else min(shortest, window.cap)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What Kueue's metrics say of the cycles until an instant (ms)."""
+
+    until: int
+    cap: int  # the longest that any cycle can have taken, ms
+
+
 def windows(
-    attempts: Sequence[tuple[int, Attempts]],
-) -> list[tuple[int, dict[str, int]]]:
-    """Return (until ms, result -> mean length in ms) between the metrics' instants."""
-    found, before = [], Attempts()
+    firsts: Sequence[tuple[int, int]], attempts: Sequence[tuple[int, Attempts]]
+) -> list[Window]:
+    """Return the windows between the metrics' instants.
+
+    The cap is such that as many cycles fit into the time they took together as
+    there were.
+    """
+    found, begin, before = [], 0, Attempts()
     for until, now in attempts:
-        means = {}
-        for result in _RESULTS.values():
-            seconds, count = now.get(result, (0.0, 0))
-            past, counted = before.get(result, (0.0, 0))
-            if count > counted:
-                means[result] = round(1000 * (seconds - past) / (count - counted))
-        if means:
-            longest = max(means.values())
-            found.append((until, {r: means.get(r, longest) for r in _RESULTS.values()}))
-        before = now
+        seconds, count = _since(before, now)
+        if count:
+            shortest = [
+                min(took for _, took in _nearest(firsts, at, FIRSTS))
+                for at in range(begin, until, _GRID_MS)
+            ]
+            share = min(1.0, 1000 * seconds / (until - begin))
+            found.append(Window(until, _cap(shortest, count / share)))
+        begin, before = until, now
     return found
+
+
+def _since(before: Attempts, now: Attempts) -> tuple[float, int]:
+    """Return the seconds and the number of attempts between two readings."""
+    seconds = sum(s for s, _ in now.values()) - sum(s for s, _ in before.values())
+    count = sum(n for _, n in now.values()) - sum(n for _, n in before.values())
+    return seconds, count
+
+
+def _cap(shortest: Sequence[int], count: float) -> int:
+    """Return the cap (ms) with which `count` cycles fit into these instants."""
+    low, high = 1, _LONGEST_MS
+    while low < high:
+        middle = (low + high + 1) // 2
+        cycles = sum(_GRID_MS / max(1, min(took, middle)) for took in shortest)
+        if cycles >= count:
+            low = middle
+        else:
+            high = middle - 1
+    return low
