@@ -15,9 +15,9 @@ from scheduler.stage import Context
 
 #: Of how many measured steps, the nearest in time, one is drawn.
 NEAREST = 15
-FIRSTS = 9  # first decisions, of which the quickest tells a cycle's length
+FIRSTS = 21  # first decisions, of which the quickest tells a cycle's length
+MOST = 1.5  # times the shortest wait: it was one whole cycle at least
 _GRID_MS = 1000
-_LONGEST_MS = 60_000
 _CYCLE = ("scheduling_cycle", "admission")
 
 
@@ -80,12 +80,15 @@ def cycle_length(
     """Return how long (ms) a cycle takes now.
 
     A workload that comes to an empty queue waits for one cycle, others for more:
-    the shortest wait until a first decision, of those around now. Where every one
-    of them had to queue, the window's cap.
+    the shortest wait until a first decision, of those around now, in the measure
+    of the window.
     """
-    shortest = min(took for _, took in _nearest(firsts, now, FIRSTS))
     window = next((w for w in windows if now <= w.until), None)
-    return shortest if window is None else min(shortest, window.cap)
+    return round(_shortest(firsts, now) * (1.0 if window is None else window.factor))
+
+
+def _shortest(firsts: Sequence[tuple[int, int]], now: int) -> int:
+    return min(took for _, took in _nearest(firsts, now, FIRSTS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ class Window:
     """What Kueue's metrics say of the cycles until an instant (ms)."""
 
     until: int
-    cap: int  # the longest that any cycle can have taken, ms
+    factor: float  # a cycle's length as a part of the shortest wait
 
 
 def windows(
@@ -101,19 +104,17 @@ def windows(
 ) -> list[Window]:
     """Return the windows between the metrics' instants.
 
-    The cap is such that as many cycles fit into the time they took together as
-    there were.
+    The factor is such that as many cycles fit into the time that they took
+    together as there were.
     """
     found, begin, before = [], 0, Attempts()
     for until, now in attempts:
         seconds, count = _since(before, now)
         if count:
-            shortest = [
-                min(took for _, took in _nearest(firsts, at, FIRSTS))
-                for at in range(begin, until, _GRID_MS)
-            ]
-            share = min(1.0, 1000 * seconds / (until - begin))
-            found.append(Window(until, _cap(shortest, count / share)))
+            busy = min(1.0, 1000 * seconds / (until - begin))
+            instants = range(begin, until, _GRID_MS)
+            fit = sum(_GRID_MS / max(1, _shortest(firsts, at)) for at in instants)
+            found.append(Window(until, min(MOST, busy * fit / count)))
         begin, before = until, now
     return found
 
@@ -123,16 +124,3 @@ def _since(before: Attempts, now: Attempts) -> tuple[float, int]:
     seconds = sum(s for s, _ in now.values()) - sum(s for s, _ in before.values())
     count = sum(n for _, n in now.values()) - sum(n for _, n in before.values())
     return seconds, count
-
-
-def _cap(shortest: Sequence[int], count: float) -> int:
-    """Return the cap (ms) with which `count` cycles fit into these instants."""
-    low, high = 1, _LONGEST_MS
-    while low < high:
-        middle = (low + high + 1) // 2
-        cycles = sum(_GRID_MS / max(1, min(took, middle)) for took in shortest)
-        if cycles >= count:
-            low = middle
-        else:
-            high = middle - 1
-    return low
