@@ -54,7 +54,8 @@ def assemble(
     """Build a world from files. `policy` is a patch of the policy's spec.
 
     The policy is that of the scenario, then of the configuration files among
-    the sources, then the patch. Raises InputError with every finding, or
+    the sources, then the patch. Without a scenario steps take their usual time;
+    `simulation: {latencies: null}` in the patch makes them instant. Raises InputError with every finding, or
     PolicyError; nothing is half taken.
     """
     return prepare(sources, limits=limits).assemble(seed=seed, policy=policy)
@@ -182,9 +183,10 @@ def _expand_arrivals(
 def _policy_spec(
     loaded: Loaded, scenario: Scenario | None, patch: Mapping[str, Any]
 ) -> dict[str, Any]:
-    spec: dict[str, Any] = {}
+    spec: dict[str, Any] = {"simulation": {"latencies": msgspec.to_builtins(USUAL)}}
     if scenario is not None:
-        spec = merge(spec, scenario.spec.policy)
+        # A scenario states its times: a step that it does not mention takes none.
+        spec = merge({}, scenario.spec.policy)
     spec = merge(merge(spec, loaded.policy), patch)
     spec = spec if "stack" in spec else {**spec, "stack": _stack_of(loaded)}
     return _at_its_time(spec, loaded)

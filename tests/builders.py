@@ -157,8 +157,12 @@ def _ours(annotations: dict[str, str]) -> dict[str, str]:
 
 
 def assembled(*manifests: Manifest, seed: int = 1, **policy: Any) -> Assembled:
-    """Return the world of these manifests, read as text as a user's file is."""
+    """Return the world of these manifests, read as text as a user's file is.
+
+    Steps take no time but where the policy says so: one claim, one instant.
+    """
     text = "\n---\n".join(yaml.safe_dump(manifest) for manifest in manifests)
+    policy["simulation"] = {"latencies": None, **policy.get("simulation", {})}
     return assemble([("world.yaml", text)], seed=seed, policy=policy)
 
 

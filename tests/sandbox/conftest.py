@@ -66,9 +66,15 @@ def contended(count: int = 12) -> list[Manifest]:
 
 @pytest.fixture
 def make(person: User) -> Callable[..., Sandbox]:
-    """Return a function that makes a sandbox of manifests."""
+    """Return a function that makes a sandbox of manifests.
+
+    Steps take no time in it but where the policy says so.
+    """
 
     def make_it(*manifests: Manifest, **options: Any) -> Sandbox:
+        policy = dict(options.get("policy") or {})
+        simulation = {"latencies": None, **policy.get("simulation", {})}
+        options["policy"] = {**policy, "simulation": simulation}
         files = [("world.yaml", text_of(*manifests))] if manifests else []
         return actions.do_create(person, files=files, **options).sandbox
 
