@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from scheduler.errors import PolicyError, QuantityError
-from scheduler.records.latencies import Latencies
+from scheduler.records.latencies import Latencies, read_latencies
 from scheduler.records.policy import Policy
-from scheduler.records.spans import Span, read_span
 from scheduler.stage import Context
 
 
@@ -22,11 +20,7 @@ class StepTimes:
         self.context = context
         given = policy.spec.simulation.latencies
         known = Latencies() if isinstance(given, msgspec.UnsetType) else given
-        self.spans: dict[str, Span] = {}
-        for step in Latencies.__struct_fields__:
-            span = _read(step, getattr(known, step))
-            if not span.zero:
-                self.spans[step] = span
+        self.spans = read_latencies(known)
 
     def takes_time(self, *steps: str) -> bool:
         """Return whether any of these steps takes time."""
@@ -38,10 +32,3 @@ class StepTimes:
         if span is None:
             return 0
         return span.draw(self.context.seed, f"latency {step}", subject, n)
-
-
-def _read(step: str, text: str) -> Span:
-    try:
-        return read_span(text)
-    except QuantityError as error:
-        raise PolicyError(f"policy: simulation.latencies.{step}: {error}") from error

@@ -6,6 +6,9 @@ from typing import Annotated
 
 import msgspec
 
+from scheduler.errors import PolicyError, QuantityError
+from scheduler.records.spans import Span, read_span
+
 INSTANT = "0s"
 _FORM = (
     r"\s*(exp|uniform|quantiles)?\(?\s*[0-9.]+[0-9a-zµ.]*"
@@ -111,6 +114,23 @@ class Latencies(
             "taken away and it is queued again.",
         ),
     ] = INSTANT
+
+
+def read_latencies(latencies: Latencies) -> dict[str, Span]:
+    """Return the length of every step that takes time.
+
+    Raises PolicyError that names the field of a length that cannot be read.
+    """
+    found = {}
+    for info in msgspec.structs.fields(Latencies):
+        try:
+            span = read_span(getattr(latencies, info.name))
+        except QuantityError as error:
+            place = f"simulation.latencies.{info.encode_name}"
+            raise PolicyError(f"policy: {place}: {error}") from error
+        if not span.zero:
+            found[info.name] = span
+    return found
 
 
 #: Near what a control plane with little else to do takes (docs/benchmarks.md).

@@ -8,7 +8,7 @@ import msgspec
 
 from scheduler import ranges
 from scheduler.errors import PolicyError
-from scheduler.records.latencies import Latencies
+from scheduler.records.latencies import Latencies, read_latencies
 
 API_VERSION = "quotalab.dev/v1"
 
@@ -118,6 +118,10 @@ class Policy(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=
 def read_policy(document: dict[str, Any]) -> Policy:
     """Return the policy; unknown keys and wrong values are a PolicyError with path."""
     try:
-        return msgspec.convert(document, Policy)
+        policy = msgspec.convert(document, Policy)
     except msgspec.ValidationError as error:
         raise PolicyError(f"policy: {error}") from error
+    latencies = policy.spec.simulation.latencies
+    if latencies is not msgspec.UNSET:
+        read_latencies(latencies)
+    return policy

@@ -41,10 +41,10 @@ class CyclePace:
 
     def begin(self, now_ms: int, cycle: int) -> None:
         """Begin cycle number `cycle`, unless one is under way or none may begin."""
-        if self.ends_ms is None and self.steps is not None:
-            if self.quiet < QUIET_CYCLES and self.begins_ms <= now_ms:
-                length = self.steps.draw("scheduling_cycle", "", cycle)
-                self.ends_ms = now_ms + max(1, length)
+        may = self.quiet < QUIET_CYCLES and self.begins_ms <= now_ms
+        if self.steps is not None and self.ends_ms is None and may:
+            length = self.steps.draw("scheduling_cycle", "", cycle)
+            self.ends_ms = now_ms + max(1, length)
 
     def over(self, now_ms: int) -> bool:
         """Return whether the cycle under way ends by now: it decides at its end."""
