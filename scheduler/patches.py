@@ -12,8 +12,9 @@ def merge(base: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in patch.items():
         if value is None:
             merged.pop(name, None)
-        elif isinstance(value, Mapping) and isinstance(merged.get(name), Mapping):
-            merged[name] = merge(merged[name], value)
+        elif isinstance(value, Mapping):
+            known = merged.get(name)
+            merged[name] = merge(known if isinstance(known, Mapping) else {}, value)
         else:
             merged[name] = value
     return merged

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import yaml
 
+from scheduler.records.latencies import Latencies
 from scheduler.scenarios import Assembled, assemble
 from scheduler.world import World
 
@@ -162,7 +164,11 @@ def assembled(*manifests: Manifest, seed: int = 1, **policy: Any) -> Assembled:
     Steps take no time but where the policy says so: one claim, one instant.
     """
     text = "\n---\n".join(yaml.safe_dump(manifest) for manifest in manifests)
-    policy["simulation"] = {"latencies": None, **policy.get("simulation", {})}
+    simulation = {"latencies": None, **policy.get("simulation", {})}
+    if simulation["latencies"] is not None:
+        instant = msgspec.to_builtins(Latencies())
+        simulation["latencies"] = {**instant, **simulation["latencies"]}
+    policy["simulation"] = simulation
     return assemble([("world.yaml", text)], seed=seed, policy=policy)
 
 

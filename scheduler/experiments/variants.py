@@ -62,7 +62,7 @@ def _check(variant: Variant) -> None:
             f"variant {variant.name}: expected a scale above 0, got {variant.arrivals}",
             "spec.variants.arrivals",
         )
-    read_policy({"spec": variant.policy})
+    read_policy({"spec": merge({}, variant.policy)})
     for change in variant.objects:
         if bool(change.object) == bool(change.create):
             raise ExperimentError(

@@ -15,6 +15,10 @@ from tests.builders import job, small_cluster
 SAMPLES = Path(__file__).resolve().parents[4] / "shared" / "samples" / "kueue-perf"
 
 
+INSTANT = {"simulation": {"latencies": None}}
+SLOWER = Path(__file__).resolve().parents[3] / "docs" / "examples" / "slower-cluster"
+
+
 def write(folder: Path, **spec) -> Path:
     jobs = [job(f"job-{n}", queue="main", cpu=3, runtime="10s") for n in range(3)]
     manifests = [*small_cluster(cpu=4), *jobs]
@@ -22,7 +26,12 @@ def write(folder: Path, **spec) -> Path:
     document = {
         "apiVersion": "quotalab.dev/v1",
         "kind": "Experiment",
-        "spec": {"base": {"files": ["world.yaml"]}, "seeds": {"count": 2}, **spec},
+        "spec": {
+            "base": {"files": ["world.yaml"]},
+            "seeds": {"count": 2},
+            "variants": [{"name": "base", "policy": INSTANT}],
+            **spec,
+        },
     }
     path = folder / "experiment.yaml"
     path.write_text(yaml.safe_dump(document))
@@ -44,6 +53,18 @@ def test_an_assertion_that_fails_is_exit_status_1(tmp_path):
     status, said = run(path)
     assert status == 1
     assert "FAIL base: waitMaxMs <= 1: 20000" in said
+
+
+def test_the_example_answers_what_a_slower_cluster_changes():
+    status, said = run(SLOWER / "experiment.yaml", "--json")
+    names = ("usual", "instant", "slow", "long grace period")
+    found = [line["measures"] for line in json.loads(said)["lines"]]
+    lines = dict(zip(names, found, strict=True))
+    preemptions = {name: m["preemptions"]["mean"] for name, m in lines.items()}
+    waits = {name: m["waitMeanMs"]["mean"] for name, m in lines.items()}
+    assert status == 0
+    assert preemptions["instant"] > preemptions["usual"] >= preemptions["slow"]
+    assert waits["slow"] > waits["usual"]
 
 
 def test_bad_input_is_exit_status_2_and_names_file_and_line(tmp_path, capsys):
