@@ -76,8 +76,7 @@ class RunStopping(RunEnding):
         if pod in self.terminating:
             return
         run = self.runs.get(self.owners.get(pod, pod))
-        attempt = run.attempt if run is not None else 0
-        delay = self._termination(obj, attempt) if pod in self.placed else 0
+        delay = self._termination(obj) if pod in self.placed else 0
         if run is not None:
             run.waiting.pop(pod, None)
             run.ready.pop(pod, None)
@@ -94,7 +93,9 @@ class RunStopping(RunEnding):
         for stage in self.host.placers():
             stage.put(obj)
 
-    def _termination(self, pod: Object, attempt: int) -> int:
+    def _termination(self, pod: Object) -> int:
+        run = self.runs.get(self.owners.get(pod.key, pod.key))
+        attempt = run.attempt if run is not None else 0
         usual = self.steps.draw("termination", str(pod.key), attempt)
         return min(_grace_ms(pod), usual)
 

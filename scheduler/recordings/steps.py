@@ -12,8 +12,6 @@ from scheduler.recordings.recording import Event, Item, Recording
 from scheduler.records.annotations import READY_AFTER, RUNTIME
 
 Samples = dict[str, list[tuple[int, int]]]  # step -> (began at, took), ms
-#: Fewer samples than these say nothing of how a step's length is spread.
-FEWEST = 5
 
 
 @dataclass(slots=True)
