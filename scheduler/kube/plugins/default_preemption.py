@@ -20,7 +20,7 @@ from scheduler.kube.preemption.dry_run import (
     NOT_HELPFUL,
     TERMINATING,
     DryRun,
-    Preemption,
+    VictimSearch,
     wanted_candidates,
 )
 from scheduler.records.pod import Pod
@@ -55,10 +55,10 @@ class DefaultPreemption(Plugin):
     # The request to remove victims takes no virtual time: nobody is held back.
     idle_points = ("pre_enqueue",)
 
-    def preemption(self) -> Preemption:
+    def preemption(self) -> VictimSearch:
         """Return the search over the cluster as it is now."""
         handle = self.handle
-        return Preemption(
+        return VictimSearch(
             handle.framework,
             handle.cluster,
             handle.nominations,
@@ -103,7 +103,7 @@ class DefaultPreemption(Plugin):
         return TERMINATING if leaving else ""
 
     def dry_run(
-        self, search: Preemption, state: CycleState, pod: Pod, verdicts: Verdicts
+        self, search: VictimSearch, state: CycleState, pod: Pod, verdicts: Verdicts
     ) -> DryRun:
         """Try the nodes where removing pods may help, from a drawn start."""
         rows = verdicts.helpable()
@@ -126,7 +126,7 @@ class DefaultPreemption(Plugin):
         )
 
     def _choose(
-        self, search: Preemption, pod: Pod, candidates: list[Candidate]
+        self, search: VictimSearch, pod: Pod, candidates: list[Candidate]
     ) -> Candidate:
         tied = sorted(search.least_harm(candidates), key=lambda c: c.node)
         return tied[self._draw(pod, "kube/preemption/tie", len(tied))]

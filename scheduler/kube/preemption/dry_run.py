@@ -36,7 +36,7 @@ class DryRun:
     failed: dict[str, Status] = field(default_factory=dict)
 
 
-class Preemption:
+class VictimSearch:
     """Looks for victims on copies of nodes; changes nothing.
 
     Source: docs/semantics/kube-scheduler.md#default-preemption.

@@ -55,8 +55,9 @@ class BindingCycles(EventHandlers):
 
         The cycle of such a pod ends while the loop tries its next one.
         """
-        for assumed in list(self.assumed.values()):
-            if assumed.deleted:
+        deleted, self.deleted = self.deleted, []
+        for assumed in deleted:
+            if self.assumed.get(assumed.pod.key) is assumed:
                 self._reject(assumed, Status(Code.UNSCHEDULABLE, (DELETED,)))
 
     def ready(self) -> bool:

@@ -60,6 +60,7 @@ class EventHandlers:
         self.nominations = Nominations()
         self.extenders = extenders(self)
         self.assumed: dict[Key, AssumedPod] = {}
+        self.deleted: list[AssumedPod] = []  # while they waited, still assumed
         self.bindings: list[tuple[int, int, AssumedPod]] = []  # a heap: at, order
         self.signals: list[tuple[Key, Status]] = []
         self.to_activate: list[Key] = []
@@ -165,6 +166,7 @@ class EventHandlers:
     def _delete_waiting(self, assumed: AssumedPod) -> None:
         pod = assumed.pod
         assumed.deleted = True
+        self.deleted.append(assumed)
         self.signal(pod.key, Status(Code.UNSCHEDULABLE, (DELETED,)))
         assumed.waits.clear()
         # First the event: who is tried next is settled before the group's time moves.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scheduler.decisions import PermitWait
 from scheduler.kube.framework.status import CycleState
-from scheduler.kube.preemption.dry_run import Preemption
+from scheduler.kube.preemption.dry_run import VictimSearch
 from scheduler.kube.scheduling.plugin_table import table
 from scheduler.records.pod import read_pod
 from tests.scheduler.kube import plain
@@ -145,7 +145,7 @@ def test_spread_and_its_dry_runs_are_those_of_the_second_reading(seed: int) -> N
         n: spread.passes(n, placed, {}) for n in names
     }
     framework = scheduler.frameworks["default-scheduler"]
-    search = Preemption(framework, scheduler.cluster, scheduler.nominations, now_us=0)
+    search = VictimSearch(framework, scheduler.cluster, scheduler.nominations, now_us=0)
     started = {p["metadata"]["name"]: i for i, p in enumerate(placed)}
     for name in (n for n in names if not found.filter[n].ok):
         state = CycleState()
