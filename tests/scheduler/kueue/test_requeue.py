@@ -6,6 +6,7 @@ import pytest
 
 from scheduler.kueue.queue.pending import PendingQueue
 from scheduler.kueue.queue.requeue import RequeueReason, backoff_over, requeue_head
+from scheduler.kueue.scheduler.strategies.best_effort_fifo import BestEffortFIFO
 from scheduler.kueue.scheduler.strategies.strict_fifo import StrictFIFO
 from scheduler.kueue.workload.info import Condition
 from tests.scheduler.kueue.rig import Rig
@@ -35,6 +36,20 @@ def inadmissible(work):
     )
     assert aside == (pending.pop() is None)
     return aside
+
+
+@pytest.mark.parametrize("strategy", [StrictFIFO(), BestEffortFIFO()])
+def test_only_a_sticky_strategy_tries_who_preempts_before_all_others(work, strategy):
+    pending = PendingQueue(equivalence_hashing=strategy.equivalence_hashing)
+    requeue_head(
+        pending,
+        work,
+        strategy=strategy,
+        reason=RequeueReason.PENDING_PREEMPTION,
+        why="",
+        now_us=NOW,
+    )
+    assert (pending.preemptor is work) == strategy.sticky
 
 
 def test_a_head_goes_straight_back(work):
