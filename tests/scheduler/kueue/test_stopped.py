@@ -1,0 +1,42 @@
+"""What a stopped ClusterQueue takes from those that hold its quota."""
+
+from __future__ import annotations
+
+from tests.scheduler.kueue.rig import Rig
+
+SINCE = "2026-01-01T00:00:00Z"
+
+
+def reserved(stop: str) -> Rig:
+    """Return a queue in which one holds quota and is not admitted yet."""
+    rig = Rig()
+    rig.queue("q", stop=stop)
+    assigned = {
+        "name": "main",
+        "flavors": {"cpu": "f"},
+        "resourceUsage": {"cpu": "1"},
+        "count": 1,
+    }
+    condition = {
+        "type": "QuotaReserved",
+        "status": "True",
+        "reason": "QuotaReserved",
+        "message": "",
+        "lastTransitionTime": SINCE,
+    }
+    admission = {"clusterQueue": "q", "podSetAssignments": [assigned]}
+    rig.workload("w", "q", status={"admission": admission, "conditions": [condition]})
+    rig.run(0)
+    return rig
+
+
+def test_who_is_not_admitted_yet_loses_its_quota_when_the_queue_is_held():
+    rig = reserved("Hold")
+    assert rig.told("w") == (False, "Suspended", "ClusterQueue q is stopped")
+    assert rig.used("q") == 0
+
+
+def test_where_nothing_is_stopped_it_keeps_its_quota():
+    rig = reserved("None")
+    assert rig.told("w")[0]
+    assert rig.used("q") > 0
