@@ -74,8 +74,9 @@ def do_rewind(
         if revision == sandbox.revision:
             raise ConflictError(f"the sandbox is at tick {tick} already")
         world = history.world_at(sandbox, revision)
+        loaded = session.loaded  # reads rows, which the fork takes away below
         kept = _keep_as_fork(sandbox, revision)
-        session.loaded.world = world
+        loaded.world = world
         summary = f"{user.get_username()} rewinds to tick {tick}"
         line = session.edit_event(
             user, "Rewind", KEY, summary, before=sandbox.tick, after=world.tick

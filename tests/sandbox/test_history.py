@@ -94,6 +94,16 @@ def test_a_rewound_sandbox_decides_again_what_it_decided(busy, person):
     assert hashes(busy, 11)[20] == known[20]
 
 
+def test_a_rewind_by_a_process_that_held_no_world_starts_from_the_page_that_was(
+    busy, person
+):
+    tick(busy, 20)
+    before = history.page_at(row(busy), row(busy).revision)
+    worlds.forget_all()
+    step, _ = actions.do_rewind(person, busy.pk, tick=9)
+    assert not {one["key"] for one in step.added} & set(before)
+
+
 def test_what_came_after_a_rewind_is_kept_as_a_fork(busy, person):
     known = hashes(busy, 20)
     _, kept = actions.do_rewind(person, busy.pk, tick=9)
