@@ -9,49 +9,81 @@ import pytest
 
 from scheduler.errors import SchedulerError
 from scheduler.replay import vectors, yunikorn, yunikorn_state
+from tests.scheduler.yunikorn.reference import placement, quota_change
 from tests.scheduler.yunikorn.reference.changes import changed, open_order
 from tests.scheduler.yunikorn.reference.cycle import MOST_CYCLES, decide
+from tests.scheduler.yunikorn.reference.steps import other_applications, other_quotas
 
 HERE = Path(__file__).parents[2] / "vectors" / "yunikorn"
 CASES, MOST_ASKS = 20, 40
+THIN = ("thin-combo", "thin-preemption")
 
 
 def recorded(suite):
     return list(vectors(HERE / f"{suite}.jsonl.gz"))
 
 
-def plain(told):
-    if "outcome" not in told:
-        return told
-    outcome = told["outcome"]
+def plain(answer):
+    if "outcome" not in answer:
+        return answer
+    outcome = answer["outcome"]
     if isinstance(outcome, list):
-        return told
+        return answer
     why = {key: sorted(texts) for key, texts in outcome["why"].items() if texts}
-    return {**told, "outcome": {**outcome, "why": why}}
+    return {**answer, "outcome": {**outcome, "why": why}}
 
 
-@pytest.mark.parametrize("suite", ["laws", "nodes", "preemption", "sort"])
+@pytest.mark.parametrize(
+    "suite",
+    ["laws", "nodes", "preemption", "sort", "thin-combo", "thin-preemption"],
+)
 def test_the_text_word_for_word_decides_as_the_real_yunikorn_did(suite, monkeypatch):
     monkeypatch.setattr(yunikorn, "_actual", decide)
     for vector in recorded(suite)[::3]:
         assert yunikorn.run(vector) == [], vector["id"]
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_changed_state_is_decided_as_the_text_says(seed, monkeypatch):
+@pytest.mark.parametrize("part", range(6))
+def test_a_changed_state_is_decided_as_the_text_says(part, monkeypatch):
     monkeypatch.setattr(yunikorn_state, "_MAX_CYCLES", MOST_CYCLES)
+    seed = random.getrandbits(32) + part
     draw = random.Random(seed)
     small = [
         vector
-        for suite in ("cycle", "preemption", "laws", "sort")
+        for suite in ("cycle", "preemption", "laws", "sort", *THIN)
         for vector in recorded(suite)
         if len(vector["asks"]) <= MOST_ASKS
     ]
     for vector in draw.sample(small, CASES):
         state = changed(vector, draw)
         try:
-            told = yunikorn.show(state)[1]
+            answer = yunikorn.show(state)[1]
         except SchedulerError:
             continue  # queues that no configuration may have
         if not open_order(state):
-            assert plain(told) == plain(decide(state)), vector["id"]
+            assert plain(answer) == plain(decide(state)), (vector["id"], seed)
+
+
+def test_a_changed_quota_takes_what_the_text_says():
+    seed = random.getrandbits(32)
+    draw = random.Random(seed)
+    for vector in draw.sample(recorded("quota-change"), MOST_ASKS):
+        state = other_quotas(vector, draw)
+        try:
+            outcome = yunikorn.show(state)[1]["outcome"]
+        except SchedulerError:
+            continue  # quotas that no configuration may have
+        taken = [event["keys"] for event in outcome["trace"]]
+        assert taken == quota_change.passes(state), (vector["id"], seed)
+
+
+def test_applications_are_placed_as_the_text_says():
+    seed = random.getrandbits(32)
+    draw = random.Random(seed)
+    for vector in draw.sample(recorded("placement"), MOST_ASKS):
+        state = other_applications(vector, draw)
+        try:
+            outcome = yunikorn.show(state)[1]["outcome"]
+        except SchedulerError:
+            continue  # rules that no configuration may have
+        assert outcome["placed"] == placement.placed(state), (vector["id"], seed)
