@@ -11,6 +11,8 @@ from scheduler.records.objects import Key, Object
 
 _OVER = ("Finished", "Complete", "Completed", "Failed")
 _ENDED = ("Succeeded", "Failed")
+#: The kinds whose spec.suspend Kueue sets.
+_SUSPENDED = ("Job", "JobSet")
 
 
 def write(lifetime: RuntimeState, obj: Object) -> None:
@@ -74,12 +76,18 @@ def write_ended(pod: Object, *, failed: bool) -> None:
 
 
 def _write_job(lifetime: RuntimeState, job: Object) -> None:
-    """Source: Kubernetes, Job status."""
+    """Write what the job's controller would, and Kueue's suspension.
+
+    Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
+    """
     run = _run_of(lifetime, job)
+    if job.memory.get("job", {}).get("workload") and job.key.kind in _SUSPENDED:
+        # A job with a Workload runs while that is admitted.
+        job.spec["suspend"] = run is None or not (run.active or run.done)
     if run is None:
         return
     status: dict[str, Any] = {
-        "active": len(run.pods) if run.active else 0,
+        "active": _active_pods(job, run),
         "ready": len(run.ready),
     }
     if run.started_ms is not None:
@@ -88,9 +96,25 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
         status["conditions"] = [
             {"type": "Failed" if run.failed else "Complete", "status": "True"}
         ]
-        if run.ends_ms is not None:
+        status["failed" if run.failed else "succeeded"] = _ended_pods(job, run)
+        if run.ends_ms is not None and not run.failed:
             status["completionTime"] = stamp_text(lifetime.context.us(run.ends_ms))
     job.status = status
+
+
+def _active_pods(job: Object, run: Run) -> int:
+    """Return how many pods run or are about to; without nodes, as many as it asks."""
+    if not run.active or run.pods or job.key.kind != "Job":
+        return len(run.pods) if run.active else 0
+    at_once = int(job.spec.get("parallelism") or 1)
+    return min(at_once, int(job.spec.get("completions") or at_once))
+
+
+def _ended_pods(job: Object, run: Run) -> int:
+    """Return how many pods ended as the job did: one that fails ends it."""
+    if run.failed or job.key.kind != "Job":
+        return 1
+    return int(job.spec.get("completions") or job.spec.get("parallelism") or 1)
 
 
 def _run_of(lifetime: RuntimeState, job: Object) -> Run | None:

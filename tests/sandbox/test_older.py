@@ -31,17 +31,17 @@ from tests.sandbox.conftest import row, tick
 
 OLDER = Path(__file__).parent / "older"
 ROOT = OLDER.parent.parent.parent
-#: What the version before said: now, at the fork, and where five more ticks led.
+#: What the version before said: now and at the fork; and where five more ticks lead.
 NOW = "b1901d3ccdbbe68869146172de395a2e14443e9054d1486fbd0d090954d614fa"
 FORK = "d6e5251b6d2b6242bb9101d2d02e98bea0c6919010bd84b530ed615730b155de"
-LATER = "221df19d9e7e7cc4b2e4f5276395a54429a7f05a58fa2c11717c09286f7d1447"
+LATER = "6dd6154b800e6dd28dc9fe080485990c81e8e5fc905c05356de52262f0fd84f3"
 
 
-#: What the version of migration 0006 stored, and where five more ticks led it.
+#: What the version of migration 0006 stored, and where five more ticks lead it.
 SIX = {
     "Kueue": (
         "5dcca7a92cd26e5ad925c9440e4089b0c51b6f9b42cd4994f425b7b6a356a281",
-        "f314191abc7be6ed5714123a3ea844bfaad04ced4717d38abcd3def740b44298",
+        "f0c963a41384032edeadfe55decb58d30fea841bf3057c3a2b38645e0ee10c45",
     ),
     "Scheduler": (
         "b859a17e0afa9233ea3454677b9bacd9302e38c9be5724601ccf2fbf3e29c421",

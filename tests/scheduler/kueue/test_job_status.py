@@ -1,0 +1,44 @@
+"""A job's own fields while Kueue admits, evicts and ends it."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler.records.objects import Key, Object
+from scheduler.simulation import simulate
+from scheduler.world import World
+from tests.builders import job, small_cluster, world_of
+
+JOB = Key("Job", "default", "j")
+
+
+def at(world: World, seconds: int) -> Object:
+    simulate(world, until_ms=seconds * 1000)
+    return world.get(JOB)
+
+
+@pytest.fixture
+def world() -> World:
+    big = job("big", queue="main", cpu=4, runtime="100s")
+    mine = job("j", queue="main", cpu=2, parallelism=2, runtime="60s", arrival="1s")
+    return world_of(*small_cluster(cpu=4), big, mine)
+
+
+def test_a_job_that_waits_is_suspended(world):
+    found = at(world, 10)
+    assert found.spec["suspend"] is True
+
+
+def test_an_admitted_job_runs_its_pods(world):
+    found = at(world, 150)
+    assert found.spec["suspend"] is False
+    assert found.status["active"] == 2
+    assert found.status["startTime"].endswith("Z")
+
+
+def test_a_job_that_is_done_counts_its_pods(world):
+    found = at(world, 400)
+    assert found.status["succeeded"] == 2
+    assert found.status["active"] == 0
+    assert found.status["conditions"][0]["type"] == "Complete"
+    assert found.status["completionTime"] > found.status["startTime"]
