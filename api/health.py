@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import logging
+import shutil
 
 import redis
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, JsonResponse
 
+from sandbox.process.schema_version import refuse_newer_database
+
 logger = logging.getLogger(__name__)
+
+#: Below this the next commits may fail.
+LEAST_FREE_BYTES = 64 * 2**20
 
 
 def alive(_request: HttpRequest) -> JsonResponse:
@@ -19,29 +26,43 @@ def alive(_request: HttpRequest) -> JsonResponse:
 
 def ready(_request: HttpRequest) -> JsonResponse:
     """Answer 200 when the database and the bus answer, else 503 and which failed."""
-    found = {"database": _database(), "bus": _bus()}
-    good = all(found.values())
-    words = {name: "ok" if fine else "unreachable" for name, fine in found.items()}
-    return JsonResponse(words, status=200 if good else 503)
+    found = {"database": _database(), "bus": _bus(), "disk": _disk()}
+    good = all(fine == "ok" for fine in found.values())
+    return JsonResponse(found, status=200 if good else 503)
 
 
-def _database() -> bool:
+def _database() -> str:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
+        refuse_newer_database()
     except DatabaseError as problem:
         logger.warning("database does not answer", extra={"problem": problem})
-        return False
-    return True
+        return "unreachable"
+    except ImproperlyConfigured as problem:
+        logger.warning("%s", problem)
+        return "newer than this program"
+    return "ok"
 
 
-def _bus() -> bool:
+def _disk() -> str:
+    """Look at the disk of the SQLite file; a PostgreSQL server's is its own."""
+    if settings.SERVER:
+        return "ok"
+    free = shutil.disk_usage(settings.DATA_FOLDER).free
+    if free >= LEAST_FREE_BYTES:
+        return "ok"
+    logger.error("the disk is full", extra={"free": free})
+    return f"full: {free} bytes are free, {LEAST_FREE_BYTES} are needed"
+
+
+def _bus() -> str:
     client = redis.Redis.from_url(settings.BUS_URL, socket_timeout=1, retry=None)
     try:
         client.ping()
     except redis.RedisError as problem:
         logger.warning("bus does not answer", extra={"problem": problem})
-        return False
+        return "unreachable"
     finally:
         client.close()
-    return True
+    return "ok"

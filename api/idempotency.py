@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError
+from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,6 +20,8 @@ from sandbox.models import Answer
 
 HEADER = "Idempotency-Key"
 _LONGEST = 200
+#: No request takes this long; then its key may be used again.
+FREE_AFTER = timedelta(minutes=2)
 
 Post = Callable[..., Response]
 
@@ -38,6 +42,8 @@ def once(post: Post) -> Post:
         known = Answer.objects.filter(user=user, key=key).first()
         if known is None:
             return _first(post, view, request, args, kwargs, user, key, print_)
+        if _take_over(known, print_):
+            return _answer(post, view, request, args, kwargs, known)
         return _again(known, print_)
 
     return wrapped
@@ -59,6 +65,19 @@ def _first(
         )
     except IntegrityError:
         raise ConflictError("a request with this key is being answered now") from None
+    return _answer(post, view, request, args, kwargs, row)
+
+
+def _take_over(known: Answer, print_: str) -> bool:
+    """Take the key of a request whose process was killed before it could answer."""
+    late = timezone.now() - FREE_AFTER
+    same = Answer.objects.filter(pk=known.pk, request=print_, status=0, at__lt=late)
+    return same.update(at=timezone.now()) == 1
+
+
+def _answer(
+    post: Post, view: Any, request: Request, args: Any, kwargs: Any, row: Answer
+) -> Response:
     try:
         response = post(view, request, *args, **kwargs)
     except BaseException:

@@ -188,12 +188,16 @@ HISTORY: dict[str, int] = {
     "ticks": environment.number("HISTORY_TICKS", 0),
     "days": environment.number("HISTORY_DAYS", 0),
 }
+#: How long the audit log is kept, and answers to requests with an Idempotency-Key.
+AUDIT_DAYS = environment.number("AUDIT_DAYS", 400)
+ANSWERS_DAYS = environment.number("IDEMPOTENCY_DAYS", 2)
 CACHES: dict[str, dict[str, Any]] = {
     "default": {
         # Counted together by all processes of a server.
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "sandbox.process.fallback_cache.FallbackCache",
         "LOCATION": BUS_URL,
         "KEY_PREFIX": "quotalab",
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
     }
     if SERVER
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}

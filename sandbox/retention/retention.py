@@ -9,7 +9,7 @@ stays for as long as the fork keeps it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -17,7 +17,16 @@ from django.db import transaction
 from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
 
-from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
+from sandbox.models import (
+    Answer,
+    Audit,
+    Checkpoint,
+    Diff,
+    Event,
+    Revision,
+    Sample,
+    Sandbox,
+)
 from sandbox.world import history
 
 #: Rows that go in one transaction: some ten milliseconds of work.
@@ -157,6 +166,22 @@ def descendants(sandbox: Sandbox) -> Iterator[Sandbox]:
         forks = list(Sandbox.objects.filter(parent_id__in=rank))
         yield from forks
         rank = [fork.pk for fork in forks]
+
+
+def prune() -> int:
+    """Delete a batch of old audit lines and answers; return how many went."""
+    return sum(
+        _delete_batch(model, model._default_manager.filter(at__lt=_ago(days)))
+        for model, days in (
+            (Audit, settings.AUDIT_DAYS),
+            (Answer, settings.ANSWERS_DAYS),
+        )
+        if days
+    )
+
+
+def _ago(days: int) -> datetime:
+    return timezone.now() - timedelta(days=days)
 
 
 def _delete_batch(model: type[Model], rows: QuerySet[Model]) -> int:

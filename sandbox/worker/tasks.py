@@ -21,6 +21,7 @@ from sandbox.retention.retention import (
     BATCH,
     beginning,
     candidates,
+    prune,
 )
 from sandbox.world import leases
 from sandbox.world.leases import Claim
@@ -156,7 +157,7 @@ def tidy() -> int:
         while time.monotonic() < end and (count := do_clear(sandbox.pk, BATCH)):
             gone += count
             time.sleep(0.02)
-    return gone
+    return gone + prune()
 
 
 def _trim(sandbox_id: str) -> None:

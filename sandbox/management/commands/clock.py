@@ -7,6 +7,7 @@ import threading
 
 from django.core.management.base import BaseCommand
 
+from sandbox.process.schema_version import refuse_newer_database
 from sandbox.worker.clock import Clock
 
 
@@ -17,6 +18,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: object, **__: object) -> None:
         """Run until SIGINT or SIGTERM, then give the lease up."""
+        refuse_newer_database()
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())

@@ -26,6 +26,7 @@ from sandbox.actions import do_first_run
 from sandbox.base.environment import make_private
 from sandbox.live.people import local_user
 from sandbox.process.processes import Children, ourselves
+from sandbox.process.schema_version import refuse_newer_database
 from sandbox.process.services import (
     ServiceError,
     await_bus,
@@ -69,6 +70,7 @@ class Command(BaseCommand):
         signal.signal(signal.SIGTERM, _end)
         with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as stack:
             note = stack.enter_context(_only_one(settings.DATA_FOLDER))
+            refuse_newer_database()
             listener = stack.enter_context(_listening(options["port"]))
             url = f"http://{HOST}:{listener.getsockname()[1]}"
             _write(note, url)

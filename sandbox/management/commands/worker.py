@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
 
+from sandbox.process.schema_version import refuse_newer_database
 from sandbox.worker.pool import WorkerPool
 
 
@@ -27,4 +29,6 @@ class Command(BaseCommand):
         """Run until SIGINT or SIGTERM; what was begun is brought to its end."""
         if processes < 1:
             raise CommandError(f"expected one process or more, got {processes}")
+        refuse_newer_database()
+        connection.close()  # the processes forked from here open their own
         WorkerPool(processes).run()

@@ -1,0 +1,101 @@
+"""What an operator meets: a newer database, Redis away, a killed web process, old rows."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+import pytest
+from django.core.cache import caches
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
+from django.db.migrations.recorder import MigrationRecorder
+from django.test import Client
+from django.utils import timezone
+
+from api import health
+from api.idempotency import FREE_AFTER
+from sandbox import actions
+from sandbox.models import Answer, Audit
+from sandbox.process.schema_version import refuse_newer_database
+from sandbox.worker import tasks
+
+pytestmark = [pytest.mark.django_db]
+
+
+@pytest.fixture
+def newer(db):
+    MigrationRecorder.Migration.objects.create(app="sandbox", name="0999_later")
+
+
+def test_a_database_of_this_version_is_taken(db):
+    refuse_newer_database()
+
+
+@pytest.mark.parametrize("command", ["worker", "clock"])
+def test_a_newer_database_is_refused_with_a_sentence(newer, command):
+    with pytest.raises(
+        ImproperlyConfigured, match=r"newer than this program.*0999_later"
+    ):
+        call_command(command)
+
+
+def test_a_newer_database_is_not_ready(newer):
+    answer = Client().get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json()["database"] == "newer than this program"
+
+
+def test_a_full_disk_is_not_ready(db, monkeypatch):
+    monkeypatch.setattr(health, "LEAST_FREE_BYTES", 1 << 62)
+    answer = Client().get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json()["disk"].startswith("full")
+
+
+def test_while_redis_is_away_limits_are_counted_in_the_process(settings, caplog):
+    settings.CACHES = {
+        "default": {
+            "BACKEND": "sandbox.process.fallback_cache.FallbackCache",
+            "LOCATION": "redis://127.0.0.1:9/0",  # nobody listens there
+            "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
+        }
+    }
+    cache = caches["default"]
+    with caplog.at_level(logging.WARNING):
+        assert cache.add("tries", 0, timeout=60)
+        assert [cache.incr("tries") for _ in range(2)] == [1, 2]
+        cache.set_many({"a": 1, "b": 2}, 60)
+        assert cache.get_many(["a", "b"]) == {"a": 1, "b": 2}
+        cache.delete("a")
+        assert cache.get("a") is None
+    assert len([r for r in caplog.records if "Redis is away" in r.message]) == 1
+
+
+def test_the_key_of_a_request_that_was_killed_is_free_again(busy):
+    client = Client(headers={"Idempotency-Key": "once"})
+    url = f"/api/v1/sandboxes/{busy.pk}/actions/pause"
+    first = client.post(url, "{}", content_type="application/json")
+    assert first.status_code == 200
+    # As a process leaves it that ends before its answer.
+    Answer.objects.update(status=0, body={})
+    assert client.post(url, "{}", content_type="application/json").status_code == 409
+    Answer.objects.update(at=timezone.now() - FREE_AFTER - timedelta(seconds=1))
+    again = client.post(url, "{}", content_type="application/json")
+    assert again.status_code == 200
+    assert again.json()["revision"] > first.json()["revision"]
+
+
+def test_old_answers_and_audit_lines_go(person, busy, settings):
+    settings.AUDIT_DAYS, settings.ANSWERS_DAYS = 30, 2
+    old = timezone.now() - timedelta(days=31)
+    for key in ("old", "new"):
+        Answer.objects.create(user=person, key=key, request="", status=200, body={})
+        Audit.objects.create(who="x", action=key, detail={})
+    Answer.objects.filter(key="old").update(at=old)
+    Audit.objects.filter(action="old").update(at=old)
+    assert tasks.tidy() == 2
+    assert not Answer.objects.filter(key="old").exists()
+    assert not Audit.objects.filter(action="old").exists()
+    assert Audit.objects.filter(action="new").exists()
+    actions.do_pause(person, busy.pk)
