@@ -1114,6 +1114,15 @@ export const EN = {
   "heat.by": "{resource} used of nominal quota",
   "heat.show": "Its cards",
   "board.noMatch": "No workload of any queue matches.",
+  "short.sentence": "Needs {needs} on {flavor}, {free} free: short by {short}",
+  "short.free": "{amount} free",
+  "short.missing": "{amount} missing",
+  "short.none": "Its quota is free; it is tried when its turn comes.",
+  "partial.some": "Partial admission: would start with {n} of {all} pods, at least {least}.|Partial admission: would start with {n} of {all} pods, at least {least}.",
+  "partial.none": "Partial admission would need room for {least} of {all} pods, and there is none.",
+  "why.words": "The condition in its own words",
+  "why.numbers": "All numbers, flavor by flavor",
+  "why.steps": "What the scheduler looked at",
 } as const;
 
 export type Words = Readonly<Record<keyof typeof EN, string>>;

@@ -1116,4 +1116,13 @@ export const ZH_HANS: Words = {
   "heat.by": "{resource} 已用占名义配额",
   "heat.show": "查看卡片",
   "board.noMatch": "没有队列中有匹配的工作负载。",
+  "short.sentence": "在 {flavor} 上需要 {needs}，空闲 {free}：缺 {short}",
+  "short.free": "空闲 {amount}",
+  "short.missing": "缺 {amount}",
+  "short.none": "配额空闲；轮到它时会尝试准入。",
+  "partial.some": "部分准入：将以 {all} 个 Pod 中的 {n} 个启动，至少 {least} 个。",
+  "partial.none": "部分准入需要容纳 {all} 个 Pod 中的 {least} 个，目前容纳不下。",
+  "why.words": "条件的原文",
+  "why.numbers": "按 flavor 列出的全部数字",
+  "why.steps": "调度器考察了什么",
 };

@@ -1116,4 +1116,13 @@ export const ZH_HANT: Words = {
   "heat.by": "{resource} 已用佔名目配額",
   "heat.show": "檢視卡片",
   "board.noMatch": "沒有佇列中有符合的工作負載。",
+  "short.sentence": "在 {flavor} 上需要 {needs}，可用 {free}：缺 {short}",
+  "short.free": "可用 {amount}",
+  "short.missing": "缺 {amount}",
+  "short.none": "配額可用；輪到它時會嘗試准入。",
+  "partial.some": "部分准入：將以 {all} 個 Pod 中的 {n} 個啟動，至少 {least} 個。",
+  "partial.none": "部分准入需要容納 {all} 個 Pod 中的 {least} 個，目前容納不下。",
+  "why.words": "條件的原文",
+  "why.numbers": "按 flavor 列出的全部數字",
+  "why.steps": "排程器考察了什麼",
 };

@@ -37,7 +37,8 @@ export function faceOf(row: AnyRow): Face | null {
   }
 }
 
-function faceOfWorkload(row: WorkloadRow): Face {
+/** Return what the card of a workload shows. */
+export function faceOfWorkload(row: WorkloadRow): Face {
   const from = row.readyMs ?? row.admittedMs;
   const run = row.phase === "admitted" && from !== null && row.endsMs !== null ? { from, to: row.endsMs } : null;
   return {
