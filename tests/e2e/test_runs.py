@@ -24,7 +24,7 @@ def test_two_variants_and_three_seeds_end_in_a_table_and_a_run_opens(
     played: Board,
 ) -> None:
     page = played.page
-    page.get_by_role("link", name=re.compile("^Runs")).click()
+    page.get_by_role("link", name=re.compile("^Experiments")).click()
     page.get_by_role("button", name="New experiment").click()
     page.get_by_role("textbox", name="Name of variant 2").fill("quicker")
     page.get_by_role("textbox", name="Name of variant 2").press("Tab")
@@ -49,7 +49,7 @@ def test_two_variants_and_three_seeds_end_in_a_table_and_a_run_opens(
 
 def test_a_draft_is_its_address(played: Board) -> None:
     page = played.page
-    page.get_by_role("link", name=re.compile("^Runs")).click()
+    page.get_by_role("link", name=re.compile("^Experiments")).click()
     page.get_by_role("button", name="Ready example").first.click()
     expect(page.get_by_role("button", name="Start 9 runs")).to_be_enabled()
     page.get_by_role("textbox", name="Title").fill("Kept in the address")
@@ -73,6 +73,7 @@ def test_charts_are_saved_as_pictures_and_their_numbers_as_text(played: Board) -
     files = {}
     for kind in ("SVG", "PNG", "CSV"):
         with page.expect_download() as saved:
+            chart.get_by_role("button", name=re.compile("^Save")).first.click()
             chart.get_by_role("button", name=re.compile(f"as {kind}$")).click()
         files[kind] = saved.value.path().read_bytes()
     assert files["SVG"].startswith(b"<svg")

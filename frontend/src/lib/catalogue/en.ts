@@ -1123,6 +1123,8 @@ export const EN = {
   "why.words": "The condition in its own words",
   "why.numbers": "All numbers, flavor by flavor",
   "why.steps": "What the scheduler looked at",
+  "skip.canvas": "Skip to the view",
+  "speed.slow": "runs at {now} of {asked} ticks/s|runs at {now} of {asked} ticks/s",
 } as const;
 
 export type Words = Readonly<Record<keyof typeof EN, string>>;

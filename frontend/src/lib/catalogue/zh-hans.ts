@@ -1125,4 +1125,6 @@ export const ZH_HANS: Words = {
   "why.words": "条件的原文",
   "why.numbers": "按 flavor 列出的全部数字",
   "why.steps": "调度器考察了什么",
+  "skip.canvas": "跳到视图",
+  "speed.slow": "实际 {now} / {asked} 刻/秒",
 };

@@ -1125,4 +1125,6 @@ export const ZH_HANT: Words = {
   "why.words": "條件的原文",
   "why.numbers": "按 flavor 列出的全部數字",
   "why.steps": "排程器考察了什麼",
+  "skip.canvas": "跳至檢視",
+  "speed.slow": "實際 {now} / {asked} 刻/秒",
 };

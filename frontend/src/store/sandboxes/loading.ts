@@ -3,6 +3,7 @@
 import { ask, Refusal, request, type Json } from "@/net/rest";
 import type { Create, Imported, Sandbox } from "@/protocol/types";
 import { go, hrefOf } from "@/lib/address.svelte";
+import { fetchSandbox } from "@/store/live/server";
 import { attempt } from "@/store/live/intents";
 
 export interface SourceFile {
@@ -30,6 +31,27 @@ export async function openScenario(name: string, playing: boolean): Promise<void
   if (answer === null) return;
   const { id } = answer;
   if (playing) await attempt(() => request("POST", `/sandboxes/${id}/actions/play`, { body: {} }));
+  go(hrefOf(id, "board"));
+}
+
+const BUSY_TICK = 60; // of the demo: its queues are full, and somebody is about to wait
+const ASK_AGAIN_MS = 150;
+const LONGEST_MS = 10_000;
+
+/** Open a new sandbox of a scenario in the middle of its work, playing. */
+export async function openBusy(name: string): Promise<void> {
+  const answer = await attempt(() => ask("Sandbox", "POST", "/sandboxes", { body: { scenario: name } satisfies Create }));
+  if (answer === null) return;
+  const { id } = answer;
+  const act = (action: string, body: Json): Promise<unknown> => attempt(() => request("POST", `/sandboxes/${id}/actions/${action}`, { body }));
+  await act("speed", { speed: 0 });
+  await act("step", { untilTick: BUSY_TICK });
+  const until = Date.now() + LONGEST_MS;
+  while (Date.now() < until && (await fetchSandbox(id)).tick < BUSY_TICK) {
+    await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
+  }
+  await act("speed", { speed: 1 });
+  await act("play", {});
   go(hrefOf(id, "board"));
 }
 

@@ -31,8 +31,10 @@ const ICONS: Readonly<Partial<Record<RowKind, IconName>>> = {
 export function findEntries(sought: string): Entry[] {
   const words = sought.trim().toLowerCase().split(/\s+/).filter(Boolean);
   const tick = tickEntry(sought.trim());
+  const named = objects(words);
   const fixed = [...views(), ...actions()].filter((entry) => matches(entry.label, words));
-  return [...tick, ...fixed, ...objects(words)].slice(0, MOST);
+  // A number is part of names more often than it is a tick to go to.
+  return [...fixed, ...named.slice(0, MOST - fixed.length - tick.length), ...tick].slice(0, MOST);
 }
 
 function matches(label: string, words: readonly string[]): boolean {
@@ -70,7 +72,7 @@ function actions(): Entry[] {
 }
 
 function tickEntry(sought: string): Entry[] {
-  if (!/^\d+$/.test(sought) || live.latest.sandbox === undefined) return [];
+  if (!/^\d+$/.test(sought) || Number(sought) > (live.latest.sandbox?.tick ?? -1)) return [];
   const label = t("palette.tick", { tick: Number(sought) });
   return [{ id: "tick", icon: "pending", label, note: "", run: () => ask({ tick: sought }, true) }];
 }

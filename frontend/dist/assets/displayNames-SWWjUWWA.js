@@ -1,1 +1,0 @@
-import{t as e}from"./cards-DfDlnzgK.js";import{T as t,s as n}from"./intents-CNKQ3Gne.js";function r(r){let i=r.startsWith(`Workload/`)?t.shown.row(r):void 0;return i?.kind===`Workload`?e(i):n(r)}export{r as t};
