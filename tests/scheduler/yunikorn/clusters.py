@@ -107,6 +107,6 @@ def run(made: World, seconds: int) -> list[Decision]:
     return found
 
 
-def told(decisions: list[Decision], kind: str) -> list[str]:
+def subjects(decisions: list[Decision], kind: str) -> list[str]:
     """Return the names of the subjects of one kind of decision."""
     return [d.subject.name for d in decisions if type(d).__name__ == kind]

@@ -13,7 +13,7 @@ from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.placement.access import read
 from scheduler.yunikorn.placement.manager import place
 from scheduler.yunikorn.placement.rules import Submission
-from tests.scheduler.yunikorn.clusters import pod, run, told, world
+from tests.scheduler.yunikorn.clusters import pod, run, subjects, world
 
 QUEUES = """
 partitions:
@@ -90,7 +90,7 @@ def test_a_configuration_without_any_acl_is_open_and_says_so() -> None:
     }
     made = world(queues=queues)
     made.put(pod("p", "root.q"))
-    assert told(run(made, 2), "Bind") == ["p"]
+    assert subjects(run(made, 2), "Bind") == ["p"]
     assert any("submitacl" in problem for problem in made.problems())
 
 

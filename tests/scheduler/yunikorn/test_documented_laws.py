@@ -344,7 +344,7 @@ def test_the_freed_room_is_not_given_to_the_victim_that_came_back() -> None:
     world = _two(size=4)
     _fill(world, "root.test", 4)
     world.waiting("p", "root.prod", 1)
-    while not world.heard.victims:
+    while not world.recorded.victims:
         world.cycle()
         world.partition.now_ms += 100
     world.leave()

@@ -28,9 +28,9 @@ def _full(laws: str = "documented") -> World:
 
 def test_an_explanation_changes_nothing() -> None:
     world = _full()
-    before = list(views.queue_rows(world.partition)), list(world.heard.events)
+    before = list(views.queue_rows(world.partition)), list(world.recorded.events)
     explain(world.partition, "p")
-    after = list(views.queue_rows(world.partition)), list(world.heard.events)
+    after = list(views.queue_rows(world.partition)), list(world.recorded.events)
     assert after == before
 
 

@@ -70,7 +70,7 @@ def test_a_placeholder_that_is_too_small_is_given_up() -> None:
     world.settle(steps=3)
     world.waiting("p", "root.q", 2, app="app", group="g")
     world.settle(steps=3)
-    assert ("release", "tg-app-g-0", "Cancelled") in world.heard.events
+    assert ("release", "tg-app-g-0", "Cancelled") in world.recorded.events
     assert list(world.places()) == ["p"]
 
 
@@ -102,7 +102,7 @@ def test_a_hard_gang_fails() -> None:
     world.settle(steps=60)
     assert app.state is State.FAILED
     assert world.places() == {}
-    assert placeholders.RESERVATION_TIMEOUT in world.heard.why["p"]
+    assert placeholders.RESERVATION_TIMEOUT in world.recorded.why["p"]
 
 
 def test_a_gang_larger_than_its_queue_is_rejected() -> None:

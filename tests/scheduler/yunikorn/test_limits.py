@@ -17,7 +17,7 @@ def test_a_user_does_not_get_more_than_the_limit() -> None:
         world.waiting(f"p{number}", "root.q", 1, app="of-ann")
     world.settle(steps=5)
     assert len(world.places()) == 2
-    assert world.heard.why["p2"] == {"Not enough user quota"}
+    assert world.recorded.why["p2"] == {"Not enough user quota"}
 
 
 def test_the_limit_of_anybody_is_for_those_without_their_own() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from scheduler.invariants import check
 from scheduler.records.policy import read_policy
 from scheduler.world import World
-from tests.scheduler.yunikorn.clusters import QUEUES, pod, run, told, world
+from tests.scheduler.yunikorn.clusters import QUEUES, pod, run, subjects, world
 
 
 def _switch(made: World, laws: str = "documented", **queues: Any) -> None:
@@ -44,7 +44,7 @@ def _filled(queues: dict[str, Any] | None = None) -> World:
 def test_other_laws_leave_running_pods_alone() -> None:
     made = _filled()
     _switch(made, "released")
-    assert told(run(made, 30), "Evict") == []
+    assert subjects(run(made, 30), "Evict") == []
     check(made)
 
 
@@ -52,9 +52,9 @@ def test_a_waiting_pod_is_decided_by_the_new_laws() -> None:
     made = _filled()
     _switch(made, "released")
     made.put(pod("p", "root.prod", "5"))  # ends above the guarantee
-    assert told(run(made, 30), "Preempt") == []
+    assert subjects(run(made, 30), "Preempt") == []
     _switch(made, "documented")
-    assert len(told(run(made, 30), "Preempt")) == 5
+    assert len(subjects(run(made, 30), "Preempt")) == 5
 
 
 def test_pods_of_a_queue_that_is_gone_run_on_elsewhere() -> None:
@@ -80,7 +80,7 @@ def test_a_lowered_max_takes_pods_back_where_that_is_on() -> None:
     after["partitions"][0]["preemption"] = {"quotapreemptionenabled": True}
     _switch(made, queues=after)
     decisions = run(made, 20)
-    assert len(told(decisions, "Evict")) == 3
+    assert len(subjects(decisions, "Evict")) == 3
     check(made)
 
 

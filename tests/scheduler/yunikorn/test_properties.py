@@ -62,11 +62,11 @@ class _Watched(World):
         super().__init__(*queues, nodes={"n": 4, "m": 2}, laws=laws)
         self.broken: list[str] = []
         self.rounds = 0
-        self.heard.preempting = self._preempting  # type: ignore[method-assign]
+        self.recorded.preempting = self._preempting  # type: ignore[method-assign]
 
     def _preempting(self, ask: Ask, victims: Sequence[Ask], strategy: str) -> None:
         self.rounds += 1
-        self.heard.victims.extend(victims)
+        self.recorded.victims.extend(victims)
         for victim in victims:
             if victim.priority > ask.priority:
                 self.broken.append(f"{victim} is more important than {ask}")

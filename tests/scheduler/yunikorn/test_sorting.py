@@ -63,7 +63,7 @@ def _leaf(policy: str, laws: str = "documented") -> World:
 def _served(world: World, count: int) -> list[str]:
     for _ in range(count):
         world.cycle()
-    return [event[1] for event in world.heard.events if event[0] == "alloc"]
+    return [event[1] for event in world.recorded.events if event[0] == "alloc"]
 
 
 def test_fifo_serves_all_of_the_first_application_first() -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from scheduler.invariants import check
 from scheduler.records.objects import Key
-from tests.scheduler.yunikorn.clusters import node, pod, run, told, world
+from tests.scheduler.yunikorn.clusters import node, pod, run, subjects, world
 
 
 def test_pods_that_fit_are_bound_at_the_next_cycle() -> None:
     made = world()
     made.put(pod("a", "root.prod"))
-    assert told(run(made, 1), "Bind") == ["a"]
+    assert subjects(run(made, 1), "Bind") == ["a"]
     assert made.get(Key("Pod", "default", "a")).spec["nodeName"] == "n"
 
 
@@ -19,7 +19,7 @@ def test_a_pod_that_ends_gives_its_room_to_the_next() -> None:
     made.put(pod("a", "root.prod", runtime="10s"))
     made.put(pod("b", "root.prod", runtime="10s"))
     decisions = run(made, 30)
-    assert told(decisions, "Finish") == ["a", "b"]
+    assert subjects(decisions, "Finish") == ["a", "b"]
     check(made)
 
 
@@ -30,8 +30,8 @@ def test_a_queue_below_its_guarantee_takes_from_one_above() -> None:
     run(made, 1)
     made.put(pod("p", "root.prod", "2"))
     decisions = run(made, 20)
-    assert len(told(decisions, "Preempt")) == 2
-    assert "p" in told(decisions, "Bind")
+    assert len(subjects(decisions, "Preempt")) == 2
+    assert "p" in subjects(decisions, "Bind")
     check(made)
 
 
@@ -42,7 +42,7 @@ def test_preempted_replicas_come_back_and_wait() -> None:
     run(made, 1)
     made.put(pod("p", "root.prod", "2"))
     decisions = run(made, 600)
-    assert len(told(decisions, "Preempt")) == 2
+    assert len(subjects(decisions, "Preempt")) == 2
     waiting = [key for key in made.keys("Pod") if "-r" in key.name]
     assert [made.get(key).spec.get("nodeName") for key in waiting] == [None, None]
     check(made)
@@ -73,7 +73,7 @@ def test_a_pod_of_an_unknown_queue_is_rejected_where_there_is_no_default() -> No
     )
     made.put(pod("a", "root.nowhere"))
     run(made, 1)
-    assert told(made.take().decisions, "Fail") == ["a"]
+    assert subjects(made.take().decisions, "Fail") == ["a"]
 
 
 def test_a_tainted_node_takes_only_those_that_tolerate_it() -> None:
@@ -94,7 +94,7 @@ def test_pods_of_other_schedulers_take_room_and_are_left_alone() -> None:
     made = world(nodes={"n": "2"})
     made.put(pod("other", "", "2", schedulerName="volcano", nodeName="n"))
     made.put(pod("a", "root.prod"))
-    assert told(run(made, 5), "Bind") == []
+    assert subjects(run(made, 5), "Bind") == []
     check(made)
 
 
@@ -105,5 +105,5 @@ def test_a_lost_node_frees_what_ran_there() -> None:
     where = made.get(Key("Pod", "default", "a")).spec["nodeName"]
     made.delete(Key("Node", "", where))
     decisions = run(made, 3)
-    assert told(decisions, "Bind") == ["a-r1"]
+    assert subjects(decisions, "Bind") == ["a-r1"]
     check(made)

@@ -51,7 +51,7 @@ def _amounts(given: float | Mapping[str, int] | None) -> Mapping[str, int] | Non
 
 
 @dataclass
-class Heard:
+class RecordingListener:
     """What the partition decided, as short tuples."""
 
     events: list[tuple[str, ...]] = field(default_factory=list)
@@ -98,8 +98,8 @@ class World:
     ) -> None:
         root = QueueSpec(name="root", parent=True, submit_acl="*", queues=queues)
         spec = PartitionSpec(root=root, **settings)
-        self.heard = Heard()
-        self.partition = Partition(spec, lookup("laws", laws)(), self.heard)
+        self.recorded = RecordingListener()
+        self.partition = Partition(spec, lookup("laws", laws)(), self.recorded)
         self.partition.now_ms = NOW_MS
         for name, size in (nodes or {}).items():
             self.partition.add_node(Node(name, dict(_amounts(size) or {})))
@@ -153,7 +153,7 @@ class World:
 
     def leave(self) -> list[Ask]:
         """Let the victims leave; return them."""
-        gone, self.heard.victims = self.heard.victims, []
+        gone, self.recorded.victims = self.recorded.victims, []
         for victim in gone:
             if victim.node is not None:
                 self.partition.release(victim)
@@ -161,7 +161,7 @@ class World:
 
     def preemptions(self) -> list[tuple[str, ...]]:
         """Return (preemptor, victim, ...) of every preemption so far."""
-        return [event[1:] for event in self.heard.events if event[0] == "preempt"]
+        return [event[1:] for event in self.recorded.events if event[0] == "preempt"]
 
     def places(self) -> dict[str, str]:
         """Return where every pod runs."""

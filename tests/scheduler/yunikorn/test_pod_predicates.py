@@ -9,7 +9,7 @@ import pytest
 from scheduler.invariants import check
 from scheduler.records.objects import Key, Object
 from scheduler.world import World
-from tests.scheduler.yunikorn.clusters import node, pod, run, told, world
+from tests.scheduler.yunikorn.clusters import node, pod, run, subjects, world
 
 TERM = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "host"}
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -113,7 +113,7 @@ def test_a_victim_frees_its_port_too(laws: str):
     run(made, 1)
     made.put(with_port("wanted", "root.prod", "2"))
     decisions = run(made, 20)
-    victims = told(decisions, "Preempt")
+    victims = subjects(decisions, "Preempt")
     assert ("holder" in victims) == (where(made, "wanted") == ["a"])
     check(made)
 
