@@ -129,7 +129,8 @@ class _Tree:
             for _, queue in sorted(self.queues.items())
             if not queue.cohort
         ]
-        return Leaf(name="root", parent=True, queues=(*tops, *alone))
+        # Kueue asks nobody who submits: everyone may, as before.
+        return Leaf(name="root", parent=True, submit_acl="*", queues=(*tops, *alone))
 
     def _below(self, parent: str) -> list[CohortSpec]:
         found = (c for _, c in sorted(self.cohorts.items()) if c.parent == parent)
