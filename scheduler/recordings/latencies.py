@@ -16,7 +16,7 @@ from scheduler.stage import Context
 #: Of how many measured steps, the nearest in time, one is drawn.
 NEAREST = 15
 FIRSTS = 21  # first decisions, of which the quickest tells a cycle's length
-MOST = 1.5  # times the shortest wait: it was one whole cycle at least
+MOST = 2.5  # times the shortest wait: it was one whole cycle at least
 _GRID_MS = 1000
 _CYCLE = ("scheduling_cycle", "admission")
 

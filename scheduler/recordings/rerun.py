@@ -129,7 +129,7 @@ def _put_workloads(
     found = {}
     for key in world.keys("Job"):
         job, row = world.objects[key], arrivals[key.namespace, key.name]
-        manifest = kind.workload(job.manifest, around)
+        [manifest] = kind.workloads(job.manifest, around)
         metadata = manifest["metadata"]
         metadata["uid"] = row.uid
         metadata["creationTimestamp"] = row.creation_timestamp

@@ -1,0 +1,137 @@
+"""A recording is read, measured and run again."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from scheduler.cli import rerun as command
+from scheduler.recordings.latencies import windows
+from scheduler.recordings.recording import read_attempts
+from scheduler.recordings.steps import measure
+from tests.builders import cluster_queue, flavor, job, local_queue, node
+
+START = "2026-01-01T00:00:00.5Z"
+
+
+def stamp(seconds: float) -> str:
+    return f"2026-01-01T00:00:{seconds + 0.5:06.3f}Z"
+
+
+def owned(kind: str, name: str, spec: dict[str, Any], status: Any, **more: Any) -> Any:
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "first", "uid": "u"}
+    metadata = {"name": name, "namespace": "default", "uid": name, **more}
+    metadata["ownerReferences"] = [owner]
+    return {"kind": kind, "metadata": metadata, "spec": spec, "status": status}
+
+
+def workload(*true: str) -> Any:
+    annotations = {"quotalab.dev/runtime": "5s"}
+    template = {"metadata": {"annotations": annotations}}
+    conditions = [{"type": kind, "status": "True"} for kind in true]
+    spec = {"podSets": [{"name": "main", "template": template}]}
+    return owned("Workload", "job-first", spec, {"conditions": conditions})
+
+
+def pod(node_name: str = "", phase: str = "Pending", ready: bool = False) -> Any:
+    conditions = [{"type": "Ready", "status": "True"}] if ready else []
+    status = {"phase": phase, "conditions": conditions}
+    return owned("Pod", "first-0", {"nodeName": node_name} if node_name else {}, status)
+
+
+EVENTS = [
+    (1.0, "ADDED", workload()),
+    (1.2, "MODIFIED", workload("QuotaReserved")),
+    (1.5, "ADDED", pod()),
+    (1.6, "MODIFIED", pod("n")),
+    (3.6, "MODIFIED", pod("n", "Running", ready=True)),
+    (4.0, "MODIFIED", workload("QuotaReserved", "PodsReady")),
+    (9.6, "MODIFIED", workload("QuotaReserved", "PodsReady", "Finished")),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A recording of one job that was admitted, ran and finished."""
+    (tmp_path / "README.md").write_text(f"# One job\n\nrecorded from t=0 ({START})\n")
+    (tmp_path / "manifests").mkdir()
+    manifests = [
+        flavor(),
+        cluster_queue("q"),
+        local_queue("q", cluster_queue="q"),
+        node("n"),
+        job("first", queue="q", runtime="5s"),
+    ]
+    text = yaml.safe_dump_all(manifests)
+    (tmp_path / "manifests" / "all.yaml").write_text(text)
+    row = {
+        "name": "first",
+        "namespace": "default",
+        "uid": "w",
+        "seenAt": 1.0,
+        "creationTimestamp": "2026-01-01T00:00:01Z",
+        "admissions": [{"at": 1.2}],
+        "evictions": [],
+    }
+    (tmp_path / "arrivals.json").write_text(json.dumps([row]))
+    lines = [
+        json.dumps(
+            {"at": stamp(at), "type": kind, "object": obj}, separators=(",", ":")
+        )
+        for at, kind, obj in EVENTS
+    ]
+    with gzip.open(tmp_path / "watch.jsonl.gz", "wt") as watch:
+        watch.write("\n".join(lines))
+    return tmp_path
+
+
+@pytest.mark.parametrize("latencies", ["default", "recorded", "none"])
+def test_a_rerun_closes_with_one_line(folder, latencies):
+    out = io.StringIO()
+    assert command.main([str(folder), "--latencies", latencies], out) == 0
+    said = out.getvalue()
+    assert said.startswith("1 admissions, 1 in the recorded order, 0 evictions (0 rec")
+    assert said.endswith(" s\n")
+    assert "first-admission error median 0." in said
+
+
+def test_two_reruns_are_equal(folder):
+    once, twice = io.StringIO(), io.StringIO()
+    for out in (once, twice):
+        command.main([str(folder), "--latencies", "recorded"], out)
+    assert once.getvalue() == twice.getvalue()
+
+
+def test_steps_are_measured_from_the_watch_events(folder):
+    samples = measure(command.read_folder(folder))
+    assert {step: took for step, [(_, took)] in samples.items()} == {
+        "scheduling_cycle": 200,
+        "job_start": 300,
+        "binding": 100,
+        "pod_start": 2000,
+        "readiness": 400,
+        "completion": 1000,
+    }
+
+
+def test_a_folder_that_is_no_recording_is_named(tmp_path, capsys):
+    assert command.main([str(tmp_path)]) == 2
+    assert "README.md: expected a file of a recording" in capsys.readouterr().err
+
+
+def test_attempts_are_read_from_the_metrics():
+    name = "kueue_admission_attempt_duration_seconds"
+    text = f'{name}_sum{{result="success"}} 2.5\n{name}_count{{result="success"}} 5\n'
+    assert read_attempts(text) == {"success": (2.5, 5)}
+
+
+def test_cycles_are_as_many_as_the_metrics_say():
+    firsts = [(n * 1000, 400) for n in range(10)]
+    [window] = windows(firsts, [(10_000, {"success": (10.0, 50)})])
+    assert window.factor == pytest.approx(0.5)
