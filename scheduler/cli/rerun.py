@@ -67,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
 def _simulation(options: argparse.Namespace) -> dict[str, Any]:
     """Return the settings; the arrivals are those of Workloads that exist."""
     if options.latencies == "none":
-        return {}
+        return {"latencies": None}
     given = msgspec.structs.replace(USUAL, workload_creation=INSTANT)
     return {"latencies": msgspec.to_builtins(given)}
 

@@ -569,7 +569,7 @@ def _afresh(pod: Object, name: str) -> Object:
     manifest = copy.deepcopy(pod.manifest)
     metadata = manifest["metadata"]
     metadata["name"] = name
-    for field in ("uid", "creationTimestamp", "generation"):
+    for field in ("uid", "creationTimestamp", "generation", "deletionTimestamp"):
         metadata.pop(field, None)
     annotations = metadata.get("annotations") or {}
     annotations.pop(ARRIVAL, None)

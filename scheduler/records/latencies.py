@@ -136,8 +136,8 @@ def read_latencies(latencies: Latencies) -> dict[str, Span]:
 #: Near what a control plane with little else to do takes (docs/benchmarks.md).
 USUAL = Latencies(
     workload_creation="exp(350ms)",
-    scheduling_cycle="105ms",
-    admission="145ms",
+    scheduling_cycle="350ms",
+    admission="50ms",
     reactivation="1s",
     job_start="exp(450ms)",
     pod_start="uniform(1200ms,3200ms)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -10,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler import invariants
-from scheduler.decisions import Admit, Evict, Finish, Preempt, Requeue
+from scheduler.cli.run import read_sources
+from scheduler.decisions import Admit, Bind, Evict, Finish, Preempt, Requeue
 from scheduler.errors import PolicyError
 from scheduler.records.latencies import USUAL
 from scheduler.records.objects import Key
@@ -29,6 +31,8 @@ from tests.builders import (
     workload_priority,
     world_of,
 )
+
+SCENARIOS = Path(__file__).resolve().parents[2] / "sandbox" / "scenarios"
 
 
 def contest(latencies: dict[str, str], *more: Any, grace: int | None = None) -> World:
@@ -279,3 +283,36 @@ def test_victims_are_preempted_less_when_stopping_takes_time():
     instant = crowd({}, 1, nodes=False)
     slower = crowd(msgspec.to_builtins(USUAL), 1, nodes=False)
     assert len(times(slower, Preempt)) <= len(times(instant, Preempt))
+
+
+def test_a_replica_that_was_preempted_is_made_again_as_a_new_pod():
+    high_class = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "high"},
+        "value": 100,
+    }
+    high = pod("high", cpu=4, arrival="5s", runtime="10s")
+    high["spec"]["priorityClassName"] = "high"
+    world = world_of(
+        node("n", cpu=4),
+        high_class,
+        pod("low", cpu=4, recreate="true"),
+        high,
+        stack="kube",
+        simulation={"latencies": {"termination": "2s"}},
+    )
+    simulate(world, until_ms=30_000)
+    again = world.get(Key("Pod", "default", "low-r1"))
+    assert "deletionTimestamp" not in again.metadata
+    assert again.spec["nodeName"] == "n"
+
+
+def test_victims_of_yunikorn_keep_their_node_until_they_have_ended():
+    files = read_sources([SCENARIOS / "yunikorn-notebook"])
+    latencies = {"simulation": {"latencies": {"termination": "5s"}}}
+    world = assemble(files, policy=latencies).world
+    decisions = simulate(world, until_ms=60_000).decisions
+    first = next(d for d in decisions if isinstance(d, Preempt))
+    bound = next(d for d in decisions if isinstance(d, Bind) and d.subject == first.by)
+    assert bound.at_ms == first.at_ms + 5_000
