@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scheduler.replay import kueue, vectors
-from tests.scheduler.kueue.reference.changes import changed
+from tests.scheduler.kueue.reference.changes import Change, changed
 from tests.scheduler.kueue.reference.cycle import one_cycle
 from tests.scheduler.kueue.reference.settle import settle
 from tests.scheduler.kueue.rig import Rig
@@ -37,6 +37,19 @@ def test_a_cycle_on_a_changed_state_is_that_of_the_text(seed):
     for vector in draw.sample(recorded("cycle"), CASES):
         state = changed(vector, draw)
         assert kueue.decide(state) == one_cycle(state), vector["id"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_run_with_reclaimed_pods_and_pod_level_requests_is_that_of_the_text(seed):
+    draw = random.Random(seed)
+    for vector in draw.sample(recorded("settle"), CASES):
+        change = Change(vector, draw)
+        for _ in range(4):
+            change.whole()
+            change.shrinking()
+        expected = settle(change.vector)
+        if expected.pop("converged"):
+            assert kueue.decide(change.vector) == expected, vector["id"]
 
 
 @pytest.mark.parametrize("seed", range(4))

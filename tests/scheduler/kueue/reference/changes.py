@@ -29,7 +29,7 @@ class Change:
             self.fungibility, self.stop, self.weight, self.weight, self.move,
             self.move, self.priority, self.priority, self.level, self.pods,
             self.evict, self.fair, self.flavors, self.door, self.reclaim,
-            self.strategy, self.release, self.inactive,
+            self.strategy, self.release, self.inactive, self.whole, self.shrinking,
         ]  # fmt: skip
 
     def amount(self, resource: str) -> str:
@@ -151,6 +151,29 @@ class Change:
         work = self.draw.choice(self.works)
         part = self.draw.choice(work["spec"]["podSets"])
         done = {"name": part["name"], "count": self.draw.randint(0, part["count"])}
+        work.setdefault("status", {})["reclaimablePods"] = [done]
+
+    def whole(self) -> None:
+        """Give pods that look alike requests as a whole that differ."""
+        for work in self.draw.sample(self.works, min(4, len(self.works))):
+            if (work.get("status") or {}).get("admission"):
+                continue
+            spec = self.draw.choice(work["spec"]["podSets"])["template"]["spec"]
+            requests = {"cpu": self.draw.choice(["1", "2", "4"])}
+            spec["resources"] = {"requests": requests}
+
+    def shrinking(self) -> None:
+        """Let a podset be admitted in part while pods of another are done."""
+        several = [w for w in self.works if len(w["spec"]["podSets"]) > 1]
+        waiting = [w for w in several if not (w.get("status") or {}).get("admission")]
+        if not waiting:
+            return
+        work = self.draw.choice(waiting)
+        first, last = work["spec"]["podSets"][0], work["spec"]["podSets"][-1]
+        for part in work["spec"]["podSets"]:
+            part.pop("minCount", None)
+        first["count"], last["count"], last["minCount"] = 4, 8, 1
+        done = {"name": first["name"], "count": self.draw.randint(1, 3)}
         work.setdefault("status", {})["reclaimablePods"] = [done]
 
     def strategy(self) -> None:

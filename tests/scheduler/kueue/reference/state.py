@@ -80,7 +80,13 @@ class Wl:
 
     def hash(self) -> tuple[Any, ...]:
         parts = [
-            (p["name"], self.left(i), p.get("minCount"), self.shapes[i].identity)
+            (
+                p["name"],
+                self.left(i),
+                p.get("minCount"),
+                self.shapes[i].identity,
+                tuple(sorted(self.shapes[i].requests.items())),
+            )
             for i, p in enumerate(self.pod_sets)
         ]
         return (self.priority, *parts)
