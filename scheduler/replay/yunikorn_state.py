@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -133,7 +134,7 @@ def read_ask(partition: Partition, data: Vector) -> Ask:
     return Ask(
         key=data["key"],
         app=partition.apps[data["app"]],
-        resource=resources.parse_all(data["resource"]),
+        resource=_amounts(tuple(data["resource"].items())),
         priority=data["priority"],
         create_ms=data["createTime"] * MS,
         allow_self=data.get("allowPreemptSelf", True),
@@ -144,6 +145,12 @@ def read_ask(partition: Partition, data: Vector) -> Ask:
         placeholder=data.get("placeholder", False),
         predicate=_ExcludedNodes(excluded) if excluded else None,
     )
+
+
+@functools.lru_cache(maxsize=4096)
+def _amounts(texts: tuple[tuple[str, str], ...]) -> dict[str, int]:
+    """Return the amounts of a resource; asks of one shape share them."""
+    return resources.parse_all(dict(texts))
 
 
 class _ExcludedNodes:

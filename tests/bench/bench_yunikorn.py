@@ -36,7 +36,7 @@ _PROGRAM = """
 import gzip, json, sys, time
 import msgspec
 from scheduler.replay import yunikorn
-from scheduler.yunikorn import cycle
+from scheduler.yunikorn.scheduling import cycle
 vector = msgspec.json.decode(gzip.open(sys.argv[1]).read())
 partition = yunikorn.build(vector)
 before = time.process_time()
