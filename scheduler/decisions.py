@@ -50,7 +50,7 @@ class Admit(Decision, frozen=True, tag="Admit"):
 class Wait(Decision, frozen=True, tag="Wait"):
     """Tried and not admitted; `parked` until something is released."""
 
-    parked: bool = False
+    inadmissible: bool = False
 
 
 class Preempt(Decision, frozen=True, tag="Preempt"):

@@ -11,7 +11,7 @@ from scheduler.world import World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class SimulationResult:
     """A finished simulation: what was decided, and why it ended."""
 
     decisions: list[Decision]
@@ -25,7 +25,7 @@ def simulate(
     until_ms: int,
     stop: Callable[[Decision], bool] | None = None,
     hear: Callable[[Sequence[Decision]], None] | None = None,
-) -> Outcome:
+) -> SimulationResult:
     """Advance `world` to `until_ms`, to quiet, or to the first decision `stop` takes.
 
     Jumps over empty time; the decisions are those that ticks would make. With
@@ -47,7 +47,9 @@ def simulate(
         if stop is not None and any(stop(decision) for decision in fresh):
             break
     _count_ticks(world)
-    return Outcome(decisions=decisions, end_ms=world.context.now_ms, settled=settled)
+    return SimulationResult(
+        decisions=decisions, end_ms=world.context.now_ms, settled=settled
+    )
 
 
 def _count_ticks(world: World) -> None:

@@ -102,7 +102,7 @@ class Operations(Sender):
         self,
         sandbox_id: str | int,
     ) -> bytes:
-        """Return the file."""
+        """Return the file; a link that is only to look is not one to take all along."""
         return cast('bytes', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/archive", accept='application/vnd.quotalab.sandbox'))
 
     def archives_create(
@@ -777,7 +777,7 @@ class AsyncOperations(AsyncSender):
         self,
         sandbox_id: str | int,
     ) -> bytes:
-        """Return the file."""
+        """Return the file; a link that is only to look is not one to take all along."""
         return cast('bytes', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/archive", accept='application/vnd.quotalab.sandbox'))
 
     async def archives_create(

@@ -1002,9 +1002,9 @@ class Explanation(TypedDict):
     condition: Condition | None
     conditions: list[Condition]
     waiting: Waiting | None
-    attempt: Attempt
+    attempt: FlavorAttempt
     flavors: list[FlavorRow]
-    searches: list[Search]
+    searches: list[PreemptionSearch]
     decisive: int | None
     sentences: list[str]
 
@@ -1039,7 +1039,7 @@ class Waiting(TypedDict):
     notBeforeMs: int | None
 
 
-class Attempt(TypedDict):
+class FlavorAttempt(TypedDict):
     """What one admission cycle decides about the workload now. `ran` is False when
     the workload may not be tried; `reason` and `message` say why. `order` is its
     turn among `heads`, from 1. `status`: "admitted", "preempting", "skipped"
@@ -1120,7 +1120,7 @@ class Level(TypedDict):
     lendingLimit: str | None
 
 
-class Search(TypedDict):
+class PreemptionSearch(TypedDict):
     """One search for victims: what for, among whom, how, and whom it found.
     `purpose`: "flavor" (would preemption help here?) or "assignment" (for the
     whole request). `law`: "Classical" or "FairSharing"; `rules` are the
@@ -1132,7 +1132,7 @@ class Search(TypedDict):
     rules: list[str]
     requests: list[Amount]
     sources: list[Source]
-    steps: list[Step]
+    steps: list[PreemptionStep]
     targets: list[Victim]
 
 
@@ -1164,7 +1164,7 @@ class Standing(TypedDict):
     quota: str
 
 
-class Step(TypedDict):
+class PreemptionStep(TypedDict):
     """One step of a search, in order. `kind`: "setup", "attempt" (with or without
     borrowing), "round" (a rule of fair sharing), "turn" (whose candidates are
     looked at next), "candidate", "putBack" (a target that may not be needed),
@@ -1423,7 +1423,7 @@ class Verdict(TypedDict):
     now: str
     effect: str
     change: Change | None
-    outcome: Outcome
+    outcome: ChangeOutcome
     amounts: list[Amount]
     value: str
     finishes: list[str]
@@ -1449,7 +1449,7 @@ class Edit(TypedDict):
     patch: dict[str, Any]
 
 
-class Outcome(TypedDict):
+class ChangeOutcome(TypedDict):
     """What a run on a copy of the world came to. `outcome`: "admitted", "waits",
     "inactive", "finished" (before it was asked), "gone", "unknown" (given up
     after very many decisions, at `ran_to_ms`), or "ran" when it is about no
@@ -1608,7 +1608,7 @@ class Preemption(TypedDict):
     queue: str
     atMs: int
     tick: int
-    search: Search
+    search: PreemptionSearch
     flavors: list[FlavorRow]
     shares: list[ShareChange]
     targets: list[Victim]
@@ -1628,7 +1628,7 @@ class Preview(TypedDict):
     queue: str
     evicted: bool
     cells: list[FlavorRow]
-    outcome: Outcome | None
+    outcome: ChangeOutcome | None
     admitted: list[str]
     sentences: list[str]
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Search } from "@/protocol/types";
+import type { PreemptionSearch } from "@/protocol/types";
 import { partialOf, shortageOf, shortResourceOf } from "@/store/explain/shortage";
 
 import { cell, queue, workload } from "./worlds";
@@ -38,5 +38,5 @@ describe("partial admission", () => {
 it("the gauge of a preemption shows what was short, not what is dearest", () => {
   const requests = [{ resource: "nvidia.com/gpu", amount: "4" }, { resource: "cpu", amount: "32000" }];
   const quotaChecks = [{ resource: "nvidia.com/gpu", available: "4" }, { resource: "cpu", available: "24000" }];
-  expect(shortResourceOf({ requests, steps: [{ quotaChecks }] } as unknown as Search)).toBe("cpu");
+  expect(shortResourceOf({ requests, steps: [{ quotaChecks }] } as unknown as PreemptionSearch)).toBe("cpu");
 });

@@ -13,14 +13,14 @@ from django.db.models import QuerySet
 from sandbox.models import Experiment, Run
 from scheduler.experiments.assertions import judge
 from scheduler.experiments.document import read_experiment
-from scheduler.experiments.results import Cell, Line, Verdict, table
+from scheduler.experiments.results import VariantMeasure, VariantResult, Verdict, table
 from scheduler.measures import flat
 
 
 class ExperimentOutcome(NamedTuple):
     """What the runs so far come to."""
 
-    lines: list[Line]
+    lines: list[VariantResult]
     verdicts: list[Verdict]
 
 
@@ -49,14 +49,14 @@ def variants_of(experiment: Experiment) -> list[str]:
     return [str(variant["name"]) for variant in experiment.plan["variants"]]
 
 
-def cells_of(experiment_id: str, done: int) -> list[Cell]:
+def cells_of(experiment_id: str, done: int) -> list[VariantMeasure]:
     """Return the numbers of the first `done` runs that ended, in the plan's order."""
     found = Run.objects.filter(
         experiment_id=experiment_id, state=Run.DONE, ended__lte=done
     ).order_by("number")
     rows = found.values_list("variant", "seed", "result")
     return [
-        Cell(variant=variant, seed=seed, numbers=flat(result["summary"]))
+        VariantMeasure(variant=variant, seed=seed, numbers=flat(result["summary"]))
         for variant, seed, result in rows.iterator()
     ]
 

@@ -39,7 +39,7 @@ def _text(most: int) -> Any:
     return msgspec.Meta(max_length=most)
 
 
-class Columns(msgspec.Struct, kw_only=True):
+class ArchiveColumns(msgspec.Struct, kw_only=True):
     """The sandbox's own row."""
 
     title: Annotated[str, _text(200)]
@@ -109,7 +109,7 @@ class ArchivedCheckpoint(msgspec.Struct, array_like=True):
 class Archive(msgspec.Struct, kw_only=True):
     """What the file holds."""
 
-    columns: Columns
+    columns: ArchiveColumns
     start_policy: dict[str, Any]
     world: bytes
     page: dict[str, dict[str, Any]]
@@ -187,8 +187,11 @@ def wrong(problem: str) -> InvalidError:
 def _archive(sandbox: Sandbox, world: bytes) -> Archive:
     past = history.lineage(sandbox)
     return Archive(
-        columns=Columns(
-            **{name: getattr(sandbox, name) for name in Columns.__struct_fields__}
+        columns=ArchiveColumns(
+            **{
+                name: getattr(sandbox, name)
+                for name in ArchiveColumns.__struct_fields__
+            }
         ),
         start_policy=sandbox.start_policy,
         world=world,

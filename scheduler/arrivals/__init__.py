@@ -25,7 +25,7 @@ class Coming:
     changes: dict[str, Any] = field(default_factory=dict)  # podSets requests etc.
 
 
-class Process(Protocol):
+class ArrivalProcess(Protocol):
     """How arrivals follow one another."""
 
     def __call__(
@@ -41,7 +41,7 @@ def expand(
 
     Raises PolicyError for unknown processes and parameters.
     """
-    process: Process = registry.lookup("arrival", arrival.process)
+    process: ArrivalProcess = registry.lookup("arrival", arrival.process)
     parameters = _parameters(arrival)
     subject = str(_name(arrival) or ordinal)
     coming = process(parameters, seed=seed, subject=subject, files=files)

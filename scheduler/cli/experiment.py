@@ -21,7 +21,7 @@ from scheduler.experiments.document import (
     read_experiment,
 )
 from scheduler.experiments.intervals import Interval
-from scheduler.experiments.results import Cell, Line, Verdict, table
+from scheduler.experiments.results import VariantMeasure, VariantResult, Verdict, table
 from scheduler.experiments.runs import plan, run
 from scheduler.manifests.documents import read_documents
 from scheduler.measures import flat
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
         for variant, seed in todo.runs():
             result = run(base, todo, variant, seed, clock=time.process_time)
             numbers = flat(result.summary)
-            cells.append(Cell(variant=variant, seed=seed, numbers=numbers))
+            cells.append(VariantMeasure(variant=variant, seed=seed, numbers=numbers))
     except (SchedulerError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -123,7 +123,7 @@ def status_of(verdicts: Sequence[Verdict]) -> int:
 
 
 def write_json(
-    out: TextIO, names: list[str], lines: list[Line], verdicts: list[Verdict]
+    out: TextIO, names: list[str], lines: list[VariantResult], verdicts: list[Verdict]
 ) -> None:
     """Print everything as one JSON object."""
     body = {"variants": names, "lines": lines, "verdicts": verdicts}
@@ -131,7 +131,7 @@ def write_json(
 
 
 def write_table(
-    out: TextIO, names: list[str], lines: list[Line], verdicts: list[Verdict]
+    out: TextIO, names: list[str], lines: list[VariantResult], verdicts: list[Verdict]
 ) -> None:
     """Print means and half intervals, a variant per line."""
     width = max(len(name) for name in [*names, "variant"])

@@ -17,7 +17,7 @@ from scheduler.expectations import Verdict, judge
 from scheduler.measures import Measures, Summary
 from scheduler.records.scenario import Scenario
 from scheduler.scenarios import Assembled, assemble
-from scheduler.simulation import Outcome, simulate
+from scheduler.simulation import SimulationResult, simulate
 
 _DEFAULT_HORIZON = "24h"
 _READ = (".yaml", ".yml", ".json", ".swf", ".txt")
@@ -92,7 +92,7 @@ def _until(options: argparse.Namespace, assembled: Assembled) -> int:
 def _json(
     out: TextIO,
     assembled: Assembled,
-    outcome: Outcome,
+    outcome: SimulationResult,
     summary: Summary,
     verdicts: list[Verdict],
 ) -> None:
@@ -119,7 +119,7 @@ def _plain(decision: Decision) -> dict[str, object]:
 def _table(
     out: TextIO,
     assembled: Assembled,
-    outcome: Outcome,
+    outcome: SimulationResult,
     summary: Summary,
     verdicts: list[Verdict],
 ) -> None:
@@ -142,7 +142,7 @@ def _line(decision: Decision) -> str:
     return f"{time}  {what:<10} {decision.subject}{by}{why}"
 
 
-def _closing(outcome: Outcome, summary: Summary) -> str:
+def _closing(outcome: SimulationResult, summary: Summary) -> str:
     wait = "-" if summary.wait_p50_ms is None else f"{summary.wait_p50_ms / 1000:.1f}s"
     return (
         f"\n{summary.arrived} arrived, {summary.admitted} admitted, "

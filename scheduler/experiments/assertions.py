@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from scheduler.experiments.document import Assertion, ExperimentError
 from scheduler.experiments.rangespec import ranges, read_rangespec
-from scheduler.experiments.results import Cell, Line, Verdict
+from scheduler.experiments.results import VariantMeasure, VariantResult, Verdict
 
 
 def judge(
     assertions: Sequence[Assertion],
     names: Sequence[str],
-    lines: Sequence[Line],
-    cells: Sequence[Cell],
+    lines: Sequence[VariantResult],
+    cells: Sequence[VariantMeasure],
     files: Mapping[str, str],
 ) -> list[Verdict]:
     """Return the verdicts on all variants that have run."""
@@ -35,7 +35,9 @@ def judge(
     return verdicts
 
 
-def _measure(assertion: Assertion, line: Line, cells: list[Cell]) -> Iterator[Verdict]:
+def _measure(
+    assertion: Assertion, line: VariantResult, cells: list[VariantMeasure]
+) -> Iterator[Verdict]:
     name = assertion.measure
     if assertion.over == "mean":
         found = line.measures.get(name)

@@ -106,7 +106,7 @@ class Axis(Strict, frozen=True, kw_only=True):
     range: Range | None = None
 
 
-class Search(Strict, frozen=True, kw_only=True):
+class SearchSpec(Strict, frozen=True, kw_only=True):
     """Random search: `samples` variants, each drawing from every axis."""
 
     axes: list[Axis]
@@ -152,7 +152,7 @@ class ExperimentSpec(Strict, frozen=True, kw_only=True):
     limit: str = "5m"  # "started within"
     variants: list[Variant] = []
     grid: list[Axis] = []
-    search: Search | None = None
+    search: SearchSpec | None = None
     objectives: tuple[Objective, ...] = DEFAULT_OBJECTIVES
     assertions: list[Assertion] = []
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from scheduler.experiments.document import ExperimentError
-from scheduler.experiments.results import Cell, Verdict
+from scheduler.experiments.results import VariantMeasure, Verdict
 from scheduler.manifests.documents import read_documents
 
 
@@ -85,7 +85,9 @@ def read_rangespec(given: dict[str, Any] | str, files: Mapping[str, str]) -> Ran
         raise ExperimentError(str(error), field) from error
 
 
-def ranges(spec: RangeSpec, variant: int, cells: Sequence[Cell]) -> Iterator[Verdict]:
+def ranges(
+    spec: RangeSpec, variant: int, cells: Sequence[VariantMeasure]
+) -> Iterator[Verdict]:
     """Hold every run against the ranges; the worst run is returned."""
     if spec.cmd.max_wall_ms is not None:
         yield _worst(
@@ -116,7 +118,10 @@ def ranges(spec: RangeSpec, variant: int, cells: Sequence[Cell]) -> Iterator[Ver
 
 
 def _known(
-    given: Mapping[str, float], cells: Sequence[Cell], before: str, behind: str
+    given: Mapping[str, float],
+    cells: Sequence[VariantMeasure],
+    before: str,
+    behind: str,
 ) -> list[str]:
     """Return the classes of the spec and of the runs; none when none are given.
 
@@ -135,7 +140,7 @@ def _known(
 def _worst(
     variant: int,
     text: str,
-    cells: Sequence[Cell],
+    cells: Sequence[VariantMeasure],
     measure: str,
     *,
     least: float | None = None,

@@ -12,7 +12,7 @@ from scheduler.experiments.intervals import Interval, interval
 Numbers = Mapping[str, float]  # flat name of a measure -> value
 
 
-class Cell(msgspec.Struct, frozen=True, kw_only=True):
+class VariantMeasure(msgspec.Struct, frozen=True, kw_only=True):
     """What one run came to, as the table needs it."""
 
     variant: int
@@ -20,7 +20,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     numbers: Numbers
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class VariantResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One variant: its measures, and how they differ from the first variant's.
 
     Differences are taken seed by seed, so that what the seeds bring along
@@ -48,8 +48,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def table(
-    cells: Iterable[Cell], variants: int, objectives: Sequence[Objective]
-) -> list[Line]:
+    cells: Iterable[VariantMeasure], variants: int, objectives: Sequence[Objective]
+) -> list[VariantResult]:
     """Return a line per variant. O(runs x measures)."""
     by_variant: list[dict[int, Numbers]] = [{} for _ in range(variants)]
     for cell in cells:
@@ -57,7 +57,7 @@ def table(
     measures = [_intervals(list(runs.values())) for runs in by_variant]
     front = pareto(measures, objectives)
     return [
-        Line(
+        VariantResult(
             variant=n,
             runs=len(runs),
             measures=measures[n],
@@ -68,7 +68,9 @@ def table(
     ]
 
 
-def with_front(lines: Sequence[Line], objectives: Sequence[Objective]) -> list[Line]:
+def with_front(
+    lines: Sequence[VariantResult], objectives: Sequence[Objective]
+) -> list[VariantResult]:
     """Return the lines with the Pareto front of other objectives."""
     front = pareto([line.measures for line in lines], objectives)
     return [
@@ -77,8 +79,12 @@ def with_front(lines: Sequence[Line], objectives: Sequence[Objective]) -> list[L
 
 
 def ordered(
-    lines: Sequence[Line], names: Sequence[str], by: str, *, falling: bool = False
-) -> list[Line]:
+    lines: Sequence[VariantResult],
+    names: Sequence[str],
+    by: str,
+    *,
+    falling: bool = False,
+) -> list[VariantResult]:
     """Return the lines sorted by "variant", "name" or the mean of a measure.
 
     Lines that lack the measure come last, whichever way it goes; ties stay in

@@ -16,7 +16,7 @@ from scheduler.experiments.document import (
     ExperimentSpec,
     ObjectChange,
     Range,
-    Search,
+    SearchSpec,
     Variant,
     seeds_of,
 )
@@ -87,7 +87,7 @@ def _grid(axes: Sequence[Axis]) -> Iterator[Variant]:
         yield _together(parts)
 
 
-def _search(search: Search) -> Iterator[Variant]:
+def _search(search: SearchSpec) -> Iterator[Variant]:
     if not 0 < search.samples <= MOST_RUNS:
         raise ExperimentError(
             f"expected 1 to {MOST_RUNS} samples, got {search.samples}",

@@ -22,7 +22,7 @@ from scheduler.explain.wording import bare, counted, listed, quantity
 from scheduler.records.objects import Key
 from scheduler.world import World
 from scheduler.yunikorn.explain import Row, line, preemption, verdict
-from scheduler.yunikorn.objects.model import Ask, Node, Queue
+from scheduler.yunikorn.objects.model import Ask, Queue, SchedulingNode
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.resources import Needs, fits_undefined
 from scheduler.yunikorn.scheduling.node_fit import may_run
@@ -81,7 +81,7 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
     return answer
 
 
-def _verdict(partition: Partition, node: Node, ask: Ask) -> NodeVerdict:
+def _verdict(partition: Partition, node: SchedulingNode, ask: Ask) -> NodeVerdict:
     order = partition.nodes
     return NodeVerdict(
         node=node.name,

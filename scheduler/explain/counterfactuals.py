@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scheduler.explain.outcomes import Trial, attempt, finished_before, outcome_of
 from scheduler.explain.questions import CandidateChange, Question, questions
-from scheduler.explain.shapes import Counterfactuals, Outcome, Verdict
+from scheduler.explain.shapes import ChangeOutcome, Counterfactuals, Verdict
 from scheduler.explain.wording import bare, listed, share
 from scheduler.explain.workloads import explain
 from scheduler.records.objects import Key
@@ -184,13 +184,13 @@ def _wait(question: Question, trial: Trial, runs: int) -> Verdict:
     )
 
 
-def _judged(outcome: Outcome, *, holds: bool) -> str:
+def _judged(outcome: ChangeOutcome, *, holds: bool) -> str:
     if holds:
         return "but" if outcome.pods == "pending" else "yes"
     return "unknown" if outcome.outcome == "unknown" else "no"
 
 
-def _effect(verdict: str, outcome: Outcome, natural_ms: int | None) -> str:
+def _effect(verdict: str, outcome: ChangeOutcome, natural_ms: int | None) -> str:
     """Return the effect as a sentence: when, at what price, or why not."""
     if verdict == "unknown":
         return f"Not known: the run was given up at {outcome.ran_to_ms / 1000:g} s."
@@ -205,7 +205,7 @@ def _effect(verdict: str, outcome: Outcome, natural_ms: int | None) -> str:
     return f"Still pending at {outcome.ran_to_ms / 1000:g} s{why}."
 
 
-def _price(outcome: Outcome) -> str:
+def _price(outcome: ChangeOutcome) -> str:
     if not outcome.victims:
         return ""
     names = listed([bare(victim.workload) for victim in outcome.victims])

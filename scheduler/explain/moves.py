@@ -8,7 +8,13 @@ from scheduler.explain.changes import apply, edit, local_queue_for, move_workloa
 from scheduler.explain.flavor_options import FlavorOptions
 from scheduler.explain.fork import fork, kueue_of, object_of
 from scheduler.explain.outcomes import all_shares, attempt, outcome_of, victim_of
-from scheduler.explain.shapes import Change, FlavorRow, Outcome, Preview, ShareChange
+from scheduler.explain.shapes import (
+    Change,
+    ChangeOutcome,
+    FlavorRow,
+    Preview,
+    ShareChange,
+)
 from scheduler.explain.wording import bare, counted, listed, quantity, share
 from scheduler.kueue.stage import KueueStage
 from scheduler.lifetime.runtime_state import JOB_KINDS
@@ -160,7 +166,7 @@ def _for_all(world: World, change: Change, horizon_ms: int) -> Preview:
         queue="",
         evicted=False,
         cells=[],
-        outcome=Outcome(
+        outcome=ChangeOutcome(
             outcome="ran",
             at_ms=None,
             tick=None,
@@ -207,7 +213,7 @@ def _sentences(preview: Preview) -> list[str]:
     ]
 
 
-def _result(preview: Preview, outcome: Outcome) -> str:
+def _result(preview: Preview, outcome: ChangeOutcome) -> str:
     if outcome.outcome == "admitted":
         pods = ""
         if outcome.pods == "pending":
@@ -239,7 +245,7 @@ def _cell(queue: str, row: FlavorRow) -> str:
     return f"{queue} uses {used} of {nominal} in flavor {row.flavor} and {more}."
 
 
-def _price(outcome: Outcome) -> list[str]:
+def _price(outcome: ChangeOutcome) -> list[str]:
     sentences = []
     if outcome.victims:
         names = listed([bare(victim.workload) for victim in outcome.victims])

@@ -8,7 +8,7 @@ from itertools import count
 from scheduler.decisions import Admit, Decision, Finish, Preempt
 from scheduler.explain.changes import apply
 from scheduler.explain.fork import fork, kueue_of
-from scheduler.explain.shapes import Amount, Change, Outcome, ShareChange, Victim
+from scheduler.explain.shapes import Amount, Change, ChangeOutcome, ShareChange, Victim
 from scheduler.explain.workloads import victim as describe
 from scheduler.explain.workloads import waiting_of
 from scheduler.kueue.stage import KueueStage
@@ -176,7 +176,7 @@ def all_shares(stage: KueueStage) -> Shares:
     }
 
 
-def outcome_of(trial: Trial) -> Outcome:
+def outcome_of(trial: Trial) -> ChangeOutcome:
     """Return what a trial came to, as shown to people."""
     world, key = trial.world, trial.key
     stage = kueue_of(world)
@@ -185,7 +185,7 @@ def outcome_of(trial: Trial) -> Outcome:
     condition = work.conditions.get(name) if work is not None else None
     waiting = waiting_of(stage, work) if work is not None else None
     lost = sum(victim.work_lost_ms for victim in trial.victims)
-    return Outcome(
+    return ChangeOutcome(
         outcome=_outcome(trial),
         at_ms=trial.admitted_ms,
         tick=tick_of(trial),

@@ -12,7 +12,7 @@ from scheduler.explain.fork import fork, kueue_of
 from scheduler.explain.searches import Reader, decisive
 from scheduler.explain.shapes import (
     Preemption,
-    Search,
+    PreemptionSearch,
     ShareChange,
     ShareRow,
     Victim,
@@ -81,7 +81,7 @@ def _cycle_of(steps: Sequence[Values], decision: Preempt) -> list[Values] | None
     return None
 
 
-def shares_of(search: Search) -> list[ShareChange]:
+def shares_of(search: PreemptionSearch) -> list[ShareChange]:
     """Return every share before the search and with its outcome carried out."""
     after = {(row.kind, row.name): row.share for row in _last(search)}
     return [
@@ -95,7 +95,7 @@ def shares_of(search: Search) -> list[ShareChange]:
     ]
 
 
-def _last(search: Search) -> list[ShareRow]:
+def _last(search: PreemptionSearch) -> list[ShareRow]:
     return search.steps[-1].shares
 
 

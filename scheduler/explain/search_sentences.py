@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scheduler.explain.shapes import QuotaCheck, Search, Source, Standing, Step, Test
+from scheduler.explain.shapes import (
+    PreemptionSearch,
+    PreemptionStep,
+    QuotaCheck,
+    Source,
+    Standing,
+    Test,
+)
 from scheduler.explain.wording import (
     bare,
     counted,
@@ -22,7 +29,7 @@ _RELATIONS = {
 }
 
 
-def describe(search: Search) -> None:
+def describe(search: PreemptionSearch) -> None:
     """Give every step its headline and sentence; the first one is the setup."""
     _set_up(search.steps[0], search)
     tried = 0
@@ -32,7 +39,7 @@ def describe(search: Search) -> None:
         step.sentence = _SENTENCES[step.kind](step, search)
 
 
-def _set_up(step: Step, search: Search) -> None:
+def _set_up(step: PreemptionStep, search: PreemptionSearch) -> None:
     checks = step.quota_checks
     asked = several(search.requests)
     free = listed([quantity(r.resource, r.available) for r in checks])
@@ -48,7 +55,7 @@ def _source(source: Source) -> str:
     return f"{number} of {source.holders} in {source.queue} ({source.policy})"
 
 
-def _headline(step: Step, tried: int) -> str:
+def _headline(step: PreemptionStep, tried: int) -> str:
     name = bare(step.workload)
     match step.kind:
         case "candidate":
@@ -67,12 +74,12 @@ def _headline(step: Step, tried: int) -> str:
             return "It does not fit"
 
 
-def _attempt(step: Step, search: Search) -> str:
+def _attempt(step: PreemptionStep, search: PreemptionSearch) -> str:
     rule = "may borrow" if step.borrowing else "has to stay within its nominal quota"
     return f"The preemptor {rule}: {_quota_checks(step.quota_checks)}."
 
 
-def _round(step: Step, search: Search) -> str:
+def _round(step: PreemptionStep, search: PreemptionSearch) -> str:
     if step.within_nominal:
         return (
             "With its request the preemptor stays within nominal quota: it reclaims, "
@@ -85,7 +92,7 @@ def _round(step: Step, search: Search) -> str:
     return f"Those refused are asked once more, by {step.rule}, one of each queue."
 
 
-def _turn(step: Step, search: Search) -> str:
+def _turn(step: PreemptionStep, search: PreemptionSearch) -> str:
     value = next((s.share for s in step.shares if s.name == step.queue), None)
     if not step.shares:
         return f"{step.queue} has candidates."
@@ -93,7 +100,7 @@ def _turn(step: Step, search: Search) -> str:
     return f"{step.queue}{own} has the highest share left, {share(value)}."
 
 
-def _candidate(step: Step, search: Search) -> str:
+def _candidate(step: PreemptionStep, search: PreemptionSearch) -> str:
     name = bare(step.workload)
     text = _test(step.test, taken=step.verdict == "taken")
     if step.verdict == "refused":
@@ -154,23 +161,23 @@ def _quota_check(check: QuotaCheck) -> str:
     return f"{quantity(check.resource, free)} free {sign} {asked} asked"
 
 
-def _put_back(step: Step, search: Search) -> str:
+def _put_back(step: PreemptionStep, search: PreemptionSearch) -> str:
     if step.fits:
         return f"With it back {_quota_checks(step.quota_checks)}: it keeps running."
     return f"With it back {_quota_checks(step.quota_checks)}: it stays a target."
 
 
-def _failed(step: Step, search: Search) -> str:
+def _failed(step: PreemptionStep, search: PreemptionSearch) -> str:
     again = " and tries again otherwise" if _more(step, search) else ""
     return f"Everybody who may go is not enough; the search puts all back{again}."
 
 
-def _more(step: Step, search: Search) -> bool:
+def _more(step: PreemptionStep, search: PreemptionSearch) -> bool:
     at = search.steps.index(step)
     return any(later.kind == "attempt" for later in search.steps[at + 1 :])
 
 
-def _targets(step: Step, search: Search) -> str:
+def _targets(step: PreemptionStep, search: PreemptionSearch) -> str:
     names = [bare(victim.workload) for victim in search.targets]
     number = counted(len(names), "workload is", "workloads are")
     return f"{number} preempted: {listed(names)}."

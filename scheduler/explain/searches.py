@@ -10,11 +10,11 @@ import msgspec
 from scheduler.explain import search_sentences
 from scheduler.explain.shapes import (
     Amount,
+    PreemptionSearch,
+    PreemptionStep,
     QuotaCheck,
-    Search,
     ShareRow,
     Source,
-    Step,
     Test,
     Victim,
 )
@@ -32,7 +32,7 @@ class Reader:
         self.rules = list(stage.settings.strategies) if stage.preemption.fair else []
         self.context = stage.context
 
-    def searches(self, steps: Sequence[Values]) -> list[Search]:
+    def searches(self, steps: Sequence[Values]) -> list[PreemptionSearch]:
         """Return every search of a trace, in order."""
         starts = [i for i, step in enumerate(steps) if step["step"] == "search"]
         bounds = [*starts, len(steps)]
@@ -41,8 +41,8 @@ class Reader:
             for begin, end in zip(starts, bounds[1:], strict=True)
         ]
 
-    def _search(self, head: Values, steps: Sequence[Values]) -> Search:
-        search = Search(
+    def _search(self, head: Values, steps: Sequence[Values]) -> PreemptionSearch:
+        search = PreemptionSearch(
             purpose=head["purpose"],
             law=self.law,
             rules=self.rules,
@@ -62,8 +62,8 @@ class Reader:
         search_sentences.describe(search)
         return search
 
-    def _step(self, values: Values) -> Step:
-        step = Step(kind=values["step"])
+    def _step(self, values: Values) -> PreemptionStep:
+        step = PreemptionStep(kind=values["step"])
         for name in ("workload", "queue", "relation", "verdict", "reason", "priority"):
             if values.get(name) is not None:
                 setattr(step, name, values[name])
@@ -96,7 +96,7 @@ def _until_decided(steps: Sequence[Values]) -> list[Values]:
     return taken
 
 
-def _targets(notes: Iterable[Values], steps: Iterable[Step]) -> list[Victim]:
+def _targets(notes: Iterable[Values], steps: Iterable[PreemptionStep]) -> list[Victim]:
     found: Sequence[tuple[str, str]] = next(
         (n["targets"] for n in notes if n["step"] == "targets"), []
     )
@@ -114,7 +114,7 @@ def _targets(notes: Iterable[Values], steps: Iterable[Step]) -> list[Victim]:
 
 
 def decisive(
-    searches: Sequence[Search], targets: Sequence[tuple[str, str]]
+    searches: Sequence[PreemptionSearch], targets: Sequence[tuple[str, str]]
 ) -> int | None:
     """Return which search gave these targets: the last one that found them.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scheduler.explain.shapes import Explanation, FlavorRow, Search, Waiting
+from scheduler.explain.shapes import Explanation, FlavorRow, PreemptionSearch, Waiting
 from scheduler.explain.wording import bare, counted, listed, ordinal, quantity
 
 _STRICT = "StrictFIFO"
@@ -97,7 +97,7 @@ def _preemption(answer: Explanation) -> Iterator[str]:
     yield _nobody(search)
 
 
-def _nobody(search: Search) -> str:
+def _nobody(search: PreemptionSearch) -> str:
     looked = [step for step in search.steps if step.kind == "candidate"]
     if not looked:
         holders = sum(source.holders for source in search.sources)

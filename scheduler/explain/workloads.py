@@ -13,9 +13,9 @@ from scheduler.explain.fork import fork_kueue, kueue_of, object_of
 from scheduler.explain.searches import Reader, decisive
 from scheduler.explain.shapes import (
     Amount,
-    Attempt,
     Condition,
     Explanation,
+    FlavorAttempt,
     NodeName,
     Victim,
     Waiting,
@@ -78,7 +78,7 @@ def _blank(world: World, key: Key, status: Mapping[str, Any]) -> Explanation:
         condition=next((c for c in conditions if c.type == FINISHED), None),
         conditions=conditions,
         waiting=None,
-        attempt=Attempt(ran=False, status="", reason="", message=text),
+        attempt=FlavorAttempt(ran=False, status="", reason="", message=text),
         flavors=[],
         searches=[],
         decisive=None,
@@ -181,14 +181,14 @@ def _barred(stage: KueueStage, work: WorkloadInfo, queue: ClusterQueue) -> str:
     return "" if queue.active else f"ClusterQueue {queue.name} is not active"
 
 
-def _untried(answer: Explanation, problem: str) -> Attempt:
+def _untried(answer: Explanation, problem: str) -> FlavorAttempt:
     reason = answer.condition.reason if answer.condition is not None else ""
-    return Attempt(ran=False, status="", reason=reason, message=problem)
+    return FlavorAttempt(ran=False, status="", reason=reason, message=problem)
 
 
 def attempt(
     stage: KueueStage, work: WorkloadInfo, queue: ClusterQueue, trace: Trace
-) -> Attempt:
+) -> FlavorAttempt:
     """Run one cycle with this workload as the head of its queue; spends the stage.
 
     Its search begins at the first flavor, whatever was tried before.
@@ -217,7 +217,7 @@ def attempt(
     )
     entries = cycle.run(heads)
     order, entry = next((i, e) for i, e in enumerate(entries, 1) if e.work is work)
-    return Attempt(
+    return FlavorAttempt(
         ran=True,
         status=entry.status.value,
         reason=entry.reason,

@@ -26,7 +26,7 @@ JOB_KINDS = tuple(
 )
 
 
-class Host(Protocol):
+class LifetimeHost(Protocol):
     """What lifetime needs of the world that it lives in."""
 
     objects: dict[Key, Object]
@@ -92,7 +92,7 @@ class RuntimeState:
 
     jobs: JobControllers
 
-    def __init__(self, context: Context, policy: Policy, host: Host) -> None:
+    def __init__(self, context: Context, policy: Policy, host: LifetimeHost) -> None:
         self.context = context
         self.host = host
         simulation = policy.spec.simulation

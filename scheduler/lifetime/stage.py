@@ -17,7 +17,7 @@ from scheduler.lifetime.runtime_state import (
     NODE,
     POD,
     WORKLOAD,
-    Host,
+    LifetimeHost,
 )
 from scheduler.lifetime.taint_eviction import TaintEviction
 from scheduler.records.objects import Key, Object
@@ -43,7 +43,7 @@ class Lifetime(TaintEviction):
     name = "lifetime"
     jobs: Jobs
 
-    def __init__(self, context: Context, policy: Policy, host: Host) -> None:
+    def __init__(self, context: Context, policy: Policy, host: LifetimeHost) -> None:
         super().__init__(context, policy, host)
         self.awake = False
         self.jobs = Jobs(self)

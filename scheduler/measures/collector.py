@@ -19,7 +19,7 @@ from scheduler.decisions import (
     Requeue,
 )
 from scheduler.measures import adopting
-from scheduler.measures.ledger import Holding, Ledger
+from scheduler.measures.ledger import Ledger, QuotaHolding
 from scheduler.measures.report import summarise
 from scheduler.measures.samples import Samples
 from scheduler.measures.subjects import (
@@ -157,7 +157,7 @@ class Measures:
             self.waits.setdefault(key, now - arrived)
             self.last_waits[key] = now - arrived
         self.ledger.take(
-            key, Holding(queue=queue, usage=usage, since_ms=now, parts=parts)
+            key, QuotaHolding(queue=queue, usage=usage, since_ms=now, parts=parts)
         )
 
     # -- losing, ending --------------------------------------------------

@@ -13,7 +13,7 @@ Shares = dict[str, Amounts]  # queue or place -> amounts
 
 
 @dataclass(slots=True, kw_only=True)
-class Holding:
+class QuotaHolding:
     """What one subject holds since `since_ms`."""
 
     queue: str
@@ -26,7 +26,7 @@ class Holding:
 class Ledger:
     """Sums over subjects. Every entry is undone by the entry that ends it."""
 
-    held: dict[Key, Holding] = field(default_factory=dict)
+    held: dict[Key, QuotaHolding] = field(default_factory=dict)
     waiting: dict[Key, Subject] = field(default_factory=dict)
     using: Shares = field(default_factory=dict)  # queue -> held now
     asking: Shares = field(default_factory=dict)  # queue -> waited for now
@@ -59,7 +59,7 @@ class Ledger:
             if not self.shapes[subject.queue, shape]:
                 del self.shapes[subject.queue, shape]
 
-    def take(self, key: Key, holding: Holding) -> None:
+    def take(self, key: Key, holding: QuotaHolding) -> None:
         """Note what a subject holds from now on."""
         self.stop_waiting(key)
         self.release(key, holding.since_ms)
@@ -68,7 +68,7 @@ class Ledger:
         _add(self.using, holding.queue, holding.usage, 1)
         self.occupy(holding.parts, 1)
 
-    def release(self, key: Key, now_ms: int) -> Holding | None:
+    def release(self, key: Key, now_ms: int) -> QuotaHolding | None:
         """Note that a subject holds nothing any more; return what it held."""
         holding = self.held.pop(key, None)
         if holding is None:

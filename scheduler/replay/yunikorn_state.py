@@ -9,7 +9,7 @@ from typing import Any
 from scheduler.manifests import yunikorn as manifests
 from scheduler.registry import lookup
 from scheduler.yunikorn import resources
-from scheduler.yunikorn.objects.model import Application, Ask, Node
+from scheduler.yunikorn.objects.model import Application, Ask, SchedulingNode
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.scheduling import cycle
 
@@ -33,7 +33,7 @@ class TraceListener:
         self.released: list[Ask] = []  # victims of a changed quota
         self._replaced: Ask | None = None
 
-    def allocated(self, ask: Ask, node: Node) -> None:
+    def allocated(self, ask: Ask, node: SchedulingNode) -> None:
         """Record an allocation, or which placeholder it replaces."""
         replaced, self._replaced = self._replaced, None
         if replaced is None:
@@ -48,11 +48,11 @@ class TraceListener:
                 }
             )
 
-    def reserved(self, ask: Ask, node: Node) -> None:
+    def reserved(self, ask: Ask, node: SchedulingNode) -> None:
         """Record a reservation."""
         self.events.append({"ev": "reserve", "key": ask.key, "node": node.name})
 
-    def unreserved(self, ask: Ask, node: Node) -> None:
+    def unreserved(self, ask: Ask, node: SchedulingNode) -> None:
         """Leave this out: the vectors do not record it."""
 
     def attempting(self, ask: Ask) -> None:
@@ -118,7 +118,7 @@ def build(vector: Vector, listener: TraceListener | None = None) -> Partition:
 def add_nodes(partition: Partition, vector: Vector) -> None:
     """Add the nodes of a vector, and what other schedulers use of them."""
     for data in vector["nodes"]:
-        node = Node(
+        node = SchedulingNode(
             data["name"],
             resources.parse_all(data["capacity"]),
             schedulable=data.get("schedulable", True),
@@ -159,7 +159,7 @@ class _ExcludedNodes:
     def __init__(self, names: frozenset[str]) -> None:
         self.names = names
 
-    def __call__(self, node: Node, gone: Sequence[Ask] = ()) -> str | None:
+    def __call__(self, node: SchedulingNode, gone: Sequence[Ask] = ()) -> str | None:
         return _EXCLUDED if node.name in self.names else None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from scheduler.registry import lookup
 from scheduler.yunikorn import messages, resources
 from scheduler.yunikorn.objects.laws import Laws, PreemptionPlan
-from scheduler.yunikorn.objects.model import Ask, Node, Queue
+from scheduler.yunikorn.objects.model import Ask, Queue, SchedulingNode
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.preemption.attempts import RETRY_MS
 from scheduler.yunikorn.scheduling.node_fit import may_run
@@ -92,7 +92,7 @@ def _quota(queue: Queue, ask: Ask) -> Row:
     }
 
 
-def verdict(node: Node, ask: Ask) -> str:
+def verdict(node: SchedulingNode, ask: Ask) -> str:
     """Return why a node does not take an ask now; "" when it does."""
     if not node.schedulable:
         return "cordoned"

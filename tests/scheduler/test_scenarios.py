@@ -14,7 +14,7 @@ from scheduler.expectations import judge
 from scheduler.records.objects import Key
 from scheduler.records.scenario import Expectation, Match, Scenario, ScenarioSpec
 from scheduler.scenarios import Assembled, assemble
-from scheduler.simulation import Outcome, simulate
+from scheduler.simulation import SimulationResult, simulate
 from scheduler.tick import run_tick
 from scheduler.world import World
 
@@ -38,7 +38,7 @@ def said(name: str) -> ScenarioSpec:
 
 
 @cache
-def played(name: str) -> tuple[Assembled, Outcome, list[str]]:
+def played(name: str) -> tuple[Assembled, SimulationResult, list[str]]:
     """Return the world at its horizon, what was decided, what was complained."""
     made = opened(name)
     outcome = simulate(made.world, until_ms=horizon_of(name))

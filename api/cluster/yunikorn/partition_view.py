@@ -10,7 +10,7 @@ from sandbox.base.errors import NotFoundError
 from sandbox.models import Sandbox
 from scheduler.records.hierarchy import PlacementRule
 from scheduler.world import World
-from scheduler.yunikorn.objects.model import Application, Ask, Node, Queue
+from scheduler.yunikorn.objects.model import Application, Ask, Queue, SchedulingNode
 from scheduler.yunikorn.objects.node_order import DEFAULT_WEIGHTS
 from scheduler.yunikorn.objects.partition import Partition
 
@@ -236,14 +236,14 @@ class PartitionView:
 
     # -- nodes
 
-    def find_node(self, name: str) -> Node:
+    def find_node(self, name: str) -> SchedulingNode:
         """Return a node. Raises NotFoundError."""
         found = self.partition.nodes.by_name.get(name)
         if found is None:
             raise NotFoundError(f"Node not found: {name}")
         return found
 
-    def node(self, node: Node) -> Record:
+    def node(self, node: SchedulingNode) -> Record:
         """Return a node with what it holds."""
         held = allocated_on(node)
         return {
@@ -408,7 +408,7 @@ def percent(part: Mapping[str, int], whole: Mapping[str, int] | None) -> dict[st
     }
 
 
-def allocated_on(node: Node) -> dict[str, int]:
+def allocated_on(node: SchedulingNode) -> dict[str, int]:
     """Return what a node's allocations take of it."""
     return {
         name: int(amount) - node.available.get(name, 0) - node.occupied.get(name, 0)

@@ -1080,9 +1080,9 @@ export interface components {
             readonly condition: components["schemas"]["Condition"] | null;
             readonly conditions: readonly components["schemas"]["Condition"][];
             readonly waiting: components["schemas"]["Waiting"] | null;
-            readonly attempt: components["schemas"]["Attempt"];
+            readonly attempt: components["schemas"]["FlavorAttempt"];
             readonly flavors: readonly components["schemas"]["FlavorRow"][];
-            readonly searches: readonly components["schemas"]["Search"][];
+            readonly searches: readonly components["schemas"]["PreemptionSearch"][];
             readonly decisive: number | null;
             readonly sentences: readonly string[];
         };
@@ -1118,7 +1118,7 @@ export interface components {
          *         "preempting", "skipped" (others of the cycle came first), "held" (pods of
          *         those admitted are waited for) or "refused".
          */
-        readonly Attempt: {
+        readonly FlavorAttempt: {
             readonly ran: boolean;
             readonly status: string;
             readonly reason: string;
@@ -1195,13 +1195,13 @@ export interface components {
          *         the whole request). `law`: "Classical" or "FairSharing"; `rules` are the
          *         strategies of fair sharing in their order.
          */
-        readonly Search: {
+        readonly PreemptionSearch: {
             readonly purpose: string;
             readonly law: string;
             readonly rules: readonly string[];
             readonly requests: readonly components["schemas"]["Amount"][];
             readonly sources: readonly components["schemas"]["Source"][];
-            readonly steps: readonly components["schemas"]["Step"][];
+            readonly steps: readonly components["schemas"]["PreemptionStep"][];
             readonly targets: readonly components["schemas"]["Victim"][];
         };
         /**
@@ -1239,7 +1239,7 @@ export interface components {
          *         `verdict` of a candidate: "taken", "refused" or "skipped"; of a target that
          *         is put back: "spared" or "needed". `shares` are those after the step.
          */
-        readonly Step: {
+        readonly PreemptionStep: {
             readonly kind: string;
             readonly headline: string;
             readonly sentence: string;
@@ -1469,7 +1469,7 @@ export interface components {
             readonly now: string;
             readonly effect: string;
             readonly change: components["schemas"]["Change"] | null;
-            readonly outcome: components["schemas"]["Outcome"];
+            readonly outcome: components["schemas"]["ChangeOutcome"];
             readonly amounts: readonly components["schemas"]["Amount"][];
             readonly value: string;
             readonly finishes: readonly string[];
@@ -1500,7 +1500,7 @@ export interface components {
          *         "ran" when it is about no workload. `pods`: "" when pods are not placed, "placed", or "pending" with
          *         `pods_message`. `victims` are those preempted for it, with what was lost.
          */
-        readonly Outcome: {
+        readonly ChangeOutcome: {
             readonly outcome: string;
             readonly atMs: number | null;
             readonly tick: number | null;
@@ -1636,7 +1636,7 @@ export interface components {
             readonly queue: string;
             readonly atMs: number;
             readonly tick: number;
-            readonly search: components["schemas"]["Search"];
+            readonly search: components["schemas"]["PreemptionSearch"];
             readonly flavors: readonly components["schemas"]["FlavorRow"][];
             readonly shares: readonly components["schemas"]["ShareChange"][];
             readonly targets: readonly components["schemas"]["Victim"][];
@@ -1656,7 +1656,7 @@ export interface components {
             readonly queue: string;
             readonly evicted: boolean;
             readonly cells: readonly components["schemas"]["FlavorRow"][];
-            readonly outcome: components["schemas"]["Outcome"] | null;
+            readonly outcome: components["schemas"]["ChangeOutcome"] | null;
             readonly admitted: readonly string[];
             readonly sentences: readonly string[];
         };
@@ -2443,15 +2443,15 @@ export type Explanation = components['schemas']['Explanation'];
 export type NodeName = components['schemas']['NodeName'];
 export type Condition = components['schemas']['Condition'];
 export type Waiting = components['schemas']['Waiting'];
-export type Attempt = components['schemas']['Attempt'];
+export type FlavorAttempt = components['schemas']['FlavorAttempt'];
 export type Victim = components['schemas']['Victim'];
 export type Amount = components['schemas']['Amount'];
 export type FlavorRow = components['schemas']['FlavorRow'];
 export type Level = components['schemas']['Level'];
-export type Search = components['schemas']['Search'];
+export type PreemptionSearch = components['schemas']['PreemptionSearch'];
 export type Source = components['schemas']['Source'];
 export type Standing = components['schemas']['Standing'];
-export type Step = components['schemas']['Step'];
+export type PreemptionStep = components['schemas']['PreemptionStep'];
 export type Test = components['schemas']['Test'];
 export type QuotaCheck = components['schemas']['QuotaCheck'];
 export type ShareRow = components['schemas']['ShareRow'];
@@ -2471,7 +2471,7 @@ export type Counterfactuals = components['schemas']['Counterfactuals'];
 export type Verdict = components['schemas']['Verdict'];
 export type Change = components['schemas']['Change'];
 export type Edit = components['schemas']['Edit'];
-export type Outcome = components['schemas']['Outcome'];
+export type ChangeOutcome = components['schemas']['ChangeOutcome'];
 export type ShareChange = components['schemas']['ShareChange'];
 export type Fairness = components['schemas']['Fairness'];
 export type Formula = components['schemas']['Formula'];

@@ -12,8 +12,8 @@ from scheduler.explain.shapes.numbers import (
     Standing,
 )
 from scheduler.explain.shapes.waiting import (
-    Attempt,
     Condition,
+    FlavorAttempt,
     FlavorRow,
     Victim,
     Waiting,
@@ -58,7 +58,7 @@ class Test(Shape):
     cells: list[Standing] = []
 
 
-class Step(Shape):
+class PreemptionStep(Shape):
     """One step of a search, in order.
 
     `kind`: "setup", "attempt" (with or without borrowing), "round" (a rule of
@@ -89,7 +89,7 @@ class Step(Shape):
     shares: list[ShareRow] = []
 
 
-class Search(Shape):
+class PreemptionSearch(Shape):
     """One search for victims: what for, among whom, how, and whom it found.
 
     `purpose`: "flavor" (would preemption help here?) or "assignment" (for
@@ -102,7 +102,7 @@ class Search(Shape):
     rules: list[str]
     requests: list[Amount]
     sources: list[Source]
-    steps: list[Step]
+    steps: list[PreemptionStep]
     targets: list[Victim]
 
 
@@ -124,9 +124,9 @@ class Explanation(Shape):
     condition: Condition | None
     conditions: list[Condition]
     waiting: Waiting | None
-    attempt: Attempt
+    attempt: FlavorAttempt
     flavors: list[FlavorRow]
-    searches: list[Search]
+    searches: list[PreemptionSearch]
     decisive: int | None
     sentences: list[str]
 
@@ -142,7 +142,7 @@ class Preemption(Shape):
     queue: str
     at_ms: int
     tick: int
-    search: Search
+    search: PreemptionSearch
     flavors: list[FlavorRow]
     shares: list[ShareChange]
     targets: list[Victim]

@@ -55,7 +55,7 @@ class Victim(Shape):
     work_lost_ms: int = 0
 
 
-class Attempt(Shape):
+class FlavorAttempt(Shape):
     """What one admission cycle decides about the workload now.
 
     `ran` is False when the workload may not be tried; `reason` and `message`

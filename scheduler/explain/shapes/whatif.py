@@ -28,7 +28,7 @@ class Change(Shape):
     pause: list[Edit] = []
 
 
-class Outcome(Shape):
+class ChangeOutcome(Shape):
     """What a run on a copy of the world came to.
 
     `outcome`: "admitted", "waits", "inactive", "finished" (before it was asked),
@@ -70,7 +70,7 @@ class Verdict(Shape):
     now: str
     effect: str
     change: Change | None
-    outcome: Outcome
+    outcome: ChangeOutcome
     amounts: list[Amount] = []  # what is added to quota
     value: str = ""  # the weight, priority, policy or queue
     finishes: list[str] = []
@@ -102,6 +102,6 @@ class Preview(Shape):
     queue: str
     evicted: bool  # it held quota, and loses it by the edit
     cells: list[FlavorRow]
-    outcome: Outcome | None
+    outcome: ChangeOutcome | None
     admitted: list[str] = []  # who else is admitted in the run, and was not without
     sentences: list[str] = []

@@ -169,7 +169,7 @@ class Lifecycle:
                     subject=work.key,
                     reason=reason,
                     message=message,
-                    parked=inadmissible,
+                    inadmissible=inadmissible,
                 )
             )
 

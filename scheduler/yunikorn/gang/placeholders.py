@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from scheduler.yunikorn import messages, resources
 from scheduler.yunikorn.objects.gang_state import GangState
-from scheduler.yunikorn.objects.model import Application, Ask, Node, Queue, State
+from scheduler.yunikorn.objects.model import (
+    Application,
+    Ask,
+    Queue,
+    SchedulingNode,
+    State,
+)
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.resources import Amounts
 
@@ -106,7 +112,7 @@ def _holders(app: Application, group: str) -> list[Ask]:
     )
 
 
-def _swap(partition: Partition, ask: Ask, holder: Ask, node: Node) -> None:
+def _swap(partition: Partition, ask: Ask, holder: Ask, node: SchedulingNode) -> None:
     """Let the pod take over; what the placeholder held too much comes back."""
     note_used(holder)
     partition.listener.releasing(holder, "Replaced", messages.replacing(ask.key))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from scheduler.yunikorn.objects.model import Ask, Node, Queue
+from scheduler.yunikorn.objects.model import Ask, Queue, SchedulingNode
 
 #: The partition: laws read it, and the partition holds its laws.
 P = TypeVar("P", contravariant=True)
@@ -15,7 +15,7 @@ P = TypeVar("P", contravariant=True)
 class PreemptionPlan:
     """A node and the victims that make room there, first to go first."""
 
-    node: Node
+    node: SchedulingNode
     victims: list[Ask]
 
     @property
@@ -46,5 +46,7 @@ class Laws(Protocol[P]):
         "" is no reason in particular. Changes nothing.
         """
 
-    def required_victims(self, partition: P, node: Node, ask: Ask) -> list[Ask]:
+    def required_victims(
+        self, partition: P, node: SchedulingNode, ask: Ask
+    ) -> list[Ask]:
         """Return who has to leave a required node for the ask; [] when no use."""

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from scheduler.yunikorn.objects.model import Application, Ask, Node
+from scheduler.yunikorn.objects.model import Application, Ask, SchedulingNode
 
 
 class Listener(Protocol):
     """Gets what the partition decides, in the order it decides."""
 
-    def allocated(self, ask: Ask, node: Node) -> None:
+    def allocated(self, ask: Ask, node: SchedulingNode) -> None:
         """An ask got a node."""
 
-    def reserved(self, ask: Ask, node: Node) -> None:
+    def reserved(self, ask: Ask, node: SchedulingNode) -> None:
         """A node was reserved for an ask."""
 
-    def unreserved(self, ask: Ask, node: Node) -> None:
+    def unreserved(self, ask: Ask, node: SchedulingNode) -> None:
         """A reservation ended."""
 
     def attempting(self, ask: Ask) -> None:
@@ -46,13 +46,13 @@ class Trace(Protocol):
 class NullListener:
     """A listener that does nothing."""
 
-    def allocated(self, ask: Ask, node: Node) -> None:
+    def allocated(self, ask: Ask, node: SchedulingNode) -> None:
         """Do nothing."""
 
-    def reserved(self, ask: Ask, node: Node) -> None:
+    def reserved(self, ask: Ask, node: SchedulingNode) -> None:
         """Do nothing."""
 
-    def unreserved(self, ask: Ask, node: Node) -> None:
+    def unreserved(self, ask: Ask, node: SchedulingNode) -> None:
         """Do nothing."""
 
     def attempting(self, ask: Ask) -> None:

@@ -26,7 +26,7 @@ from scheduler.yunikorn.resources import Amounts, Needs
 class Predicate(Protocol):
     """A predicate of the shim: why a node is not for an ask, None when it is."""
 
-    def __call__(self, node: Node, gone: Sequence[Ask] = ()) -> str | None:
+    def __call__(self, node: SchedulingNode, gone: Sequence[Ask] = ()) -> str | None:
         """Return the reason; `gone` are pods on the node that would have left."""
 
 
@@ -81,7 +81,7 @@ class Ask:
     placeholder: bool = False
     pod: PodRef | None = None  # None for placeholders that the engine made
 
-    node: Node | None = field(init=False, default=None)
+    node: SchedulingNode | None = field(init=False, default=None)
     needs: Needs = field(init=False)  # the positive part of `resource`
     rank: int = field(init=False, default=0)  # breaks ties among equal requests
     order: tuple[int, int, int] = field(init=False)
@@ -89,7 +89,7 @@ class Ask:
     checked_ms: int | None = field(init=False, default=None)  # last attempt
     preempted: bool = field(init=False, default=False)  # asked to end, not gone
     released: bool = field(init=False, default=False)  # ends for another reason
-    reserved_on: Node | None = field(init=False, default=None)
+    reserved_on: SchedulingNode | None = field(init=False, default=None)
     reserved_ms: int = field(init=False, default=0)
     due_ms: int | None = field(init=False, default=None)  # time alone may help then
     log: dict[str, int] = field(init=False, default_factory=dict)  # text -> last ms
@@ -193,7 +193,7 @@ class Queue(QueueUsage):
         return True
 
 
-class Node(NodeCapacity):
+class SchedulingNode(NodeCapacity):
     """One node with YuniKorn's pods on it and the asks that hold it."""
 
     __slots__ = ("allocations", "attributes", "entry", "full", "record", "reservations")
@@ -204,7 +204,11 @@ class Node(NodeCapacity):
         super().__init__(name, capacity, schedulable=schedulable)
         self.allocations: dict[str, Ask] = {}
         self.reservations: dict[str, Ask] = {}
-        self.entry: tuple[float, str, Node] = (0.0, name, self)  # in the node order
+        self.entry: tuple[float, str, SchedulingNode] = (
+            0.0,
+            name,
+            self,
+        )  # in the node order
         self.full = False  # smaller than any ask so far
         self.attributes: dict[str, str] = {}
         self.record: NodeRecord | None = None

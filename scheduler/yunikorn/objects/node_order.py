@@ -8,14 +8,14 @@ from bisect import bisect_left, insort
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
-from scheduler.yunikorn.objects.model import Node
+from scheduler.yunikorn.objects.model import SchedulingNode
 from scheduler.yunikorn.resources import Amounts, Needs
 
 DEFAULT_WEIGHTS = {"vcore": 1.0, "memory": 1.0}
 
 
 #: A node's place in the order: score, name, node.
-NodeEntry = tuple[float, str, Node]
+NodeEntry = tuple[float, str, SchedulingNode]
 
 
 class NodeSort(Protocol):
@@ -39,7 +39,7 @@ class NodeOrder:
     def __init__(
         self, sort: NodeSort, weights: Mapping[str, float] | None = None
     ) -> None:
-        self.by_name: dict[str, Node] = {}
+        self.by_name: dict[str, SchedulingNode] = {}
         self.entries: list[NodeEntry] = []  # nodes with room, in order
         self.full: list[NodeEntry] = []  # nodes without, in order
         self.smallest: Amounts | None = None  # what every ask so far needs at least
@@ -61,7 +61,7 @@ class NodeOrder:
             node.full = self._is_full(node)
             (self.full if node.full else self.entries).append(entry)
 
-    def _is_full(self, node: Node) -> bool:
+    def _is_full(self, node: SchedulingNode) -> bool:
         if not self.smallest:
             return False
         available = node.available
@@ -83,14 +83,14 @@ class NodeOrder:
             for entry in list(self.full):
                 self.update_full(entry[2])
 
-    def __iter__(self) -> Iterator[Node]:
+    def __iter__(self) -> Iterator[SchedulingNode]:
         for entry in heapq.merge(self.entries, self.full):
             yield entry[2]
 
     def __len__(self) -> int:
         return len(self.by_name)
 
-    def used_share(self, node: Node) -> float:
+    def used_share(self, node: SchedulingNode) -> float:
         """Return the weighted used share of a node; 0 when nothing is weighed.
 
         Source: docs/semantics/yunikorn.md#order-of-nodes
@@ -111,7 +111,7 @@ class NodeOrder:
             total += weight
         return used / total if total else 0.0
 
-    def shares(self, node: Node) -> list[tuple[str, float, float]]:
+    def shares(self, node: SchedulingNode) -> list[tuple[str, float, float]]:
         """Return (type, used share, weight) of what a node's place is made of."""
         found = []
         for name, weight in self.weighted:
@@ -121,7 +121,7 @@ class NodeOrder:
                 found.append((name, 1.0 - left / whole, weight))
         return found
 
-    def add(self, node: Node) -> None:
+    def add(self, node: SchedulingNode) -> None:
         """Take a new node into the order."""
         self.by_name[node.name] = node
         score = self.sort.score(self.used_share(node))
@@ -129,20 +129,20 @@ class NodeOrder:
         node.full = self._is_full(node)
         insort(self.full if node.full else self.entries, node.entry)
 
-    def remove(self, node: Node) -> None:
+    def remove(self, node: SchedulingNode) -> None:
         """Remove a node."""
         del self.by_name[node.name]
         self._remove_entry(node)
 
-    def _remove_entry(self, node: Node) -> None:
+    def _remove_entry(self, node: SchedulingNode) -> None:
         entries = self.full if node.full else self.entries
         del entries[bisect_left(entries, node.entry)]
 
-    def move(self, node: Node) -> None:
+    def move(self, node: SchedulingNode) -> None:
         """Put a node where its present use belongs."""
         self.put_at(node, self.sort.score(self.used_share(node)))
 
-    def put_at(self, node: Node, score: float) -> None:
+    def put_at(self, node: SchedulingNode, score: float) -> None:
         """Put a node where this score belongs."""
         full = self._is_full(node)
         if score == node.entry[0] and full is node.full:
@@ -152,14 +152,14 @@ class NodeOrder:
         node.full = full
         insort(self.full if full else self.entries, entry)
 
-    def update_full(self, node: Node) -> None:
+    def update_full(self, node: SchedulingNode) -> None:
         """Update whether a node is full; its place in the order is kept."""
         if node.full is not self._is_full(node):
             self._remove_entry(node)
             node.full = not node.full
             insort(self.full if node.full else self.entries, node.entry)
 
-    def first_with_room(self, needs: Needs) -> Node | None:
+    def first_with_room(self, needs: Needs) -> SchedulingNode | None:
         """Return the first schedulable, unreserved node that has room."""
         for entry in self.entries:
             node = entry[2]

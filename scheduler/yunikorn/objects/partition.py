@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from scheduler.yunikorn import resources
 from scheduler.yunikorn.objects import requests
-from scheduler.yunikorn.objects.model import Application, Ask, Node, State
+from scheduler.yunikorn.objects.model import Application, Ask, SchedulingNode, State
 from scheduler.yunikorn.objects.partition_state import PartitionState
 from scheduler.yunikorn.resources import Amounts
 
@@ -27,7 +27,7 @@ class Partition(PartitionState):
 
     # -- nodes
 
-    def add_node(self, node: Node) -> None:
+    def add_node(self, node: SchedulingNode) -> None:
         """Take a node; its capacity counts into root's max, cordoned or not."""
         self.nodes.add(node)
         self._grow(node.capacity, 1)
@@ -44,7 +44,7 @@ class Partition(PartitionState):
         self._grow(node.capacity, -1)
         return gone
 
-    def resize_node(self, node: Node, capacity: Amounts) -> None:
+    def resize_node(self, node: SchedulingNode, capacity: Amounts) -> None:
         """Change a node's capacity; what runs there stays."""
         self._grow(node.capacity, -1)
         resources.take_from(node.available, node.capacity)
@@ -53,7 +53,7 @@ class Partition(PartitionState):
         self._grow(capacity, 1)
         self.nodes.move(node)
 
-    def occupy(self, node: Node, amounts: Amounts) -> None:
+    def occupy(self, node: SchedulingNode, amounts: Amounts) -> None:
         """Set what pods of other schedulers use; does not move the node."""
         resources.add_to(node.available, node.occupied)
         resources.take_from(node.available, amounts)
@@ -61,7 +61,7 @@ class Partition(PartitionState):
         self.nodes.update_full(node)
         self.changed()
 
-    def cordon(self, node: Node, *, schedulable: bool) -> None:
+    def cordon(self, node: SchedulingNode, *, schedulable: bool) -> None:
         """Set whether new pods may go to a node."""
         node.schedulable = schedulable
         self.changed()
@@ -112,7 +112,9 @@ class Partition(PartitionState):
         self.dirty = True
         self.due_ms = None
 
-    def add_allocation(self, ask: Ask, node: Node, *, restore: bool = False) -> None:
+    def add_allocation(
+        self, ask: Ask, node: SchedulingNode, *, restore: bool = False
+    ) -> None:
         """Take a pod that already runs on a node."""
         app, leaf = ask.app, ask.app.queue
         self.asks[ask.key] = ask
@@ -128,7 +130,7 @@ class Partition(PartitionState):
             self._holds_more(app, ask)
         self.changed()
 
-    def place(self, ask: Ask, node: Node) -> None:
+    def place(self, ask: Ask, node: SchedulingNode) -> None:
         """Give a pending ask its node."""
         app, leaf = ask.app, ask.app.queue
         if ask.reserved_on is not None:
@@ -149,7 +151,7 @@ class Partition(PartitionState):
         self.dirty = True
         self.listener.allocated(ask, node)
 
-    def _hold(self, ask: Ask, node: Node) -> None:
+    def _hold(self, ask: Ask, node: SchedulingNode) -> None:
         app = ask.app
         app.allocations[ask.key] = ask
         held = app.placeholders if ask.placeholder else app.allocated
@@ -242,7 +244,7 @@ class Partition(PartitionState):
 
     # -- reservations
 
-    def reserve(self, ask: Ask, node: Node, *, restore: bool = False) -> bool:
+    def reserve(self, ask: Ask, node: SchedulingNode, *, restore: bool = False) -> bool:
         """Hold a node for an ask; an earlier reservation of the ask moves.
 
         One ask per node, except required-node asks of the same node; an ask

@@ -9,7 +9,13 @@ from scheduler.records.hierarchy import PartitionSpec, QueueSpec
 from scheduler.registry import lookup
 from scheduler.yunikorn.objects.laws import Laws
 from scheduler.yunikorn.objects.listener import Listener, Trace
-from scheduler.yunikorn.objects.model import Application, Ask, Node, Queue, State
+from scheduler.yunikorn.objects.model import (
+    Application,
+    Ask,
+    Queue,
+    SchedulingNode,
+    State,
+)
 from scheduler.yunikorn.objects.node_order import NodeOrder
 from scheduler.yunikorn.objects.queue_building import build
 from scheduler.yunikorn.objects.queue_tree import ROOT
@@ -47,7 +53,9 @@ class PartitionState:
         self.attempts = 0  # preemption attempts left in this leaf visit
         self.recheck_all = False  # times of asks are unknown: look at all of them
         self.only_due = False  # this cycle looks at asks whose time has come
-        self.no_fit: dict[Any, Node | None] = {}  # what was found to fit nowhere now
+        self.no_fit: dict[
+            Any, SchedulingNode | None
+        ] = {}  # what was found to fit nowhere now
         #: shapes that no node takes now -> the reasons of the nodes where they fit
         self.failed_predicates: dict[Any, tuple[str, ...]] = {}
         self.changed_keys: dict[str, None] | None = None  # for pod predicates

@@ -10,7 +10,7 @@ from typing import Any
 
 from scheduler.yunikorn import messages, resources
 from scheduler.yunikorn.objects.laws import PreemptionPlan
-from scheduler.yunikorn.objects.model import Ask, Node, Queue
+from scheduler.yunikorn.objects.model import Ask, Queue, SchedulingNode
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.objects.properties import PREEMPTION_POLICY
 from scheduler.yunikorn.preemption.victims import candidate_nodes
@@ -148,7 +148,7 @@ def _cost(victims: list[Ask]) -> tuple[int, int, int, int]:
     )
 
 
-def _victims(top: Queue, node: Node, pods: list[Ask], ask: Ask) -> list[Ask]:
+def _victims(top: Queue, node: SchedulingNode, pods: list[Ask], ask: Ask) -> list[Ask]:
     """Return who has to leave this node, [] when that cannot help.
 
     What is free counts. Once the ask fits, pods that need not go are put back,
@@ -176,7 +176,9 @@ def _victims(top: Queue, node: Node, pods: list[Ask], ask: Ask) -> list[Ask]:
     return victims
 
 
-def _missing(node: Node, ask: Ask, victims: list[Ask] | None = None) -> Amounts:
+def _missing(
+    node: SchedulingNode, ask: Ask, victims: list[Ask] | None = None
+) -> Amounts:
     """Return what is still short on the node and in the queues above the ask."""
     headroom = ask.app.queue.headroom() or {}
     freed: Amounts = {}

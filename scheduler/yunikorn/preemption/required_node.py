@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.yunikorn import messages, resources
-from scheduler.yunikorn.objects.model import Ask, Node
+from scheduler.yunikorn.objects.model import Ask, SchedulingNode
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.resources import Amounts
 
 STRATEGY = "RequiredNode"
 
 
-def preempt(partition: Partition, node: Node, ask: Ask) -> None:
+def preempt(partition: Partition, node: SchedulingNode, ask: Ask) -> None:
     """Ask pods on the required node to end, so that the ask fits there.
 
     No delay, guarantee, fence or same-application rule.
@@ -27,7 +27,7 @@ def preempt(partition: Partition, node: Node, ask: Ask) -> None:
     partition.listener.preempting(ask, victims, STRATEGY)
 
 
-def candidates(node: Node, ask: Ask, *, daemons: bool = False) -> list[Ask]:
+def candidates(node: SchedulingNode, ask: Ask, *, daemons: bool = False) -> list[Ask]:
     """Return who may go, in order: plain, opted out, originators.
 
     Within each: lower priority, newer, smaller, then by key. With `daemons`

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from scheduler.yunikorn import resources
 from scheduler.yunikorn.objects.laws import PreemptionPlan
-from scheduler.yunikorn.objects.model import Ask, Node
+from scheduler.yunikorn.objects.model import Ask, SchedulingNode
 from scheduler.yunikorn.objects.partition import (
     RESERVATION_DELAY_MS,
     RESERVATION_EXPIRY_MS,
@@ -22,7 +22,7 @@ ORIGINATOR = 2**33
 SATISFACTORY = 2**32
 
 
-def candidate_nodes(partition: Partition, ask: Ask) -> list[Node]:
+def candidate_nodes(partition: Partition, ask: Ask) -> list[SchedulingNode]:
     """Return the nodes that may be emptied for an ask, in node order.
 
     A node held for another ask is out, unless that one is long overdue and
@@ -61,7 +61,9 @@ class VictimSearch:
             assert pod.node is not None
             self.by_node.setdefault(pod.node.name, []).append(pod)
 
-    def choose(self, nodes: list[Node], *, nodes_tried: bool) -> PreemptionPlan | None:
+    def choose(
+        self, nodes: list[SchedulingNode], *, nodes_tried: bool
+    ) -> PreemptionPlan | None:
         """Return the best plan: no opt-outs, no originators, fewest victims.
 
         Source: docs/semantics/yunikorn.md#choice-of-the-preempted-node
@@ -100,7 +102,7 @@ class VictimSearch:
             score |= OPTED_OUT
         return score
 
-    def plan(self, node: Node) -> PreemptionPlan | None:
+    def plan(self, node: SchedulingNode) -> PreemptionPlan | None:
         """Return the victims that free a node for the ask, or None.
 
         Source: docs/semantics/yunikorn.md#victims-on-one-node
@@ -118,7 +120,7 @@ class VictimSearch:
         return PreemptionPlan(node, victims) if victims else None
 
     def _useful(
-        self, node: Node, candidates: list[Ask], *, stop_when_fit: bool
+        self, node: SchedulingNode, candidates: list[Ask], *, stop_when_fit: bool
     ) -> tuple[list[Ask], list[Ask], bool]:
         """Split candidates into those that lessen the shortfall and the rest.
 
@@ -151,7 +153,7 @@ class VictimSearch:
         snapshot.restore()
         return head, tail, complete
 
-    def _enough(self, node: Node, pods: list[Ask]) -> list[Ask] | None:
+    def _enough(self, node: SchedulingNode, pods: list[Ask]) -> list[Ask] | None:
         """Return the shortest prefix of eligible pods that frees enough, or None."""
         snapshot, ask = self.snapshot, self.ask
         missing = resources.shortfall(ask.resource, node.available)

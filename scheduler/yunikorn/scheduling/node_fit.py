@@ -5,7 +5,7 @@ from __future__ import annotations
 from scheduler.yunikorn.objects.model import (
     Application,
     Ask,
-    Node,
+    SchedulingNode,
     State,
 )
 from scheduler.yunikorn.objects.partition import Partition
@@ -28,7 +28,7 @@ def fits_quota(partition: Partition, ask: Ask, headroom: Amounts | None) -> bool
     return fits_undefined(ask.app.queue.headroom(cluster=False), ask.needs)
 
 
-def first_fit(partition: Partition, ask: Ask) -> Node | None:
+def first_fit(partition: Partition, ask: Ask) -> SchedulingNode | None:
     """Return the first unreserved node in order that takes the ask."""
     if ask.predicate is not None:
         return _first_passing(partition, ask)
@@ -41,7 +41,7 @@ def first_fit(partition: Partition, ask: Ask) -> Node | None:
     return node
 
 
-def _first_passing(partition: Partition, ask: Ask) -> Node | None:
+def _first_passing(partition: Partition, ask: Ask) -> SchedulingNode | None:
     predicate = ask.predicate
     assert predicate is not None
     key = (ask.needs, predicate)
@@ -62,7 +62,7 @@ def _first_passing(partition: Partition, ask: Ask) -> Node | None:
     return None
 
 
-def best_to_reserve(partition: Partition, ask: Ask) -> Node | None:
+def best_to_reserve(partition: Partition, ask: Ask) -> SchedulingNode | None:
     """Return the node to reserve: lowest fit score, the first one on ties."""
     key = ("tightest", ask.needs)
     if key not in partition.no_fit:
@@ -78,7 +78,7 @@ def best_to_reserve(partition: Partition, ask: Ask) -> Node | None:
     return partition.no_fit[key]
 
 
-def accepts(node: Node, ask: Ask) -> bool:
+def accepts(node: SchedulingNode, ask: Ask) -> bool:
     """Return whether a node takes an ask: headroom, no one else's, no predicate."""
     if node.reservations and ask.key not in node.reservations:
         return False

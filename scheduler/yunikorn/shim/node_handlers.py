@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler.records.objects import Object
-from scheduler.yunikorn.objects.model import Node
+from scheduler.yunikorn.objects.model import SchedulingNode
 from scheduler.yunikorn.shim import pods
 from scheduler.yunikorn.shim.pod_handlers import PodHandlers
 
@@ -21,7 +21,7 @@ class NodeHandlers(PodHandlers):
         partition = self.partition
         node = partition.nodes.by_name.get(record.name)
         if node is None:
-            node = Node(record.name, capacity)
+            node = SchedulingNode(record.name, capacity)
             node.record = record
             partition.add_node(node)
             score = obj.memory.get(self.name, {}).get("score") if restore else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scheduler.records.node import Node as NodeRecord
 from scheduler.records.pod import Shape
 from scheduler.records.selectors import tolerated
-from scheduler.yunikorn.objects.model import Node, Predicate
+from scheduler.yunikorn.objects.model import Predicate, SchedulingNode
 
 if TYPE_CHECKING:
     from scheduler.yunikorn.objects.model import Ask
@@ -22,7 +22,7 @@ class NodePredicate:
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
 
-    def __call__(self, node: Node, gone: Sequence[Ask] = ()) -> str | None:
+    def __call__(self, node: SchedulingNode, gone: Sequence[Ask] = ()) -> str | None:
         """Return why a node is not for this shape, or None.
 
         `gone`: pods on the node that would have left; they do not matter here.

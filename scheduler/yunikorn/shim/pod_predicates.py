@@ -25,7 +25,7 @@ from scheduler.kube.plugins.pod_topology_spread import (
 from scheduler.records.node import Node as NodeRecord
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod, Shape
-from scheduler.yunikorn.objects.model import Node
+from scheduler.yunikorn.objects.model import SchedulingNode
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.shim.node_predicates import NodePredicate
 
@@ -140,7 +140,7 @@ class PodPredicate(NodePredicate):
         self._state = CycleState()
         self._active: list[Plugin] = []
 
-    def __call__(self, node: Node, gone: Sequence[Ask] = ()) -> str | None:
+    def __call__(self, node: SchedulingNode, gone: Sequence[Ask] = ()) -> str | None:
         """Return why a node is not for this pod, or None.
 
         `gone`: pods on the node that would have left.

@@ -8,7 +8,7 @@ from scheduler.decisions import Bind, Evict, Fail, Preempt, Reserve, Unreserve
 from scheduler.records.objects import Key
 from scheduler.stage import Context
 from scheduler.yunikorn import messages
-from scheduler.yunikorn.objects.model import Application, Ask, Node
+from scheduler.yunikorn.objects.model import Application, Ask, SchedulingNode
 
 PREEMPTED = "PreemptedByScheduler"
 UNSCHEDULABLE = "Unschedulable"
@@ -22,7 +22,7 @@ class DecisionRecorder:
         self.leaving: list[Ask] = []  # preempted placeholders
         self.displaced: set[str] = set()  # nodes whose order score is out of date
 
-    def allocated(self, ask: Ask, node: Node) -> None:
+    def allocated(self, ask: Ask, node: SchedulingNode) -> None:
         """Record that a pod has its node; a placeholder only holds it."""
         self._moved(node)
         now = self.context.now_ms
@@ -34,13 +34,13 @@ class DecisionRecorder:
         self.context.journal.touch(key)
         self.context.journal.emit(Bind(at_ms=now, subject=key, node=node.name))
 
-    def _moved(self, node: Node) -> None:
+    def _moved(self, node: SchedulingNode) -> None:
         if node.name in self.displaced:
             self.displaced.discard(node.name)
             self.context.journal.touch(Key("Node", "", node.name))
 
     def _emit_gang(
-        self, ask: Ask, node: Node | None, *, reserve: bool, message: str
+        self, ask: Ask, node: SchedulingNode | None, *, reserve: bool, message: str
     ) -> None:
         kind = Reserve if reserve else Unreserve
         self.context.journal.emit(
@@ -53,15 +53,17 @@ class DecisionRecorder:
             )
         )
 
-    def reserved(self, ask: Ask, node: Node) -> None:
+    def reserved(self, ask: Ask, node: SchedulingNode) -> None:
         """Record that a node is held for a pod."""
         self._hold(Reserve, ask, node)
 
-    def unreserved(self, ask: Ask, node: Node) -> None:
+    def unreserved(self, ask: Ask, node: SchedulingNode) -> None:
         """Record that a node is no longer held."""
         self._hold(Unreserve, ask, node)
 
-    def _hold(self, kind: type[Reserve | Unreserve], ask: Ask, node: Node) -> None:
+    def _hold(
+        self, kind: type[Reserve | Unreserve], ask: Ask, node: SchedulingNode
+    ) -> None:
         if ask.pod is None:
             return
         key = ask.pod.key

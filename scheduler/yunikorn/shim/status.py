@@ -6,7 +6,7 @@ from typing import Any
 
 from scheduler.records.objects import Object
 from scheduler.yunikorn import messages
-from scheduler.yunikorn.objects.model import Ask, Node
+from scheduler.yunikorn.objects.model import Ask, SchedulingNode
 from scheduler.yunikorn.objects.node_order import NodeOrder
 from scheduler.yunikorn.shim.recorder import UNSCHEDULABLE
 
@@ -82,7 +82,9 @@ def reasons_of(ask: Ask) -> list[str]:
     return [message for message in ask.log if message not in messages.SILENT]
 
 
-def write_node(obj: Object, node: Node | None, order: NodeOrder, stage: str) -> None:
+def write_node(
+    obj: Object, node: SchedulingNode | None, order: NodeOrder, stage: str
+) -> None:
     """Keep a node's place in the order where its present use does not give it."""
     obj.memory.pop(stage, None)
     if node is not None:

@@ -7,13 +7,13 @@ import pytest
 from scheduler.experiments.assertions import judge
 from scheduler.experiments.document import Assertion, ExperimentError, Objective
 from scheduler.experiments.intervals import interval, t_value
-from scheduler.experiments.results import Cell, table
+from scheduler.experiments.results import VariantMeasure, table
 
 LOW_WAIT = [Objective(measure="wait"), Objective(measure="jain", better="high")]
 
 
-def cells(*runs: tuple[int, int, dict[str, float]]) -> list[Cell]:
-    return [Cell(variant=v, seed=s, numbers=n) for v, s, n in runs]
+def cells(*runs: tuple[int, int, dict[str, float]]) -> list[VariantMeasure]:
+    return [VariantMeasure(variant=v, seed=s, numbers=n) for v, s, n in runs]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduler.registry import lookup
-from scheduler.yunikorn.objects.model import Node
+from scheduler.yunikorn.objects.model import SchedulingNode
 from scheduler.yunikorn.objects.node_order import NodeOrder
 from scheduler.yunikorn.sorting.queues import children_in_order
 from tests.scheduler.yunikorn.worlds import World, queue
@@ -15,9 +15,9 @@ def _order(weights: dict[str, float] | None, *, policy: str = "fair") -> NodeOrd
     return NodeOrder(lookup("node-sort", policy)(), weights)
 
 
-def _node(name: str, cpu: int, memory: int) -> Node:
+def _node(name: str, cpu: int, memory: int) -> SchedulingNode:
     """Return a node of 100 cores and 100 bytes that so much is used of."""
-    node = Node(name, {"vcore": 100_000, "memory": 100})
+    node = SchedulingNode(name, {"vcore": 100_000, "memory": 100})
     node.available = {"vcore": 100_000 - cpu * 1000, "memory": 100 - memory}
     return node
 

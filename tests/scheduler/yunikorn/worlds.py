@@ -8,7 +8,7 @@ from typing import Any
 
 from scheduler.records.hierarchy import PartitionSpec, QueueSpec
 from scheduler.registry import lookup
-from scheduler.yunikorn.objects.model import Application, Ask, Node
+from scheduler.yunikorn.objects.model import Application, Ask, SchedulingNode
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.scheduling import cycle
 
@@ -58,13 +58,13 @@ class RecordingListener:
     why: dict[str, set[str]] = field(default_factory=dict)
     victims: list[Ask] = field(default_factory=list)
 
-    def allocated(self, ask: Ask, node: Node) -> None:
+    def allocated(self, ask: Ask, node: SchedulingNode) -> None:
         self.events.append(("alloc", ask.key, node.name))
 
-    def reserved(self, ask: Ask, node: Node) -> None:
+    def reserved(self, ask: Ask, node: SchedulingNode) -> None:
         self.events.append(("reserve", ask.key, node.name))
 
-    def unreserved(self, ask: Ask, node: Node) -> None:
+    def unreserved(self, ask: Ask, node: SchedulingNode) -> None:
         self.events.append(("unreserve", ask.key, node.name))
 
     def attempting(self, ask: Ask) -> None:
@@ -102,7 +102,7 @@ class World:
         self.partition = Partition(spec, lookup("laws", laws)(), self.recorded)
         self.partition.now_ms = NOW_MS
         for name, size in (nodes or {}).items():
-            self.partition.add_node(Node(name, dict(_amounts(size) or {})))
+            self.partition.add_node(SchedulingNode(name, dict(_amounts(size) or {})))
 
     def app(self, app: str, path: str, **given: Any) -> Application:
         """Return the application, made in this queue when it is new."""

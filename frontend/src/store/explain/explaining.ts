@@ -1,7 +1,7 @@
 // Asking why and what if: the server runs each answer, the page only shows it.
 
 import { ask, request } from "@/net/rest";
-import type { Counterfactuals, Edit, Explanation, Preemption, Search, Verdict } from "@/protocol/types";
+import type { Counterfactuals, Edit, Explanation, Preemption, PreemptionSearch, Verdict } from "@/protocol/types";
 import { go, hrefOf } from "@/lib/address.svelte";
 import { attempt } from "@/store/live/intents";
 import { objectPath } from "@/store/live/server";
@@ -17,7 +17,7 @@ export function explain(sandbox: string, key: string, tick: number | null): Prom
 }
 
 /** Return the search that decided; null when none was needed. */
-export function decisiveSearch(explanation: Explanation): Search | null {
+export function decisiveSearch(explanation: Explanation): PreemptionSearch | null {
   return explanation.decisive === null ? null : (explanation.searches[explanation.decisive] ?? null);
 }
 

@@ -1,7 +1,7 @@
 // Why a workload waits, as one comparison: what it needs against what is free; pure.
 
 import { amount, mainResource } from "@/lib/amounts";
-import type { ClusterQueueRow, QuotaCell, Search, WorkloadRow } from "@/protocol/types";
+import type { ClusterQueueRow, QuotaCell, PreemptionSearch, WorkloadRow } from "@/protocol/types";
 
 /** The resource that is missing in the flavor that comes nearest to fitting. */
 export interface Shortage {
@@ -65,7 +65,7 @@ function fits(row: WorkloadRow, queue: ClusterQueueRow): boolean {
 }
 
 /** Return the resource of a preemption that was short by the largest part of what was asked. */
-export function shortResourceOf({ requests, steps }: Search): string {
+export function shortResourceOf({ requests, steps }: PreemptionSearch): string {
   const free = new Map((steps[0]?.quotaChecks ?? []).map((one) => [one.resource, Math.max(0, Number(one.available))]));
   const asked = new Map<string, number>();
   for (const one of requests) asked.set(one.resource, (asked.get(one.resource) ?? 0) + Number(one.amount));

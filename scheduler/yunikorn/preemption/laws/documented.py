@@ -5,7 +5,7 @@ from __future__ import annotations
 from scheduler.registry import register
 from scheduler.yunikorn import resources
 from scheduler.yunikorn.objects.laws import PreemptionPlan
-from scheduler.yunikorn.objects.model import Ask, Node, Queue
+from scheduler.yunikorn.objects.model import Ask, Queue, SchedulingNode
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.preemption import guaranteed_documented, required_node
 
@@ -40,7 +40,9 @@ class Documented:
         """Return victims and their node for an ask, or why there are none."""
         return guaranteed_documented.choose(partition, ask)
 
-    def required_victims(self, partition: Partition, node: Node, ask: Ask) -> list[Ask]:
+    def required_victims(
+        self, partition: Partition, node: SchedulingNode, ask: Ask
+    ) -> list[Ask]:
         """Return the first candidates that, with what is free, cover the ask.
 
         Opted-out pods come after the plain ones; DaemonSet pods last of all,

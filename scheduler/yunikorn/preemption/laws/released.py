@@ -5,7 +5,7 @@ from __future__ import annotations
 from scheduler.registry import register
 from scheduler.yunikorn import resources
 from scheduler.yunikorn.objects.laws import PreemptionPlan
-from scheduler.yunikorn.objects.model import Ask, Node, Queue
+from scheduler.yunikorn.objects.model import Ask, Queue, SchedulingNode
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.preemption import guaranteed, required_node
 
@@ -43,7 +43,9 @@ class Released:
         """Return victims and their node for an ask, or why there are none."""
         return guaranteed.choose(partition, ask, nodes_tried=nodes_tried)
 
-    def required_victims(self, partition: Partition, node: Node, ask: Ask) -> list[Ask]:
+    def required_victims(
+        self, partition: Partition, node: SchedulingNode, ask: Ask
+    ) -> list[Ask]:
         """Return the first candidates whose own sum covers the ask.
 
         What is free on the node is not counted then, only at the end.
