@@ -116,9 +116,10 @@ def test_its_checkpoints_come_in_order_before_the_horizon(name):
 
 
 @every_scenario
-def test_a_question_has_an_answer_and_its_right_choice_exists(name):
+def test_a_question_has_an_answer_and_choices_that_can_be_counted(name):
     for checkpoint in said(name).checkpoints:
         assert bool(checkpoint.ask) == bool(checkpoint.answer)
+        assert bool(checkpoint.ask) == bool(checkpoint.choices), checkpoint.ask
         if checkpoint.choices:
             assert checkpoint.right in range(len(checkpoint.choices))
 

@@ -1,1 +1,0 @@
-import{t as e}from"./cards-D28QhQaP.js";import{T as t,s as n}from"./intents-bHQ6LUNW.js";function r(r){let i=r.startsWith(`Workload/`)?t.shown.row(r):void 0;return i?.kind===`Workload`?e(i):n(r)}export{r as t};
