@@ -34,7 +34,7 @@ class RunContinuing(NodeLoss):
         got ready.
         """
         run = self.run_of(owner.key)
-        if run.active or run.done:
+        if run.active or run.done or run.step is not None:
             return
         run.attempt += 1
         run.active = True

@@ -15,7 +15,7 @@ from scheduler.cli.run import read_sources
 from scheduler.decisions import Admit, Bind, Evict, Finish, Preempt, Requeue
 from scheduler.errors import PolicyError
 from scheduler.records.latencies import USUAL
-from scheduler.records.objects import Key
+from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Policy, read_policy
 from scheduler.scenarios import assemble
 from scheduler.simulation import simulate
@@ -210,6 +210,20 @@ def test_a_preempted_pod_fills_its_node_until_it_has_ended():
     assert not world.get(Key("Pod", "default", "high")).spec.get("nodeName")
     simulate(world, until_ms=12_000)
     assert world.get(Key("Pod", "default", "high")).spec["nodeName"] == "n"
+
+
+@pytest.mark.parametrize("step", ["jobStart", "completion"])
+def test_a_workload_that_is_edited_while_a_step_goes_on_does_not_start_anew(step):
+    edited, left = (contest({step: "5s"}, node("n", cpu=8)) for _ in range(2))
+    at = 3_000 if step == "jobStart" else 32_000
+    for world in (edited, left):
+        simulate(world, until_ms=at)
+    [key] = [
+        key for key in edited.keys("Workload") if "high" in key.name or at < 10_000
+    ]
+    known = edited.get(key)
+    edited.put(Object(key=key, manifest={**known.manifest}))
+    assert times(edited, Finish, Admit) == times(left, Finish, Admit)
 
 
 LENGTHS = st.sampled_from(["0s", "300ms", "2s", "uniform(0s,4s)", "exp(1s)"])
