@@ -51,6 +51,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
 ]
 MIDDLEWARE = [
+    "sandbox.base.logs.with_request_id",
     "django.middleware.security.SecurityMiddleware",
     "sandbox.base.security.headers",
     "sandbox.base.security.storable_address",

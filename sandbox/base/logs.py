@@ -4,11 +4,43 @@ from __future__ import annotations
 
 import json
 import logging
+import re
+import secrets
+from collections.abc import Callable
+from contextvars import ContextVar
+
+from django.http import HttpRequest, HttpResponseBase
+
+#: The id of the request that this thread answers; "" outside of requests.
+REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
+_GIVEN = re.compile(r"[\w-]{1,64}", re.ASCII)
 
 # What every record carries; the rest came in by `extra`.
 STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 # Objects that libraries attach for their own handlers.
 NOISE = frozenset({"color_message", "request", "server_time", "data", "websocket"})
+
+
+def with_request_id(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Middleware: each request has an id, in its answer and in every log line of it.
+
+    A proxy may give one in X-Request-ID: up to 64 letters, digits, `-` and `_`.
+    """
+
+    def respond(request: HttpRequest) -> HttpResponseBase:
+        given = request.headers.get("X-Request-ID", "")
+        current = given if _GIVEN.fullmatch(given) else secrets.token_hex(8)
+        token = REQUEST_ID.set(current)
+        try:
+            response = get_response(request)
+        finally:
+            REQUEST_ID.reset(token)
+        response.headers["X-Request-ID"] = current
+        return response
+
+    return respond
 
 
 class OneLine(logging.Formatter):
@@ -47,6 +79,8 @@ def fields(record: logging.LogRecord) -> dict[str, object]:
     """Return what the caller attached, and the traceback if there is one."""
     known = STANDARD | NOISE
     found = {key: value for key, value in vars(record).items() if key not in known}
+    if current := REQUEST_ID.get():
+        found["request_id"] = current
     if record.exc_info:
         found["traceback"] = logging.Formatter().formatException(record.exc_info)
     return found

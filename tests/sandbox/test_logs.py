@@ -6,7 +6,9 @@ import json
 import logging
 import sys
 
-from sandbox.base.logs import JsonLine, OneLine
+from django.test import Client
+
+from sandbox.base.logs import REQUEST_ID, JsonLine, OneLine
 
 
 def record(message: str, **fields: object) -> logging.LogRecord:
@@ -48,3 +50,22 @@ def test_a_collector_gets_the_same_fields():
         7,
         "INFO",
     )
+
+
+def test_each_answer_and_each_line_of_it_names_the_request(db, caplog):
+    caplog.set_level("WARNING")
+    client = Client(raise_request_exception=False)
+    answer = client.get("/api/v1/sandboxes/nowhere", headers={"X-Request-ID": "abc-1"})
+    assert answer.headers["X-Request-ID"] == "abc-1"
+    made = client.get("/healthz", headers={"X-Request-ID": "a b\tc"})
+    assert len(made.headers["X-Request-ID"]) == 16
+
+
+def test_a_line_outside_of_requests_names_none_and_one_inside_its_own():
+    record = logging.makeLogRecord({"msg": "tick"})
+    assert "request_id" not in OneLine().format(record)
+    token = REQUEST_ID.set("abc-1")
+    try:
+        assert "request_id=abc-1" in OneLine().format(record)
+    finally:
+        REQUEST_ID.reset(token)
