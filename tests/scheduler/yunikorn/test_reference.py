@@ -12,7 +12,12 @@ from scheduler.replay import vectors, yunikorn, yunikorn_state
 from tests.scheduler.yunikorn.reference import placement, quota_change
 from tests.scheduler.yunikorn.reference.changes import changed, open_order
 from tests.scheduler.yunikorn.reference.cycle import MOST_CYCLES, decide
-from tests.scheduler.yunikorn.reference.steps import other_applications, other_quotas
+from tests.scheduler.yunikorn.reference.limits import LimitedRun
+from tests.scheduler.yunikorn.reference.steps import (
+    other_applications,
+    other_quotas,
+    other_users,
+)
 
 HERE = Path(__file__).parents[2] / "vectors" / "yunikorn"
 CASES, MOST_ASKS = 20, 40
@@ -87,3 +92,13 @@ def test_applications_are_placed_as_the_text_says():
         except SchedulerError:
             continue  # rules that no configuration may have
         assert outcome["placed"] == placement.placed(state), (vector["id"], seed)
+
+
+def test_limits_hold_as_the_text_says():
+    seed = random.getrandbits(32)
+    draw = random.Random(seed)
+    for vector in draw.sample(recorded("limits"), CASES):
+        state = other_users(vector, draw)
+        outcome = yunikorn.show(state)[1]["outcome"]
+        if not open_order(state):
+            assert outcome["trace"] == LimitedRun(state).trace, (vector["id"], seed)

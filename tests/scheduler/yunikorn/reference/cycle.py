@@ -37,7 +37,7 @@ class Run:
         self.trace: list[dict[str, Any]] = []
         self.why: dict[str, set[str]] = {}
         self.victims: list[Pod] = []
-        self.left = 0  # preemption attempts of this visit of a leaf
+        self.attempts = 0  # preemption attempts of this visit of a leaf
 
     # ---- what is recorded ----
 
@@ -129,7 +129,7 @@ class Run:
         return False
 
     def _normal(self, leaf: Queue) -> bool:
-        room, self.left = leaf.headroom(), 10
+        room, self.attempts = leaf.headroom(), 10
         return any(
             self._request(pod, room) for app in leaf.in_order() for pod in app.asks()
         )
@@ -192,11 +192,11 @@ class Run:
             self.refuse(pod, REFUSED)
             self.refuse(pod, NO_HELP)
             return False
-        if not self.left:
+        if not self.attempts:
             self.refuse(pod, EXHAUSTED)
             self.refuse(pod, NO_HELP)
             return False
-        self.left -= 1
+        self.attempts -= 1
         pod.tried = True
         attempt = Attempt(world, pod, nodes_tried)
         found = attempt.run()

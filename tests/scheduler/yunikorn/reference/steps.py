@@ -91,3 +91,14 @@ def _change(rule: Any, draw: random.Random) -> None:
         rule["filter"] = {"type": kind, holders: draw.choice(_FILTERS)}
     if rule.get("parent"):
         _change(rule["parent"], draw)
+
+
+def other_users(vector: Vector, draw: random.Random) -> Vector:
+    """Return a copy whose applications belong to other users and groups."""
+    state = copy.deepcopy(vector)
+    users = sorted({app["user"] for app in state["applications"]})
+    for app in state["applications"]:
+        if draw.random() < 0.5:
+            app["user"] = draw.choice(users)
+            app["groups"] = draw.sample([*_GROUPS, "misc"], draw.randrange(4))
+    return state
