@@ -52,6 +52,7 @@ WELCOME = (
     "MPL-2.0",
     "Mozilla Public License 2.0",
     "PSF-2.0",
+    "Python-2.0",
     "Zlib",
 )
 #: Says nothing in its metadata; its repository has the MIT licence.
