@@ -22,8 +22,8 @@ def flows(forest: Forest) -> list[Flow]:
 
     Kueue keeps no account of this: in each cohort what is borrowed is spread
     over the lenders in proportion to what each has to spare; a cohort's own
-    quota and its parent lend too. Whole canonical units: what a lender gives is
-    exact, what a borrower gets is exact to one unit per lender.
+    quota and its parent lend too. Whole canonical units; what each lender gives and
+    what each borrower gets are exact.
     """
     return [
         flow
@@ -41,10 +41,14 @@ def _of_cell(
         return
     lenders = list(_lenders(cohort, cell, place))
     wanted = sum(amount for _, amount in borrowers)
-    lent = _spread(wanted, lenders)
-    for lender, amount in lent:
-        shares = _spread(amount, borrowers)
-        for borrower, part in shares:
+    for lender, amount in _spread(wanted, lenders):
+        # In proportion to what each still lacks, so that the last lender fills all up.
+        parts = _spread(amount, borrowers)
+        borrowers = [
+            (borrower, lacks - part)
+            for (borrower, lacks), (_, part) in zip(borrowers, parts, strict=True)
+        ]
+        for borrower, part in parts:
             if part:
                 yield Flow(
                     cohort=cohort.name,
@@ -85,7 +89,7 @@ def _spread(total: int, parts: list[Part]) -> list[Part]:
     """Spread a total over parts in proportion; the sum is exact, the first get more."""
     whole = sum(amount for _, amount in parts)
     if not whole:
-        return []
+        return [(node, 0) for node, _ in parts]
     spread, passed, given = [], 0, 0
     for node, amount in parts:
         passed += amount

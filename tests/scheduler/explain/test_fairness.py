@@ -87,4 +87,4 @@ def test_shares_and_flows_add_up_in_any_world(seed: int) -> None:
                     and flow.cohort == formula.parent
                 )
                 borrowed = max(0, cell.usage - cell.subtree_quota)
-                assert abs(lent - borrowed) <= len(nodes)
+                assert lent == borrowed
