@@ -24,7 +24,9 @@ export function fetchRegistry(): Promise<readonly Entry[]> {
 /** Lay a merge patch over the policy's spec; says so, with Undo. */
 export async function patchPolicy(spec: Json): Promise<boolean> {
   const path = `/sandboxes/${String(live.id)}/policy`;
-  return announced(await attempt(() => request("PATCH", path, { body: { spec } })));
+  const before = live.latest.all("Policy")[0]?.document;
+  const changes = leavesOf(spec).map(([leaf, value]) => `${leaf}: ${textOf(at(before, `spec.${leaf}`))} → ${textOf(value)}`);
+  return announced(await attempt(() => request("PATCH", path, { body: { spec } })), changes);
 }
 
 /** Replace the policy by a document in YAML. */
@@ -33,11 +35,25 @@ export async function applyPolicy(yaml: string): Promise<boolean> {
   return announced(await attempt(() => request("PUT", path, { yaml })));
 }
 
-function announced(answer: unknown): boolean {
+// What changed stands in the toast, from what to what.
+function announced(answer: unknown, changes: readonly string[] = []): boolean {
   if (answer === null) return false;
-  announce(t("policy.done"));
-  toast({ tone: "note", text: t("policy.done"), acts: [{ label: t("act.undo"), run: () => void undo() }] });
+  const detail = changes.join("\n");
+  announce([t("policy.done"), detail].join(" "));
+  toast({ tone: "note", text: t("policy.done"), detail, acts: [{ label: t("act.undo"), run: () => void undo() }] });
   return true;
+}
+
+function leavesOf(patch: Json, head = ""): [string, unknown][] {
+  return Object.entries(patch).flatMap(([name, value]) => {
+    const path = head === "" ? name : `${head}.${name}`;
+    const inner = typeof value === "object" && value !== null && !Array.isArray(value);
+    return inner ? leavesOf(value as Json, path) : [[path, value]];
+  });
+}
+
+function textOf(value: unknown): string {
+  return value === undefined || value === null ? "–" : typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** Return a value inside a document by its dotted path. */

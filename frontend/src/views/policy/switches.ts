@@ -6,7 +6,7 @@ export interface Switch {
   readonly path: string; // below spec
   readonly word: Word;
   readonly help: Word;
-  readonly kind: "choice" | "flag" | "text" | "integer" | "several";
+  readonly kind: "choice" | "flag" | "text" | "integer";
   readonly choices?: readonly string[];
   readonly family?: string; // the registry's, when choices come from there
   readonly first?: unknown; // what holds when the document is silent
@@ -27,14 +27,6 @@ export const GROUPS: readonly Group[] = [
     source: "source.kueue",
     stacks: ["kueue"],
     switches: [
-      {
-        path: "kueue.fairSharing.preemptionStrategies",
-        word: "switch.fair",
-        help: "help.fair",
-        kind: "several",
-        family: "fair-strategy",
-        first: [],
-      },
       { path: "kueue.waitForPodsReady.enable", word: "switch.wait", help: "help.wait", kind: "flag", first: false },
       { path: "kueue.waitForPodsReady.timeout", word: "switch.timeout", help: "help.timeout", kind: "text", first: "5m" },
       {

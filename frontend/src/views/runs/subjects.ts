@@ -73,7 +73,6 @@ function switches(world: World): Subject[] {
   return GROUPS.filter((group) => group.stacks.includes(world.stack))
     .flatMap((group) => group.switches)
     .filter((one) => !one.path.startsWith(FAIR) && one.path !== "simulation.tickMs")
-    .filter((one) => one.kind !== "several")
     .map((one) => ofSwitch(one, world));
 }
 
