@@ -3,14 +3,21 @@
 const QUEUE_COLOURS = 8;
 const HEAT_STEPS = 10;
 
-/** Return the CSS colour of the queue that came `order`-th into the sandbox. */
+// What later rounds of the same colours are mixed with: 24 queues differ.
+const ROUNDS = ["", "var(--text)", "var(--surface)"];
+
+/** Return the CSS colour of the `order`-th queue. */
 export function queueColour(order: number): string {
-  return order < 0 ? "var(--text-3)" : `var(--q${(order % QUEUE_COLOURS) + 1})`;
+  if (order < 0) return "var(--text-3)";
+  const colour = `var(--q${(order % QUEUE_COLOURS) + 1})`;
+  const other = ROUNDS[Math.floor(order / QUEUE_COLOURS) % ROUNDS.length] ?? "";
+  return other === "" ? colour : `color-mix(in srgb, ${colour} 60%, ${other})`;
 }
 
 /** Return the dash of a line, so that series differ without their colour. */
 export function queueDash(order: number): number[] {
-  const round = Math.floor(Math.max(order, 0) / 2) % 4;
+  const place = Math.max(order, 0);
+  const round = (Math.floor(place / 2) + Math.floor(place / QUEUE_COLOURS)) % 4;
   return [[], [6, 3], [2, 3], [10, 3, 2, 3]][round] ?? [];
 }
 

@@ -3,7 +3,7 @@
 import { SandboxSocket, type SocketState } from "@/net/socket";
 import type { ServerMessage } from "@/protocol/types";
 import { RowStore } from "@/store/rows/rowStore.svelte";
-import { applyDiff, changedKeys, GapError, joinSamples, pageOf, touchedKeys, type Page } from "@/store/rows/page";
+import { applyDiff, changedKeys, GapError, joinSamples, pageOf, rewritesHistory, touchedKeys, type Page } from "@/store/rows/page";
 import { fetchSamples } from "@/store/live/server";
 
 /** What is neither rows nor a request for them: how the service is, and lessons. */
@@ -69,7 +69,7 @@ export class FollowedSandbox {
     if (diff.revision <= this.#page.revision) return true; // a repeated diff changes nothing
     try {
       this.#show(applyDiff(this.#page, diff), touchedKeys(diff));
-      return true;
+      return !rewritesHistory(diff);
     } catch (error) {
       if (error instanceof GapError) return false;
       throw error;

@@ -11,8 +11,8 @@ export interface Condition {
   readonly at: number | null; // virtual ms since the start of the run
 }
 
-/** Return the conditions of an object, newest first. */
-export async function fetchConditions(sandbox: string, key: string): Promise<Condition[]> {
+/** Return the conditions of an object, newest first; `startMs` is when its run starts, of the epoch. */
+export async function fetchConditions(sandbox: string, key: string, startMs: number): Promise<Condition[]> {
   const manifest = record(await request("GET", `/sandboxes/${sandbox}/${objectPath(key)}`));
   const status = record(manifest["status"] ?? {});
   const conditions = list(status["conditions"] ?? []).map((item) => {
@@ -23,7 +23,7 @@ export async function fetchConditions(sandbox: string, key: string): Promise<Con
       status: text(condition["status"]),
       reason: text(condition["reason"]),
       message: text(condition["message"]),
-      at: Number.isNaN(at) ? null : at,
+      at: Number.isNaN(at) ? null : at - startMs,
     };
   });
   return conditions.sort((a, b) => (b.at ?? 0) - (a.at ?? 0));

@@ -3,6 +3,7 @@
 import type { ClusterQueueRow, PodRow } from "@/protocol/types";
 import { live } from "@/store/live/live.svelte";
 import { treeOf, type Branch } from "@/store/rows/quota";
+import { byName, type RowStore } from "@/store/rows/rowStore.svelte";
 
 class Queues {
   readonly tree: Branch[] = $derived(
@@ -14,8 +15,10 @@ class Queues {
   /** Keys of the columns, in the order in which they stand. */
   readonly columns: readonly string[] = $derived.by(() => this.#same(columnsOf(this.leaves)));
   #before: readonly string[] = [];
+  // By name, of the queues that are now and those of the tick looked at: a queue keeps its
+  // colour after a reload, in a fork and at every tick.
   readonly #order: ReadonlyMap<string, number> = $derived(
-    new Map(this.columns.map((key, index) => [key, index])),
+    new Map(sortedKeys([...queuesOf(live.latest), ...queuesOf(live.shown)]).map((key, index) => [key, index])),
   );
 
   // The same list stays the same object, so a tick that only changes numbers ends here.
@@ -25,7 +28,7 @@ class Queues {
     return this.#before;
   }
 
-  /** Return the place of a queue in the order of first use, -1 when unknown. */
+  /** Return the place of a queue among all by name, for its colour; -1 when unknown. */
   orderOf(key: string): number {
     return this.#order.get(key) ?? -1;
   }
@@ -35,6 +38,17 @@ class Queues {
     if (live.stack === "kueue") return `ClusterQueue//${pod.queue}`;
     return live.stack === "yunikorn" ? `Queue//${pod.queue}` : `namespace/${pod.namespace}`;
   }
+}
+
+function queuesOf(store: RowStore): readonly string[] {
+  const stack = store.sandbox?.stack ?? "kueue";
+  if (stack === "kueue") return store.keys("ClusterQueue");
+  if (stack === "kube") return store.columns.keys().filter((key) => key.startsWith("namespace/"));
+  return store.all("Queue").filter((queue) => queue.leaf).map((queue) => queue.key);
+}
+
+function sortedKeys(keys: readonly string[]): string[] {
+  return [...new Set(keys)].sort(byName);
 }
 
 function columnsOf(leaves: readonly ClusterQueueRow[]): string[] {

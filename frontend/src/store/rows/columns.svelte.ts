@@ -7,6 +7,7 @@ import {
   compareRanks,
   placeOf,
   sameRank,
+  SECTIONS,
   type Place,
   type Section,
   type Stack,
@@ -47,9 +48,9 @@ export class Columns {
     return this.#columns.get(column)?.lists ?? NONE;
   }
 
-  /** Return the keys of all columns that hold cards. */
+  /** Return the keys of all columns that hold cards, sorted. */
   keys(): string[] {
-    return [...this.#columns.keys()];
+    return [...this.#columns.keys()].sort();
   }
 
   /** Return where a card stands now; not reactive. */
@@ -85,7 +86,9 @@ export class Columns {
     const lists: Record<Section, readonly string[]> = { ...column.lists };
     for (const [section, change] of sections) lists[section] = this.#joined(lists[section], change);
     column.lists = lists;
-    if (!this.#columns.has(name)) this.#columns.set(name, column);
+    const empty = SECTIONS.every((section) => lists[section].length === 0);
+    if (empty) this.#columns.delete(name);
+    else if (!this.#columns.has(name)) this.#columns.set(name, column);
   }
 
   // A list whose order came out the same keeps its identity: its cards are not visited.
@@ -110,7 +113,7 @@ export class Columns {
   }
 
   #compare(a: string, b: string): number {
-    return compareRanks(this.#places.get(a)?.rank ?? [], this.#places.get(b)?.rank ?? []);
+    return compareRanks(this.#places.get(a)?.rank ?? [], this.#places.get(b)?.rank ?? []) || (a < b ? -1 : a > b ? 1 : 0);
   }
 }
 

@@ -33,21 +33,22 @@ export function pageAt(state: PageState, newest: Page): Page {
   const earlier = newest.samples.filter((sample) => sample.tick < first);
   return {
     ...page,
-    samples: [...earlier, ...page.samples].filter((sample) => sample.tick <= tick),
-    events: page.events.filter((event) => event.tick <= tick),
+    samples: upTo([...earlier, ...page.samples], tick),
+    events: upTo(page.events, tick),
   };
 }
 
-/** Return the tick of a page's sandbox; Infinity where it has none. */
+/** Return the tick of a page; Infinity while it has no sandbox. */
 export function tickOf(page: Page): number {
-  for (const row of page.rows.values()) if (row.kind === "Sandbox") return row.tick;
-  return Infinity;
+  const row = page.rows.get("Sandbox//sandbox");
+  return row?.kind === "Sandbox" ? row.tick : Infinity;
 }
 
 /** Return the page after a diff.
  *
  * Throws GapError when the diff starts at another revision. O(rows) for the copied
- * map; rows that did not change are the same objects.
+ * map; rows that did not change are the same objects. When the clock goes back, samples and
+ * events of the ticks after it are gone.
  */
 export function applyDiff(page: Page, diff: Diff): Page {
   if (diff.from !== page.revision) {
@@ -61,12 +62,26 @@ export function applyDiff(page: Page, diff: Diff): Page {
     if (row === undefined) throw new GapError(`diff updates ${key}, which is not here`);
     rows.set(key, { ...row, ...fields } as AnyRow); // the key names the kind of both
   }
+  const { samples } = page;
+  const back = diff.tick < tickOf(page);
   return {
     revision: diff.revision,
     rows,
-    samples: joinSamples(page.samples, diff.samples),
-    events: [...page.events, ...diff.events].slice(-MOST_EVENTS),
+    samples: joinSamples(back ? upTo(samples, diff.tick) : samples, diff.samples),
+    events: [...(back ? upTo(page.events, diff.tick) : page.events), ...diff.events].slice(-MOST_EVENTS),
   };
+}
+
+// What lies after a tick is of a future that the clock went back before.
+function upTo<T extends { readonly tick: number }>(lines: readonly T[], tick: number): readonly T[] {
+  return lines.filter((line) => line.tick <= tick);
+}
+
+const HISTORY_EDITS: ReadonlySet<string> = new Set(["Rewind", "Undo", "Redo"]);
+
+/** Return whether a diff gives the sandbox another past: its curves and marks are to be asked for again. */
+export function rewritesHistory(diff: Diff): boolean {
+  return diff.events.some((event) => event.type === "Edit" && HISTORY_EDITS.has(event.reason));
 }
 
 /** Return two runs of samples as one; where they overlap, the later one holds.

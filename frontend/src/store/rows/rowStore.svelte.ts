@@ -6,6 +6,7 @@ import { dependsOn } from "@/lib/depends";
 import type { AnyRow, EventLine, SandboxRow, Sample } from "@/protocol/types";
 import type { RowKind } from "@/protocol/rows";
 import { Columns } from "@/store/rows/columns.svelte";
+import type { Stack } from "@/store/rows/cardPositions";
 import { changedKeys, EMPTY_PAGE, type Page } from "@/store/rows/page";
 
 type RowOf<K extends RowKind> = Extract<AnyRow, { kind: K }>;
@@ -36,7 +37,15 @@ class KeyList {
   keys = $state.raw<readonly string[]>([]); // replaced when membership changes
 }
 
-/** One page of rows for the views to read. */
+// "gpu-9" before "gpu-10": the order of rows is that of their names, however they came here.
+const names = new Intl.Collator("en", { numeric: true });
+export const byName = (a: string, b: string): number => names.compare(a, b) || (a < b ? -1 : 1);
+
+/** One page of rows for the views to read.
+ *
+ * What it shows is a function of the page alone: the same rows give the same keys,
+ * columns and ranks, by whatever diffs they came.
+ */
 export class RowStore {
   page = $state.raw<Page>(EMPTY_PAGE);
   readonly columns = new Columns();
@@ -55,6 +64,7 @@ export class RowStore {
     Application: new KeyList(),
     Policy: new KeyList(),
   };
+  #stack: Stack = "kueue";
   #missed = $state(0); // counts rows that came in, for those who looked too early
 
   constructor(page?: Page) {
@@ -77,7 +87,7 @@ export class RowStore {
     return row?.kind === kind ? (row as RowOf<K>) : undefined;
   }
 
-  /** Return the keys of a kind; reactive to membership only. */
+  /** Return the keys of a kind, by name; reactive to membership only. */
   keys(kind: RowKind): readonly string[] {
     return this.#keyLists[kind].keys;
   }
@@ -124,8 +134,11 @@ export class RowStore {
     for (const key of changed) this.#put(key, page.rows.get(key), moved);
     for (const kind of moved) this.#relist(kind);
     this.page = page;
-    const stack = untrack(() => this.sandbox?.stack);
-    this.columns.update(changed, (key) => page.rows.get(key), stack ?? "kueue");
+    const stack = untrack(() => this.sandbox?.stack) ?? "kueue";
+    // Where a card stands depends on the stack: with another one, every row is placed anew.
+    const placed = stack === this.#stack ? changed : [...new Set([...changed, ...page.rows.keys()])];
+    this.#stack = stack;
+    this.columns.update(placed, (key) => page.rows.get(key), stack);
   }
 
   #put(key: string, row: AnyRow | undefined, moved: Set<RowKind>): void {
@@ -147,7 +160,7 @@ export class RowStore {
   #relist(kind: RowKind): void {
     const keys: string[] = [];
     for (const [key, cell] of this.#cells) if (cell.peek?.kind === kind) keys.push(key);
-    this.#keyLists[kind].keys = keys;
+    this.#keyLists[kind].keys = keys.sort(byName);
     this.#missed++;
   }
 }

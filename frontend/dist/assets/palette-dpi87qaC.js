@@ -1,1 +1,0 @@
-function e(e){return e<0?`var(--text-3)`:`var(--q${e%8+1})`}function t(e){return[[],[6,3],[2,3],[10,3,2,3]][Math.floor(Math.max(e,0)/2)%4]??[]}function n(e){return Number.isFinite(e)?Math.max(0,Math.min(9,Math.floor(e*10))):0}function r(e){return getComputedStyle(document.documentElement).getPropertyValue(e).trim()}export{r as i,e as n,t as r,n as t};
