@@ -63,7 +63,10 @@ def _finding(finding: dict[str, Any]) -> str:
 
 
 def read_files(paths: list[str]) -> list[tuple[str, str]]:
-    """Return (name, text) of each file; folders are looked through."""
+    """Return (name, text) of each file; folders are looked through.
+
+    What a folder holds under other names is reported on stderr.
+    """
     found: list[tuple[str, str]] = []
     for name in paths:
         path = Path(name)
@@ -71,10 +74,18 @@ def read_files(paths: list[str]) -> list[tuple[str, str]]:
             found.append(("stdin.yaml", sys.stdin.read()))
         elif path.is_dir():
             inside = sorted(p for p in path.rglob("*") if p.suffix in _ENDINGS)
+            _report_ignored(path)
             found += [(str(file), _text(file)) for file in inside]
         else:
             found.append((name, _text(path)))
     return found
+
+
+def _report_ignored(folder: Path) -> None:
+    for file in sorted(folder.rglob("*")):
+        if file.is_file() and file.suffix not in _ENDINGS:
+            known = ", ".join(sorted(_ENDINGS))
+            print(f"{file}: ignored; expected a name in {known}", file=sys.stderr)
 
 
 def _text(path: Path) -> str:

@@ -53,3 +53,12 @@ def test_an_import_goes_into_a_sandbox_that_is_named(make, tmp_path):
     path.write_text(text_of(cluster_queue("q")))
     answer = said("import", str(path), into=sandbox.pk)
     assert answer["created"] == ["ClusterQueue//q"]
+
+
+def test_a_file_that_is_ignored_because_of_its_name_is_reported(
+    person, tmp_path, capsys
+):
+    (tmp_path / "q.yaml").write_text(text_of(flavor(), cluster_queue("q")))
+    (tmp_path / "q.yaml.bak").write_text("kind: ClusterQueue")
+    said("import", str(tmp_path))
+    assert f"{tmp_path / 'q.yaml.bak'}: ignored" in capsys.readouterr().err

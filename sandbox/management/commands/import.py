@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,10 @@ class Command(BaseCommand):
 
 
 def read_files(paths: list[str]) -> list[tuple[str, str]]:
-    """Return (name, text) of each file; folders are looked through."""
+    """Return (name, text) of each file; folders are looked through.
+
+    What a folder holds under other names is reported on stderr.
+    """
     found: list[tuple[str, str]] = []
     for name in paths:
         if name == "-":
@@ -55,12 +59,23 @@ def read_files(paths: list[str]) -> list[tuple[str, str]]:
             continue
         path = Path(name)
         inside = sorted(p for p in path.rglob("*") if p.suffix in _ENDINGS)
+        report_ignored(path, _ENDINGS)
         for file in inside if path.is_dir() else [path]:
             try:
                 found.append((str(file), file.read_text()))
             except (OSError, UnicodeDecodeError) as error:
                 raise CommandError(f"{file}: {error}") from error
     return found
+
+
+def report_ignored(folder: Path, endings: Collection[str]) -> None:
+    """Say on stderr which files of a folder are not read because of their names."""
+    if not folder.is_dir():
+        return
+    for file in sorted(folder.rglob("*")):
+        if file.is_file() and file.suffix not in endings:
+            known = ", ".join(sorted(endings))
+            print(f"{file}: ignored; expected a name in {known}", file=sys.stderr)
 
 
 def _new(files: list[tuple[str, str]], options: dict[str, Any]) -> dict[str, Any]:
