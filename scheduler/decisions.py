@@ -48,7 +48,7 @@ class Admit(Decision, frozen=True, tag="Admit"):
 
 
 class Wait(Decision, frozen=True, tag="Wait"):
-    """Tried and not admitted; `parked` until something is released."""
+    """Tried and not admitted; `inadmissible` until something is released."""
 
     inadmissible: bool = False
 

@@ -56,7 +56,7 @@ class Latencies(
         str,
         _span(
             "Re-activation",
-            "From the release of quota until parked workloads are tried again: "
+            "From the release of quota until inadmissible workloads are tried again: "
             "Kueue collects such requests for a second.",
         ),
     ] = INSTANT

@@ -206,7 +206,9 @@ class Rig:
     def runs(self) -> list[str]:
         return sorted(key.name for key in self.stage.admitted())
 
-    def told(self, name: str, kind: str = "QuotaReserved") -> tuple[bool, str, str]:
+    def condition(
+        self, name: str, kind: str = "QuotaReserved"
+    ) -> tuple[bool, str, str]:
         condition = self.work(name).conditions[kind]
         return condition.status, condition.reason, condition.message
 

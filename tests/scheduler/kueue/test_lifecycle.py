@@ -26,13 +26,13 @@ def test_pods_that_take_too_long_cost_the_place_and_come_back_after_a_backoff():
     rig.run(9.9)
     assert rig.runs() == ["slow"]
     assert rig.run(10)[:1] == [("Evict", "slow", "PodsReadyTimeout")]
-    assert rig.told("slow", "Evicted")[2] == (
+    assert rig.condition("slow", "Evicted")[2] == (
         "Exceeded the PodsReady timeout default/slow"
     )
     assert rig.work("slow").requeue_count == 1
     assert rig.run(69.9) == []
     assert rig.run(70.1) == [("Admit", "slow", "QuotaReserved")]
-    assert rig.told("slow", "Requeued")[:2] == (True, "BackoffFinished")
+    assert rig.condition("slow", "Requeued")[:2] == (True, "BackoffFinished")
 
 
 def test_a_workload_that_ran_out_of_retries_is_deactivated():
@@ -41,8 +41,10 @@ def test_a_workload_that_ran_out_of_retries_is_deactivated():
     key = rig.workload("slow", "q")
     rig.run(0)
     rig.run(600)
-    assert rig.told("slow", "Evicted")[1] == "DeactivatedDueToRequeuingLimitExceeded"
-    assert rig.told("slow")[1:] == (
+    assert (
+        rig.condition("slow", "Evicted")[1] == "DeactivatedDueToRequeuingLimitExceeded"
+    )
+    assert rig.condition("slow")[1:] == (
         "Deactivated",
         "The workload is deactivated",
     )
@@ -85,7 +87,7 @@ def test_ready_pods_stop_the_clock_and_lost_pods_start_the_recovery_clock():
     rig.stage.pods_ready(key, True)
     assert rig.run(100) == []
     rig.stage.pods_ready(key, False)
-    assert rig.told("w", "PodsReady")[1] == "WaitForRecovery"
+    assert rig.condition("w", "PodsReady")[1] == "WaitForRecovery"
     rig.run(104.9)
     assert rig.runs() == ["w"]
     assert ("Evict", "w", "PodsReadyTimeout") in rig.run(105)
@@ -98,7 +100,7 @@ def test_admissions_wait_until_all_pods_are_ready():
     rig.workload("second", "q")
     rig.run(0)
     assert rig.runs() == ["first"]
-    assert rig.told("second")[1] == "WaitingForPodsReady"
+    assert rig.condition("second")[1] == "WaitingForPodsReady"
     rig.stage.pods_ready(first, True)
     assert ("Admit", "second", "QuotaReserved") in rig.run(1)
 
@@ -154,7 +156,7 @@ def test_too_long_a_run_is_deactivated_and_earlier_runs_count():
     assert rig.runs() == ["long"]
     assert rig.run(109.9) == []
     rig.run(110)
-    assert rig.told("long", "Evicted")[1:] == (
+    assert rig.condition("long", "Evicted")[1:] == (
         "DeactivatedDueToMaximumExecutionTimeExceeded",
         "The workload is deactivated due to exceeding the maximum execution time",
     )
@@ -194,7 +196,7 @@ def test_a_workload_that_was_stopped_by_its_user_comes_back_when_active_again():
     assert rig.run(1)[0] == ("Evict", "w", "Deactivated")
     rig.edit(key, active=True)
     assert rig.run(2) == [("Admit", "w", "QuotaReserved")]
-    assert rig.told("w", "Requeued")[1] == "Reactivated"
+    assert rig.condition("w", "Requeued")[1] == "Reactivated"
 
 
 def test_a_workload_that_kueue_deactivated_stays_so_when_somebody_activates_it():
@@ -206,7 +208,7 @@ def test_a_workload_that_kueue_deactivated_stays_so_when_somebody_activates_it()
     rig.edit(key, active=True)
     assert rig.run(100) == []
     assert rig.work("w").pending_queue is None
-    assert rig.told("w")[1:] == ("Deactivated", "The workload is deactivated")
+    assert rig.condition("w")[1:] == ("Deactivated", "The workload is deactivated")
 
 
 def test_a_workload_in_its_backoff_is_not_evicted_again_when_it_is_deactivated():
@@ -217,8 +219,8 @@ def test_a_workload_in_its_backoff_is_not_evicted_again_when_it_is_deactivated()
     rig.run(10)
     rig.edit(key, active=False)
     assert rig.run(20) == []
-    assert rig.told("slow", "Evicted")[1] == "PodsReadyTimeout"
-    assert rig.told("slow")[1] == "Deactivated"
+    assert rig.condition("slow", "Evicted")[1] == "PodsReadyTimeout"
+    assert rig.condition("slow")[1] == "Deactivated"
     rig.edit(key, active=True)
     assert rig.run(21) == [("Admit", "slow", "QuotaReserved")]
 
@@ -231,7 +233,7 @@ def test_late_pods_are_the_reason_when_the_run_is_over_at_the_same_time():
     assert [row for row in rig.run(10) if row[0] == "Evict"] == [
         ("Evict", "w", "PodsReadyTimeout")
     ]
-    assert rig.told("w")[1] == "Deactivated"
+    assert rig.condition("w")[1] == "Deactivated"
 
 
 def test_workloads_whose_backoffs_began_in_one_second_return_together():
@@ -330,10 +332,10 @@ def test_a_drained_queue_evicts_and_takes_its_workloads_back():
     rig.run(0)
     rig.queue("q", stop="HoldAndDrain")
     assert rig.run(1)[:1] == [("Evict", "w", "ClusterQueueStopped")]
-    assert rig.told("w")[1:] == ("Suspended", "ClusterQueue q is inactive")
+    assert rig.condition("w")[1:] == ("Suspended", "ClusterQueue q is inactive")
     rig.queue("q")
     assert rig.run(2) == [("Admit", "w", "QuotaReserved")]
-    assert rig.told("w", "Requeued")[1] == "ClusterQueueRestarted"
+    assert rig.condition("w", "Requeued")[1] == "ClusterQueueRestarted"
 
 
 def test_a_held_queue_lets_those_who_run_go_on():
@@ -357,17 +359,23 @@ def test_a_drained_local_queue_evicts_and_takes_its_workloads_back():
     assert rig.work("w").pending_queue is None
     rig.local("q")
     assert rig.run(2) == [("Admit", "w", "QuotaReserved")]
-    assert rig.told("w", "Requeued")[1] == "LocalQueueRestarted"
+    assert rig.condition("w", "Requeued")[1] == "LocalQueueRestarted"
 
 
 def test_a_workload_names_the_queue_that_is_missing():
     rig = Rig()
     rig.workload("w", "nowhere")
     rig.run(0)
-    assert rig.told("w")[1:] == ("Misconfigured", "LocalQueue nowhere doesn't exist")
+    assert rig.condition("w")[1:] == (
+        "Misconfigured",
+        "LocalQueue nowhere doesn't exist",
+    )
     rig.local("nowhere", queue="gone")
     rig.run(1)
-    assert rig.told("w")[1:] == ("Misconfigured", "ClusterQueue gone doesn't exist")
+    assert rig.condition("w")[1:] == (
+        "Misconfigured",
+        "ClusterQueue gone doesn't exist",
+    )
     rig.queue("gone")
     assert rig.run(2) == [("Admit", "w", "QuotaReserved")]
 
@@ -380,7 +388,7 @@ def test_a_gated_workload_does_not_queue():
     assert rig.run(0) == []
     assert rig.work("w").pending_queue is None
     expected = ("AdmissionGated", "Admission is gated by: somebody")
-    assert rig.told("w")[1:] == expected
+    assert rig.condition("w")[1:] == expected
 
 
 def test_a_queue_without_its_flavor_admits_when_the_flavor_comes():
@@ -388,7 +396,7 @@ def test_a_queue_without_its_flavor_admits_when_the_flavor_comes():
     rig.queue("q", flavor="late")
     rig.workload("w", "q")
     assert rig.run(0) == []
-    assert rig.told("w")[1] == "Suspended"
+    assert rig.condition("w")[1] == "Suspended"
     rig.put("ResourceFlavor", "late", {}, namespace="")
     assert rig.run(1) == [("Admit", "w", "QuotaReserved")]
 
@@ -409,7 +417,7 @@ def test_no_selector_matches_no_namespace():
     rig.queue("q", anywhere=False)
     rig.workload("w", "q")
     assert rig.run(0) == []
-    assert rig.told("w")[1:] == (
+    assert rig.condition("w")[1:] == (
         "Misconfigured",
         "workload namespace doesn't match ClusterQueue selector",
     )
@@ -429,7 +437,7 @@ def test_more_quota_brings_the_parked_back():
     rig.queue("q", cpu=1)
     rig.workload("big", "q", cpu=3)
     rig.run(0)
-    assert rig.told("big")[1] == "ExceedsMaxQuota"
+    assert rig.condition("big")[1] == "ExceedsMaxQuota"
     rig.queue("q", cpu=3)
     assert rig.run(1) == [("Admit", "big", "QuotaReserved")]
 
@@ -455,8 +463,8 @@ def test_a_limit_range_gives_defaults_and_refuses_what_is_outside():
     rig.run(0)
     assert rig.runs() == ["bare"]
     assert rig.used("q") == 3000
-    assert rig.told("big")[1] == "Misconfigured"
-    assert rig.told("big")[2] == (
+    assert rig.condition("big")[1] == "Misconfigured"
+    assert rig.condition("big")[2] == (
         "resources didn't satisfy LimitRange constraints: "
         "spec.podSets[0].template.spec.containers[0]: Invalid value: "
         '["cpu"]: requests must not be above the limitRange max'
@@ -471,7 +479,7 @@ def test_requests_above_the_limits_of_containers_are_listed_by_field():
     rig.workload("w", "q", podSets=[{"name": "main", "template": {"spec": spec}}])
     rig.run(0)
     path, sentence = "spec.podSets[0].template.spec.containers", "must not exceed its"
-    assert rig.told("w")[2] == (
+    assert rig.condition("w")[2] == (
         "resources validation failed: "
         f'[{path}[0]: Invalid value: ["cpu"]: requests {sentence} limits, '
         f'{path}[1]: Invalid value: ["cpu"]: requests {sentence} limits]'
@@ -522,7 +530,7 @@ def test_a_victim_that_takes_its_time_keeps_its_quota_until_it_has_stopped():
     assert rig.stage.stopping() == [low]
     assert rig.used("q") == 1000
     rig.stage.cycle()
-    assert rig.told("high")[1] == "WaitingForPreemptedWorkloads"
+    assert rig.condition("high")[1] == "WaitingForPreemptedWorkloads"
     rig.stage.stopped(low)
     assert ("Admit", "high", "QuotaReserved") in rig.run(1)
 
@@ -592,4 +600,4 @@ def test_pods_that_were_ready_count_when_waiting_for_them_is_switched_on():
     again.stage.put(rig.objects[key], restore=True)
     again.stage.start_over()
     assert again.run(600) == []
-    assert again.told("w", "PodsReady")[:2] == (True, "Started")
+    assert again.condition("w", "PodsReady")[:2] == (True, "Started")

@@ -88,10 +88,10 @@ def test_conditions_of_a_preempted_workload_follow_its_story():
     rig.run(0)
     rig.workload("high", "q", priority=1)
     rig.run(1)
-    assert rig.told("low", "Preempted")[:2] == (True, "InClusterQueue")
-    assert rig.told("low", "Evicted")[:2] == (True, "Preempted")
-    assert rig.told("low", "Requeued")[:2] == (True, "Preempted")
-    assert rig.told("low", "Admitted")[1] == "NoReservation"
+    assert rig.condition("low", "Preempted")[:2] == (True, "InClusterQueue")
+    assert rig.condition("low", "Evicted")[:2] == (True, "Preempted")
+    assert rig.condition("low", "Requeued")[:2] == (True, "Preempted")
+    assert rig.condition("low", "Admitted")[1] == "NoReservation"
     stats = rig.status("Workload", "low", "default")["schedulingStats"]
     assert stats["evictions"] == [
         {"reason": "Preempted", "underlyingCause": "InClusterQueue", "count": 1}
@@ -107,6 +107,6 @@ def test_a_workload_admitted_again_says_what_it_was_evicted_for():
     rig.run(1)
     rig.stage.finish(high)
     rig.run(2)
-    status, reason, message = rig.told("low", "Evicted")
+    status, reason, message = rig.condition("low", "Evicted")
     assert (status, reason) == (False, "QuotaReserved")
     assert message.startswith("Previously: Preempted to accommodate a workload")

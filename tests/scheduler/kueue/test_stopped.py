@@ -32,11 +32,11 @@ def reserved(stop: str) -> Rig:
 
 def test_who_is_not_admitted_yet_loses_its_quota_when_the_queue_is_held():
     rig = reserved("Hold")
-    assert rig.told("w") == (False, "Suspended", "ClusterQueue q is stopped")
+    assert rig.condition("w") == (False, "Suspended", "ClusterQueue q is stopped")
     assert rig.used("q") == 0
 
 
 def test_where_nothing_is_stopped_it_keeps_its_quota():
     rig = reserved("None")
-    assert rig.told("w")[0]
+    assert rig.condition("w")[0]
     assert rig.used("q") > 0

@@ -23,12 +23,12 @@ class Change:
         for obj in self.vector["objects"]:
             kinds.setdefault(obj["kind"], []).append(obj)
         self.queues, self.cohorts = kinds["ClusterQueue"], kinds.get("Cohort", [])
-        self.doors, self.works = kinds["LocalQueue"], kinds["Workload"]
+        self.local_queues, self.works = kinds["LocalQueue"], kinds["Workload"]
         self.acts = [
             self.quota, self.quota, self.quota, self.policy, self.policy,
             self.fungibility, self.stop, self.weight, self.weight, self.move,
             self.move, self.priority, self.priority, self.level, self.pods,
-            self.evict, self.fair, self.flavors, self.door, self.reclaim,
+            self.evict, self.fair, self.flavors, self.local_queue, self.reclaim,
             self.strategy, self.release, self.inactive, self.whole, self.shrinking,
         ]  # fmt: skip
 
@@ -78,7 +78,7 @@ class Change:
         spec["flavorFungibility"] = rules
 
     def stop(self) -> None:
-        holder = self.draw.choice(self.queues + self.doors)
+        holder = self.draw.choice(self.queues + self.local_queues)
         holder["spec"]["stopPolicy"] = self.draw.choice(["None", "Hold"])
 
     def weight(self) -> None:
@@ -143,9 +143,9 @@ class Change:
         for group in self.draw.choice(self.queues)["spec"]["resourceGroups"]:
             self.draw.shuffle(group["flavors"])
 
-    def door(self) -> None:
+    def local_queue(self) -> None:
         queue = self.draw.choice(self.queues)["metadata"]["name"]
-        self.draw.choice(self.doors)["spec"]["clusterQueue"] = queue
+        self.draw.choice(self.local_queues)["spec"]["clusterQueue"] = queue
 
     def reclaim(self) -> None:
         work = self.draw.choice(self.works)

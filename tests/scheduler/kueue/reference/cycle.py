@@ -292,19 +292,19 @@ def requeue(world: World, e: Entry) -> None:
     if (immediate or pending) and world.ready(work, world.now):
         world.heaps[name].append(work)
         return
-    world.parked[name].append(work)
+    world.inadmissible[name].append(work)
     if not strict and e.requeue in ("NoFit", "PreemptionNoCandidates"):
         world.remembered[name][work.hash()] = e.reason
         for other in list(world.heaps[name]):
             if other.hash() == work.hash():
                 world.heaps[name].remove(other)
-                world.parked[name].append(other)
+                world.inadmissible[name].append(other)
 
 
 def pending(world: World, admitted: Mapping[str, Any]) -> dict[str, Any]:
     """Return where everyone without quota waits."""
-    parked = {w for ws in world.parked.values() for w in ws}
-    queued = parked | {w for ws in world.heaps.values() for w in ws}
+    inadmissible = {w for ws in world.inadmissible.values() for w in ws}
+    queued = inadmissible | {w for ws in world.heaps.values() for w in ws}
     rows = {}
     for work in world.works:
         if work.name in admitted or work.true("QuotaReserved"):
@@ -312,7 +312,7 @@ def pending(world: World, admitted: Mapping[str, Any]) -> dict[str, Any]:
         condition = work.conditions.get("QuotaReserved", {})
         rows[work.name] = {
             "queued": work in queued,
-            "inadmissible": work in parked,
+            "inadmissible": work in inadmissible,
             "reason": condition.get("reason", ""),
             "message": condition.get("message", ""),
         }

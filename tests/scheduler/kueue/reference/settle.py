@@ -69,7 +69,9 @@ class Settle:
 
     def _places(self) -> tuple[frozenset[Wl], frozenset[Wl]]:
         queued = frozenset(w for ws in self.world.heaps.values() for w in ws)
-        return queued, frozenset(w for ws in self.world.parked.values() for w in ws)
+        return queued, frozenset(
+            w for ws in self.world.inadmissible.values() for w in ws
+        )
 
     def _holding(self) -> dict[str, Any]:
         rows = {}
@@ -175,9 +177,9 @@ class Settle:
     def _revive(self, queue: Node) -> None:
         world, name = self.world, queue.name
         world.remembered[name].clear()
-        for work in list(world.parked[name]):
+        for work in list(world.inadmissible[name]):
             if world.matches(queue, work.namespace) and world.ready(work, world.now):
-                world.parked[name].remove(work)
+                world.inadmissible[name].remove(work)
                 world.heaps[name].append(work)
 
     def _look(self, w: Wl) -> None:
@@ -212,11 +214,11 @@ class Settle:
             self.stopping.append(w)
 
     def _look_at_running(self, w: Wl) -> None:
-        door = self.world.doors.get((w.namespace, w.local_queue))
-        if w.true("Evicted") or door is None:
+        local_queue = self.world.local_queues.get((w.namespace, w.local_queue))
+        if w.true("Evicted") or local_queue is None:
             return
-        stop = door.get("stopPolicy", "None")
-        queue = self.world.queues.get(door["clusterQueue"])
+        stop = local_queue.get("stopPolicy", "None")
+        queue = self.world.queues.get(local_queue["clusterQueue"])
         if stop == "HoldAndDrain":
             self._told_evict(w, "LocalQueueStopped", "The LocalQueue is stopped")
         elif stop == "None" and queue is not None and not queue.active:
@@ -231,15 +233,15 @@ class Settle:
 
     def _look_at_waiting(self, w: Wl) -> None:
         world, name = self.world, w.local_queue
-        door = world.doors.get((w.namespace, name))
-        if door is None:
+        local_queue = world.local_queues.get((w.namespace, name))
+        if local_queue is None:
             self._pend(w, "Misconfigured", f"LocalQueue {name} doesn't exist")
             return
-        queue = world.queues.get(door["clusterQueue"])
-        if door.get("stopPolicy", "None") != "None":
+        queue = world.queues.get(local_queue["clusterQueue"])
+        if local_queue.get("stopPolicy", "None") != "None":
             self._pend(w, "Suspended", f"LocalQueue {name} is inactive")
         elif queue is None:
-            text = f"ClusterQueue {door['clusterQueue']} doesn't exist"
+            text = f"ClusterQueue {local_queue['clusterQueue']} doesn't exist"
             self._pend(w, "Misconfigured", text)
         elif not queue.active:
             self._pend(w, "Suspended", f"ClusterQueue {queue.name} is inactive")
@@ -254,7 +256,7 @@ class Settle:
         if known is None:
             return
         failed = self.world.remembered[queue.name].get(w.hash())
-        if w in self.world.parked[queue.name] and failed:
+        if w in self.world.inadmissible[queue.name] and failed:
             if known["reason"] in STALE:
                 self._pend(w, failed, BYPASSED)
         elif known["reason"] in STALE and known["reason"] != "PendingEvaluation":

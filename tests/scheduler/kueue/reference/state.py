@@ -130,7 +130,7 @@ class World:
         self.cohorts: dict[str, Node] = {}
         self.queues: dict[str, Node] = {}
         self._tree()
-        self.doors = {
+        self.local_queues = {
             (o["metadata"]["namespace"], o["metadata"]["name"]): o["spec"]
             for o in kinds.get("LocalQueue", ())
         }
@@ -142,7 +142,7 @@ class World:
         self.works = sorted(works, key=lambda w: (w.created, w.uid))
         self.holders: dict[str, list[Wl]] = {name: [] for name in self.queues}
         self.heaps: dict[str, list[Wl]] = {name: [] for name in self.queues}
-        self.parked: dict[str, list[Wl]] = {name: [] for name in self.queues}
+        self.inadmissible: dict[str, list[Wl]] = {name: [] for name in self.queues}
         self.remembered: dict[str, dict[Any, str]] = {name: {} for name in self.queues}
         self.sticky: dict[str, Wl | None] = {}
         self.generation = dict.fromkeys(self.queues, 0)
@@ -188,10 +188,10 @@ class World:
             queue.add(fr, amount)
 
     def queue_of(self, work: Wl) -> Node | None:
-        door = self.doors.get((work.namespace, work.local_queue))
-        if door is None or door.get("stopPolicy", "None") != "None":
+        local_queue = self.local_queues.get((work.namespace, work.local_queue))
+        if local_queue is None or local_queue.get("stopPolicy", "None") != "None":
             return None
-        return self.queues.get(door["clusterQueue"])
+        return self.queues.get(local_queue["clusterQueue"])
 
     def eligible(self, work: Wl) -> bool:
         return (
@@ -212,10 +212,10 @@ class World:
         if self.ready(work, self.now) and work.hash() not in known:
             self.heaps[queue.name].append(work)
         else:
-            self.parked[queue.name].append(work)
+            self.inadmissible[queue.name].append(work)
 
     def leave(self, work: Wl) -> None:
-        for lists in (self.heaps, self.parked):
+        for lists in (self.heaps, self.inadmissible):
             for waiting in lists.values():
                 if work in waiting:
                     waiting.remove(work)
