@@ -224,6 +224,10 @@ STEPS = st.lists(
 
 #: Sequences that once gave another world when they were done again, with the reason.
 FOUND = {
+    "a deleted pod that was being bound left its node as it was": (
+        "kueue",
+        "binding 21, job 7, ticks 3, ticks 1",
+    ),
     "looking linked the quota tree": (
         "kueue",
         "ticks 1, quota 0, add_node 0, quota 3, ticks 1",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
-from scheduler.decisions import Unreserve
 from scheduler.durations import duration_text
 from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
@@ -116,14 +115,7 @@ class BindingCycles(EventHandlers):
         """
         pod = assumed.pod
         self._release(assumed)
-        self._emit(
-            Unreserve(
-                at_ms=self.context.now_ms,
-                subject=pod.key,
-                node=assumed.node,
-                message=status.message,
-            )
-        )
+        self._emit_unreserve(assumed, status.message)
         gone = Event(events.POD_DELETED, old=pod)
         if assumed.deleted:
             self.queue.move(gone)

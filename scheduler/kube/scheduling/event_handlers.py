@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from scheduler.decisions import Fail, Nominate
+from scheduler.decisions import Fail, Nominate, Unreserve
 from scheduler.kube.cache.cluster import ClusterCache
 from scheduler.kube.cache.nominations import Nominations
 from scheduler.kube.configuration.profiles import Profile, plugin_class
@@ -33,6 +33,7 @@ from scheduler.records.pod import Pod
 from scheduler.stage import Context
 
 DELETED = "pod was deleted while it waited"
+DELETED_BINDING = "pod was deleted while it was being bound"
 
 
 class EventHandlers:
@@ -157,6 +158,7 @@ class EventHandlers:
             return
         if assumed is not None:
             self._release(assumed)
+            self._emit_unreserve(assumed, DELETED_BINDING)
         found = self.cluster.unplace(pod.key)
         for plugin in self._plugins():
             plugin.forget(pod)
@@ -173,6 +175,16 @@ class EventHandlers:
         self.queue.move(Event(events.POD_DELETED, old=pod))
         assumed.framework.unreserve(assumed.state, pod, assumed.node)
 
+    def _emit_unreserve(self, assumed: AssumedPod, message: str) -> None:
+        self._emit(
+            Unreserve(
+                at_ms=self.context.now_ms,
+                subject=assumed.pod.key,
+                node=assumed.node,
+                message=message,
+            )
+        )
+
     def _release(self, assumed: AssumedPod) -> None:
         """Give back what an assumed pod holds."""
         pod = assumed.pod
@@ -188,6 +200,7 @@ class EventHandlers:
         assumed = self.assumed.get(key)
         if assumed is not None and assumed.deleted:
             self._release(assumed)
+            self._emit_unreserve(assumed, DELETED)
             self.queue.move(Event(events.POD_DELETED, old=assumed.pod))
 
     def bound(self, key: Key) -> None:
