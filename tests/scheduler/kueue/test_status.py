@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scheduler.records.objects import Key
 from tests.scheduler.kueue.rig import Rig
 
 
@@ -110,3 +111,16 @@ def test_a_workload_admitted_again_says_what_it_was_evicted_for():
     status, reason, message = rig.condition("low", "Evicted")
     assert (status, reason) == (False, "QuotaReserved")
     assert message.startswith("Previously: Preempted to accommodate a workload")
+
+
+def test_a_local_queue_counts_all_who_are_admitted_through_it():
+    rig = Rig()
+    rig.queue("q", 4)
+    for name in ("one", "two", "three"):
+        rig.workload(name, "q")
+    rig.run(0)
+    found = rig.status("LocalQueue", "q", "default")
+    assert (found["admittedWorkloads"], found["reservingWorkloads"]) == (3, 3)
+    rig.stage.finish(Key("Workload", "default", "two"))
+    rig.run(1)
+    assert rig.status("LocalQueue", "q", "default")["admittedWorkloads"] == 2
