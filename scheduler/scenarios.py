@@ -54,7 +54,8 @@ def assemble(
     """Build a world from files. `policy` is a patch of the policy's spec.
 
     The policy is that of the scenario, then of the configuration files among
-    the sources, then the patch. Without a scenario steps take their usual time;
+    the sources, then the patch. Without a scenario or a Policy's `simulation`
+    steps take their usual time;
     `simulation: {latencies: null}` in the patch makes them instant. Raises InputError with every finding, or
     PolicyError; nothing is half taken.
     """
@@ -183,10 +184,12 @@ def _expand_arrivals(
 def _policy_spec(
     loaded: Loaded, scenario: Scenario | None, patch: Mapping[str, Any]
 ) -> dict[str, Any]:
-    spec: dict[str, Any] = {"simulation": {"latencies": msgspec.to_builtins(USUAL)}}
+    spec: dict[str, Any] = {}
     if scenario is not None:
-        # A scenario states its times: a step that it does not mention takes none.
-        spec = merge({}, scenario.spec.policy)
+        spec = merge(spec, scenario.spec.policy)
+    elif "simulation" not in loaded.policy:
+        # A scenario and a Policy state their times: a step without one takes none.
+        spec = {"simulation": {"latencies": msgspec.to_builtins(USUAL)}}
     spec = merge(merge(spec, loaded.policy), patch)
     spec = spec if "stack" in spec else {**spec, "stack": _stack_of(loaded)}
     return _at_its_time(spec, loaded)
