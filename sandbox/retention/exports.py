@@ -16,11 +16,18 @@ def documents(sandbox: Sandbox, what: str, *, status: bool) -> list[dict[str, An
     """Return the policy, the objects, or both, in the order of the table of kinds."""
     found: list[dict[str, Any]] = []
     if what in ("all", "policy"):
-        found.append(worlds.policy_of(sandbox))
+        found.append(_policy(sandbox))
     if what in ("all", "objects"):
         objects = sorted(manifests.load(sandbox.pk), key=_rank)
         found += [_document(obj, status=status) for obj in objects]
     return found
+
+
+def _policy(sandbox: Sandbox) -> dict[str, Any]:
+    """Return the policy; where steps take no time it says so, or it would load with times."""
+    document = worlds.policy_of(sandbox)
+    simulation = {"latencies": None, **document["spec"].get("simulation", {})}
+    return {**document, "spec": {**document["spec"], "simulation": simulation}}
 
 
 def queues(sandbox: Sandbox) -> dict[str, Any]:
