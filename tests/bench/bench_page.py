@@ -365,7 +365,7 @@ TARGETS = {
     "frame p50 ms": 17.0,
     "frame p95 ms": 34.0,
     "tasks over 50 ms, % of ticks": 1.0,
-    "first view, kB gzip": 250.0,
+    "first view, kB gzip": 150.0,
 }
 
 

@@ -4,7 +4,7 @@ const SHORT = 12; // a name of this length is left whole
 const NUMBERED = /[-_./](?=[^-_./]*\d)[^-_./]{1,8}$/;
 const LAST = 4;
 
-/** Return a name in two parts: the first may be cut, the second tells it from its neighbours. */
+/** Return a name in two parts: the first may be cut, the second distinguishes it from its neighbours. */
 export function splitName(name: string): readonly [string, string] {
   if (name.length <= SHORT) return [name, ""];
   const at = name.search(NUMBERED);
