@@ -6,11 +6,11 @@
 export const GROUPS = {
   live: ["ServerMessage"],
   lists: ["EventList", "Joined", "Lesson", "Sandbox", "SandboxList", "SampleList", "ScenarioList", "Table"],
-  sandboxes: ["Disk", "Imported", "LinkList", "MadeLink", "MadeToken", "Me", "MemberList", "TokenList", "Use"],
+  sandboxes: ["Created", "Disk", "Imported", "LinkList", "MadeLink", "MadeToken", "Me", "MemberList", "TokenList", "Use"],
   edits: ["MoveOutcome", "PinOutcome", "Preview"],
   policy: ["ProfileList", "Registry"],
   explain: ["AskExplanation", "Counterfactuals", "Explanation", "PodExplanation", "Preemption", "Reproduction"],
   fairness: ["Fairness", "QueueFairness"],
   compare: ["Comparison"],
-  runs: ["ExperimentList", "OneExperiment", "Results"],
+  runs: ["Experiment", "ExperimentList", "OneExperiment", "Results"],
 };

@@ -8,8 +8,10 @@ export interface Answers {
   readonly AskExplanation: types.AskExplanation;
   readonly Comparison: types.Comparison;
   readonly Counterfactuals: types.Counterfactuals;
+  readonly Created: types.Created;
   readonly Disk: types.Disk;
   readonly EventList: types.EventList;
+  readonly Experiment: types.Experiment;
   readonly ExperimentList: types.ExperimentList;
   readonly Explanation: types.Explanation;
   readonly Fairness: types.Fairness;
@@ -47,8 +49,10 @@ export const CHECKS: { readonly [N in keyof Answers]: () => Promise<Check<Answer
   AskExplanation: async () => (await import("virtual:checks/explain")).isAskExplanation,
   Comparison: async () => (await import("virtual:checks/compare")).isComparison,
   Counterfactuals: async () => (await import("virtual:checks/explain")).isCounterfactuals,
+  Created: async () => (await import("virtual:checks/sandboxes")).isCreated,
   Disk: async () => (await import("virtual:checks/sandboxes")).isDisk,
   EventList: async () => (await import("virtual:checks/lists")).isEventList,
+  Experiment: async () => (await import("virtual:checks/runs")).isExperiment,
   ExperimentList: async () => (await import("virtual:checks/runs")).isExperimentList,
   Explanation: async () => (await import("virtual:checks/explain")).isExplanation,
   Fairness: async () => (await import("virtual:checks/fairness")).isFairness,

@@ -16,6 +16,7 @@ declare module "virtual:checks/lists" {
 }
 
 declare module "virtual:checks/sandboxes" {
+  export const isCreated: import("@/protocol/checked").Check<import("@/protocol/types").Created>;
   export const isDisk: import("@/protocol/checked").Check<import("@/protocol/types").Disk>;
   export const isImported: import("@/protocol/checked").Check<import("@/protocol/types").Imported>;
   export const isLinkList: import("@/protocol/checked").Check<import("@/protocol/types").LinkList>;
@@ -57,6 +58,7 @@ declare module "virtual:checks/compare" {
 }
 
 declare module "virtual:checks/runs" {
+  export const isExperiment: import("@/protocol/checked").Check<import("@/protocol/types").Experiment>;
   export const isExperimentList: import("@/protocol/checked").Check<import("@/protocol/types").ExperimentList>;
   export const isOneExperiment: import("@/protocol/checked").Check<import("@/protocol/types").OneExperiment>;
   export const isResults: import("@/protocol/checked").Check<import("@/protocol/types").Results>;

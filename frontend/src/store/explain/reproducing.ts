@@ -17,7 +17,7 @@ export async function openSmallest(sandbox: string, place: string): Promise<void
     return;
   }
   const files = [{ name: "smallest.json", text: JSON.stringify({ apiVersion: "v1", kind: "List", items: found.documents }) }];
-  const made = await attempt(() => ask("Sandbox", "POST", "/sandboxes", { body: { files } satisfies Create }));
+  const made = await attempt(() => ask("Created", "POST", "/sandboxes", { body: { files } satisfies Create }));
   if (made === null) return;
   go(hrefOf(made.id, "board"));
   const sizes = { before: String(found.before), after: String(found.after) };

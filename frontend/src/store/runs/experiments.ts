@@ -33,7 +33,7 @@ export async function fetchRuns(id: string, after: number): Promise<{ runs: Run[
 export async function startExperiment(given: Json | string): Promise<{ readonly id: string; readonly problems: readonly string[] }> {
   const body = typeof given === "string" ? { files: [{ name: "experiment.yaml", text: given }] } : { document: given };
   try {
-    return { id: (await ask("OneExperiment", "POST", "/experiments", { body })).id, problems: [] };
+    return { id: (await ask("Experiment", "POST", "/experiments", { body })).id, problems: [] };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const causes = error.causes.map((cause) => [cause.line === null ? "" : t("load.line", { line: cause.line }), cause.field, cause.message].filter(Boolean).join(": "));

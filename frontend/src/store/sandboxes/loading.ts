@@ -27,7 +27,7 @@ export interface Reading {
 
 /** Open a new sandbox of a scenario; it plays when `playing`. */
 export async function openScenario(name: string, playing: boolean): Promise<void> {
-  const answer = await attempt(() => ask("Sandbox", "POST", "/sandboxes", { body: { scenario: name } satisfies Create }));
+  const answer = await attempt(() => ask("Created", "POST", "/sandboxes", { body: { scenario: name } satisfies Create }));
   if (answer === null) return;
   const { id } = answer;
   if (playing) await attempt(() => request("POST", `/sandboxes/${id}/actions/play`, { body: {} }));
@@ -40,7 +40,7 @@ const LONGEST_MS = 10_000;
 
 /** Open a new sandbox of a scenario in the middle of its work, playing. */
 export async function openBusy(name: string): Promise<void> {
-  const answer = await attempt(() => ask("Sandbox", "POST", "/sandboxes", { body: { scenario: name } satisfies Create }));
+  const answer = await attempt(() => ask("Created", "POST", "/sandboxes", { body: { scenario: name } satisfies Create }));
   if (answer === null) return;
   const { id } = answer;
   const act = (action: string, body: Json): Promise<unknown> => attempt(() => request("POST", `/sandboxes/${id}/actions/${action}`, { body }));
@@ -56,7 +56,7 @@ export async function openBusy(name: string): Promise<void> {
 }
 
 export async function openEmpty(): Promise<void> {
-  const answer = await attempt(() => ask("Sandbox", "POST", "/sandboxes", { body: {} }));
+  const answer = await attempt(() => ask("Created", "POST", "/sandboxes", { body: {} }));
   if (answer !== null) openNew(answer);
 }
 
@@ -86,7 +86,7 @@ export async function takeFiles(
 /** Load what can be loaded and leave the rest out. Returns how much came in. */
 export async function loadRest(files: readonly SourceFile[], into: string | null): Promise<number> {
   const body = { title: titleOf(files) };
-  const id = into ?? (await ask("Sandbox", "POST", "/sandboxes", { body })).id;
+  const id = into ?? (await ask("Created", "POST", "/sandboxes", { body })).id;
   try {
     const { created, changed } = await importInto(id, files, { skipErrors: true });
     const count = created.length + changed.length;
@@ -102,7 +102,7 @@ export async function loadRest(files: readonly SourceFile[], into: string | null
 function create(files: readonly SourceFile[]): Promise<Sandbox> {
   const scenario = files.some((file) => /^kind: *Scenario *$/m.test(file.text));
   const body = scenario ? { files } : { files, title: titleOf(files) };
-  return ask("Sandbox", "POST", "/sandboxes", { body: body satisfies Create });
+  return ask("Created", "POST", "/sandboxes", { body: body satisfies Create });
 }
 
 function importInto(id: string, files: readonly SourceFile[], more: Json): Promise<Imported> {

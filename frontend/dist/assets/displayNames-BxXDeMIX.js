@@ -1,1 +1,0 @@
-import{t as e}from"./cards-Dh8PDeHV.js";import{s as t}from"./intents-y--Rgbn2.js";import{r as n}from"./live.svelte-D6SZrN9Y.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
