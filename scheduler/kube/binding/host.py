@@ -158,8 +158,11 @@ class BindingHost:
         return self.versions.foreign(node, scheduler.name)
 
     def node_version(self, node: str) -> int:
-        """Return the node's version, which every change raises by one."""
-        return self.versions.number(node)
+        """Return the node's version, which every change raises by one.
+
+        A single scheduler compares and stores none: it is 1 throughout.
+        """
+        return self.versions.number(node) if self.shared.several else 1
 
     def lock(self, scheduler: SchedulerRef, node: str) -> None:
         """Keep a node for this scheduler, under pessimistic locking."""
