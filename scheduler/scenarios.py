@@ -56,8 +56,8 @@ def assemble(
     The policy is that of the scenario, then of the configuration files among
     the sources, then the patch. Without a scenario or a Policy's `simulation`
     steps take their usual time;
-    `simulation: {latencies: null}` in the patch makes them instant. Raises InputError with every finding, or
-    PolicyError; nothing is half taken.
+    `simulation: {latencies: null}` in the patch makes them instant. Raises
+    InputError with every finding, or PolicyError; nothing is half taken.
     """
     return prepare(sources, limits=limits).assemble(seed=seed, policy=policy)
 
@@ -198,15 +198,13 @@ def _policy_spec(
 def _at_its_time(spec: dict[str, Any], loaded: Loaded) -> dict[str, Any]:
     """Return the spec with the time of a cluster that was read while it ran.
 
-    Ages, backoffs and deadlines count from there, and its steps take the time that
-    they usually take; what is given wins.
+    Ages, backoffs and deadlines count from there; a startTime that is given wins.
     """
     simulation = spec.get("simulation") or {}
     time = time_of(loaded.objects)
     if time is None:
         return spec
-    usual = {"startTime": time, "latencies": msgspec.to_builtins(USUAL)}
-    return {**spec, "simulation": {**usual, **simulation}}
+    return {**spec, "simulation": {"startTime": time, **simulation}}
 
 
 def _stack_of(loaded: Loaded) -> Stack:

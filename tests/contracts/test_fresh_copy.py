@@ -35,7 +35,7 @@ def copy(tmp_path):
 
 
 def test_a_fresh_copy_comes_up_whole_and_the_second_time_at_once(copy):
-    assert copy.get("/readyz") == {"database": "ok", "bus": "ok"}
+    assert copy.get("/readyz") == {"database": "ok", "bus": "ok", "disk": "ok"}
     wait_for(lambda: copy.child("py worker").children(), "the worker's pool")
     assert "Installing requirements.txt" in copy.says()
     assert "Traceback" not in copy.says()

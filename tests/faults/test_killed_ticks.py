@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from scheduler.scenarios import assemble
 from scheduler.tick import run_tick
-from tests.builders import world_of
-from tests.sandbox.conftest import contended
+from tests.sandbox.conftest import contended, text_of
 from tests.services.default_run import ROOT
 from tests.services.postgres import server_environment
 
@@ -36,7 +36,8 @@ def killed_run(environment: dict[str, str]) -> dict[str, Any]:
 
 def undisturbed() -> str:
     """Return the hash that the engine alone comes to."""
-    world = world_of(*contended(40))
+    files = [("world.yaml", text_of(*contended(40)))]
+    world = assemble(files, seed=1).world
     for _ in range(TICKS):
         run_tick(world)
         world.take()

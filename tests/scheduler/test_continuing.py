@@ -6,11 +6,13 @@ import gzip
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 import yaml
 
 from scheduler.decisions import Admit, Finish, Preempt
 from scheduler.manifests.load import load
+from scheduler.records.latencies import Latencies
 from scheduler.records.objects import Key
 from scheduler.scenarios import assemble
 from scheduler.simulation import simulate
@@ -115,13 +117,16 @@ def admitted(*more: dict) -> list[dict]:
     ]
 
 
-def world_of(*manifests: dict, **simulation: object):
+def world_of(*manifests: dict, **simulation):
     text = "\n---\n".join(yaml.safe_dump(one) for one in manifests)
+    if "latencies" in simulation:  # these alone, not over the usual ones
+        given = msgspec.to_builtins(Latencies())
+        simulation["latencies"] = {**given, **simulation["latencies"]}
     policy = {"simulation": simulation} if simulation else {}
     return assemble([("dump.yaml", text)], policy=policy).world
 
 
-def running(*more: dict, **simulation: object):
+def running(*more: dict, **simulation):
     return world_of(
         *small_cluster(),
         node("n1"),
