@@ -97,7 +97,15 @@
   });
   const page = document.scrollingElement;
   if (page.scrollWidth > page.clientWidth + 1) {
-    found.push(`the page scrolls sideways: ${page.scrollWidth} px in ${page.clientWidth}`);
+    const beyond = [...document.querySelectorAll("body *")].filter((one) => {
+      for (let at = one.parentElement; at && at !== document.body; at = at.parentElement) {
+        if (getComputedStyle(at).overflowX !== "visible") return false;
+      }
+      return one.getBoundingClientRect().right > page.clientWidth + 1;
+    });
+    const widest = beyond.sort((a, b) => b.getBoundingClientRect().right - a.getBoundingClientRect().right)[0];
+    const who = widest ? ` (${where(widest)})` : "";
+    found.push(`the page scrolls sideways: ${page.scrollWidth} px in ${page.clientWidth}${who}`);
   }
   return [...new Set(found)];
 }

@@ -38,6 +38,7 @@ class Family:
 
     def __init__(self) -> None:
         worlds.forget_all()
+        Sandbox.objects.all().delete()  # of the example before
         self.user = local_user()
         self.begun = actions.do_create(
             self.user, files=[("world.yaml", text_of(*contended(6)))]
