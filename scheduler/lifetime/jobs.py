@@ -187,7 +187,7 @@ class Jobs:
             self._take_up_job(obj)
         elif obj.key.kind == "Workload":
             self._take_up_workload(obj)
-        elif obj.key.kind == "Pod" and first:
+        elif obj.key.kind == "Pod" and (first or obj.key in self.refused):
             self._take_up_pod(obj)
 
     def _take_up_job(self, job: Object) -> None:
@@ -196,14 +196,15 @@ class Jobs:
             return  # what made it has the Workload, or the run
         if self._adopt_workloads(job) or self._is_over(job):
             return
-        if not self._managed(job):
-            if not kind.suspended_by_user(job.manifest) and self.lifetime.placement():
-                pod_sets = kind.pod_sets(job.manifest, self.surroundings())
+        around = self.surroundings()
+        if self._managed(job):
+            made = self._made(job, lambda: kind.workloads(job.manifest, around))
+            if made is not None:
+                self._give_workloads(job, made)
+        elif not kind.suspended_by_user(job.manifest) and self.lifetime.placement():
+            pod_sets = self._made(job, lambda: kind.pod_sets(job.manifest, around))
+            if pod_sets is not None:
                 self.lifetime.start(job, pod_sets)
-        else:
-            self._compose(
-                job, lambda: kind.workloads(job.manifest, self.surroundings())
-            )
 
     def _is_over(self, job: Object) -> bool:
         """Return whether a job came with a status that says it has ended."""
@@ -212,21 +213,24 @@ class Jobs:
         manifest = {**job.manifest, "status": job.status}
         return self.kind_of(job).finish(manifest) is not None
 
-    def _compose(self, job: Object, make: Callable[[], list[dict[str, Any]]]) -> None:
-        """Put the Workloads of a job, or say why there are none.
+    def _made(
+        self, job: Object, make: Callable[[], list[dict[str, Any]]]
+    ) -> list[dict[str, Any]] | None:
+        """Return what is made of a job; None, with an event, when it cannot be.
 
-        A job that names a class or runtime that does not exist gets none until
+        A job that names a class or runtime that does not exist is tried again when
         that arrives. Source: docs/semantics/kueue-jobs.md#priority-of-the-workload
         """
         try:
-            manifests = make()
+            found = make()
         except ManifestError as error:
             self.refused[job.key] = None
             job.memory["job"] = {"refused": True}
             self.lifetime.emit_refused(job.key, str(error))
-            return
-        self.refused.pop(job.key, None)
-        self._give_workloads(job, manifests)
+            return None
+        if self.refused.pop(job.key, False) is None:
+            job.memory.pop("job", None)
+        return found
 
     def _adopt_workloads(self, job: Object) -> bool:
         """Take the Workloads that came with a job as its own; False if none did.
@@ -334,21 +338,29 @@ class Jobs:
             if self._adopt_workloads(pod):
                 return
             around = self.surroundings()
-            self._compose(
+            made = self._made(
                 pod, lambda: self.kind_of(pod).workloads(pod.manifest, around)
             )
+            if made is not None:
+                self._give_workloads(pod, made)
             return
         members = self.groups.get((pod.key.namespace, name), {})
-        if len(members) < total:
+        if len(members) < total or any(
+            key in self.refused for key in members if key != pod.key
+        ):
             return
         if self._adopt_workloads(pod):
             return
         pods = [self.host.objects[key] for key in sorted(members)]
         manifests = [p.manifest for p in pods]
-        workload = self._grouped().group_workload(manifests, self.surroundings())
+        around = self.surroundings()
+        kind = self._grouped()
+        made = self._made(pod, lambda: [kind.group_workload(manifests, around)])
+        if made is None:
+            return
         for member in pods:
-            member.memory["job"] = {"workload": workload["metadata"]["name"]}
-        self._give_workload(pod, workload)
+            member.memory["job"] = {"workload": made[0]["metadata"]["name"]}
+        self._give_workload(pod, made[0])
 
     def _grouped(self) -> GroupedKind:
         kind: GroupedKind = registry.lookup("job-kind", _GROUP_KIND)

@@ -13,7 +13,7 @@ from scheduler.errors import ManifestError
 from scheduler.manifests.load import load
 from scheduler.replay import jobs, vectors
 from scheduler.simulation import simulate
-from tests.builders import job, small_cluster, workload_priority, world_of
+from tests.builders import job, node, small_cluster, workload_priority, world_of
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "kueue" / "jobs.jsonl.gz"
 
@@ -107,6 +107,38 @@ def test_a_job_that_names_no_class_gets_its_workload_once_the_class_arrives():
     world.put(prod.objects[0])
     (admit,) = decided(world, Admit)
     assert admit.subject.name in workloads(world)
+
+
+def grouped_pod(name: str, **labels: str) -> dict:
+    marks = {
+        "kueue.x-k8s.io/queue-name": "main",
+        "kueue.x-k8s.io/pod-group-name": "g",
+        **labels,
+    }
+    total = {"kueue.x-k8s.io/pod-group-total-count": "2"}
+    metadata = {"name": name, "labels": marks, "annotations": total}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, **template()}
+
+
+def test_a_pod_group_that_names_no_class_waits_for_it_too():
+    label = {"kueue.x-k8s.io/priority-class": "prod"}
+    pods = [grouped_pod("a", **label), grouped_pod("b", **label)]
+    world = world_of(*small_cluster(), *pods)
+    (refusal,) = decided(world, Fail)
+    assert "there is no WorkloadPriorityClass 'prod'" in refusal.message
+    prod = load([("p.yaml", yaml.safe_dump(workload_priority("prod", 9)))])
+    world.put(prod.objects[0])
+    (admit,) = decided(world, Admit)
+    assert (admit.subject.name, workloads(world)) == ("g", ["g"])
+
+
+def test_a_train_job_without_its_runtime_says_so_where_nobody_manages_it():
+    train = of_kind(
+        "TrainJob", "trainer.kubeflow.org/v1alpha1", runtimeRef={"name": "r"}
+    )
+    world = world_of(node("n1"), train, stack="kube")
+    (refusal,) = decided(world, Fail)
+    assert "there is no ClusterTrainingRuntime 'r'" in refusal.message
 
 
 def test_a_job_that_came_with_its_workload_gets_no_second_one():
