@@ -1,13 +1,18 @@
 import { describe, expect, it } from "vitest";
 
 import { asks, bare, mainResource, orderResources, quantity } from "@/lib/amounts";
-import { EN } from "@/lib/catalogue/en";
+import { EN as FIRST } from "@/lib/catalogue/en";
+import { EN_LATER } from "@/lib/catalogue/en-later";
 import { ZH_HANS } from "@/lib/catalogue/zh-hans";
 import { ZH_HANT } from "@/lib/catalogue/zh-hant";
 import { clock, span, tickOf } from "@/lib/times";
-import { formatNumber, signed, t } from "@/lib/words.svelte";
+import { formatNumber, signed, t, withWords } from "@/lib/words.svelte";
 import { toYaml } from "@/lib/yaml";
 
+import { firstFiles } from "./reach";
+
+const EN = { ...FIRST, ...EN_LATER };
+await withWords(Promise.resolve());
 const plain = (text: string): string => text.replaceAll("\u00a0", " ");
 
 describe("a quantity", () => {
@@ -65,6 +70,14 @@ describe("the catalogues", () => {
       const form = text.split("|").at(-1) ?? "";
       expect([word, ...holes(words[word as keyof typeof EN])]).toEqual([word, ...holes(form)]);
     }
+  });
+
+  it("have every word of the first view in what is loaded with it", () => {
+    const source = firstFiles().join("\n");
+    const said = new Set([...source.matchAll(/["'`]([\w.-]+)["'`]/g)].map((found) => found[1]));
+    const begun = [...source.matchAll(/`([\w.-]+\.)\$\{/g)].map((found) => found[1] ?? "");
+    const missing = Object.keys(EN_LATER).filter((word) => said.has(word) || begun.some((head) => word.startsWith(head)));
+    expect(missing).toEqual([]);
   });
 
   it.each([["zh-Hans", ZH_HANS], ["zh-Hant", ZH_HANT]] as const)("%s has one form for every number", (_, words) => {

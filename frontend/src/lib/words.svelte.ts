@@ -12,11 +12,12 @@ const MOST_ASKED = 5000;
 
 class Speech {
   language = $state<Language>("en");
-  words = $state.raw<Words>(EN);
+  words = $state.raw<Partial<Words>>(EN);
   readonly plural = $derived(new Intl.PluralRules(this.language));
 }
 
 const speech = new Speech();
+let later: Partial<Words> = {}; // of English; whoever needs them awaits `withWords` first
 const numbers = new Map<string, Intl.NumberFormat>();
 
 /** Return the language in use; reactive. */
@@ -37,14 +38,16 @@ export function t(word: Word, holes: Holes = {}): string {
 
 // A sentence cut at its holes: text, name of a hole, text, and so on.
 type Form = readonly string[];
-const cut = new WeakMap<Words, Map<Word, readonly Form[]>>();
+const cut = new WeakMap<Partial<Words>, Map<Word, readonly Form[]>>();
 
-function formsOf(words: Words, word: Word): readonly Form[] {
+function formsOf(words: Partial<Words>, word: Word): readonly Form[] {
   let known = cut.get(words);
   if (known === undefined) cut.set(words, (known = new Map<Word, readonly Form[]>()));
   let forms = known.get(word);
   if (forms === undefined) {
-    forms = words[word].split("|").map((form) => form.split(/\{(\w+)\}/));
+    const text = words[word] ?? later[word];
+    if (text === undefined) return [[word]];
+    forms = text.split("|").map((form) => form.split(/\{(\w+)\}/));
     known.set(word, forms);
   }
   return forms;
@@ -112,13 +115,20 @@ export async function startLanguage(): Promise<void> {
   await use(preferredLanguage());
 }
 
+/** Load a part of the page together with its words. */
+export async function withWords<T>(loading: Promise<T>): Promise<T> {
+  const [part, { EN_LATER }] = await Promise.all([loading, import("@/lib/catalogue/en-later")]);
+  later = EN_LATER;
+  return part;
+}
+
 async function use(next: Language): Promise<void> {
   speech.words = await load(next);
   speech.language = next;
   document.documentElement.lang = next;
 }
 
-async function load(next: Language): Promise<Words> {
+async function load(next: Language): Promise<Partial<Words>> {
   switch (next) {
     case "en":
       return EN;

@@ -3,6 +3,7 @@
 import type { Component } from "svelte";
 
 import type { View } from "@/lib/address.svelte";
+import { withWords } from "@/lib/words.svelte";
 import Board from "@/views/board/Board.svelte";
 
 type Loaded = Promise<{ default: Component }>;
@@ -21,5 +22,5 @@ const LATER: Readonly<Record<Exclude<View, "board">, () => Loaded>> = {
 
 /** Return the component of a view. */
 export async function viewOf(view: View): Promise<Component> {
-  return view === "board" ? Board : (await LATER[view]()).default;
+  return view === "board" ? Board : (await withWords(LATER[view]())).default;
 }

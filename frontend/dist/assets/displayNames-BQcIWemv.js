@@ -1,1 +1,0 @@
-import{t as e}from"./cards-D9bpoUL5.js";import{s as t}from"./intents-BL8Th2sM.js";import{r as n}from"./live.svelte-DigyVPgh.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
