@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from api.errors import PreconditionFailedError
+from api.serializers.unknown_keys import unknown_keys
 from sandbox.base.errors import NotFoundError
 from sandbox.models import Sandbox
 from sandbox.world.history import refuse_archived
@@ -32,9 +33,17 @@ class View(APIView):
         return user
 
     def read(self, kind: type[S], data: Any = None) -> dict[str, Any]:
-        """Return the request's body, checked; what is wrong is a 422."""
-        given = kind(data=self.request.data if data is None else data)
-        given.is_valid(raise_exception=True)
+        """Return the request's body, checked; what is wrong is a 422.
+
+        A key that nobody reads is wrong: a slip would do something else unsaid.
+        """
+        body = self.request.data if data is None else data
+        given = kind(data=body)
+        wrong: dict[str, Any] = dict(unknown_keys(given, body))
+        if not given.is_valid():
+            wrong |= given.errors
+        if wrong:
+            raise serializers.ValidationError(wrong)
         values: dict[str, Any] = given.validated_data
         return values
 
@@ -88,7 +97,7 @@ def versioned(request: Request, document: Any, version: int) -> Response:
 
 def number(request: Request, name: str, default: int, *, most: int) -> int:
     """Return a whole number of the query; 422 for anything else."""
-    text = request.query_params.get(name)
+    text = _parameter(request, name)
     if text is None:
         return default
     found = whole(text)
@@ -109,5 +118,26 @@ def whole(text: str) -> int | None:
 
 
 def flag(request: Request, name: str) -> bool:
-    """Return a yes or no of the query; `dryRun=All` is Kubernetes' yes."""
-    return request.query_params.get(name, "").lower() in ("1", "true", "all", "yes")
+    """Return a yes or no of the query; `dryRun=All` is Kubernetes' yes; else a 422."""
+    text = (_parameter(request, name) or "").lower()
+    if text not in _YES + _NO:
+        raise serializers.ValidationError(
+            {name: f"expected true or false, got {text[:40]!r}"}
+        )
+    return text in _YES
+
+
+_YES = ("1", "true", "all", "yes")
+_NO = ("", "0", "false", "no", "none")
+
+
+def _parameter(request: Request, name: str) -> str | None:
+    """Return a parameter of the query; one that differs by its capitals is a 422.
+
+    `?dryrun=All` would else be carried out.
+    """
+    for given in request.query_params:
+        if given != name and given.lower().replace("_", "") == name.lower():
+            problem = f"unknown parameter; did you mean {name}?"
+            raise serializers.ValidationError({given: problem})
+    return request.query_params.get(name)
