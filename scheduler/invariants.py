@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from scheduler import amounts
 from scheduler.errors import InvariantError
 from scheduler.kueue import queries as glance
+from scheduler.records.conditions import has_ended
 from scheduler.records.objects import Key
 from scheduler.records.requests import read_requests
 from scheduler.world import World
@@ -39,7 +40,7 @@ def _crowded_nodes(world: World) -> Iterator[str]:
     asked: dict[str, dict[str, int]] = {}
     for pod, node in world.lifetime.placed.items():
         obj = world.objects.get(pod)
-        if obj is None or obj.status.get("phase") in ("Succeeded", "Failed"):
+        if obj is None or has_ended(obj.status):
             continue
         total = asked.setdefault(node, {})
         requests, _ = read_requests(obj.spec)

@@ -87,14 +87,15 @@ class Prepared:
         if change is not None:
             change(loaded)
         manifests = {obj.key: obj.manifest for obj in loaded.objects}
-        spec = _policy_spec(loaded, self.scenario, policy or {})
+        dump_time = time_of(loaded.objects)
+        spec = _policy_spec(loaded, self.scenario, policy or {}, dump_time)
         loaded.findings += check_references(
             manifests, loaded.places, stack=spec["stack"]
         )
         if loaded.errors:
             raise InputError(loaded)
         made = read_policy({"spec": spec})
-        if time_of(loaded.objects) is not None:
+        if dump_time is not None:
             estimate_run_times(loaded.objects, now=made.spec.simulation.start_time)
         world = World.create(made, _seed(self.scenario, seed))
         for obj in loaded.objects:
@@ -182,7 +183,10 @@ def _expand_arrivals(
 
 
 def _policy_spec(
-    loaded: Loaded, scenario: Scenario | None, patch: Mapping[str, Any]
+    loaded: Loaded,
+    scenario: Scenario | None,
+    patch: Mapping[str, Any],
+    dump_time: str | None,
 ) -> dict[str, Any]:
     spec: dict[str, Any] = {}
     if scenario is not None:
@@ -192,16 +196,15 @@ def _policy_spec(
         spec = {"simulation": {"latencies": msgspec.to_builtins(USUAL)}}
     spec = merge(merge(spec, loaded.policy), patch)
     spec = spec if "stack" in spec else {**spec, "stack": _stack_of(loaded)}
-    return _at_its_time(spec, loaded)
+    return _at_its_time(spec, dump_time)
 
 
-def _at_its_time(spec: dict[str, Any], loaded: Loaded) -> dict[str, Any]:
+def _at_its_time(spec: dict[str, Any], time: str | None) -> dict[str, Any]:
     """Return the spec with the time of a cluster that was read while it ran.
 
     Ages, backoffs and deadlines count from there; a startTime that is given wins.
     """
     simulation = spec.get("simulation") or {}
-    time = time_of(loaded.objects)
     if time is None:
         return spec
     return {**spec, "simulation": {"startTime": time, **simulation}}

@@ -8,6 +8,7 @@ from typing import Any
 from scheduler import amounts
 from scheduler.errors import SchedulerError
 from scheduler.explain.shapes import Amount, Change, Edit
+from scheduler.records.conditions import is_true
 from scheduler.records.objects import Key, Object
 from scheduler.scenarios import merge
 from scheduler.tick import settle
@@ -133,18 +134,11 @@ def move_workload(world: World, key: Key, queue: str) -> Change:
     """
     obj = world.get(key)
     edits = [*_owners(world, obj, queue)]
-    if not _reserved(obj):
+    if not is_true(obj.status, "QuotaReserved"):
         return Change(edits=[*edits, edit(key, queueName=queue)])
     return Change(
         pause=[edit(key, active=False)],
         edits=[*edits, edit(key, queueName=queue, active=True)],
-    )
-
-
-def _reserved(obj: Object) -> bool:
-    return any(
-        item["type"] == "QuotaReserved" and item["status"] == "True"
-        for item in obj.status.get("conditions") or ()
     )
 
 

@@ -6,6 +6,7 @@ import msgspec
 
 from scheduler.errors import SchedulerError
 from scheduler.kueue.stage import KueueStage
+from scheduler.records.conditions import is_true
 from scheduler.records.objects import Key, Object
 from scheduler.stage import Context
 from scheduler.world import Header, World
@@ -61,17 +62,10 @@ def fork_kueue(world: World) -> KueueStage:
     stage.load_state(live.dump_state())
     for key in sorted(key for key in world.objects if not world.lifetime.waits(key)):
         obj = world.objects[key]
-        if key.kind != "Workload" or not _finished(obj):
+        if key.kind != "Workload" or not is_true(obj.status, _FINISHED):
             stage.put(obj, restore=True)
     stage.settle()
     return stage
-
-
-def _finished(obj: Object) -> bool:
-    return any(
-        item["type"] == _FINISHED and item["status"] == "True"
-        for item in obj.status.get("conditions") or ()
-    )
 
 
 def fork_yunikorn(world: World, asked: str) -> YunikornStage:

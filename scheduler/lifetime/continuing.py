@@ -11,9 +11,9 @@ from typing import Any
 
 from scheduler import durations
 from scheduler.errors import QuantityError
-from scheduler.lifetime import status
 from scheduler.lifetime.node_loss import NodeLoss
 from scheduler.lifetime.runs import Due, Run
+from scheduler.records.conditions import has_ended, is_true, true_condition
 from scheduler.records.objects import Object
 
 #: Controllers that make a pod again when it is gone, and that no job kind stands for.
@@ -62,7 +62,7 @@ class RunContinuing(NodeLoss):
 
     def resume_stop(self, owner: Object, pods: Iterable[Object]) -> None:
         """Go on with a stop: the evicted owner's pods end, then its quota is free."""
-        ending = [pod for pod in pods if not status.has_ended(pod)]
+        ending = [pod for pod in pods if not has_ended(pod.status)]
         if not ending:
             return
         run = self.run_of(owner.key)
@@ -90,7 +90,7 @@ class RunContinuing(NodeLoss):
         if not node:
             return None
         self.placed[pod.key] = node
-        if not _is_true(pod.status, "Ready"):
+        if not is_true(pod.status, "Ready"):
             self._wait_ready(run, pod.key)
             return None
         run.ready[pod.key] = None
@@ -109,10 +109,9 @@ class RunContinuing(NodeLoss):
         """Return when the first of these conditions became true, no later than now."""
         now = self.context.now_ms
         for name in types:
-            for condition in given.get("conditions") or ():
-                if condition.get("type") == name and condition.get("status") == "True":
-                    at = self._ms(condition.get("lastTransitionTime"))
-                    return now if at is None else min(at, now)
+            if (condition := true_condition(given, name)) is not None:
+                at = self._ms(condition.get("lastTransitionTime"))
+                return now if at is None else min(at, now)
         return now
 
     def _ms(self, text: object) -> int | None:
@@ -122,10 +121,3 @@ class RunContinuing(NodeLoss):
         except QuantityError:
             return None
         return None if us is None else (us - self.context.epoch_us) // 1000
-
-
-def _is_true(given: Mapping[str, Any], name: str) -> bool:
-    return any(
-        one.get("type") == name and one.get("status") == "True"
-        for one in given.get("conditions") or ()
-    )

@@ -9,7 +9,7 @@ from scheduler.decisions import Admit, Arrive, Bind, Decision, Evict, Fail, Pree
 from scheduler.lifetime import status
 from scheduler.lifetime.changes import CHANGE, carry_out
 from scheduler.lifetime.job_defaults import give_default_labels
-from scheduler.lifetime.jobs import Jobs
+from scheduler.lifetime.jobs.stage import Jobs
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Due, Run
 from scheduler.lifetime.runtime_state import (
@@ -20,6 +20,7 @@ from scheduler.lifetime.runtime_state import (
     LifetimeHost,
 )
 from scheduler.lifetime.taint_eviction import TaintEviction
+from scheduler.records.conditions import has_ended
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Policy
 from scheduler.records.spans import NEVER
@@ -325,7 +326,7 @@ class Lifetime(TaintEviction):
             self.nodes.add(key)
         if "owner" in memory:
             self.owners[key] = Key(*memory["owner"])
-        if key.kind == POD and obj.spec.get("nodeName") and not status.has_ended(obj):
+        if key.kind == POD and obj.spec.get("nodeName") and not has_ended(obj.status):
             self.placed[key] = obj.spec["nodeName"]
         if "leaves" in memory:
             since, at = memory["leaves"]

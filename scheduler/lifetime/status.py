@@ -7,10 +7,10 @@ from typing import Any
 from scheduler.durations import stamp_text
 from scheduler.lifetime.runs import Run
 from scheduler.lifetime.runtime_state import RuntimeState
+from scheduler.records.conditions import has_ended, is_true, true_condition
 from scheduler.records.objects import Key, Object
 
 _OVER = ("Finished", "Complete", "Completed", "Failed")
-_ENDED = ("Succeeded", "Failed")
 #: The kinds whose spec.suspend Kueue sets.
 _SUSPENDED = ("Job", "JobSet")
 
@@ -25,7 +25,7 @@ def write(lifetime: RuntimeState, obj: Object) -> None:
 
 def _write_pod(lifetime: RuntimeState, pod: Object) -> None:
     """Source: Kubernetes, pod lifecycle: phase and the Ready condition."""
-    if has_ended(pod) or _came_running(lifetime, pod):
+    if has_ended(pod.status) or _came_running(lifetime, pod):
         return
     owner = lifetime.owners.get(pod.key)
     run = lifetime.runs.get(owner) if owner is not None else None
@@ -34,15 +34,10 @@ def _write_pod(lifetime: RuntimeState, pod: Object) -> None:
     given = pod.status.get("conditions") or []
     conditions = [c for c in given if c["type"] != "Ready"]
     if ready:
-        known = (c for c in given if c["type"] == "Ready" and c["status"] == "True")
-        conditions.append(next(known, {"type": "Ready", "status": "True"}))
+        known = true_condition(pod.status, "Ready")
+        conditions.append(known or {"type": "Ready", "status": "True"})
     if conditions:
         pod.status["conditions"] = conditions
-
-
-def has_ended(pod: Object) -> bool:
-    """Return whether a pod ran to its end, well or not, and holds no resources any more."""
-    return pod.status.get("phase") in _ENDED
 
 
 def _came_running(lifetime: RuntimeState, pod: Object) -> bool:
@@ -53,11 +48,8 @@ def _came_running(lifetime: RuntimeState, pod: Object) -> bool:
 def came_ended(obj: Object) -> bool:
     """Return whether an object's status says that it was over before it came."""
     if obj.key.kind == "Pod":
-        return has_ended(obj)
-    return any(
-        one.get("type") in _OVER and one.get("status") == "True"
-        for one in obj.status.get("conditions") or []
-    )
+        return has_ended(obj.status)
+    return is_true(obj.status, *_OVER)
 
 
 def write_ended(pod: Object, *, failed: bool) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from scheduler.errors import ManifestError
+from scheduler.records.conditions import is_true
 from scheduler.records.objects import Object
 
 
@@ -25,7 +26,7 @@ def check_reclaimable(obj: Object, given: Iterable[Mapping[str, Any]]) -> None:
         item["name"]: int(item["count"])
         for item in obj.status.get("reclaimablePods") or ()
     }
-    held = _holds_quota(obj)
+    held = is_true(obj.status, "QuotaReserved")
     listed: dict[str, int] = {}
     for index, item in enumerate(given):
         path = f"status.reclaimablePods[{index}]"
@@ -60,10 +61,3 @@ def _item(
             f"{path}.count: expected 0 to {counts[name]}, the podset's count, got {count}"
         )
     return name, count
-
-
-def _holds_quota(obj: Object) -> bool:
-    return any(
-        condition.get("type") == "QuotaReserved" and condition.get("status") == "True"
-        for condition in obj.status.get("conditions") or ()
-    )

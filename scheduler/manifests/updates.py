@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from scheduler.records.conditions import is_true
 from scheduler.records.objects import Object
 
 Fields = Mapping[str, Any]
@@ -47,7 +48,7 @@ def _refused(known: Object, given: Object) -> Iterator[Refused]:
             why = "expected {0}: the queue of a LocalQueue is fixed; make another one"
             yield from _fixed(known.spec, given.spec, ("clusterQueue",), why)
         case "Workload":
-            if _is_true(known.status, "QuotaReserved"):
+            if is_true(known.status, "QuotaReserved"):
                 why = "fixed while quota is reserved; deactivate or move it first"
                 yield from _fixed(known.spec, given.spec, _RESERVED, why)
         case "PriorityClass":
@@ -94,10 +95,3 @@ def _fixed(
         before, after = known.get(name), given.get(name)
         if before is not None and after is not None and before != after:
             yield Refused(f"{at}{name}", why.format(repr(before)))
-
-
-def _is_true(status: Fields, name: str) -> bool:
-    return any(
-        condition.get("type") == name and condition.get("status") == "True"
-        for condition in status.get("conditions") or ()
-    )

@@ -9,10 +9,9 @@ from scheduler.amounts import canonical
 from scheduler.decisions import Admit, Bind, Decision, PodSetAdmission
 from scheduler.measures.ledger import Ledger
 from scheduler.measures.subjects import Subject
+from scheduler.records.conditions import has_ended
 from scheduler.records.objects import Key
 from scheduler.world import World
-
-_ENDED = ("Succeeded", "Failed")
 
 
 class AdoptingRun(Protocol):
@@ -81,5 +80,5 @@ def _adopt_pod(run: AdoptingRun, key: Key) -> None:
     now = world.context.now_ms
     if node := world.lifetime.placed.get(key):
         run.observe([Bind(at_ms=now, subject=key, node=node)])
-    elif run.kind == "Pod" and world.objects[key].status.get("phase") not in _ENDED:
+    elif run.kind == "Pod" and not has_ended(world.objects[key].status):
         run.ledger.wait(key, run.subject(key))

@@ -10,6 +10,7 @@ from typing import Any
 from scheduler import durations
 from scheduler.recordings.recording import Event, Item, Recording
 from scheduler.records.annotations import READY_AFTER, RUNTIME
+from scheduler.records.conditions import is_true
 
 Samples = dict[str, list[tuple[int, int]]]  # step -> (began at, took), ms
 
@@ -101,11 +102,7 @@ class Stopwatch:
         if pod["spec"].get("nodeName") and "bound" not in seen:
             seen["bound"] = at
             self._note(at, "binding", at - seen["added"])
-        ready = any(
-            c["type"] == "Ready" and c["status"] == "True"
-            for c in status.get("conditions") or ()
-        )
-        if ready and "ready" not in seen:
+        if is_true(status, "Ready") and "ready" not in seen:
             seen["ready"] = now.ready = at
             if "bound" in seen:
                 self._note(at, "pod_start", at - seen["bound"] - _ready_after(pod))

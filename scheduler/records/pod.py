@@ -10,6 +10,7 @@ import msgspec
 
 from scheduler.amounts import parse
 from scheduler.durations import stamp_us
+from scheduler.records.conditions import has_ended
 from scheduler.records.objects import Key
 from scheduler.records.requests import (
     Container,
@@ -29,7 +30,6 @@ from scheduler.records.selectors import (
 GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
-_FINISHED = ("Succeeded", "Failed")
 
 
 class PodTerm(msgspec.Struct, frozen=True, gc=False):
@@ -149,7 +149,7 @@ def read_pod(manifest: Mapping[str, Any], status: Mapping[str, Any]) -> Pod:
         started_us=stamp_us(started) if started else None,
         terminating=bool(metadata.get("deletionTimestamp")),
         disrupted=_disrupted(status),
-        finished=status.get("phase") in _FINISHED,
+        finished=has_ended(status),
         owner_kind=str(owners[0].get("kind", "")),
         owner_name=str(owners[0].get("name", "")),
         qos=str(status.get("qosClass") or shape.qos),

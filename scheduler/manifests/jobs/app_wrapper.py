@@ -12,6 +12,7 @@ from scheduler.manifests.jobs import Finish, Manifest, Surroundings
 from scheduler.manifests.jobs.base import QueuedJob, at_path, pod_set
 from scheduler.manifests.jobs.making import count_of
 from scheduler.manifests.jobs.ray import cluster_pod_sets
+from scheduler.records.conditions import is_true
 from scheduler.registry import register
 
 #: Kinds whose podSets are known without being listed.
@@ -40,10 +41,7 @@ class AppWrapper(QueuedJob):
         phase = at_path(manifest, ("status", "phase"))
         if phase == "Succeeded":
             return Finish(success=True, message="AppWrapper finished successfully")
-        deployed = any(
-            one.get("type") == "ResourcesDeployed" and one.get("status") == "True"
-            for one in at_path(manifest, ("status", "conditions")) or ()
-        )
+        deployed = is_true(manifest.get("status"), "ResourcesDeployed")
         if phase == "Failed" and not deployed:
             return Finish(success=False, message="AppWrapper failed")
         return None

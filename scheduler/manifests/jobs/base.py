@@ -7,13 +7,14 @@ from typing import Any
 
 from scheduler.manifests.jobs import Finish, Manifest, Surroundings
 from scheduler.manifests.jobs.making import (
-    condition_of,
+    count_of,
     make_workload,
     pod_template,
     queue_name,
     workload_name,
 )
 from scheduler.manifests.jobs.topology import topology_request
+from scheduler.records.conditions import is_true, true_condition
 
 
 class QueuedJob:
@@ -74,7 +75,9 @@ class QueuedJob:
         """Return how it ended, by its conditions."""
         if self.endless:
             return None
-        condition = condition_of(manifest, *self.succeeded, *self.failed)
+        condition = true_condition(
+            manifest.get("status"), *self.succeeded, *self.failed
+        )
         if condition is None:
             return None
         message = str(condition.get("message") or "")
@@ -82,11 +85,49 @@ class QueuedJob:
 
     def pods_ready(self, manifest: Manifest, around: Surroundings) -> bool:
         """Return whether a condition of its status says so."""
-        return condition_of(manifest, *self.ready) is not None
+        return is_true(manifest.get("status"), *self.ready)
 
     def reclaimable(self, manifest: Manifest, around: Surroundings) -> dict[str, int]:
         """Return nothing: this kind does not report pods that ended."""
         return {}
+
+
+class ServingJob(QueuedJob):
+    """It serves: gated by its pods, ready by its replicas, never at its end.
+
+    Source: docs/semantics/kueue-jobs.md#serving-kinds
+    """
+
+    endless = True
+
+    def suspended(self, manifest: Manifest) -> bool:
+        """Return False: its pods are gated, it has no field."""
+        return False
+
+    def pods_ready(self, manifest: Manifest, around: Surroundings) -> bool:
+        """Return whether all its replicas are ready."""
+        ready = count_of(manifest.get("status") or {}, "readyReplicas", 0)
+        return ready >= replicas_of(manifest)
+
+    def workload_per_replica(
+        self, manifest: Manifest, around: Surroundings, pod_sets: list[dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """Return a Workload with these podSets for each of its replicas."""
+        name = manifest["metadata"]["name"]
+        return [
+            make_workload(
+                manifest,
+                around,
+                name=workload_name(manifest, name=f"{name}-{ordinal}"),
+                pod_sets=pod_sets,
+            )
+            for ordinal in range(replicas_of(manifest))
+        ]
+
+
+def replicas_of(manifest: Manifest) -> int:
+    """Return its spec.replicas; 1 where it is left out."""
+    return count_of(manifest["spec"], "replicas", 1)
 
 
 def pod_set(

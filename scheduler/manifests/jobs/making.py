@@ -198,12 +198,3 @@ def _count(spec: Manifest, name: str, default: int = 1) -> int:
 def count_of(holder: Manifest, name: str, default: int) -> int:
     """Return a count of a manifest; `default` when it is left out."""
     return _count(holder, name, default)
-
-
-def condition_of(manifest: Manifest, *types: str) -> Manifest | None:
-    """Return the first condition of these types that is True in its status."""
-    for condition in (manifest.get("status") or {}).get("conditions") or ():
-        if condition.get("type") in types and condition.get("status") == "True":
-            found: Manifest = condition
-            return found
-    return None

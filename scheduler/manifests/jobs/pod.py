@@ -10,13 +10,13 @@ from scheduler.manifests.jobs import Finish, Manifest, Surroundings
 from scheduler.manifests.jobs.base import QueuedJob, pod_set
 from scheduler.manifests.jobs.making import (
     annotations_of,
-    condition_of,
     copied_labels,
     labels_of,
     make_workload,
     owner_reference,
 )
 from scheduler.manifests.jobs.topology import POD_GROUP_INDEX
+from scheduler.records.conditions import has_ended, is_true
 from scheduler.records.podset_template import read_pod
 from scheduler.registry import register
 
@@ -28,7 +28,6 @@ ROLE = "kueue.x-k8s.io/role-hash"
 RETRIABLE = "kueue.x-k8s.io/retriable-in-group"
 GATE = "kueue.x-k8s.io/admission"
 _NOT_OF_A_TEMPLATE = ("nodeName", "schedulingGates")
-_ENDED = ("Succeeded", "Failed")
 
 
 class PlainPod(QueuedJob):
@@ -39,7 +38,9 @@ class PlainPod(QueuedJob):
     def suspended(self, manifest: Manifest) -> bool:
         """Return whether it is gated, or has ended."""
         gates = manifest["spec"].get("schedulingGates") or ()
-        return phase_of(manifest) in _ENDED or any(g["name"] == GATE for g in gates)
+        return has_ended(manifest.get("status")) or any(
+            g["name"] == GATE for g in gates
+        )
 
     def suspended_by_user(self, manifest: Manifest) -> bool:
         """Return False: a pod cannot be suspended."""
@@ -53,7 +54,7 @@ class PlainPod(QueuedJob):
 
     def finish(self, manifest: Manifest) -> Finish | None:
         """Return how it ended, by its phase."""
-        if phase_of(manifest) not in _ENDED:
+        if not has_ended(manifest.get("status")):
             return None
         message = str((manifest.get("status") or {}).get("message") or "")
         return Finish(success=phase_of(manifest) == "Succeeded", message=message)
@@ -106,14 +107,14 @@ class PlainPod(QueuedJob):
         done = sum(1 for one in manifests if phase_of(one) == "Succeeded")
         given_up = any(
             annotations_of(one).get(RETRIABLE) == "false" for one in manifests
-        ) and all(phase_of(one) in _ENDED for one in manifests)
+        ) and all(has_ended(one.get("status")) for one in manifests)
         if done < total and not given_up:
             return None
         return Finish(success=True, message=f"Pods succeeded: {done}/{total}.")
 
     def group_ready(self, manifests: Sequence[Manifest]) -> bool:
         """Return whether all pods of the total count are ready."""
-        ready = sum(1 for one in manifests if condition_of(one, "Ready") is not None)
+        ready = sum(1 for one in manifests if is_true(one.get("status"), "Ready"))
         return ready >= _total(manifests[0])
 
     def group_reclaimable(self, manifests: Sequence[Manifest]) -> dict[str, int]:

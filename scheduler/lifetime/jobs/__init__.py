@@ -1,0 +1,1 @@
+"""Jobs, pods and pod groups: the Workloads and runs that they become."""

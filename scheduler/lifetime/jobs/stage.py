@@ -1,0 +1,11 @@
+"""All that a lifetime asks about jobs."""
+
+from __future__ import annotations
+
+from scheduler.lifetime.jobs.arriving import JobArrival
+from scheduler.lifetime.jobs.ending import JobEnd
+from scheduler.lifetime.jobs.pod_admission import PodAdmission
+
+
+class Jobs(JobArrival, JobEnd, PodAdmission):
+    """Job kinds to Workloads and runs, from arrival to end."""
