@@ -145,8 +145,14 @@ def text_of(resource: str, amount: int) -> str:
 
     Source: docs/semantics/kueue.md#printing-quantities.
     """
-    if amount == UNLIMITED:
-        return "<unlimited>"
+    return "<unlimited>" if amount == UNLIMITED else request_text(resource, amount)
+
+
+def request_text(resource: str, amount: int) -> str:
+    """Return a request as Kubernetes prints it: one that was clamped, as its bound.
+
+    Source: docs/semantics/kueue.md#printing-quantities.
+    """
     if resource == CPU:
         return decimal_si(amount, exponent=-3)
     if resource in _BINARY_PRINTED or resource.startswith(_HUGEPAGES):
@@ -167,9 +173,12 @@ def decimal_si(value: int, *, exponent: int) -> str:
 
 @lru_cache(maxsize=65536)
 def binary_si(value: int) -> str:
-    """Return whole units with the largest binary suffix that keeps them whole."""
-    if -1024 < value < 1024:
-        return str(value)
+    """Return whole units with the largest binary suffix that keeps them whole.
+
+    What is no multiple of 1024 is written in decimal: "45G".
+    """
+    if not value or value % 1024:
+        return decimal_si(value, exponent=0)
     suffix = ""
     for name in _BINARY:
         if value % 1024:

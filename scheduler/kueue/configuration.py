@@ -11,6 +11,12 @@ from typing import Any
 
 from scheduler import durations, registry
 from scheduler.errors import PolicyError, QuantityError
+from scheduler.kueue.resource_settings import (
+    FIELDS,
+    ignores_undeclared,
+    read_transform,
+)
+from scheduler.records.transformations import ResourceTransform
 
 Document = Mapping[str, Any]
 
@@ -46,6 +52,7 @@ KEPT = (
 _SIMULATED = {
     "fairSharing": ("enable", "preemptionStrategies"),
     "integrations": ("labelKeysToCopy",),
+    "resources": FIELDS,
     "waitForPodsReady": (
         "blockAdmission",
         "enable",
@@ -85,6 +92,8 @@ class Settings:
     waiting: Waiting | None = None
     copied_labels: tuple[str, ...] = ()
     unqueued_jobs: bool = False  # manageJobsWithoutQueueName
+    transform: ResourceTransform | None = None  # resources
+    ignores_undeclared: bool = False  # resources.quotaCheckStrategy
     kept: tuple[str, ...] = ()  # fields given that are not simulated
 
     @property
@@ -107,12 +116,15 @@ def read_configuration(document: Document) -> Settings:
     fair = _enabled(document, "fairSharing", version)
     waiting = _enabled(document, "waitForPodsReady", version)
     integrations = _section(document, "integrations")
+    resources = _section(document, "resources")
     return Settings(
         fair=fair is not None,
         strategies=_strategies(fair or {}),
         waiting=None if waiting is None else _waiting(waiting),
         copied_labels=tuple(integrations.get("labelKeysToCopy") or ()),
         unqueued_jobs=bool(document.get("manageJobsWithoutQueueName", False)),
+        transform=read_transform(resources),
+        ignores_undeclared=ignores_undeclared(resources),
         kept=tuple(_kept(document)),
     )
 

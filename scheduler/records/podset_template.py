@@ -25,6 +25,7 @@ from scheduler.records.selectors import (
     read_requirements,
     read_tolerations,
 )
+from scheduler.records.transformations import ResourceTransform
 
 Written = tuple[Any, ...]
 
@@ -54,19 +55,25 @@ class PodShape:
 
 
 def read_pod(
-    spec: Manifest, *, overhead: Manifest | None = None, limits: Limits | None = None
+    spec: Manifest,
+    *,
+    overhead: Manifest | None = None,
+    limits: Limits | None = None,
+    transform: ResourceTransform | None = None,
 ) -> PodShape:
     """Return the shape of a pod spec; raises QuantityError.
 
     `overhead` is what the pod's RuntimeClass adds; `limits` come from the
-    namespace. Source: docs/semantics/kueue.md#adjustments-of-pod-templates.
+    namespace, `transform` from the Configuration: limits know nothing of it.
+    Source: docs/semantics/kueue.md#adjustments-of-pod-templates.
     """
     spec = adjust(spec, overhead=overhead, limits=limits)
     total = pod_requests(spec)
+    asked = total if transform is None else transform.apply(total)
     return PodShape(
         requests={
             name: max(0, _canonical(name, value))
-            for name, value in sorted(total.items())
+            for name, value in sorted(asked.items())
         },
         selector=spec.get("nodeSelector") or {},
         affinity=_affinity(spec),

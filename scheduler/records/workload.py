@@ -11,6 +11,7 @@ import msgspec
 from scheduler import amounts
 from scheduler.records.podset_template import PodShape, read_pod
 from scheduler.records.resource_limits import Limits, Manifest
+from scheduler.records.transformations import ResourceTransform
 
 Amounts = dict[str, int]
 
@@ -73,6 +74,7 @@ class Catalogue:
 
     overheads: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     ranges: dict[str, dict[str, Manifest]] = field(default_factory=dict)
+    transform: ResourceTransform | None = None
     _known: dict[bytes, PodSets] = field(default_factory=dict)
 
     def pod_sets(self, given: Iterable[Manifest], namespace: str) -> PodSets:
@@ -94,7 +96,9 @@ class Catalogue:
             name=item.get("name") or "main",
             count=int(item.get("count", 1)),
             min_count=item.get("minCount"),
-            shape=read_pod(spec, overhead=overhead, limits=limits),
+            shape=read_pod(
+                spec, overhead=overhead, limits=limits, transform=self.transform
+            ),
         )
 
     def put_runtime_class(self, manifest: Manifest) -> None:

@@ -30,7 +30,7 @@ class Cluster:
         self.local_queues: dict[tuple[str, str], LocalQueue] = {}
         self.local_queues_of: dict[str, dict[LocalQueue, None]] = {}  # by ClusterQueue
         self.workloads: dict[Key, WorkloadInfo] = {}
-        self.catalogue = Catalogue()
+        self.catalogue = Catalogue(transform=settings.transform)
         self.cycle = 0
         self.needs_linking = False  # the forest must be linked before it is used
         self.strategies: dict[str, QueueingStrategy] = {}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from scheduler.amounts import text_of
+from scheduler.amounts import request_text, text_of
 from scheduler.kueue.flavorassigner.assignment import (
     Assignment,
     PodSetPlan,
@@ -48,7 +48,7 @@ class FlavorAssigner:
     (podset, resource) to the flavor nominated before.
     """
 
-    __slots__ = ("fair", "flavors", "only", "queue", "refusals", "resume", "search",
+    __slots__ = ("fair", "flavors", "ignores_undeclared", "only", "queue", "refusals", "resume", "search",
                  "simulated", "trace", "work")  # fmt: skip
 
     def __init__(
@@ -60,6 +60,7 @@ class FlavorAssigner:
         search: TargetSearch,
         refusals: Refusals,
         fair: bool,
+        ignores_undeclared: bool = False,
         resume: Resume = (),
         only: Sequence[Mapping[str, str]] | None = None,
         trace: Trace | None = None,
@@ -70,6 +71,7 @@ class FlavorAssigner:
         self.search = search
         self.refusals = refusals
         self.fair = fair
+        self.ignores_undeclared = ignores_undeclared
         self.resume = resume
         self.only = only
         self.trace = trace
@@ -110,7 +112,7 @@ class FlavorAssigner:
         """
         for step in group_searches_of(self.queue, plan.requests):
             if step.group is None:
-                if plan.requests[step.trigger]:
+                if plan.requests[step.trigger] and not self.ignores_undeclared:
                     plan.fail([_uncovered(step.trigger)])
                     if self.trace is not None:
                         self.trace.note(
@@ -139,8 +141,7 @@ class FlavorAssigner:
         scan.run()
         if self.trace is not None:
             self._trace_scan(scan, self.trace)
-        if scan.severe:
-            plan.severe.append(min(scan.severe))
+        plan.severe.append(min(scan.severe, default=Severity.NONE))
         if not scan.found:
             plan.fail(scan.reasons)
             return False
@@ -289,8 +290,8 @@ def _exceeds(cell: ResourceNode, request: int, assigned: int) -> str:
     flavor, resource = cell.flavor_resource
     return (
         f"insufficient quota for {resource} in flavor {flavor}, "
-        f"previously considered podsets requests ({text_of(resource, assigned)}) + "
-        f"current podset request ({text_of(resource, request)}) > "
+        f"previously considered podsets requests ({request_text(resource, assigned)}) + "
+        f"current podset request ({request_text(resource, request)}) > "
         f"maximum capacity ({text_of(resource, cell.potential_available)})"
     )
 

@@ -17,6 +17,7 @@ class Severity(IntEnum):
     Source: docs/semantics/kueue.md#reason-of-a-workload-that-does-not-fit.
     """
 
+    NONE = 0  # nothing failed but what no flavor can help
     WAITING = 1
     EXCEEDS = 2
     NO_MATCH = 3

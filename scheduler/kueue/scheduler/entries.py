@@ -29,6 +29,7 @@ class EntryStatus(Enum):
 
 
 SEVERITY_REASONS = {
+    Severity.NONE: "",
     Severity.WAITING: WAITING_FOR_QUOTA,
     Severity.EXCEEDS: EXCEEDS_MAX_QUOTA,
     Severity.NO_MATCH: NO_MATCHING_FLAVOR,

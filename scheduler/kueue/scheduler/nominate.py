@@ -133,6 +133,7 @@ def assign_flavors(
         ),
         refusals=cluster.ineligibility,
         fair=preempting.fair,
+        ignores_undeclared=cluster.settings.ignores_undeclared,
         resume=resume,
         only=only,
         trace=trace,

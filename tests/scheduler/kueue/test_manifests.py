@@ -243,11 +243,14 @@ def test_fair_sharing_is_on_by_presence_and_in_v1beta1_by_enable():
 def test_what_is_not_simulated_is_listed():
     document = {
         "integrations": {"frameworks": ["batch/job"], "labelKeysToCopy": ["team"]},
-        "resources": {},
+        "resources": {"deviceClassMappings": []},
         "fairSharing": {},
     }
     settings = read_configuration(document)
-    assert settings.kept == ("integrations.frameworks", "resources")
+    assert settings.kept == (
+        "integrations.frameworks",
+        "resources.deviceClassMappings",
+    )
     assert settings.copied_labels == ("team",)
 
 
@@ -274,6 +277,19 @@ def test_fields_inside_of_a_section_that_are_not_simulated_are_listed():
     [
         ({"fairSharin": {}}, "kueue.fairSharin"),
         ({"apiVersion": "v1"}, "kueue.apiVersion"),
+        (
+            {"resources": {"transformations": [{"input": "a", "strategy": "Drop"}]}},
+            "kueue.resources.transformations[0].strategy",
+        ),
+        (
+            {"resources": {"transformations": [{"input": "a"}, {"input": "a"}]}},
+            "kueue.resources.transformations[1].input",
+        ),
+        (
+            {"resources": {"transformations": [{"input": "a", "outputs": {"b": "x"}}]}},
+            "kueue.resources.transformations[0].outputs.b",
+        ),
+        ({"resources": {"quotaCheckStrategy": "No"}}, "resources.quotaCheckStrategy"),
         ({"waitForPodsReady": {"timeout": "soon"}}, "waitForPodsReady.timeout"),
         (
             {"fairSharing": {"preemptionStrategies": ["Most"]}},
@@ -400,7 +416,7 @@ def test_a_configuration_that_is_loaded_names_what_it_does_not_simulate():
     text = (
         "apiVersion: config.kueue.x-k8s.io/v1beta2\n"
         "kind: Configuration\n"
-        "resources: {}\n"
+        "multiKueue: {}\n"
     )
     (finding,) = load([("config.yaml", text)]).findings
-    assert str(finding) == "config.yaml:3: resources: kept, not simulated"
+    assert str(finding) == "config.yaml:3: multiKueue: kept, not simulated"

@@ -15,7 +15,7 @@ ALL = Path(os.environ.get("QUOTALAB_VECTORS", "not given")) / "kueue"
 
 
 #: Suites of parts of Kueue that are not simulated yet.
-LATER = ("afs.", "checks.", "jobs.", "tas-", "transform.")
+LATER = ("afs.", "checks.", "jobs.", "tas-")
 
 
 def failures(path: Path) -> list[str]:
@@ -26,7 +26,9 @@ def failures(path: Path) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", ["cycle", "deep", "settle", "timed", "script"])
+@pytest.mark.parametrize(
+    "name", ["cycle", "deep", "settle", "timed", "script", "transform"]
+)
 def test_decides_as_the_real_kueue_did(name):
     assert failures(HERE / f"{name}.jsonl.gz") == []
 
