@@ -55,19 +55,25 @@ def with_refusals(
     schemas = result["components"]["schemas"]
     schemas["Status"], schemas["StatusCause"] = _STATUS, _CAUSE
     reference = {"$ref": "#/components/schemas/Status"}
-    refusal = {"application/json": {"schema": reference}}
     for path in result["paths"].values():
         for method, operation in path.items():
             if method not in _METHODS:
                 continue
             responses = operation["responses"]
             _join(responses)
+            refusal = {kind: {"schema": reference} for kind in _kinds(responses)}
             words = {"4XX": "Refused; the message says why and what to do."}
             words["503"] = "Busy; ask again after Retry-After seconds."
             for code, sentence in words.items():
                 answer = {"description": sentence, "content": refusal}
                 responses.setdefault(code, answer)
     return result
+
+
+def _kinds(responses: dict[str, Any]) -> list[str]:
+    """Return the formats in which an operation refuses: YAML too where it answers YAML."""
+    given = {kind for one in responses.values() for kind in one.get("content", ())}
+    return ["application/json", *(["application/yaml"] * ("application/yaml" in given))]
 
 
 def _join(responses: dict[str, Any]) -> None:

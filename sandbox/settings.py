@@ -105,9 +105,8 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_REDIRECT_STDOUTS = False
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
-# A pulse that nobody took in time is worth nothing: the next one is on its way.
+# Messages have no expiry: it would be judged by the clock of the host that takes them.
 PULSE_EVERY_S = 0.05
-PULSE_EXPIRES_S = 1.0
 #: How often what is no longer to be kept is looked for.
 TIDY_EVERY_S = 60.0
 

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
-from api.renderers import StorableJSONParser, YAMLRenderer, YAMLTextParser
+from api.renderers import YAML, StorableJSONParser, YAMLRenderer, YAMLTextParser
 from api.serializers.actions import DoneSerializer, ImportedSerializer, imported_body
 from api.views.base import View, flag, version_matches, versioned, whole
 from sandbox import actions
@@ -25,7 +25,8 @@ from scheduler.records.objects import Key
 from scheduler.scenarios import merge
 
 CLUSTER_WIDE = "-"
-_OBJECT = {(200, "application/json"): OpenApiTypes.OBJECT}
+_JSON = {(200, "application/json"): OpenApiTypes.OBJECT}
+_OBJECT = {(200, kind): OpenApiTypes.OBJECT for kind in ("application/json", YAML)}
 _DRY = OpenApiParameter("dryRun", str, description="All: change nothing.")
 
 
@@ -211,7 +212,7 @@ class PolicyView(View):
 class Profiles(View):
     """The profiles of the kube-schedulers, with what is left to defaults filled in."""
 
-    @extend_schema(operation_id="policy_profiles_read", responses=_OBJECT)
+    @extend_schema(operation_id="policy_profiles_read", responses=_JSON)
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return, per profile and plug-in, the points it works at, weight and args."""
         sandbox = self.sandbox(sandbox_id)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from typing import Any
 
+from django.db.models import F
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Greatest
+
 from sandbox.actions.sessions import open_session
+from sandbox.base.database_time import DatabaseTime
 from sandbox.live import limits
 from sandbox.models import Sandbox
 from sandbox.page.diffs import RevisionDiff
@@ -110,10 +114,11 @@ def _first(
     return None
 
 
-def _next_due(sandbox: Sandbox) -> float:
-    now = time.time()
+def _next_due(sandbox: Sandbox) -> Combinable:
+    """Return when the next tick is due, as the commit is to write it."""
+    now = DatabaseTime()
     if sandbox.speed == 0 or awaited(sandbox.until):
         pause = limits.seconds_per_tick()
     else:
         pause = max(1 / sandbox.speed, limits.seconds_per_tick())
-    return max(sandbox.due_at + pause, now - MOST_BEHIND_S) if pause else now
+    return Greatest(F("due_at") + pause, now - MOST_BEHIND_S) if pause else now

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
 
 from sandbox.actions.sessions import EditSession, edit_session
+from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import Cause, InvalidError
 from sandbox.live import limits
 from sandbox.page.diffs import RevisionDiff
@@ -130,7 +130,7 @@ def _commit(
         who=user.pk,
         summary=summary,
         edits=[line],
-        columns={**columns, "due_at": time.time()},
+        columns={**columns, "due_at": DatabaseTime()},
     )
     step = session.commit(request)
     idle_flag.clear_after_commit()

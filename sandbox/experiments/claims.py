@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from sandbox.base.database_time import DatabaseTime
 from sandbox.models import Experiment, Run
 from scheduler.experiments.runs import Result
 
@@ -30,10 +30,10 @@ class RunClaim:
     fence: int
 
 
-def open_runs(now: float) -> QuerySet[Run]:
+def open_runs() -> QuerySet[Run]:
     """Return the runs that anybody may take up."""
     waits = Q(state=Run.WAITING)
-    lost = Q(state=Run.RUNNING, lease_until__lt=now)
+    lost = Q(state=Run.RUNNING, lease_until__lt=DatabaseTime())
     return Run.objects.filter(waits | lost, experiment__state=Experiment.RUNNING)
 
 
@@ -43,27 +43,26 @@ def take(worker: str, experiment_id: str = "") -> RunClaim | None:
     Experiments are served by run number, so a small one is not kept
     behind a large one.
     """
-    now = time.time()
-    runs = open_runs(now)
+    runs = open_runs()
     if experiment_id:
         runs = runs.filter(experiment_id=experiment_id)
     while found := list(runs.order_by("number", "experiment_id")[:_GLANCE]):
         for run in found:
             if run.fence >= MOST_TRIES:
                 _give_up(run)
-            elif _won(run, worker, now):
+            elif _won(run, worker):
                 return RunClaim(
                     run.pk, run.experiment_id, run.variant, run.seed, run.fence + 1
                 )
     return None
 
 
-def _won(run: Run, worker: str, now: float) -> bool:
+def _won(run: Run, worker: str) -> bool:
     same = Run.objects.filter(pk=run.pk, fence=run.fence)
     taken = same.exclude(state__in=(Run.DONE, Run.FAILED, Run.CANCELLED)).update(
         state=Run.RUNNING,
         fence=run.fence + 1,
-        lease_until=now + LEASE_S,
+        lease_until=DatabaseTime() + LEASE_S,
         worker=worker[:64],
     )
     return taken == 1
@@ -77,7 +76,7 @@ def _give_up(run: Run) -> None:
 
 def renew(claim: RunClaim) -> bool:
     """Hold on for longer; False when the run is lost or no longer wanted."""
-    return _mine(claim).update(lease_until=time.time() + LEASE_S) == 1
+    return _mine(claim).update(lease_until=DatabaseTime() + LEASE_S) == 1
 
 
 def finish(claim: RunClaim, result: Result, document: dict[str, Any]) -> bool:

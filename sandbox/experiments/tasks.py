@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 from celery import shared_task
 
+from sandbox.base.database_time import DatabaseTime, database_seconds
 from sandbox.experiments import claims
 from sandbox.experiments.work import work
 from sandbox.models import Experiment
@@ -20,32 +19,38 @@ MOST_CALLS = 16
 
 
 @shared_task(name="sandbox.experiments", ignore_result=True, bind=True)
-def visit(self: object) -> int:
-    """Run waiting runs for one visit; return how many ended."""
+def visit(self: object, until: float | None = None) -> int:
+    """Run waiting runs for one visit; return how many ended.
+
+    A call that is taken after `until`, by the database's clock, was made again since.
+    """
+    if until is not None and database_seconds() > until:
+        return 0
     worker = getattr(getattr(self, "request", None), "hostname", None) or ""
     ended = work(worker, VISIT_S)
-    if ended and claims.open_runs(time.time()).exists():
+    if ended and claims.open_runs().exists():
         call(1)
     return ended
 
 
 def look() -> None:
     """Call workers to experiments that have runs waiting or lost."""
-    now = time.time()
+    now = DatabaseTime()
     due = Experiment.objects.filter(state=Experiment.RUNNING, look_at__lte=now)
     for pk, look_at in due.values_list("pk", "look_at")[:100]:
         mine = Experiment.objects.filter(pk=pk, look_at=look_at)
         if mine.update(look_at=now + LOOK_EVERY_S):
-            runs = claims.open_runs(now).filter(experiment_id=pk)
+            runs = claims.open_runs().filter(experiment_id=pk)
             call(len(runs.values_list("pk")[:MOST_CALLS]))
 
 
 def call(workers: int) -> None:
     """Ask so many worker processes for a visit; a bus that is away is waited for."""
+    until = database_seconds() + 2 * LOOK_EVERY_S
     for _ in range(workers):
         app.send_task(
             "sandbox.experiments",
-            expires=2 * LOOK_EVERY_S,
+            (until,),
             retry=False,
             queue=EXPERIMENTS,
         )

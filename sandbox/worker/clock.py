@@ -59,9 +59,7 @@ class Clock:
         """Send one pulse if this clock is the one that sends; return whether the bus answered."""
         try:
             if self._speaks():
-                app.send_task(
-                    "sandbox.pulse", expires=settings.PULSE_EXPIRES_S, retry=False
-                )
+                app.send_task("sandbox.pulse", retry=False)
                 self._tidy()
         except (redis.RedisError, OperationalError, OSError) as problem:
             if not self.troubled:
@@ -78,7 +76,7 @@ class Clock:
         """Have old history cleared away, once in a while."""
         if time.monotonic() - self.tidied_at > settings.TIDY_EVERY_S:
             self.tidied_at = time.monotonic()
-            app.send_task("sandbox.tidy", expires=settings.TIDY_EVERY_S, retry=False)
+            app.send_task("sandbox.tidy", retry=False)
 
     def resign(self) -> None:
         """Give the lease up, so that another clock need not wait for its end."""

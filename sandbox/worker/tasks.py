@@ -11,6 +11,7 @@ from django.db import OperationalError
 from django.db.models import F
 
 from sandbox.actions import do_clear, do_fail, do_tick, do_trim
+from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import OvertakenError
 from sandbox.base.memory import collect_seldom
 from sandbox.experiments import tasks as experiments
@@ -38,6 +39,8 @@ TIDY_S = 2.0
 EXPIRES_S = 1.0
 #: There it keeps its place for so long: who is never served must not lose its place too.
 EXPIRES_FOR_ALL_S = 4.0
+#: Sandboxes that one pulse sends; the next follows in 50 ms.
+MOST_SENT = 500
 
 
 @worker_process_init.connect
@@ -48,19 +51,19 @@ def _make_ready(**_: object) -> None:
 @shared_task(name="sandbox.pulse", ignore_result=True)
 def pulse() -> int:
     """Send every sandbox that is due to a worker; return how many."""
-    now = time.time()
+    now = DatabaseTime()
     due = Sandbox.objects.filter(
         playing=True, due_at__lte=now, lease_until__lt=now, queued_until__lt=now
     ).order_by("due_at")
     sent = 0
-    for pk, warm, queued_until in due.values_list("pk", "warm", "queued_until")[:500]:
+    rows = due.values_list("pk", "warm", "queued_until", now)[:MOST_SENT]
+    for pk, warm, queued_until, seen_at in rows:
         # One that was sent and never begun goes to whoever is there.
         to = warm if queued_until == 0 else ""
-        expires_s = EXPIRES_S if to else EXPIRES_FOR_ALL_S
-        if Sandbox.objects.filter(pk=pk, queued_until=queued_until).update(
-            queued_until=now + expires_s
-        ):
-            send(pk, to, expires_s)
+        ticket = seen_at + (EXPIRES_S if to else EXPIRES_FOR_ALL_S)
+        same = Sandbox.objects.filter(pk=pk, queued_until=queued_until)
+        if same.update(queued_until=ticket):
+            send(pk, to, ticket)
             sent += 1
     experiments.look()
     if not sent:
@@ -68,23 +71,27 @@ def pulse() -> int:
     return sent
 
 
-def send(sandbox_id: str, warm: str = "", expires_s: float = EXPIRES_S) -> None:
+def send(sandbox_id: str, warm: str, ticket: float) -> None:
     """Ask a process to advance the sandbox; the one that holds its world if any."""
     app.send_task(
         "sandbox.advance",
-        (sandbox_id,),
-        expires=expires_s,
+        (sandbox_id, ticket),
         retry=False,
         queue=own_queue(warm) if warm else app.conf.task_default_queue,
     )
 
 
 @shared_task(name="sandbox.advance", ignore_result=True, bind=True)
-def advance(self: object, sandbox_id: str) -> int:
+def advance(self: object, sandbox_id: str, ticket: float | None = None) -> int:
     """Tick a sandbox that is due, for one visit; return how many ticks were made.
 
-    Does nothing when somebody else holds it: delivered twice, it ticks once.
+    Does nothing when somebody else holds it: delivered twice, it ticks once. The
+    ticket is the row's `queued_until` of this message; once that has changed, a
+    later message was sent and this one is worth nothing. An expiry of the message
+    itself would be judged by the clock of whichever host takes it.
     """
+    if ticket is not None and not _newest(sandbox_id, ticket):
+        return 0
     claim = leases.take(sandbox_id)
     if claim is None:
         return 0
@@ -95,6 +102,10 @@ def advance(self: object, sandbox_id: str) -> int:
             return _visit(claim)
     finally:
         leases.release(claim)
+
+
+def _newest(sandbox_id: str, ticket: float) -> bool:
+    return Sandbox.objects.filter(pk=sandbox_id, queued_until=ticket).exists()
 
 
 def _visit(claim: Claim) -> int:
@@ -121,14 +132,17 @@ def _await_due(claim: Claim, end: float) -> bool:
     """Return whether to tick now; waits for a tick that is nearly due."""
     row = (
         Sandbox.objects.filter(pk=claim.sandbox_id, fence=claim.fence, playing=True)
-        .annotate(away=F("due_at") - time.time())
-        .values_list("away", "waiting_until")
+        .annotate(
+            away=F("due_at") - DatabaseTime(),
+            waited_for=F("waiting_until") - DatabaseTime(),
+        )
+        .values_list("away", "waited_for")
         .first()
     )
     if row is None or time.monotonic() >= end:
         return False
-    away, waiting_until = row
-    if waiting_until > time.time() or away > NEARLY_S:
+    away, waited_for = row
+    if waited_for > 0 or away > NEARLY_S:
         return False
     if away > 0:
         time.sleep(away)
@@ -150,6 +164,7 @@ def tidy() -> int:
     In batches, with pauses for who waits to write. What is not done in one visit
     is done in the next. Safe to deliver twice.
     """
+    leases.mend_times()
     gone, end = 0, time.monotonic() + TIDY_S
     for sandbox in candidates().iterator():
         if beginning(sandbox) is not None:

@@ -6,7 +6,6 @@ either has moved on, nothing is written and OvertakenError is raised.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from sandbox.base import bulk
+from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import OvertakenError
 from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
 from sandbox.models.fields import json_text
@@ -198,7 +198,7 @@ def _claim_revision(sandbox: Sandbox, claim: Claim, before: int) -> None:
     for name in ("playing", "speed", "until", "problem", "due_at", "title"):
         changed[name] = getattr(sandbox, name)
     own = Sandbox.objects.filter(pk=sandbox.pk, revision=before, fence=claim.fence)
-    held_until = time.time() + LEASE_S
+    held_until = DatabaseTime() + LEASE_S
     if own.update(lease_until=held_until, changed_at=timezone.now(), **changed) != 1:
         raise OvertakenError(f"{sandbox.pk} has moved on from revision {before}")
 

@@ -1,7 +1,8 @@
 """Who may write to a sandbox: one holder at a time, named by a fencing number.
 
 A holder that dies is out after its lease; a holder that is merely slow finds
-a newer fence when it commits, and its work is thrown away.
+a newer fence when it commits, and its work is thrown away. All times are the
+database's, so a host may have any clock.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from django.db import DatabaseError, connection
 from django.db.models import F
 
+from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import BusyError, NotFoundError
 from sandbox.models import Sandbox
 
@@ -23,8 +25,10 @@ logger = logging.getLogger(__name__)
 
 LEASE_S = 4.0
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.004, 0.05
+#: The slowest sandbox is due within 10 s; leases are shorter.
+FURTHEST_AHEAD_S = 60.0
 #: How long ticks keep out of the way of an edit that asked.
-_WAITING_S = 1.0
+WAITING_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Claim:
 
 def take(sandbox_id: str, *, lease_s: float = LEASE_S) -> Claim | None:
     """Return a claim, or None when somebody else holds the sandbox."""
-    now = time.time()
+    now = DatabaseTime()
     free = Sandbox.objects.filter(pk=sandbox_id, lease_until__lt=now)
     if free.update(fence=F("fence") + 1, lease_until=now + lease_s) != 1:
         return None
@@ -48,13 +52,26 @@ def take(sandbox_id: str, *, lease_s: float = LEASE_S) -> Claim | None:
 def renew(claim: Claim, *, lease_s: float = LEASE_S) -> bool:
     """Hold on for longer; False when the claim is lost."""
     own = Sandbox.objects.filter(pk=claim.sandbox_id, fence=claim.fence)
-    return own.update(lease_until=time.time() + lease_s) == 1
+    return own.update(lease_until=DatabaseTime() + lease_s) == 1
 
 
 def release(claim: Claim) -> None:
     """Give the sandbox back; nothing happens when the claim is lost already."""
     own = Sandbox.objects.filter(pk=claim.sandbox_id, fence=claim.fence)
     own.update(lease_until=0)
+
+
+def mend_times() -> int:
+    """Bring times to now that are further ahead than any can be; return how many rows.
+
+    A database whose clock was set back leaves them: nobody would tick until then.
+    """
+    late = DatabaseTime() + FURTHEST_AHEAD_S
+    times = ("lease_until", "waiting_until", "queued_until", "due_at")
+    return sum(
+        Sandbox.objects.filter(**{f"{name}__gt": late}).update(**{name: DatabaseTime()})
+        for name in times
+    )
 
 
 @contextmanager
@@ -105,7 +122,7 @@ def _insist(sandbox_id: str, until: float) -> Claim:
     wait = _FIRST_WAIT_S
     while (claim := take(sandbox_id)) is None:
         asked = Sandbox.objects.filter(pk=sandbox_id).update(
-            waiting_until=time.time() + _WAITING_S
+            waiting_until=DatabaseTime() + WAITING_S
         )
         if not asked:
             raise NotFoundError(f"sandbox {sandbox_id} is not there")

@@ -1,0 +1,16 @@
+"""How schemathesis reads and sends the bodies that are no JSON."""
+
+from __future__ import annotations
+
+import schemathesis
+import yaml
+
+
+@schemathesis.serializer("application/vnd.quotalab.sandbox")
+def as_bytes(_context, value):
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+@schemathesis.deserializer("application/yaml")
+def as_documents(_context, response):
+    return list(yaml.safe_load_all(response.content))
