@@ -14,7 +14,7 @@ from typing import IO, Any, Protocol
 import msgspec
 
 from scheduler.errors import SchedulerError
-from scheduler.replay import jobs, kube, kueue, yunikorn
+from scheduler.replay import jobs, kube, kueue, kueue_topology, yunikorn
 
 Vector = dict[str, Any]
 _SHOWN = 10
@@ -45,7 +45,7 @@ class Suite:
 
 def readers() -> list[Reader]:
     """Return a reader per kind of vector that this installation knows."""
-    known: list[Reader] = [jobs, kueue, kube, yunikorn]
+    known: list[Reader] = [jobs, kueue, kueue_topology, kube, yunikorn]
     return known
 
 

@@ -1,0 +1,142 @@
+"""Phase 2a: the level, and the domains of it, that are to take the pods.
+
+Source: docs/semantics/kueue-topology.md#phase-2-the-level.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from scheduler.kueue.topology.counts import Counts
+from scheduler.kueue.topology.ordering import best_fit, by_capacity, leader_first
+from scheduler.kueue.topology.question import Question
+from scheduler.kueue.topology.tree import Domain
+
+
+class Level(NamedTuple):
+    """The domains that take the pods together, and their level."""
+
+    level: int
+    domains: list[Domain]
+
+
+class NoLevel(NamedTuple):
+    """Where the search ended, and how many pods or slices would fit there."""
+
+    level: int
+    fitting: int
+
+
+def find_level(counts: Counts, question: Question) -> Level | NoLevel | None:
+    """Return the domains to fill; None when a level has no domain at all."""
+    index = question.level
+    while True:
+        domains = counts.tree.level(index)
+        if not domains:
+            return None
+        found = _at_level(counts, question, index, domains)
+        if found is not None:
+            return found
+        index -= 1
+
+
+def _at_level(
+    counts: Counts, question: Question, index: int, domains: list[Domain]
+) -> Level | NoLevel | None:
+    """Return what one level says; None when the one above is to be tried."""
+    of, need, leaders = counts.of, question.slices, question.leaders
+    ordered = by_capacity(
+        domains, of, least_free=question.least_free, leaders=bool(leaders)
+    )
+    if question.least_free:
+        for domain in ordered:
+            count = of(domain)
+            room = count.slices_with_leader if leaders else count.slices
+            if room >= need and count.leaders >= leaders:
+                return Level(index, [domain])
+        if question.required:
+            return NoLevel(index, of(ordered[-1]).pods)
+    top = ordered[0]
+    enough = _fits(counts, question, top)
+    if enough:
+        if not question.least_free:
+            top = _closest(counts, question, ordered)
+        return Level(index, [top])
+    if question.required:
+        return _later(counts, question, index, ordered)
+    if index > 0 and not question.unconstrained:
+        return None
+    return _several(counts, question, index, ordered)
+
+
+def _fits(counts: Counts, question: Question, domain: Domain) -> bool:
+    count = counts.of(domain)
+    return (
+        count.slices_with_leader >= question.slices
+        and count.leaders >= question.leaders
+    )
+
+
+def _closest(counts: Counts, question: Question, domains: list[Domain]) -> Domain:
+    return best_fit(
+        domains,
+        counts.of,
+        question.slices,
+        question.leaders,
+        slices=True,
+        scored=counts.scored,
+    )
+
+
+def _later(
+    counts: Counts, question: Question, index: int, ordered: list[Domain]
+) -> Level | NoLevel:
+    """Return a domain that preferred affinity had put behind, if it is enough."""
+    if counts.scored:
+        for at, domain in enumerate(ordered):
+            if _fits(counts, question, domain):
+                return Level(index, [_closest(counts, question, ordered[at:])])
+    return NoLevel(index, counts.of(ordered[0]).slices)
+
+
+def _several(
+    counts: Counts, question: Question, index: int, ordered: list[Domain]
+) -> Level | NoLevel:
+    """Return as many domains as it takes, those with the leader first."""
+    of, scored = counts.of, counts.scored
+    least_free = question.least_free
+    left, leaders = question.slices, question.leaders
+    ordered = leader_first(ordered, of, left, leaders, slices=True)
+    taken: list[Domain] = []
+    at = 0
+    while leaders > 0 and at < len(ordered) and of(ordered[at]).leaders > 0:
+        domain = ordered[at]
+        if not least_free and of(domain).slices_with_leader >= left:
+            domain = best_fit(
+                ordered[at:], of, left, leaders, slices=True, scored=scored
+            )
+        taken.append(domain)
+        leaders -= of(domain).leaders
+        left -= of(domain).slices_with_leader
+        at += 1
+    if leaders > 0:
+        return NoLevel(index, question.leaders - leaders)
+    rest = ordered[at:]
+    if question.leaders and left > 0:
+        rest = by_capacity(
+            sorted(rest, key=lambda domain: domain.path),
+            of,
+            least_free=least_free,
+            leaders=False,
+        )
+    at = 0
+    while left > 0 and at < len(rest):
+        domain = rest[at]
+        if not least_free and of(domain).slices >= left:
+            domain = best_fit(rest[at:], of, left, 0, slices=True, scored=scored)
+        taken.append(domain)
+        left -= of(domain).slices
+        at += 1
+    if left > 0:
+        return NoLevel(index, question.slices - left)
+    return Level(index, taken)

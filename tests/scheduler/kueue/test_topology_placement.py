@@ -1,0 +1,138 @@
+"""Placement under topology: the recorded ones, and laws that hold for any."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scheduler.kueue.topology.counts import Counts
+from scheduler.kueue.topology.gates import TopologyGates
+from scheduler.kueue.topology.nodes import TopologyNode
+from scheduler.kueue.topology.placing import Placing, PodSetToPlace
+from scheduler.kueue.topology.search import CountsCache
+from scheduler.kueue.topology.tree import TopologyTree
+from scheduler.records.placement_needs import PlacementNeeds
+from scheduler.records.quota import Flavor
+from scheduler.records.topology import (
+    DomainCount,
+    SliceLayer,
+    Topology,
+    TopologyAssignment,
+    TopologyRequest,
+    read_topology_assignment,
+)
+from scheduler.replay import kueue_topology, vectors
+
+VECTORS = Path(__file__).parents[2] / "vectors" / "kueue" / "topology.jsonl.gz"
+HOST = "kubernetes.io/hostname"
+TOPOLOGY = Topology("racks", ("block", "rack", HOST))
+
+
+def test_places_as_the_real_kueue_did():
+    assert [
+        f"{vector['id']}: {difference}"
+        for vector in vectors(VECTORS)
+        if kueue_topology.handles(vector)
+        for difference in kueue_topology.run(vector)
+    ] == []
+
+
+def host(number: int, cpu: int, *, pods: int = 8, usable: bool = True) -> TopologyNode:
+    labels = {"block": f"b{number // 6}", "rack": f"r{number // 2}", HOST: f"h{number}"}
+    return TopologyNode(f"n{number}", labels, (), {"cpu": cpu, "pods": pods}, usable)
+
+
+def pods_of(cpu: int, count: int, request: TopologyRequest) -> PodSetToPlace:
+    container = {"resources": {"requests": {"cpu": str(cpu)}}}
+    needs = PlacementNeeds({"containers": [container]}, {})
+    return PodSetToPlace("main", count, needs, request)
+
+
+def tree_of(*nodes: TopologyNode) -> TopologyTree:
+    tree = TopologyTree(TOPOLOGY, Flavor(name="f"), {})
+    for node in nodes:
+        tree.put_node(node)
+    return tree
+
+
+REQUESTS = st.sampled_from(
+    [
+        TopologyRequest(required="rack"),
+        TopologyRequest(required="block"),
+        TopologyRequest(preferred="rack"),
+        TopologyRequest(preferred=HOST),
+        TopologyRequest(unconstrained=True),
+        TopologyRequest(preferred="block", layers=(SliceLayer("rack", 2),)),
+        TopologyRequest(
+            required="block", layers=(SliceLayer("rack", 4), SliceLayer(HOST, 2))
+        ),
+    ]
+)
+GATES = st.builds(TopologyGates, profile_mixed=st.booleans(), balanced=st.booleans())
+NUMBERS = st.integers(0, 11)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("node"), NUMBERS, st.integers(0, 9)),
+        st.tuples(st.just("gone"), NUMBERS, st.just(0)),
+        st.tuples(st.just("place"), st.integers(1, 3), st.integers(1, 9)),
+    ),
+    min_size=1,
+    max_size=14,
+)
+
+
+@given(steps=STEPS, request=REQUESTS, gates=GATES)
+def test_no_leaf_holds_more_than_it_has(steps, request, gates):
+    tree, cache = tree_of(*(host(n, 6000) for n in range(6))), CountsCache()
+    for kind, first, second in steps:
+        if kind == "place":
+            part = pods_of(first, second, request)
+            placing = Placing(cache, gates)
+            found = placing.place(tree, [part])["main"]
+            placing.end()
+            if isinstance(found, TopologyAssignment):
+                before = {key: dict(tree.used[key]) for key in tree.used}
+                for domain in found.domains:
+                    tree.charge(domain.values, part.needs.per_pod, domain.pods)
+                grown = [key for key in tree.used if tree.used[key] != before.get(key)]
+                for key in grown:
+                    left = tree.remaining(tree.leaves[key], empty=False).amounts
+                    assert min(left.values()) >= 0
+        elif kind == "node":
+            tree.put_node(host(first, second * 1000))
+        else:
+            tree.remove_node(f"n{first}")
+
+
+@given(steps=STEPS, request=REQUESTS, empty=st.booleans())
+def test_counts_that_follow_changes_equal_counts_from_scratch(steps, request, empty):
+    tree = tree_of(*(host(n, 6000) for n in range(8)))
+    part = pods_of(1, 4, request)
+    question = Placing(CountsCache(), TopologyGates()).question(tree, part)
+    followed = Counts(tree, question, empty=empty).refresh()
+    for kind, first, second in steps:
+        if kind == "place":
+            tree.charge((f"h{first}",), {"cpu": 1000, "pods": 1}, second)
+        elif kind == "node":
+            tree.put_node(host(first, second * 1000, usable=second != 3))
+        else:
+            tree.remove_node(f"n{first}")
+        followed.refresh()
+        fresh = Counts(tree, question, empty=empty).refresh()
+        for level in range(3):
+            for domain in tree.level(level):
+                assert followed.of(domain) == fresh.of(domain)
+
+
+@given(
+    st.lists(
+        st.tuples(st.text("abc", min_size=1, max_size=4), st.integers(1, 4)),
+        unique_by=lambda row: row[0],
+    )
+)
+def test_a_stored_assignment_expands_to_what_it_was(rows):
+    domains = tuple(DomainCount((name,), count) for name, count in rows)
+    assignment = TopologyAssignment((HOST,), domains)
+    assert read_topology_assignment(assignment.document()) == assignment
