@@ -31,7 +31,7 @@ from sandbox.retention.archives import Archive
 from sandbox.world import history, worlds
 from scheduler.records.objects import Key
 from tests.sandbox.conftest import check_rows, contended, row, tick
-from tests.sandbox.test_history import QUICKER, hashes
+from tests.sandbox.world.test_history import QUICKER, hashes
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 

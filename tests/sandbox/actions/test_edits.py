@@ -25,7 +25,7 @@ from tests.sandbox.conftest import check_rows, contended, row, text_of, tick
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
-SAMPLES = Path(__file__).resolve().parents[2].parent / "shared/samples/kueue"
+SAMPLES = Path(__file__).resolve().parents[3].parent / "shared/samples/kueue"
 needs_samples = pytest.mark.skipif(
     not SAMPLES.is_dir(), reason="the sample manifests are not beside this checkout"
 )

@@ -20,7 +20,7 @@ from sandbox.worker import tasks
 from sandbox.world import history, leases
 from scheduler.records.objects import Key
 from tests.sandbox.conftest import check_rows, contended, row, tick
-from tests.sandbox.test_history import hashes
+from tests.sandbox.world.test_history import hashes
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 

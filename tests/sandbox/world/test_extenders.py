@@ -26,7 +26,7 @@ from scheduler.kube.extender.webhook import Extender
 from tests.builders import node, pod
 from tests.sandbox.conftest import check_rows, row, text_of, tick
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "extender.py"
+EXAMPLE = Path(__file__).resolve().parents[3] / "docs" / "examples" / "extender.py"
 
 
 def example() -> ModuleType:

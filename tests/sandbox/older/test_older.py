@@ -1,10 +1,10 @@
 """What an earlier version wrote opens: its database, its archives, its packing.
 
-`older/schema-0002.sql.gz` is a database as it was left by the version whose newest
+`schema-0002.sql.gz` is a database as it was left by the version whose newest
 migration was 0002: two sandboxes, one a fork, 12 ticks, an edit of the policy.
-`older/format-1.quotalab` is the archive of the first of them, by the same version.
-`older/schema-0006.sql.gz` is of the last version with migration 0006: a sandbox of each
-stack, a fork that was rewound and what the rewind kept; `older/format-2-*.quotalab`
+`format-1.quotalab` is the archive of the first of them, by the same version.
+`schema-0006.sql.gz` is of the last version with migration 0006: a sandbox of each
+stack, a fork that was rewound and what the rewind kept; `format-2-*.quotalab`
 are the archives of its stacks.
 """
 
@@ -29,7 +29,7 @@ from sandbox.page import packing
 from sandbox.world import history
 from tests.sandbox.conftest import row, tick
 
-OLDER = Path(__file__).parent / "older"
+OLDER = Path(__file__).parent
 ROOT = OLDER.parent.parent.parent
 #: What the version before said: now and at the fork; and where five more ticks lead.
 NOW = "b1901d3ccdbbe68869146172de395a2e14443e9054d1486fbd0d090954d614fa"
