@@ -11,6 +11,15 @@ from __future__ import annotations
 from .asynchronous import AsyncClient
 from .records import Done, Event, Imported, Sandbox
 from .sending import ApiError
-from .waiting import Client
+from .waiting import Client, StoppedError
 
-__all__ = ["ApiError", "AsyncClient", "Client", "Done", "Event", "Imported", "Sandbox"]
+__all__ = [
+    "ApiError",
+    "AsyncClient",
+    "Client",
+    "Done",
+    "Event",
+    "Imported",
+    "Sandbox",
+    "StoppedError",
+]

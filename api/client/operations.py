@@ -70,6 +70,7 @@ from .records import (
     Speed,
     Start,
     StepRequest,
+    Stepping,
     Table,
     TokenList,
     Use,
@@ -689,9 +690,9 @@ class Operations(Sender):
         self,
         sandbox_id: str | int,
         body: StepRequest | None = None,
-    ) -> Done:
+    ) -> Stepping:
         """Run some ticks, to a tick, or to an event; answers at once."""
-        return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/step", body=body))
+        return cast('Stepping', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/step", body=body))
 
     def tables_read(
         self,
@@ -1364,9 +1365,9 @@ class AsyncOperations(AsyncSender):
         self,
         sandbox_id: str | int,
         body: StepRequest | None = None,
-    ) -> Done:
+    ) -> Stepping:
         """Run some ticks, to a tick, or to an event; answers at once."""
-        return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/step", body=body))
+        return cast('Stepping', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/step", body=body))
 
     async def tables_read(
         self,

@@ -902,6 +902,15 @@ class StepRequest(TypedDict):
     ticks: NotRequired[int]
     untilTick: NotRequired[int | None]
     untilEvent: NotRequired[UntilEvent | None]
+    speed: NotRequired[float]
+
+
+class Stepping(TypedDict):
+    """The revision from which a step runs, and the tick that ends it at the latest."""
+
+    revision: int
+    tick: int
+    untilTick: int | None
 
 
 class Table(TypedDict):

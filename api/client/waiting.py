@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
@@ -12,6 +13,18 @@ from .sending import JSON, Address, Transport
 
 Files = Sequence[tuple[str, str]]  # (name, text)
 LOOK_EVERY_S = 0.1
+
+
+class StoppedError(Exception):
+    """A sandbox stands still before the tick that is waited for; `found` is it."""
+
+    def __init__(self, found: Sandbox, tick: int) -> None:
+        self.found = found
+        why = found["problem"] or "it was paused; play it, or ask for a step"
+        super().__init__(
+            f"sandbox {found['id']} stands at tick {found['tick']}, "
+            f"before tick {tick}: {why}"
+        )
 
 
 class Client:
@@ -74,19 +87,38 @@ class Client:
         """Hold time."""
         return self.operations.pause(sandbox)
 
-    def step(self, sandbox: str, ticks: int = 1) -> Sandbox:
-        """Make ticks and wait until they are made."""
-        target = self.operations.step(sandbox, {"ticks": ticks})["tick"] + ticks
-        return self.wait(sandbox, tick=target)
+    def step(
+        self,
+        sandbox: str,
+        ticks: int = 1,
+        *,
+        speed: float = 0.0,
+        timeout_s: float = 600.0,
+    ) -> Sandbox:
+        """Make ticks, as fast as they go, and wait until they are made.
 
-    def wait(self, sandbox: str, *, tick: int, timeout_s: float = 600.0) -> Sandbox:
-        """Return the sandbox once it came to `tick`, or stopped by itself.
-
-        Raises TimeoutError.
+        `speed` in ticks per second. Raises what `wait` raises.
         """
-        return self.wait_until(
-            sandbox, lambda found: found["tick"] >= tick, timeout_s=timeout_s
+        asked = self.operations.step(sandbox, {"ticks": ticks, "speed": speed})
+        goal = asked["untilTick"] or asked["tick"] + ticks
+        return self.wait(sandbox, tick=goal, timeout_s=timeout_s)
+
+    def wait(
+        self, sandbox: str, *, tick: int | None = None, timeout_s: float = 600.0
+    ) -> Sandbox:
+        """Return the sandbox once it came to `tick`; without one, once it stands.
+
+        Raises StoppedError when it stands before that tick, and TimeoutError.
+        """
+        goal = math.inf if tick is None else tick
+        found = self._look(
+            sandbox,
+            lambda found: found["tick"] >= goal or not found["playing"],
+            timeout_s,
         )
+        if tick is not None and found["tick"] < tick:
+            raise StoppedError(found, tick)
+        return found
 
     def wait_until(
         self,
@@ -99,10 +131,17 @@ class Client:
 
         Raises TimeoutError.
         """
+        return self._look(
+            sandbox, lambda found: good(found) or bool(found["problem"]), timeout_s
+        )
+
+    def _look(
+        self, sandbox: str, good: Callable[[Sandbox], bool], timeout_s: float
+    ) -> Sandbox:
         deadline = time.monotonic() + timeout_s
         while True:
             found = self.read(sandbox)
-            if good(found) or found["problem"]:
+            if good(found):
                 return found
             if time.monotonic() > deadline:
                 raise TimeoutError(

@@ -9,10 +9,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
-from api.client import ApiError
+from api.client import ApiError, StoppedError
 from api.command.completion import script
 from api.command.local import InProcess, begin, manage
 from api.command.output import show
@@ -30,14 +31,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words and words[0] in LOCAL:
         return manage(words)
     given = parser().parse_args(words)
-    if given.verb == "completion":
-        print(script(given.shell, parser()), end="")
-        return 0
     try:
+        if given.verb == "completion":
+            print(script(given.shell, parser()), end="", flush=True)
+            return 0
         return _do(given)
     except ApiError as error:
         _refused(error, as_json=given.json)
         return 1
+    except StoppedError as error:
+        print(f"quotalab: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        return _nobody_reads()
     except (WrongError, OSError, TimeoutError) as error:
         print(f"quotalab: {_reason(error)}", file=sys.stderr)
         return 2
@@ -53,7 +59,15 @@ def _do(given: argparse.Namespace) -> int:
         asked = Asked.of(given, InProcess())
     found = VERBS[given.verb].do(asked)
     show(found, as_json=given.json)
+    sys.stdout.flush()  # a reader that went away is noticed here
     return found.status
+
+
+def _nobody_reads() -> int:
+    """Return the status of a command whose reader went away, as `head` does."""
+    # The interpreter flushes at its end, and would complain.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 128 + signal.SIGPIPE
 
 
 def _reason(error: Exception) -> str:

@@ -114,32 +114,30 @@ def run(asked: Asked) -> Found:
     words = asked.words
     if words.ticks < 1:
         raise WrongError(f"--ticks: expected 1 or more, got {words.ticks}")
-    read = asked.client.read
-    begin = read(words.sandbox)["tick"]
     if asked.remote:
-        asked.client.operations.step(words.sandbox, {"ticks": words.ticks})
-        _watch(asked, begin, words.ticks)
+        step = asked.client.operations.step(words.sandbox, {"ticks": words.ticks})
+        _watch(asked, step["untilTick"] or step["tick"])
     else:
-        _here(asked, begin)
-    found = read(words.sandbox)
+        _here(asked)
+    found = asked.client.read(words.sandbox)
     if found["problem"]:
         return Found(document=found, line=found["problem"], status=1)
     return Found(document=found, line=f"tick {found['tick']}  {found['hash']}")
 
 
-def _watch(asked: Asked, begin: int, ticks: int) -> None:
+def _watch(asked: Asked, goal: int) -> None:
     bar = Bar(quiet=asked.words.quiet)
+    ticks = asked.words.ticks
     while True:
         found = asked.client.read(asked.words.sandbox)
-        made = found["tick"] - begin
-        bar.at(made, ticks, "ticks")
-        if made >= ticks or found["problem"] or not found["playing"]:
+        bar.at(max(0, ticks - goal + found["tick"]), ticks, f"tick {found['tick']}")
+        if found["tick"] >= goal or not found["playing"]:
             break
         time.sleep(LOOK_EVERY_S)
     bar.end()
 
 
-def _here(asked: Asked, begin: int) -> None:
+def _here(asked: Asked) -> None:
     from sandbox.base.errors import SandboxError
     from sandbox.management.commands.run import make_ticks
 
@@ -147,7 +145,7 @@ def _here(asked: Asked, begin: int) -> None:
     ticks = asked.words.ticks
     try:
         for done in make_ticks(asked.words.sandbox, ticks):
-            bar.at(done, ticks, f"tick {begin + done}")
+            bar.at(done, ticks, "ticks")
     except SandboxError as error:
         raise WrongError(str(error)) from error
     finally:
@@ -188,27 +186,61 @@ def _step(part: Part) -> None:
         "--until-event", metavar="TYPE[,TYPE]", help="or to such a decision"
     )
     part.add_argument("--subject", help="of whom, e.g. Workload/default/job-a")
+    part.add_argument(
+        "--speed", type=float, default=0.0, help="ticks per second; 0 = full speed (0)"
+    )
+    part.add_argument("--wait", action="store_true", help="until the step has ended")
+    _patience(part)
+
+
+def _patience(part: Part) -> None:
+    part.add_argument(
+        "--timeout", type=float, default=600.0, help="wait for so many seconds (600)"
+    )
 
 
 @verb(
     "step",
-    "ask for ticks and do not wait; the worker of `up` or of a server makes them",
-    "step ID --ticks 10",
+    "ask for ticks; the worker of `up` or of a server makes them",
+    "step ID --ticks 10 --wait",
     "step ID --until-event Preempt,Evict --until-tick 500",
     "step ID --until-event Admit --subject Workload/default/job-a",
     arguments=_step,
 )
 def step(asked: Asked) -> Found:
-    """Step."""
+    """Step; ticks add to those that a running step still has to make."""
     words = asked.words
-    body: Any = {"ticks": words.ticks}
+    body: Any = {"ticks": words.ticks, "speed": words.speed}
     if words.until_tick is not None:
         body["untilTick"] = words.until_tick
     if words.until_event:
         body["untilEvent"] = {"type": words.until_event.split(",")}
         if words.subject:
             body["untilEvent"]["subject"] = words.subject
-    return took(asked.client.operations.step(words.sandbox, body))
+    asked_for = asked.client.operations.step(words.sandbox, body)
+    if not words.wait:
+        return took(asked_for)
+    return took(asked.client.wait(words.sandbox, timeout_s=words.timeout))
+
+
+def _wait(part: Part) -> None:
+    one(part)
+    part.add_argument("--tick", type=int, help="come to; without it, stand still")
+    _patience(part)
+
+
+@verb(
+    "wait",
+    "wait until a sandbox comes to a tick, or stands still",
+    "wait ID",
+    "wait ID --tick 600 --timeout 60",
+    arguments=_wait,
+)
+def wait(asked: Asked) -> Found:
+    """Wait; it is an error when the sandbox stands still before the tick."""
+    words = asked.words
+    found = asked.client.wait(words.sandbox, tick=words.tick, timeout_s=words.timeout)
+    return took(found)
 
 
 def _tick(part: Part) -> None:

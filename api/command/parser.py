@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import os
+import tomllib
+from pathlib import Path
 
 # The verbs enrol when their modules are read.
 from api.command import changing, experimenting, explaining, reading, retention  # noqa: F401
@@ -21,7 +24,7 @@ Sandboxes of this machine or, with --server, of a server.
 
   quotalab up                                   start here, open the page
   quotalab import queues.yaml jobs.yaml         a new sandbox; prints its id
-  quotalab run ID --ticks 100                   and wait
+  quotalab run ID --ticks 100                   until they are made
   quotalab table ID workloads phase=pending     who waits
   quotalab explain ID default/job-a             why
   quotalab experiment compare.yaml              exit status from its assertions
@@ -45,6 +48,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    root.add_argument("--version", action="version", version=f"quotalab {version()}")
     _common(root, default=True)
     sub = root.add_subparsers(dest="verb", required=True, metavar="VERB")
     for name, help_ in LOCAL.items():
@@ -62,6 +66,15 @@ def parser() -> argparse.ArgumentParser:
     part = sub.add_parser("completion", help="print completion for a shell")
     part.add_argument("shell", choices=["bash", "zsh", "fish"])
     return root
+
+
+def version() -> str:
+    """Return the version: that which is installed, or the checkout's."""
+    try:
+        return importlib.metadata.version("quotalab")
+    except importlib.metadata.PackageNotFoundError:
+        project = Path(__file__).resolve().parents[2] / "pyproject.toml"
+        return str(tomllib.loads(project.read_text())["project"]["version"])
 
 
 def _common(part: argparse.ArgumentParser, *, default: bool) -> None:

@@ -29,6 +29,14 @@ class DoneSerializer(serializers.Serializer[Any]):
     tick = serializers.IntegerField()
 
 
+class SteppingSerializer(DoneSerializer):
+    """The revision from which a step runs, and the tick that ends it at the latest."""
+
+    untilTick = serializers.IntegerField(  # noqa: N815 - as it travels
+        allow_null=True, help_text="null when only an event ends it"
+    )
+
+
 class PlaySerializer(serializers.Serializer[Any]):
     """Speed in ticks per second, 0 = as fast as it goes."""
 
@@ -95,6 +103,13 @@ class StepRequestSerializer(serializers.Serializer[Any]):
     )
     untilEvent = UntilEventSerializer(  # noqa: N815 - as it travels
         required=False, default=None, allow_null=True
+    )
+    speed = serializers.FloatField(
+        required=False,
+        default=0.0,
+        min_value=ranges.SPEED.least,
+        max_value=ranges.SPEED.most,
+        help_text="ticks a second; as fast as it goes when it is left out",
     )
 
 

@@ -69,20 +69,22 @@ class StepAction(View):
     @extend_schema(
         operation_id="sandboxes_actions_step_create",
         request=bodies.StepRequestSerializer,
-        responses=bodies.DoneSerializer,
+        responses=bodies.SteppingSerializer,
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
         """Run some ticks, to a tick, or to an event; answers at once."""
         given = self.read(bodies.StepRequestSerializer)
-        step = actions.do_step(
+        step, goal = actions.do_step(
             self.user(),
             sandbox_id,
             ticks=given["ticks"],
             until_tick=given["untilTick"],
             until_event=given["untilEvent"],
+            speed=given["speed"],
         )
-        return done(step)
+        body = {"revision": step.revision, "tick": step.tick, "untilTick": goal}
+        return Response(body)
 
 
 class Import(View):

@@ -23,7 +23,6 @@ def main(address: str, names: list[str]) -> None:
     files = [(name, Path(name).read_text()) for name in names]
     for title, kueue in (("classical", {}), ("fair sharing", {"fairSharing": {}})):
         made = client.create(files=files, title=title, seed=1, policy={"kueue": kueue})
-        client.operations.speed(made["id"], {"speed": 0})  # as fast as it goes
         client.step(made["id"], TICKS)
         rows = client.table(made["id"], "workloads", limit=5000)
         waits = [r["admittedMs"] - r["createdMs"] for r in rows if r["admittedMs"]]

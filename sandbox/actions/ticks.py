@@ -15,7 +15,7 @@ from sandbox.live import limits
 from sandbox.models import Sandbox
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.events import EventRecord
-from sandbox.page.rows.transport import KEY, awaited
+from sandbox.page.rows.transport import KEY, awaited, pace_of
 from sandbox.world import (
     extenders,
     leases,
@@ -94,8 +94,8 @@ def _why_stop(sandbox: Sandbox, world: World) -> str:
     seen = _first(until, kinds, world.context.journal.decisions)
     if seen is not None:
         return f"{type(seen).__name__} {seen.subject} is seen"
-    racing = sandbox.speed == 0 or bool(kinds)
-    if racing and next_instant(world) is None:
+    endless = pace_of(sandbox) == 0 and (bool(kinds) or not until)
+    if endless and next_instant(world) is None:
         return "nothing more happens by itself"
     return ""
 
@@ -117,8 +117,7 @@ def _first(
 def _next_due(sandbox: Sandbox) -> Combinable:
     """Return when the next tick is due, as the commit is to write it."""
     now = DatabaseTime()
-    if sandbox.speed == 0 or awaited(sandbox.until):
-        pause = limits.seconds_per_tick()
-    else:
-        pause = max(1 / sandbox.speed, limits.seconds_per_tick())
+    pause = limits.seconds_per_tick()
+    if speed := pace_of(sandbox):
+        pause = max(1 / speed, pause)
     return Greatest(F("due_at") + pause, now - MOST_BEHIND_S) if pause else now

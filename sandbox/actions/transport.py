@@ -11,6 +11,7 @@ from sandbox.actions.sessions import EditSession, edit_session
 from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import Cause, InvalidError
 from sandbox.live import limits
+from sandbox.models import Sandbox
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.rows.transport import KEY, until_text
 from sandbox.process import idle_flag
@@ -49,13 +50,15 @@ def do_step(
     ticks: int = 1,
     until_tick: int | None = None,
     until_event: Mapping[str, Any] | None = None,
-) -> RevisionDiff:
+    speed: float = 0.0,
+) -> tuple[RevisionDiff, int | None]:
     """Run `ticks` ticks, or to a tick, or to an event, then pause.
 
-    An event is {type, subject?, reason?}, its type one or a list of them: the
-    first one that matches ends the run, or the tick when that is given too. Ticks
-    come at the sandbox's speed; towards an event, as fast as they go. The workers
-    do the ticks; this returns at once.
+    Ticks add to the tick that a running step goes to. An event is {type, subject?,
+    reason?}, its type one or a list of them: the first one that matches ends the
+    run, or the tick when that is given too. Ticks come as fast as they go, or at
+    `speed` a second; a tick is reached though nothing more happens. The workers do
+    the ticks; this returns at once, with the tick that ends it if there is one.
     """
     until: dict[str, Any] = {}
     if until_event is not None:
@@ -63,17 +66,22 @@ def do_step(
     if until_tick is not None:
         until["tick"] = until_tick
     until = until or {"ticks": ticks}
+    if speed:
+        until["speed"] = check_speed(speed)
     with edit_session(user, sandbox_id) as session:
-        until = _absolute(until, session.sandbox.tick)
+        until = _absolute(until, session.sandbox)
         columns = {"playing": True, "until": until, "problem": ""}
-        return _commit(
-            user, session, "Step", f"runs until {until_text(until)}", columns
-        )
+        words = f"runs until {until_text(until)}"
+        step = _commit(user, session, "Step", words, columns)
+        return step, until.get("tick")
 
 
-def _absolute(until: dict[str, Any], tick: int) -> dict[str, Any]:
+def _absolute(until: dict[str, Any], sandbox: Sandbox) -> dict[str, Any]:
+    tick = sandbox.tick
     if "ticks" in until:
-        until = {"tick": tick + until["ticks"]}
+        begin = max(tick, sandbox.until.get("tick", 0)) if sandbox.playing else tick
+        until = {**until, "tick": begin + until["ticks"]}
+        del until["ticks"]
     if "tick" not in until:
         return until
     if until["tick"] <= tick:

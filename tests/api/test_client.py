@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from api.client import ApiError, AsyncClient, Client
+from api.client import ApiError, AsyncClient, Client, StoppedError
 from tests.sandbox.conftest import contended, text_of
 from tests.services.default_run import DefaultRun
 
@@ -24,7 +24,6 @@ def server(shared_run: DefaultRun) -> Client:
 def test_a_sandbox_is_made_stepped_read_and_deleted(server):
     made = server.create(files=FILES, title="By the client", seed=1)
     key = made["id"]
-    server.operations.speed(key, {"speed": 0})
     assert server.step(key, 3)["tick"] == 3
     assert server.table(key, "clusterqueues")
     assert any(event["type"] == "Admit" for event in server.events(key, limit=7))
@@ -37,11 +36,23 @@ def test_a_sandbox_is_made_stepped_read_and_deleted(server):
     assert (refused.value.code, refused.value.reason) == (404, "NotFound")
 
 
+def test_a_step_in_a_quiet_world_is_waited_for_until_its_last_tick(server):
+    key = server.create()["id"]
+    assert server.step(key, 30)["tick"] == 30
+    assert not server.read(key)["playing"]
+
+
+def test_to_wait_for_a_sandbox_that_stands_is_an_error(server):
+    key = server.create()["id"]
+    with pytest.raises(StoppedError, match="stands at tick 0, before tick 5"):
+        server.wait(key, tick=5)
+    assert server.wait(key)["tick"] == 0
+
+
 def test_two_runs_of_one_seed_have_one_hash(server):
     hashes = set()
     for _ in range(2):
         made = server.create(files=FILES, seed=7)
-        server.operations.speed(made["id"], {"speed": 0})
         server.step(made["id"], 5)
         hashes.add(server.hash(made["id"]))
     assert len(hashes) == 1
@@ -50,7 +61,6 @@ def test_two_runs_of_one_seed_have_one_hash(server):
 def test_every_operation_can_be_called_by_its_own_name(server):
     made = server.operations.sandboxes_create({"scenario": "classical-reclaim"})
     key = made["id"]
-    server.operations.speed(key, {"speed": 0})
     server.step(key, 40)
     events = server.operations.events_read(key, type="Preempt")["items"]
     place = f"{events[0]['revision']}.{events[0]['seq']}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 
 import pytest
 import yaml
@@ -143,6 +144,28 @@ def test_options_stand_before_the_verb_or_after_it(person, capsys):
     for words in (["--json", "list"], ["list", "--json"]):
         assert main(words) == 0
         assert json.loads(capsys.readouterr().out) == []
+
+
+def test_the_version_is_printed(capsys):
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out.startswith("quotalab 0.")
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path):
+    words = f"{sys.executable} -m api completion bash | head -c 1"
+    command = f"set -o pipefail; {words}; echo $? >&2"
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "#"
+    assert "Traceback" not in done.stderr
+
+
+def test_to_wait_for_a_sandbox_that_stands_is_status_1(person, said, world, capsys):
+    key = said("import", world)[1]["id"]
+    assert main(["wait", key, "--tick", "5"]) == 1
+    assert "stands at tick 0" in capsys.readouterr().err
 
 
 def test_every_verb_has_help_with_an_example():

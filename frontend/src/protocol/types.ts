@@ -962,6 +962,19 @@ export interface components {
             /** Format: int64 */
             readonly untilTick?: number | null;
             readonly untilEvent?: components["schemas"]["UntilEvent"] | null;
+            /**
+             * Format: double
+             * @description ticks a second; as fast as it goes when it is left out
+             * @default 0
+             */
+            readonly speed?: number;
+        };
+        /** @description The revision from which a step runs, and the tick that ends it at the latest. */
+        readonly Stepping: {
+            readonly revision: number;
+            readonly tick: number;
+            /** @description null when only an event ends it */
+            readonly untilTick: number | null;
         };
         /** @description A page of rows, as on the live page. */
         readonly Table: {
@@ -2428,6 +2441,7 @@ export type Speed = components['schemas']['Speed'];
 export type Stack = components['schemas']['Stack'];
 export type Start = components['schemas']['Start'];
 export type StepRequest = components['schemas']['StepRequest'];
+export type Stepping = components['schemas']['Stepping'];
 export type Table = components['schemas']['Table'];
 export type Tally = components['schemas']['Tally'];
 export type Timeline = components['schemas']['Timeline'];

@@ -64,23 +64,23 @@ class Command(BaseCommand):
 def make_ticks(key: str, count: int) -> Iterator[int]:
     """Make ticks in this process; yield how many after each, until it stops itself.
 
-    Raises SandboxError when it may not, and when somebody else holds it for long.
+    A worker that lives beside it makes some of them. Raises SandboxError when it
+    may not, and when somebody else holds it for long.
     """
-    actions.do_step(local_user(), key, ticks=count)
-    for done in range(count):
-        if not _tick(key):
-            return
-        yield done + 1
+    _, goal = actions.do_step(local_user(), key, ticks=count)
+    while (tick := _tick(key)) is not None:
+        yield max(0, count - (goal or tick) + tick)
 
 
-def _tick(key: str) -> bool:
-    """Make one tick; False when the sandbox stopped by itself."""
+def _tick(key: str) -> int | None:
+    """Make one tick and return its number; None when the sandbox stands."""
     deadline = time.monotonic() + PATIENCE_S
     while (claim := leases.take(key)) is None:
         if time.monotonic() > deadline:
             raise BusyError("somebody else holds the sandbox; pause it there")
         time.sleep(0.05)
     try:
-        return actions.do_tick(claim) is not None
+        step = actions.do_tick(claim)
     finally:
         leases.release(claim)
+    return None if step is None else step.tick

@@ -109,6 +109,15 @@ def awaited(until: dict[str, Any]) -> list[str]:
     return found
 
 
+def pace_of(sandbox: Sandbox) -> float:
+    """Return the ticks a second that are to be made, 0 = as fast as it goes.
+
+    A step has a pace of its own; the sandbox's speed is that of play.
+    """
+    pace: float = sandbox.until.get("speed", 0.0) if sandbox.until else sandbox.speed
+    return pace
+
+
 _FIRST = ("cpu", "memory")
 
 

@@ -124,6 +124,37 @@ def test_a_step_stops_at_its_tick(make, person):
     assert (present.playing, present.until) == (False, {})
 
 
+def test_the_ticks_of_a_second_step_add_to_those_of_the_first(make, person):
+    sandbox = make(*contended())
+    actions.do_step(person, sandbox.pk, ticks=3)
+    _, goal = actions.do_step(person, sandbox.pk, ticks=2)
+    assert goal == 5
+    assert [step.tick for step in tick(sandbox, 9)] == [1, 2, 3, 4, 5]
+
+
+def test_a_step_goes_at_full_speed_in_a_sandbox_that_plays_slowly(make, person):
+    sandbox = make(*contended())
+    actions.do_speed(person, sandbox.pk, 0.1)
+    actions.do_step(person, sandbox.pk, ticks=3)
+    tick(sandbox)
+    assert row(sandbox).due_at <= time.time()
+
+
+def test_a_step_with_a_speed_of_its_own_keeps_it(make, person):
+    sandbox = make(*contended())
+    actions.do_step(person, sandbox.pk, ticks=3, speed=0.1)
+    tick(sandbox)
+    assert row(sandbox).due_at > time.time() + 5
+
+
+def test_a_step_comes_to_its_tick_in_a_world_where_nothing_happens(make, person):
+    sandbox = make()
+    actions.do_speed(person, sandbox.pk, 0)
+    actions.do_step(person, sandbox.pk, ticks=4)
+    assert [step.tick for step in tick(sandbox, 9)] == [1, 2, 3, 4]
+    assert not row(sandbox).playing
+
+
 def test_a_step_stops_at_its_event(make, person):
     sandbox = make(*contended())
     actions.do_step(person, sandbox.pk, until_event={"type": "Finish"})
