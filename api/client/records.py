@@ -1783,6 +1783,7 @@ class WorkloadRow(TypedDict):
     totals: dict[str, str]
     reason: str
     message: str
+    conditions: list[ConditionCell]
     sticky: bool
     orderUs: str
     createdMs: int
@@ -1805,6 +1806,16 @@ class PodSetCell(TypedDict):
     minCount: int | None
     requests: dict[str, str]
     flavors: dict[str, str]
+
+
+class ConditionCell(TypedDict):
+    """One condition of a Workload's status."""
+
+    type: str
+    status: bool
+    reason: str
+    message: str
+    sinceMs: int
 
 
 class NodeRow(TypedDict):
@@ -2111,6 +2122,7 @@ class WorkloadRowPatch(TypedDict):
     totals: NotRequired[dict[str, str]]
     reason: NotRequired[str]
     message: NotRequired[str]
+    conditions: NotRequired[list[ConditionCell]]
     sticky: NotRequired[bool]
     orderUs: NotRequired[str]
     createdMs: NotRequired[int]

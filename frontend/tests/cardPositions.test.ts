@@ -31,6 +31,12 @@ describe("the place of a workload", () => {
     expect(sorted).toEqual([sticky, high, early, late]);
   });
 
+  it("is one section for all that waits, in the order of the queue", () => {
+    const [first, second] = [workload({ name: "a", phase: "inadmissible", priority: 10 }), workload({ name: "b", phase: "pending" })];
+    expect([first, second].map((row) => placeOf(row, "kueue")?.section)).toEqual(["waiting", "waiting"]);
+    expect(compareRanks(rank(first), rank(second))).toBe(-1);
+  });
+
   it("puts the newest admission first", () => {
     const [old, fresh] = [
       rank({ phase: "admitted", admittedMs: 1_000 }),
@@ -41,21 +47,21 @@ describe("the place of a workload", () => {
 });
 
 describe("the cards that fit a column", () => {
-  const none = { pending: 0, inadmissible: 0, inactive: 0, reserved: 0, admitted: 0, finished: 0 };
+  const none = { waiting: 0, failed: 0, inactive: 0, reserved: 0, admitted: 0, finished: 0 };
 
   it("are all of them when the height suffices", () => {
-    expect(fitCards({ ...none, pending: 3, admitted: 4 }, 400)).toMatchObject({ pending: 3, admitted: 4 });
+    expect(fitCards({ ...none, waiting: 3, admitted: 4 }, 400)).toMatchObject({ waiting: 3, admitted: 4 });
   });
 
   it("leave height for a few of every later section", () => {
-    const shown = fitCards({ ...none, pending: 50, admitted: 20 }, 420);
-    expect(shown.pending).toBeLessThan(50);
+    const shown = fitCards({ ...none, waiting: 50, admitted: 20 }, 420);
+    expect(shown.waiting).toBeLessThan(50);
     expect(shown.admitted).toBeGreaterThanOrEqual(3);
   });
 
   it("never need more than the column has", () => {
-    const shown = fitCards({ ...none, pending: 9, inadmissible: 4, admitted: 30, finished: 2 }, 500);
-    const used = heightOf("pending", shown.pending) + heightOf("inadmissible", shown.inadmissible);
+    const shown = fitCards({ ...none, waiting: 9, failed: 4, admitted: 30, finished: 2 }, 500);
+    const used = heightOf("waiting", shown.waiting) + heightOf("failed", shown.failed);
     expect(used + heightOf("admitted", shown.admitted)).toBeLessThanOrEqual(500);
   });
 });

@@ -7,13 +7,15 @@ import { isServerMessage } from "virtual:checks/live";
 import { parsed } from "@/protocol/checked";
 import { applyDiff, changedKeys, EMPTY_PAGE, GapError, joinSamples, pageOf } from "@/store/rows/page";
 
-interface Recording {
+interface Run {
   readonly state: PageState;
-  readonly diffs: readonly Diff[];
-  readonly fresh: PageState;
+  readonly steps: readonly { readonly diffs: readonly Diff[]; readonly fresh: PageState }[];
 }
-const file = new URL("./fixtures/two-teams.json", import.meta.url);
-const recorded = JSON.parse(readFileSync(file, "utf8")) as Recording;
+const file = new URL("./fixtures/recording.json", import.meta.url);
+const [run] = (JSON.parse(readFileSync(file, "utf8")) as { runs: readonly [Run] }).runs;
+const FORWARD = 8; // steps before the first rewind
+const forward = run.steps.slice(0, FORWARD);
+const recorded = { state: run.state, diffs: forward.flatMap((step) => step.diffs), fresh: forward.at(-1)?.fresh ?? run.state };
 
 function replayed(): ReturnType<typeof pageOf> {
   return recorded.diffs.reduce(applyDiff, pageOf(recorded.state));

@@ -23,7 +23,7 @@ from sandbox.page.diffs import (
 )
 from scheduler.world import World
 
-VERSION = 1
+VERSION = 2
 _MARK = bytes([VERSION])
 _FIRST = ord("x")  # of what zlib writes
 _LEVEL = 1  # the quickest: a fifth of the size already
@@ -37,8 +37,14 @@ def _first_tick(row: Row) -> None:
         row.setdefault("firstTick", 0)
 
 
+def _conditions(row: Row) -> None:
+    """Version 1 had one condition of a Workload alone, in `reason` and `message`."""
+    if row.get("kind") == "Workload":
+        row.setdefault("conditions", [])
+
+
 #: Version -> what brings one whole row to the next version.
-STEPS: tuple[Callable[[Row], None], ...] = (_first_tick,)
+STEPS: tuple[Callable[[Row], None], ...] = (_first_tick, _conditions)
 assert len(STEPS) == VERSION, "a new version needs its step"
 
 

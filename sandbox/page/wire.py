@@ -142,6 +142,16 @@ class PodSetCell(Wire, frozen=True, kw_only=True):
     flavors: dict[str, str]  # resource -> flavor, once quota is reserved
 
 
+class ConditionCell(Wire, frozen=True, kw_only=True):
+    """One condition of a Workload's status."""
+
+    type: str
+    status: bool  # "True" or "False" in the manifest
+    reason: str
+    message: str  # cut after 300 characters
+    since_ms: int  # when the status last changed
+
+
 Phase = Literal[
     "pending", "inadmissible", "reserved", "admitted", "finished", "inactive"
 ]
@@ -160,6 +170,7 @@ class WorkloadRow(Row, tag="Workload", tag_field="kind", frozen=True, kw_only=Tr
     totals: Amounts
     reason: str  # of the condition that explains the phase
     message: str  # its sentence, cut after 300 characters
+    conditions: list[ConditionCell]  # all of them, by type
     sticky: bool  # heads its queue until admitted
     order_us: (
         str  # queue-order time while it waits; order: sticky, priority desc, this, uid

@@ -2,9 +2,9 @@
 
 import { formatNumber, t } from "@/lib/words.svelte";
 
-/** Return the tick in which a virtual time lies. */
+/** Return the first tick that shows what happened at a virtual time: a tick ends at its number. */
 export function tickOf(ms: number, tickMs: number): number {
-  return Math.floor(ms / Math.max(1, tickMs));
+  return Math.ceil(ms / Math.max(1, tickMs));
 }
 
 /** Return "01:09:40": virtual time since the start of the run. */

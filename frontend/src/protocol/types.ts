@@ -1833,6 +1833,7 @@ export interface components {
             };
             readonly reason: string;
             readonly message: string;
+            readonly conditions: readonly components["schemas"]["ConditionCell"][];
             readonly sticky: boolean;
             readonly orderUs: string;
             readonly createdMs: number;
@@ -1857,6 +1858,14 @@ export interface components {
             readonly flavors: {
                 readonly [key: string]: string;
             };
+        };
+        /** @description One condition of a Workload's status. */
+        readonly ConditionCell: {
+            readonly type: string;
+            readonly status: boolean;
+            readonly reason: string;
+            readonly message: string;
+            readonly sinceMs: number;
         };
         /** @description A node with what is taken on it. */
         readonly NodeRow: {
@@ -2204,6 +2213,7 @@ export interface components {
             };
             readonly reason?: string;
             readonly message?: string;
+            readonly conditions?: readonly components["schemas"]["ConditionCell"][];
             readonly sticky?: boolean;
             readonly orderUs?: string;
             readonly createdMs?: number;
@@ -2508,6 +2518,7 @@ export type LocalQueueRow = components['schemas']['LocalQueueRow'];
 export type ResourceFlavorRow = components['schemas']['ResourceFlavorRow'];
 export type WorkloadRow = components['schemas']['WorkloadRow'];
 export type PodSetCell = components['schemas']['PodSetCell'];
+export type ConditionCell = components['schemas']['ConditionCell'];
 export type NodeRow = components['schemas']['NodeRow'];
 export type PodRow = components['schemas']['PodRow'];
 export type QueueRow = components['schemas']['QueueRow'];

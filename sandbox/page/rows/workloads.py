@@ -8,7 +8,7 @@ from typing import Any
 from sandbox.page.diffs import Row
 from sandbox.page.phases import phase_of
 from sandbox.page.rows.wording import shortened
-from sandbox.page.wire import PodSetCell, WorkloadRow
+from sandbox.page.wire import ConditionCell, PodSetCell, WorkloadRow
 from scheduler import amounts
 from scheduler.kueue.workload.info import Condition, WorkloadInfo
 from scheduler.records.objects import Key, Object
@@ -42,6 +42,7 @@ def row(world: World, obj: Object) -> WorkloadRow:
         totals=_totals(work),
         reason=condition.reason if condition else "",
         message=shortened(condition.message) if condition else "",
+        conditions=_conditions(world, work),
         sticky=is_sticky(work),
         order_us=str(work.queue_order_us if work and work.pending_queue else 0),
         created_ms=world.context.ms(work.created_us) if work else 0,
@@ -183,6 +184,21 @@ def _summary_condition(work: WorkloadInfo | None) -> Condition | None:
     if work.evicted and not work.active:
         return work.conditions["Evicted"]
     return work.conditions.get("QuotaReserved")
+
+
+def _conditions(world: World, work: WorkloadInfo | None) -> list[ConditionCell]:
+    if work is None:
+        return []
+    return [
+        ConditionCell(
+            type=name,
+            status=condition.status,
+            reason=condition.reason,
+            message=shortened(condition.message),
+            since_ms=world.context.ms(condition.since_us),
+        )
+        for name, condition in sorted(work.conditions.items())
+    ]
 
 
 def _since(world: World, work: WorkloadInfo | None, name: str) -> int | None:

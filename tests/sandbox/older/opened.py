@@ -66,8 +66,12 @@ def opened(sandbox: Any) -> dict[str, Any]:
 
 
 def without(page: dict[str, Any]) -> dict[str, Any]:
-    """Return the page without the clock's own row, which is of the moment."""
-    return {key: row for key, row in page.items() if key != "Sandbox//sandbox"}
+    """Return the page without the clock's own row, and what pages then had not yet."""
+    return {
+        key: {name: value for name, value in row.items() if name != "conditions"}
+        for key, row in page.items()
+        if key != "Sandbox//sandbox"
+    }
 
 
 if __name__ == "__main__":

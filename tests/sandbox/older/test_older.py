@@ -163,6 +163,13 @@ def test_a_page_of_a_version_without_number_is_brought_forward():
     assert packing.unpack_page(packing.pack_page(page)) == page
 
 
+def test_a_workload_of_version_1_has_no_conditions_that_were_kept():
+    row = {"kind": "Workload", "key": "Workload/team/job"}
+    body = msgspec.msgpack.encode({row["key"]: row})
+    old = bytes([1]) + zlib.compress(body, 1)
+    assert packing.unpack_page(old)[row["key"]]["conditions"] == []
+
+
 def test_bytes_of_a_later_version_are_refused():
     later = bytes([packing.VERSION + 1]) + zlib.compress(b"{}")
     with pytest.raises(packing.FormatError, match="update this program"):

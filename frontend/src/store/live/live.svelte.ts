@@ -34,17 +34,7 @@ class Live {
   /** The virtual time of it. */
   readonly nowMs = $derived(this.shown.sandbox?.tMs ?? 0);
   readonly stack = $derived(this.shown.sandbox?.stack ?? "kueue");
-  /** When the run starts in calendar time, of the epoch: manifests have such times. */
-  readonly startMs = $derived(startOf(this.shown.all("Policy")[0]?.document));
   readonly fairSharing = $derived(this.shown.sandbox?.fairSharing ?? false);
-}
-
-const FIRST_START = "2026-01-01T00:00:00Z"; // of a policy that names none
-
-function startOf(document: unknown): number {
-  const { spec } = (document ?? {}) as { spec?: { simulation?: { startTime?: string } } };
-  const given = Date.parse(spec?.simulation?.startTime ?? FIRST_START);
-  return Number.isNaN(given) ? Date.parse(FIRST_START) : given;
 }
 
 export const live = new Live();

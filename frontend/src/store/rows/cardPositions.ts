@@ -2,15 +2,11 @@
 
 import type { AnyRow, ApplicationRow, PodRow, WorkloadRow } from "@/protocol/types";
 
-export const SECTIONS = [
-  "pending",
-  "inadmissible",
-  "inactive",
-  "reserved",
-  "admitted",
-  "finished",
-] as const;
+export const SECTIONS = ["waiting", "failed", "inactive", "reserved", "admitted", "finished"] as const;
 export type Section = (typeof SECTIONS)[number];
+
+/** The state of a card, as the icons know it. What stands in one section can be in several. */
+export type CardState = WorkloadRow["phase"];
 
 export type CardRow = WorkloadRow | PodRow | ApplicationRow;
 
@@ -30,6 +26,7 @@ export function placeOf(row: AnyRow, stack: Stack): Place | null {
     case "Application":
       return stack === "yunikorn" ? placeOfApplication(row) : null;
     case "Pod":
+      if (stack === "yunikorn") return placeOfWaitingPod(row);
       return stack === "kube" ? placeOfPod(row) : null;
     default:
       return null;
@@ -38,7 +35,12 @@ export function placeOf(row: AnyRow, stack: Stack): Place | null {
 
 function placeOfWorkload(row: WorkloadRow): Place {
   const column = row.clusterQueue === "" ? "none" : `ClusterQueue//${row.clusterQueue}`;
-  return { column, section: row.phase, rank: rankOf(row) };
+  return { column, section: sectionOf(row.phase), rank: rankOf(row) };
+}
+
+// Pending and inadmissible wait alike: the queue orders both, and shows the place among both.
+function sectionOf(phase: WorkloadRow["phase"]): Section {
+  return phase === "pending" || phase === "inadmissible" ? "waiting" : phase;
 }
 
 // Waiting cards in queue order; running ones newest first, so arrivals are seen.
@@ -49,7 +51,7 @@ function rankOf(row: WorkloadRow): (number | string)[] {
   return [-(row.admittedMs ?? row.reservedMs ?? 0), row.name];
 }
 
-const APPLICATION_SECTIONS: Readonly<Record<string, Section>> = {
+const APPLICATION_STATES: Readonly<Record<string, CardState>> = {
   New: "pending",
   Accepted: "pending",
   Starting: "reserved",
@@ -59,12 +61,16 @@ const APPLICATION_SECTIONS: Readonly<Record<string, Section>> = {
   Completed: "finished",
 };
 
-function placeOfApplication(row: ApplicationRow): Place {
-  const section = APPLICATION_SECTIONS[row.state] ?? "inadmissible";
-  return { column: `Queue//${row.queue}`, section, rank: [row.submittedMs, row.name] };
+/** Return the state of a YuniKorn application's card. */
+export function stateOfApplication(row: ApplicationRow): CardState {
+  return APPLICATION_STATES[row.state] ?? "inadmissible";
 }
 
-const POD_SECTIONS: Readonly<Record<PodRow["phase"], Section>> = {
+function placeOfApplication(row: ApplicationRow): Place {
+  return { column: `Queue//${row.queue}`, section: heldIn(stateOfApplication(row)), rank: [row.submittedMs, row.name] };
+}
+
+const POD_STATES: Readonly<Record<PodRow["phase"], CardState>> = {
   gated: "inactive",
   pending: "pending",
   waiting: "reserved",
@@ -75,9 +81,25 @@ const POD_SECTIONS: Readonly<Record<PodRow["phase"], Section>> = {
   failed: "inadmissible",
 };
 
+/** Return the state of a pod's card. */
+export function stateOfPod(row: PodRow): CardState {
+  return POD_STATES[row.phase];
+}
+
 function placeOfPod(row: PodRow): Place {
-  const section = POD_SECTIONS[row.phase];
-  return { column: `namespace/${row.namespace}`, section, rank: [-row.priority, row.name] };
+  return { column: `namespace/${row.namespace}`, section: heldIn(stateOfPod(row)), rank: [-row.priority, row.name] };
+}
+
+// YuniKorn's applications hold their pods; one that waits for a node stands beside them.
+function placeOfWaitingPod(row: PodRow): Place | null {
+  if (row.phase !== "pending" || row.queue === "") return null;
+  return { column: `Queue//${row.queue}`, section: "waiting", rank: [Infinity, row.name] };
+}
+
+// What is refused there is over: it waits for nothing.
+function heldIn(state: CardState): Section {
+  if (state === "pending") return "waiting";
+  return state === "inadmissible" ? "failed" : state;
 }
 
 /** Return whether two ranks differ. */

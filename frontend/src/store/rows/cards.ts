@@ -3,14 +3,20 @@
 import { amount, asks, mainResource, quantity } from "@/lib/amounts";
 import { t, type Word } from "@/lib/words.svelte";
 import type { AnyRow, ApplicationRow, PodRow, WorkloadRow } from "@/protocol/types";
-import { placeOf, type Section, type Stack } from "@/store/rows/cardPositions";
+import { stateOfApplication, stateOfPod, type CardState, type Section, type Stack } from "@/store/rows/cardPositions";
 
-export type FaceState = Section | "evicted";
+export type FaceState = CardState | "evicted";
 
 /** Return the word for a state in the words of what stands on the card. */
 export function stateText(state: FaceState, stack: Stack): string {
   if (stack === "kueue" || state === "evicted") return t(`state.${state}`);
   return t(`state.${stack}.${state}`);
+}
+
+/** Return the heading of a section. */
+export function sectionText(section: Section, stack: Stack): string {
+  if (section === "waiting") return t("section.waiting");
+  return stateText(section === "failed" ? "inadmissible" : section, stack);
 }
 
 export interface Face {
@@ -73,7 +79,7 @@ export function requestOf(row: WorkloadRow): string {
 
 const SHORT: readonly (readonly [RegExp, Word])[] = [
   [/insufficient unused quota/i, "why.unused"],
-  [/insufficient quota|maximum capacity/i, "why.tooLarge"],
+  [/insufficient quota.* in flavor ([^\s,]+), /i, "why.tooLarge"],
   [/head of|waiting for the head|behind/i, "why.behind"],
   [/admission check/i, "why.check"],
   [/doesn't match|untolerated taint|node affinity/i, "why.flavor"],
@@ -86,8 +92,10 @@ const SHORT: readonly (readonly [RegExp, Word])[] = [
 
 // The condition's own sentence is long; a card shows three words of it.
 function noteOf(row: WorkloadRow): string {
-  const found = SHORT.find(([pattern]) => pattern.test(row.message));
-  if (found !== undefined) return t(found[1]);
+  for (const [pattern, word] of SHORT) {
+    const found = pattern.exec(row.message);
+    if (found !== null) return t(word, { flavor: found[1] ?? "" });
+  }
   return row.message === "" ? row.reason : row.message;
 }
 
@@ -96,7 +104,7 @@ function faceOfApplication(row: ApplicationRow): Face {
   const total = amount(row.allocated[resource]) + amount(row.pending[resource]);
   return {
     name: row.name,
-    state: placeOf(row, "yunikorn")?.section ?? "pending",
+    state: stateOfApplication(row),
     request: quantity(resource, total),
     note: t("card.asks", { asks: row.asks, allocations: row.allocations }),
     message: row.state,
@@ -108,7 +116,7 @@ function faceOfApplication(row: ApplicationRow): Face {
 function faceOfPod(row: PodRow): Face {
   return {
     name: row.name,
-    state: placeOf(row, "kube")?.section ?? "pending",
+    state: stateOfPod(row),
     request: asks(1, row.requests),
     note: row.message || row.reason || row.node,
     message: row.message,

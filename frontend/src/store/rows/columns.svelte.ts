@@ -18,8 +18,8 @@ const FEW = 24; // newcomers up to which each is put in its place, instead of a 
 export type Lists = Readonly<Record<Section, readonly string[]>>;
 
 const NONE: Lists = {
-  pending: [],
-  inadmissible: [],
+  waiting: [],
+  failed: [],
   inactive: [],
   reserved: [],
   admitted: [],

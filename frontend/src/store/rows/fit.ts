@@ -14,7 +14,7 @@ type Sizes = Readonly<Record<Section, number>>;
 /** Return the height of the first `count` cards of a section. */
 export function heightOf(section: Section, count: number): number {
   if (section === "admitted" || section === "finished") return count * SLIM_PX;
-  const wide = section === "pending" ? Math.min(count, WIDE_CARDS) : count;
+  const wide = section === "waiting" ? Math.min(count, WIDE_CARDS) : count;
   return wide * WIDE_PX + (count - wide) * SLIM_PX;
 }
 
@@ -26,7 +26,7 @@ export function heightOf(section: Section, count: number): number {
 export function fitCards(sizes: Sizes, height: number): Record<Section, number> {
   const open = SECTIONS.filter((section) => section !== "finished" && sizes[section] > 0);
   let space = height - open.length * HEAD_PX - (sizes.finished > 0 ? MORE_PX : 0);
-  const shown = { pending: 0, inadmissible: 0, inactive: 0, reserved: 0, admitted: 0, finished: 0 };
+  const shown = { waiting: 0, failed: 0, inactive: 0, reserved: 0, admitted: 0, finished: 0 };
   open.forEach((section, at) => {
     const kept = open.slice(at + 1).reduce((sum, later) => sum + least(later, sizes), 0);
     shown[section] = fitSection(section, sizes[section], space - kept);

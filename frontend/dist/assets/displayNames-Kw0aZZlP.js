@@ -1,1 +1,0 @@
-import{t as e}from"./cards-gnCIk15w.js";import{s as t}from"./intents-o7kJOx5p.js";import{r as n}from"./live.svelte-xe9XQjln.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
