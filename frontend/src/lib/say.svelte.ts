@@ -27,9 +27,10 @@ class Voice {
 export const voice = new Voice();
 let nextId = 1;
 
-/** Show a toast; errors stay until they are closed, notes pass by themselves. */
+/** Show a toast; errors stay until they are closed, a note until the next one or by itself. */
 export function toast(message: Omit<Toast, "id">): void {
-  voice.toasts = [...voice.toasts, { ...message, id: nextId++ }].slice(-MOST);
+  const errors = voice.toasts.filter((shown) => shown.tone === "error" && shown.text !== message.text);
+  voice.toasts = [...errors, { ...message, id: nextId++ }].slice(-MOST);
 }
 
 export function dismiss(id: number): void {

@@ -503,6 +503,8 @@ export const EN = {
   "why.steps": "What the scheduler looked at",
   "skip.canvas": "Skip to the view",
   "speed.slow": "runs at {now} of {asked} ticks/s|runs at {now} of {asked} ticks/s",
+  "add.title": "Add by hand",
+  "add.open": "Add",
 } as const;
 
 export type Words = Readonly<Record<keyof typeof EN | keyof typeof EN_LATER, string>>;

@@ -1,16 +1,38 @@
 // Edits of objects: patch a field, apply a manifest, look before it is done.
 
-import { ask, request, type Json } from "@/net/rest";
+import { ask, record, request, type Json } from "@/net/rest";
 import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { attempt, nameOf, undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 import { objectPath } from "@/store/live/server";
 
-/** Change fields of an object (JSON merge patch). Returns whether it was done. */
-export async function patchObject(key: string, patch: Json): Promise<boolean> {
+/** Change fields of an object (JSON merge patch); `changes` says what from what to what. Returns whether it was done. */
+export async function patchObject(key: string, patch: Json, changes: readonly string[] = []): Promise<boolean> {
   const path = `/sandboxes/${String(live.id)}/${objectPath(key)}`;
-  return announced(key, await attempt(() => request("PATCH", path, { body: patch })));
+  return announced(key, await attempt(() => request("PATCH", path, { body: patch })), changes);
+}
+
+/** Return "Weight: 1 → 2" for the toast of a change. */
+export function changeText(name: string, before: string, after: string): string {
+  return `${name}: ${before === "" ? "–" : before} → ${after === "" ? "–" : after}`;
+}
+
+/** Return an object's manifest. */
+export async function fetchManifest(key: string): Promise<Json> {
+  return record(await request("GET", `/sandboxes/${String(live.id)}/${objectPath(key)}`));
+}
+
+/** Ask what would be wrong with a patch; throws Refusal with the places when something is. */
+export async function checkPatch(key: string, patch: Json, signal: AbortSignal): Promise<void> {
+  await request("PATCH", `/sandboxes/${String(live.id)}/${objectPath(key)}`, { body: patch, query: { dryRun: "All" }, signal });
+}
+
+/** Ask what a patch would do to everybody, in sentences; run on a copy. */
+export async function foreseePatch(key: string, patch: Json, signal: AbortSignal): Promise<readonly string[]> {
+  const [kind = "", namespace = ""] = key.split("/");
+  const body = { edits: [{ kind, namespace, name: nameOf(key), patch }] };
+  return (await ask("Preview", "POST", `/sandboxes/${String(live.id)}/whatif`, { body, signal })).sentences;
 }
 
 /** Replace an object by a manifest in YAML. */
@@ -32,10 +54,11 @@ export async function removeObject(key: string): Promise<boolean> {
   return announced(key, await attempt(() => request("DELETE", path)));
 }
 
-function announced(key: string, answer: unknown): boolean {
+function announced(key: string, answer: unknown, changes: readonly string[] = []): boolean {
   if (answer === null) return false;
   const sentence = t("edit.done", { name: nameOf(key) });
-  announce(sentence);
-  toast({ tone: "note", text: sentence, acts: [{ label: t("act.undo"), run: () => void undo() }] });
+  const detail = changes.join("\n");
+  announce([sentence, detail].filter(Boolean).join(" "));
+  toast({ tone: "note", text: sentence, detail, acts: [{ label: t("act.undo"), run: () => void undo() }] });
   return true;
 }

@@ -1,1 +1,0 @@
-import{t as e}from"./cards-Gpcti2j3.js";import{s as t}from"./intents-D5USjn_K.js";import{r as n}from"./live.svelte-jfDr93yD.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

@@ -1,0 +1,138 @@
+// What a manifest holds that people change: fields with their places in it, and the patch of a change; pure.
+
+import type { Json } from "@/net/rest";
+import type { Word } from "@/lib/words.svelte";
+
+export type Path = readonly (string | number)[];
+
+/** One field of a manifest as a text; "" where it is not given. */
+export interface Field {
+  readonly word: Word | ""; // what it is; "" where the real name alone is shown
+  readonly name: string; // the name in the manifest, with what it belongs to
+  readonly group: string; // the heading that it stands under
+  readonly path: Path;
+  readonly text: string;
+  readonly whole: boolean; // a whole number in the manifest
+}
+
+const RUNTIME = "quotalab.dev/runtime";
+
+/** Return the fields of a manifest that have a form; none for kinds that have none. */
+export function fieldsOf(manifest: Json): Field[] {
+  switch (manifest["kind"]) {
+    case "ClusterQueue":
+    case "Cohort":
+      return [field(manifest, "field.weight", ["spec", "fairSharing", "weight"]), ...quotas(manifest)];
+    case "Node":
+      return amounts(manifest, ["status", "allocatable"], "status.allocatable");
+    case "Workload":
+      return [field(manifest, "field.priority", ["spec", "priority"], "", true), runtime(manifest), ...podSets(manifest)];
+    case "Job":
+      return [
+        field(manifest, "field.parallelism", ["spec", "parallelism"], "", true),
+        field(manifest, "field.completions", ["spec", "completions"], "", true),
+        runtime(manifest),
+        ...containers(manifest, ["spec", "template", "spec"], ""),
+      ];
+    case "Pod":
+      return [runtime(manifest), ...containers(manifest, ["spec"], "")];
+    case "PriorityClass":
+    case "WorkloadPriorityClass":
+      return [field(manifest, "field.priority", ["value"], "", true)];
+    default:
+      return [];
+  }
+}
+
+function quotas(manifest: Json): Field[] {
+  return items(manifest, ["spec", "resourceGroups"]).flatMap((group) =>
+    items(manifest, [...group, "flavors"]).flatMap((flavor) =>
+      items(manifest, [...flavor, "resources"]).flatMap((resource) => {
+        const under = `${valueAt(manifest, [...flavor, "name"])} · ${valueAt(manifest, [...resource, "name"])}`;
+        const of = (word: Word, name: string): Field => field(manifest, word, [...resource, name], under);
+        return [of("why.nominal", "nominalQuota"), of("legend.limit", "borrowingLimit"), of("quota.lendingLimit", "lendingLimit")];
+      }),
+    ),
+  );
+}
+
+function podSets(manifest: Json): Field[] {
+  return items(manifest, ["spec", "podSets"]).flatMap((set) => {
+    const name = valueAt(manifest, [...set, "name"]);
+    return [
+      field(manifest, "field.count", [...set, "count"], name, true),
+      field(manifest, "field.minCount", [...set, "minCount"], name, true),
+      ...containers(manifest, [...set, "template", "spec"], name),
+    ];
+  });
+}
+
+function containers(manifest: Json, spec: Path, of: string): Field[] {
+  const all = items(manifest, [...spec, "containers"]);
+  return all.flatMap((path) => {
+    const name = all.length > 1 || of === "" ? valueAt(manifest, [...path, "name"]) : "";
+    return amounts(manifest, [...path, "resources", "requests"], [of, name].filter(Boolean).join(" · "));
+  });
+}
+
+function amounts(manifest: Json, path: Path, group: string): Field[] {
+  const given = read(manifest, path);
+  if (typeof given !== "object" || given === null) return [];
+  return Object.keys(given).map((name) => ({ ...field(manifest, "", [...path, name], group), name }));
+}
+
+const runtime = (manifest: Json): Field => field(manifest, "field.runtime", ["metadata", "annotations", RUNTIME]);
+
+function field(manifest: Json, word: Word | "", path: Path, group = "", whole = false): Field {
+  return { word, name: String(path.at(-1)), group, path, text: valueAt(manifest, path), whole };
+}
+
+function items(manifest: Json, path: Path): Path[] {
+  const given = read(manifest, path);
+  return Array.isArray(given) ? given.map((_, index) => [...path, index]) : [];
+}
+
+function read(value: unknown, path: Path): unknown {
+  let at = value;
+  for (const part of path) at = typeof at === "object" && at !== null ? (at as Record<string | number, unknown>)[part] : undefined;
+  return at;
+}
+
+function valueAt(manifest: Json, path: Path): string {
+  const value = read(manifest, path);
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
+}
+
+/** Return a place as the server writes it: "spec.podSets[0].count". */
+export function placeOf(path: Path): string {
+  return path.map((part, index) => (typeof part === "number" ? `[${part}]` : index === 0 ? part : `.${part}`)).join("");
+}
+
+/** Return the merge patch that sets fields to texts; "" takes a field away. Lists go back whole. */
+export function patchOf(manifest: Json, changes: readonly (readonly [Field, string])[]): Json {
+  let patch: Json = {};
+  let now: unknown = manifest;
+  for (const [one, text] of changes) {
+    const value = text === "" ? null : one.whole && /^-?\d+$/.test(text) ? Number(text) : text;
+    now = put(now, one.path, value);
+    const list = one.path.findIndex((part) => typeof part === "number");
+    const head = list < 0 ? one.path : one.path.slice(0, list);
+    patch = put(patch, head, list < 0 ? value : read(now, head)) as Json;
+  }
+  return patch;
+}
+
+function put(value: unknown, path: Path, next: unknown): unknown {
+  const [first, ...rest] = path;
+  if (first === undefined) return next;
+  if (typeof first === "number") return (value as unknown[]).map((item, index) => (index === first ? put(item, rest, next) : item));
+  const before = (typeof value === "object" && value !== null ? value : {}) as Json;
+  return { ...before, [first]: put(before[first], rest, next) };
+}
+
+/** Return the field that a refusal speaks of: the one at its place, else the one that its place is part of. */
+export function fieldAt(fields: readonly Field[], place: string): Field | undefined {
+  const exact = fields.find((one) => placeOf(one.path) === place);
+  if (exact !== undefined || place === "") return exact;
+  return fields.find((one) => placeOf(one.path).startsWith(`${place}.`) && one.text !== "") ?? fields.find((one) => place.startsWith(placeOf(one.path)));
+}

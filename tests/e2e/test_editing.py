@@ -1,0 +1,40 @@
+"""Editing by fields: a quota, and a workload that is added by hand."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.board import Board
+
+
+@pytest.fixture
+def loaded(board: Board) -> Board:
+    """A board of two teams, nothing has run."""
+    return board.load("two-teams.yaml")
+
+
+def test_a_quota_is_set_in_its_field_and_a_wrong_one_is_said_there(
+    loaded: Board,
+) -> None:
+    page = loaded.page
+    page.goto(page.url.split("?")[0] + "?sel=ClusterQueue//alpha&tab=fields")
+    quota = page.get_by_role("form", name="Fields").get_by_label("nominal")
+    quota.fill("many")
+    expect(page.get_by_text("expected a quantity such as")).to_be_visible()
+    apply = page.get_by_role("button", name="Apply", exact=True)
+    expect(apply).to_be_disabled()
+    quota.fill("6")
+    apply.click()
+    expect(page.get_by_text("plain · cpu · nominal: 4 → 6", exact=True)).to_be_visible()
+
+
+def test_a_workload_added_by_hand_runs(loaded: Board) -> None:
+    page = loaded.page
+    page.keyboard.press("n")
+    form = page.get_by_role("dialog", name="Add by hand")
+    form.get_by_label("Name", exact=True).fill("mine")
+    form.get_by_label("Queue", exact=True).select_option("teams/to-beta")
+    form.get_by_role("button", name="Add it").click()
+    loaded.play()
+    loaded.sees("beta", "mine", "Admitted")
