@@ -30,7 +30,7 @@ class RegistrationError(SchedulerError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class SourceLocation:
     """Where in the input something stands: file, line from 1, dotted field."""
 
     file: str
@@ -45,7 +45,7 @@ class Place:
 class ManifestError(SchedulerError):
     """A document that cannot be taken: says where, what was given and expected."""
 
-    def __init__(self, problem: str, *, place: Place | None = None) -> None:
+    def __init__(self, problem: str, *, place: SourceLocation | None = None) -> None:
         super().__init__(f"{place}: {problem}" if place else problem)
         self.problem = problem
         self.place = place

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scheduler import amounts
 from scheduler.errors import InvariantError
-from scheduler.kueue import queries as glance
+from scheduler.kueue import queries as kueue_queries
 from scheduler.records.conditions import has_ended
 from scheduler.records.objects import Key
 from scheduler.records.requests import read_requests
@@ -26,7 +26,7 @@ def check(world: World) -> None:
 def violations(world: World) -> Iterator[str]:
     """Yield a sentence per law that does not hold."""
     if world.kueue is not None:
-        yield from glance.violations(world.kueue)
+        yield from kueue_queries.violations(world.kueue)
     yield from _crowded_nodes(world)
     yield from _lost_pods(world)
     yield from _void_runs(world)
@@ -52,10 +52,12 @@ def _crowded_nodes(world: World) -> Iterator[str]:
 
 def _crowded(world: World, node: str, total: dict[str, int]) -> Iterator[str]:
     obj = world.objects.get(Key("Node", "", node))
-    room = (obj.status.get("allocatable") or {}) if obj is not None else {}
+    allocatable = (obj.status.get("allocatable") or {}) if obj is not None else {}
     for resource, amount in sorted(total.items()):
-        if resource in room and amount > amounts.canonical(resource, room[resource]):
-            yield f"node {node} has {room[resource]} {resource}, its pods ask {amount}"
+        if resource in allocatable and amount > amounts.canonical(
+            resource, allocatable[resource]
+        ):
+            yield f"node {node} has {allocatable[resource]} {resource}, its pods ask {amount}"
 
 
 def _lost_pods(world: World) -> Iterator[str]:

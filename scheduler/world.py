@@ -148,7 +148,7 @@ class World:
         self.context.journal.removed.pop(obj.key, None)
         if self.lifetime.holds_back(known):
             return known
-        self.lifetime.wake()
+        self.lifetime.request_advance()
         self.introduce(known)
         return known
 
@@ -194,7 +194,7 @@ class World:
             raise SchedulerError(f"{key} is not in this world")
         for stage in self.stages():
             stage.remove(key)
-        self.lifetime.wake()
+        self.lifetime.request_advance()
         self._forget(key)
 
     def _forget(self, key: Key) -> None:
@@ -270,7 +270,7 @@ class World:
         self._drop_old_memory()
         if self.kueue is not None:
             self.kueue.start_over()
-        self.lifetime.wake()
+        self.lifetime.request_advance()
         self._write_all()
         self._rebuild()
         journal.decisions, journal.touched, journal.removed = kept

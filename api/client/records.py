@@ -1306,13 +1306,13 @@ class AskExplanation(TypedDict):
     allowPreemptSelf: bool
     allowPreemptOther: bool
     originator: bool
-    path: list[QueueRoom]
+    path: list[QueueHeadroom]
     headroom: list[Amount]
     checks: list[Check]
-    line: list[LineLevel]
+    sorting: list[SortedLevel]
     nodeSort: str
     nodeVerdicts: list[NodeVerdict]
-    nodesWithRoom: int
+    feasibleNodes: int
     nodes: int
     plans: list[Plan]
     lawsDiffer: bool
@@ -1320,7 +1320,7 @@ class AskExplanation(TypedDict):
     sentences: list[str]
 
 
-class QueueRoom(TypedDict):
+class QueueHeadroom(TypedDict):
     """One queue on the path of a YuniKorn ask, leaf first."""
 
     queue: str
@@ -1340,7 +1340,7 @@ class Check(TypedDict):
     detail: str
 
 
-class LineLevel(TypedDict):
+class SortedLevel(TypedDict):
     """Who is visited at one level on the way to an ask, first one first. `kind`:
     "queues" below `name`, "applications" of it, or "asks" of an application. Of
     queues `shares` are those they are sorted by.

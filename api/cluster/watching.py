@@ -42,7 +42,7 @@ MOST_WATCHES = 256
 
 _open = 0
 _encode = msgspec.json.Encoder().encode
-Place = tuple[str, str]  # namespace, name
+NamespacedName = tuple[str, str]  # namespace, name
 Event = dict[str, Any]
 
 
@@ -62,8 +62,8 @@ class Watch:
         self.seconds = number(request, "timeoutSeconds", 1800, most=MOST_SECONDS)
         self.bookmarks = flag(request, "allowWatchBookmarks")
         self.revision = -1  # looked at last
-        self.known: dict[Place, int] = {}  # shown, with its revision
-        self.gone: dict[Place, Event] = {}  # the shown ones' last metadata
+        self.known: dict[NamespacedName, int] = {}  # shown, with its revision
+        self.gone: dict[NamespacedName, Event] = {}  # the shown ones' last metadata
         self._begin(request.query_params.get("resourceVersion", ""))
 
     def _begin(self, version: str) -> None:
@@ -126,7 +126,7 @@ class Watch:
     def _where(self) -> dict[str, Any]:
         return {"resource": self.resource, "namespace": self.namespace}
 
-    def _fresh(self, places: list[Place], present: Any) -> Iterator[Event]:
+    def _fresh(self, places: list[NamespacedName], present: Any) -> Iterator[Event]:
         """Yield the changed objects; by one query when they are many."""
         wanted = set(places)
         if not wanted:
@@ -147,7 +147,7 @@ class Watch:
             elif place in self.known:
                 yield self._forget(place)
 
-    def _forget(self, place: Place) -> Event:
+    def _forget(self, place: NamespacedName) -> Event:
         del self.known[place]
         metadata = {
             **self.gone.pop(place),

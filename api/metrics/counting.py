@@ -10,9 +10,9 @@ from sandbox.models import Sandbox
 from sandbox.page.diffs import Page
 from sandbox.world import history
 
-Place = tuple[str, ...]
+Labels = tuple[str, ...]
 #: Times by place: what histograms are made of, in seconds.
-Times = dict[Place, list[float]]
+Times = dict[Labels, list[float]]
 
 
 def _times() -> Times:
@@ -25,21 +25,21 @@ class WorkloadTotals:
 
     revision: int = 0
     queue_of: dict[str, str] = field(default_factory=dict)  # Workload -> ClusterQueue
-    admitted: Counter[Place] = field(default_factory=Counter)  # queue, priority class
-    finished: Counter[Place] = field(default_factory=Counter)
-    evicted: Counter[Place] = field(default_factory=Counter)  # ..., reason, cause
-    once: set[Place] = field(default_factory=set)  # evictions, once per Workload
-    preempted: Counter[Place] = field(default_factory=Counter)  # preemptor's queue
-    waits: dict[Place, list[float]] = field(default_factory=lambda: defaultdict(list))
+    admitted: Counter[Labels] = field(default_factory=Counter)  # queue, priority class
+    finished: Counter[Labels] = field(default_factory=Counter)
+    evicted: Counter[Labels] = field(default_factory=Counter)  # ..., reason, cause
+    once: set[Labels] = field(default_factory=set)  # evictions, once per Workload
+    preempted: Counter[Labels] = field(default_factory=Counter)  # preemptor's queue
+    waits: dict[Labels, list[float]] = field(default_factory=lambda: defaultdict(list))
     ran: Times = field(default_factory=_times)  # execution
     since: dict[str, int] = field(default_factory=dict)  # Workload -> admitted at
     # The same by (name of LocalQueue, namespace, priority class).
-    local_admitted: Counter[Place] = field(default_factory=Counter)
-    local_finished: Counter[Place] = field(default_factory=Counter)
-    local_evicted: Counter[Place] = field(default_factory=Counter)
+    local_admitted: Counter[Labels] = field(default_factory=Counter)
+    local_finished: Counter[Labels] = field(default_factory=Counter)
+    local_evicted: Counter[Labels] = field(default_factory=Counter)
     local_waits: Times = field(default_factory=_times)
     local_ran: Times = field(default_factory=_times)
-    attempts: Counter[Place] = field(default_factory=Counter)  # result
+    attempts: Counter[Labels] = field(default_factory=Counter)  # result
 
 
 _TYPES = ("Admit", "Wait", "Preempt", "Evict", "Finish")

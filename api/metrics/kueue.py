@@ -66,9 +66,9 @@ def _cluster_queue(
     ):
         labels = {**own, "status": status}
         out.add("kueue_pending_workloads", "gauge", help_, number, labels)
-    holding = counts["reserved"] + counts["admitted"]
+    reserving = counts["reserved"] + counts["admitted"]
     for name, help_, number in (
-        ("kueue_reserving_active_workloads", "Workloads that hold quota", holding),
+        ("kueue_reserving_active_workloads", "Workloads that hold quota", reserving),
         ("kueue_admitted_active_workloads", "Admitted Workloads", counts["admitted"]),
         ("kueue_finished_workloads", "Finished Workloads kept", counts["finished"]),
     ):
@@ -135,9 +135,9 @@ def _local_queue(out: Exposition, row: Row, common: dict[str, str]) -> None:
         labels = {**own, "status": status}
         name = "kueue_local_queue_pending_workloads"
         out.add(name, "gauge", "Workloads that wait", number, labels)
-    holding = counts["reserved"] + counts["admitted"]
+    reserving = counts["reserved"] + counts["admitted"]
     for name, help_, number in (
-        ("reserving_active_workloads", "Workloads that hold quota", holding),
+        ("reserving_active_workloads", "Workloads that hold quota", reserving),
         ("admitted_active_workloads", "Admitted Workloads", counts["admitted"]),
         ("finished_workloads", "Finished Workloads kept", counts["finished"]),
     ):

@@ -72,7 +72,7 @@ class Children:
             self.commands[name], start_new_session=True, stdin=subprocess.DEVNULL
         )
         self.started_at[name] = time.monotonic()
-        self._tell_guard()
+        self._inform_guard()
 
     def supervise(self) -> None:
         """Start again whatever ends, until `stop`; runs in a thread of its own."""
@@ -91,7 +91,7 @@ class Children:
                     child.wait(patience_s)
                 _kill_group(child)
             self.running.clear()
-            self._tell_guard()
+            self._inform_guard()
             os.close(self.pipe)
             self.guard.wait()
 
@@ -102,7 +102,7 @@ class Children:
         if self.guard.poll() is not None:
             os.close(self.pipe)
             self.guard, self.pipe = self._guarded()
-            self._tell_guard()
+            self._inform_guard()
 
     def _may_restart(self, name: str) -> bool:
         """Return whether it is time; a child that keeps ending is given longer."""
@@ -132,7 +132,7 @@ class Children:
         os.close(reading)
         return guard, writing
 
-    def _tell_guard(self) -> None:
+    def _inform_guard(self) -> None:
         groups = " ".join(f"-{child.pid}" for child in self.running.values())
         # A guard that has just ended is started again, and informed, by `supervise`.
         with contextlib.suppress(BrokenPipeError):

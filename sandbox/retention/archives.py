@@ -217,13 +217,13 @@ def _archive(sandbox: Sandbox, world: bytes) -> Archive:
     )
 
 
-_TOLD = ("number", "tick", "t_ms", "kind", "operation", "summary", "undone")
+_FIELDS = ("number", "tick", "t_ms", "kind", "operation", "summary", "undone")
 
 
 def _revisions(sandbox: Sandbox) -> list[ArchivedRevision]:
     past = history.lineage(sandbox, whole=True)
     rows = Revision.objects.filter(history.within(past, "number")).order_by("number")
-    found = rows.values_list(*_TOLD, "at", "who__username")
+    found = rows.values_list(*_FIELDS, "at", "who__username")
     return [
         ArchivedRevision(
             number=row[0],

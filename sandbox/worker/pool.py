@@ -31,7 +31,7 @@ STEADY_S = 1.0
 #: Of the machine's name; the whole must fit where the sandbox's row notes it.
 LONGEST_HOST = 40
 MOST_REVOKED = 500
-_TOLD_TO_END = (signal.SIGTERM, signal.SIGINT)
+END_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class WorkerPool:
@@ -52,7 +52,7 @@ class WorkerPool:
     def run(self) -> None:
         """Keep every place filled until SIGTERM or SIGINT, then end all."""
         load()
-        for number in _TOLD_TO_END:
+        for number in END_SIGNALS:
             signal.signal(number, self._stop)
         for place in range(self.width):
             self._start(place)
@@ -85,7 +85,7 @@ class WorkerPool:
             if process != 0:
                 self.running[process] = place
                 return
-            for number in _TOLD_TO_END:
+            for number in END_SIGNALS:
                 signal.signal(number, signal.SIG_DFL)
         self._serve(place)
 
@@ -148,8 +148,8 @@ def _end_with(reading: int) -> None:
 @contextmanager
 def _undisturbed() -> Iterator[None]:
     """Keep signals to end for after the block."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, _TOLD_TO_END)
+    signal.pthread_sigmask(signal.SIG_BLOCK, END_SIGNALS)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _TOLD_TO_END)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, END_SIGNALS)

@@ -62,12 +62,12 @@ class _Cache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._held: OrderedDict[str, LoadedSandbox] = OrderedDict()
-        self._doors: dict[str, threading.RLock] = {}
+        self._locks: dict[str, threading.RLock] = {}
 
     def lock(self, sandbox_id: str) -> threading.RLock:
         """Return the lock to hold while using this sandbox's world."""
         with self._lock:
-            return self._doors.setdefault(sandbox_id, threading.RLock())
+            return self._locks.setdefault(sandbox_id, threading.RLock())
 
     def get(self, sandbox_id: str) -> LoadedSandbox | None:
         with self._lock:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from scheduler.arrivals import Coming
-from scheduler.errors import ManifestError, Place
+from scheduler.errors import ManifestError, SourceLocation
 from scheduler.registry import register
 
 _FIELDS = 18
@@ -63,7 +63,7 @@ def _lines(text: str, file: str) -> Iterator[list[float]]:
         if len(values) != _FIELDS:
             raise ManifestError(
                 f"expected {_FIELDS} numbers, got {line[:60]!r}",
-                place=Place(file=file, line=number),
+                place=SourceLocation(file=file, line=number),
             )
         if values[_RUN_TIME] >= 0:
             yield values

@@ -11,17 +11,17 @@ from scheduler.explain.shapes import (
     Amount,
     AskExplanation,
     Check,
-    LineLevel,
     NodeVerdict,
     Plan,
-    QueueRoom,
+    QueueHeadroom,
+    SortedLevel,
     UsedShare,
     Victim,
 )
 from scheduler.explain.wording import bare, counted, listed, quantity
 from scheduler.records.objects import Key
 from scheduler.world import World
-from scheduler.yunikorn.explain import Row, line, preemption, verdict
+from scheduler.yunikorn.explain import Row, preemption, sorting, verdict
 from scheduler.yunikorn.objects.model import Ask, Queue, SchedulingNode
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.resources import Needs, fits_undefined
@@ -66,10 +66,12 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
         ],
         headroom=_amounts(ask.app.queue.headroom() or {}),
         checks=list(_checks(partition, ask, found)) if found else [],
-        line=[] if ask.node is not None else [_level(r) for r in line(partition, ask)],
+        sorting=[]
+        if ask.node is not None
+        else [_level(row) for row in sorting(partition, ask)],
         node_sort=partition.spec.node_sort,
         node_verdicts=verdicts[:MOST_NODES],
-        nodes_with_room=sum(not found.verdict for found in verdicts),
+        feasible_nodes=sum(not found.verdict for found in verdicts),
         nodes=len(verdicts),
         plans=list(_plans(partition, ask, found)) if found else [],
         laws_differ=False,
@@ -104,12 +106,12 @@ def _amounts(given: Limits) -> list[Amount]:
     return [Amount(resource=name, amount=str(n)) for name, n in sorted(given.items())]
 
 
-def _headrooms(queue: Queue, ask: Ask) -> Iterator[QueueRoom]:
+def _headrooms(queue: Queue, ask: Ask) -> Iterator[QueueHeadroom]:
     for name in sorted(ask.resource):
         limit = (queue.max or {}).get(name)
         used = queue.allocated.get(name, 0)
         promised = (queue.guaranteed or {}).get(name)
-        yield QueueRoom(
+        yield QueueHeadroom(
             queue=queue.path,
             resource=name,
             guaranteed=None if promised is None else str(promised),
@@ -120,20 +122,20 @@ def _headrooms(queue: Queue, ask: Ask) -> Iterator[QueueRoom]:
         )
 
 
-def _level(row: Row) -> LineLevel:
+def _level(row: Row) -> SortedLevel:
     if "children" in row:
         children = row["children"]
-        return LineLevel(
+        return SortedLevel(
             kind="queues",
             name=row["queue"],
             order=[child["queue"] for child in children],
             shares=[float(child["share"]) for child in children],
         )
     if "applications" in row:
-        return LineLevel(
+        return SortedLevel(
             kind="applications", name=row["queue"], order=row["applications"]
         )
-    return LineLevel(kind="asks", name=row["application"], order=row["requests"])
+    return SortedLevel(kind="asks", name=row["application"], order=row["requests"])
 
 
 def _checks(partition: Partition, ask: Ask, found: Row) -> Iterator[Check]:
@@ -206,7 +208,7 @@ def _sentences(answer: AskExplanation) -> Iterator[str]:
         if not check.holds:
             yield f"{_FAILED[check.name]}: {check.detail}."
     nodes = counted(answer.nodes, "node")
-    yield f"{answer.nodes_with_room} of {nodes} would take it now."
+    yield f"{answer.feasible_nodes} of {nodes} would take it now."
     for plan in answer.plans:
         yield _plan(plan)
     if answer.laws_differ:

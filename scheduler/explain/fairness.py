@@ -215,21 +215,22 @@ def _next_victim(
     stage: KueueStage, root: Cohort, place: tuple[str, str]
 ) -> NextVictim | None:
     queues = list(root.subtree())
-    piles = {
-        queue: pile
+    targets = {
+        queue: target
         for queue in queues
-        if _borrows(queue, place) and (pile := _pile(queue, place)).first is not None
+        if _borrows(queue, place)
+        and (target := _target_queue(queue, place)).first is not None
     }
-    asker = next((queue for queue in queues if queue not in piles), None)
-    if not piles or asker is None:
+    asker = next((queue for queue in queues if queue not in targets), None)
+    if not targets or asker is None:
         return None
     if stage.preemption.fair:
-        queue = TargetClusterQueueOrdering(asker, piles).next()
+        queue = TargetClusterQueueOrdering(asker, targets).next()
     else:
-        queue = min(piles, key=lambda q: piles[q].first or (True, q))
+        queue = min(targets, key=lambda q: targets[q].first or (True, q))
     if queue is None:
         return None
-    work = piles[queue].pop()[4]
+    work = targets[queue].pop()[4]
     reserved = work.conditions.get("QuotaReserved")
     since = reserved.since_us if reserved is not None else None
     held = sum(n for cell, n in work.usage if cell.flavor_resource == place)
@@ -251,7 +252,7 @@ def _borrows(queue: ClusterQueue, place: tuple[str, str]) -> bool:
     return queue.active and cell is not None and cell.usage > cell.nominal
 
 
-def _pile(queue: ClusterQueue, place: tuple[str, str]) -> TargetClusterQueue:
+def _target_queue(queue: ClusterQueue, place: tuple[str, str]) -> TargetClusterQueue:
     def ranks() -> Iterator[tuple[bool, Rank]]:
         anybody = next(iter(queue.admitted.workloads))
         for evicted in (True, False):

@@ -22,7 +22,7 @@ VERDICTS = {
     Mode.NO_CANDIDATES.name: "noCandidates",
     Mode.NO_FIT.name: "noFit",
 }
-Place = tuple[str, str, str]  # podset, flavor, resource
+FlavorResource = tuple[str, str, str]  # podset, flavor, resource
 
 
 class FlavorOptions:
@@ -37,7 +37,7 @@ class FlavorOptions:
         held = work.admission.pod_sets if work.admission and work.reserved else ()
         made = _held(held, queue) if held else _asked(work, queue)
         self.by_place = {(r.pod_set, r.flavor, r.resource): r for r in made}
-        self._told: set[Place] = set()
+        self._reported: set[FlavorResource] = set()
 
     @property
     def rows(self) -> list[FlavorRow]:
@@ -64,9 +64,9 @@ class FlavorOptions:
     def _flavor(self, step: Mapping[str, Any]) -> None:
         place = (step["podSet"], step["flavor"], step["resource"])
         row = self.by_place.get(place)
-        if row is None or place in self._told:
+        if row is None or place in self._reported:
             return
-        self._told.add(place)
+        self._reported.add(place)
         verdict = VERDICTS[step["mode"]]
         fresh = msgspec.convert({**step, "verdict": verdict}, FlavorRow)
         for name in FlavorRow.__struct_fields__:
@@ -85,9 +85,9 @@ class FlavorOptions:
                 row.chosen = True
 
 
-def told_offers(steps: Iterable[Mapping[str, Any]]) -> list[FlavorRow]:
+def traced_flavors(steps: Iterable[Mapping[str, Any]]) -> list[FlavorRow]:
     """Return the rows of the flavors that a trace has, and no others."""
-    rows: dict[Place, FlavorRow] = {}
+    rows: dict[FlavorResource, FlavorRow] = {}
     for step in steps:
         if step["step"] == "flavor":
             place = (step["podSet"], step["flavor"], step["resource"])

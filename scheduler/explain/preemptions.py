@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler.decisions import Decision, Preempt
 from scheduler.errors import SchedulerError
-from scheduler.explain.flavor_options import told_offers
+from scheduler.explain.flavor_options import traced_flavors
 from scheduler.explain.fork import fork, kueue_of
 from scheduler.explain.searches import Reader, decisive
 from scheduler.explain.shapes import (
@@ -60,7 +60,7 @@ def explain_preemption(world_before: World, decision: Decision) -> Preemption:
         at_ms=decision.at_ms,
         tick=world.tick,
         search=searches[index],
-        flavors=told_offers(cycle),
+        flavors=traced_flavors(cycle),
         shares=shares_of(searches[index]),
         targets=_with_messages(searches[index].targets, decisions, decision),
         reason=decision.reason,
@@ -76,7 +76,7 @@ def _cycle_of(steps: Sequence[Values], decision: Preempt) -> list[Values] | None
         for at, step in enumerate(cycle):
             if step["step"] == "decided" and step["traced"]:
                 victims = [key for key, _ in step["targets"]]
-                if step["fate"] == "preempting" and str(decision.subject) in victims:
+                if step["status"] == "preempting" and str(decision.subject) in victims:
                     return cycle[: at + 1]
     return None
 

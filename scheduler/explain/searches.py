@@ -72,7 +72,7 @@ class Reader:
         step.fits = values.get("fits")
         step.within_nominal = values.get("withinNominal")
         step.held = msgspec.convert(values.get("held", []), list[Amount])
-        step.quota_checks = msgspec.convert(values.get("room", []), list[QuotaCheck])
+        step.quota_checks = msgspec.convert(values.get("quota", []), list[QuotaCheck])
         step.shares = msgspec.convert(values.get("shares", []), list[ShareRow])
         if values.get("test") is not None:
             step.test = msgspec.convert(values["test"], Test)

@@ -73,7 +73,7 @@ class Trace:
             purpose=purpose,
             requests=[_amount(cell, amount) for cell, amount in requests.items()],
             needed=[list(each) for each in sorted(needed)],
-            room=room(requests, borrowing=True),
+            quota=quota_checks(requests, borrowing=True),
             shares=shares(next((cell.node for cell in requests), None)),
         )
 
@@ -185,7 +185,7 @@ class Trace:
             workload=str(work.key),
             queue=work.cluster_queue.name if work.cluster_queue is not None else "",
             held=[_amount(cell, amount) for cell, amount in work.usage],
-            room=room(requests, borrowing=borrowing),
+            quota=quota_checks(requests, borrowing=borrowing),
             fits=fits,
             shares=shares(work.cluster_queue),
         )
@@ -216,7 +216,9 @@ def shares(queue: QuotaNode | None) -> list[Values]:
     return found
 
 
-def room(requests: Mapping[ResourceNode, int], *, borrowing: bool) -> list[Values]:
+def quota_checks(
+    requests: Mapping[ResourceNode, int], *, borrowing: bool
+) -> list[Values]:
     """Return, per cell asked, what is free for the request in the present state."""
     return [
         {

@@ -36,7 +36,7 @@ def carry_out(lifetime: NodeLoss, change: Object) -> None:
         return
     known = lifetime.host.get(key)
     if change.spec.get("delete"):
-        _tell(lifetime, change, key, "Delete", known.manifest, None)
+        _record_edit(lifetime, change, key, "Delete", known.manifest, None)
         lifetime.host.delete(key)
     elif "node" in change.spec:
         _change_node(lifetime, change, known, change.spec["node"])
@@ -56,13 +56,13 @@ def _patch(
             problem = f"{change.key} was not carried out: {error}"
             lifetime.context.journal.complain(problem)
             return
-    _tell(lifetime, change, known.key, "Patch", None, patch)
+    _record_edit(lifetime, change, known.key, "Patch", None, patch)
     known.status = after.pop("status")
     _put(lifetime, known, after)
 
 
 def _change_node(lifetime: NodeLoss, change: Object, node: Object, action: str) -> None:
-    _tell(lifetime, change, node.key, action.capitalize(), None, None)
+    _record_edit(lifetime, change, node.key, action.capitalize(), None, None)
     lifetime.host.put(changed_node(node, action))
     if action in TAKING:
         lifetime.lose_node(node.key.name, f"the node was changed: {action}")
@@ -116,7 +116,7 @@ def _put(lifetime: NodeLoss, known: Object, manifest: dict[str, Any]) -> None:
     lifetime.host.put(Object(key=known.key, manifest=own))
 
 
-def _tell(
+def _record_edit(
     lifetime: NodeLoss, change: Object, key: Key, action: str, before: Any, after: Any
 ) -> None:
     note = change.annotations.get("description", "")

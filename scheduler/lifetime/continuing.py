@@ -103,7 +103,7 @@ class RunContinuing(NodeLoss):
         if length is not None:
             run.ends_ms = max(since + length, self.context.now_ms)
             self.timers.add(run.ends_ms, Due.FINISH, run.owner, run.attempt)
-        self._tell_ready(run, True)
+        self._report_ready(run, True)
 
     def since(self, given: Mapping[str, Any], *types: str) -> int:
         """Return when the first of these conditions became true, no later than now."""

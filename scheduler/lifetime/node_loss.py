@@ -54,4 +54,4 @@ class NodeLoss(RunStopping):
             run.lost_ms += self.context.now_ms - run.ready_ms
             run.ready_ms = run.ends_ms = run.seen_ms = None
             run.failed = False
-            self._tell_ready(run, False)
+            self._report_ready(run, False)

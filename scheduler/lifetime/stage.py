@@ -46,7 +46,7 @@ class Lifetime(TaintEviction):
 
     def __init__(self, context: Context, policy: Policy, host: LifetimeHost) -> None:
         super().__init__(context, policy, host)
-        self.awake = False
+        self.advance_requested = False
         self.jobs = Jobs(self)
         self._reactions: dict[type[Decision], Callable[[Any], None]] = {
             Admit: self._admitted,
@@ -121,7 +121,7 @@ class Lifetime(TaintEviction):
 
     def due(self) -> int | None:
         """Return the next instant at which something happens by itself."""
-        if self.fresh or self.awake:
+        if self.fresh or self.advance_requested:
             return self.context.now_ms
         heap = self.timers.heap
         while heap and not self._stands(*heap[0]):
@@ -130,12 +130,12 @@ class Lifetime(TaintEviction):
 
     def dump_state(self) -> dict[str, Any]:
         """Return which names were used before, and whether an edit waits."""
-        return {"used": dict(self.used), "awake": self.awake}
+        return {"used": dict(self.used), "awake": self.advance_requested}
 
     def load_state(self, memory: dict[str, Any]) -> None:
         """Take back what `dump_state` returned."""
         self.used = dict(memory.get("used", {}))
-        self.awake = bool(memory.get("awake", False))
+        self.advance_requested = bool(memory.get("awake", False))
 
     def owned(self) -> Iterable[Key]:
         """Return the objects that have a run or an arrival."""
@@ -168,15 +168,15 @@ class Lifetime(TaintEviction):
         """Return whether the object has not arrived yet."""
         return key in self.future
 
-    def wake(self) -> None:
+    def request_advance(self) -> None:
         """Ask for the present instant to be handled (again): something was edited."""
-        self.awake = True
+        self.advance_requested = True
 
     # -- one instant -----------------------------------------------------
 
     def advance(self) -> None:
         """Handle all that is due now: finishes, arrivals, pods that get ready."""
-        self.awake = False
+        self.advance_requested = False
         now = self.context.now_ms
         while (entry := self.timers.take(now)) is not None:
             if self._stands(*entry):

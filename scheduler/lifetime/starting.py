@@ -141,14 +141,14 @@ class RunStarting(RuntimeState):
             run.seen_ms = self.context.now_ms + delay
             self.timers.add(run.seen_ms, Due.SEEN, run.owner)
         else:
-            self._tell_ready(run, True)
+            self._report_ready(run, True)
 
     def _see_ready(self, run: Run) -> None:
         run.seen_ms = None
         self._touch(run.owner)
-        self._tell_ready(run, True)
+        self._report_ready(run, True)
 
-    def _tell_ready(self, run: Run, ready: bool) -> None:
+    def _report_ready(self, run: Run, ready: bool) -> None:
         if self.host.kueue is not None and run.owner.kind == WORKLOAD:
             self.host.kueue.pods_ready(run.owner, ready)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from scheduler.errors import ManifestError, Place
+from scheduler.errors import ManifestError, SourceLocation
 from scheduler.records.objects import Key
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -62,7 +62,7 @@ class Document:
         namespace = str(metadata.get("namespace") or "default") if namespaced else ""
         return Key(self.kind, namespace, str(metadata.get("name") or ""))
 
-    def place(self, path: str = "") -> Place:
+    def place(self, path: str = "") -> SourceLocation:
         """Return where `path` ("spec.groups[0].name") stands.
 
         A field that is absent has the line of the deepest part that exists.
@@ -70,7 +70,7 @@ class Document:
         line = self.line
         if self.root is not None:
             line = _line_of(self.root, path)
-        return Place(file=self.file, line=line, field=path)
+        return SourceLocation(file=self.file, line=line, field=path)
 
     def error(self, path: str, problem: str) -> ManifestError:
         """Return the error to raise about this field."""
@@ -148,7 +148,7 @@ def _compose(text: str, file: str, limits: Limits) -> Iterator[Document]:
             if not isinstance(data, dict):
                 raise ManifestError(
                     f"expected an object with apiVersion and kind, got {_kind(data)}",
-                    place=Place(file=file, line=line),
+                    place=SourceLocation(file=file, line=line),
                 )
             yield Document(file=file, data=data, root=node, line=line)
     except yaml.YAMLError as error:
@@ -186,13 +186,15 @@ def _broken(file: str, error: yaml.YAMLError) -> ManifestError:
     mark = getattr(error, "problem_mark", None)
     line = mark.line + 1 if mark is not None else 1
     problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    return ManifestError(f"not YAML: {problem}", place=Place(file=file, line=line))
+    return ManifestError(
+        f"not YAML: {problem}", place=SourceLocation(file=file, line=line)
+    )
 
 
 def _too_much(file: str, line: int, what: str) -> ManifestError:
     return ManifestError(
         f"refused: {what}; split the file or ask the operator for a higher limit",
-        place=Place(file=file, line=line),
+        place=SourceLocation(file=file, line=line),
     )
 
 
@@ -251,7 +253,7 @@ class _Builder:
                 merged.setdefault(name, item)
 
     def _complain(self, node: yaml.Node, problem: str) -> ManifestError:
-        place = Place(file=self.file, line=node.start_mark.line + 1)
+        place = SourceLocation(file=self.file, line=node.start_mark.line + 1)
         return ManifestError(problem, place=place)
 
 

@@ -7,7 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from scheduler.errors import ManifestError, Place, QuantityError, SchedulerError
+from scheduler.errors import (
+    ManifestError,
+    QuantityError,
+    SchedulerError,
+    SourceLocation,
+)
 from scheduler.kube.configuration.configuration import notices
 from scheduler.manifests import changes, job_shapes, kinds, kubernetes, kueue, yunikorn
 from scheduler.manifests.documents import (
@@ -39,7 +44,7 @@ class Finding:
     """
 
     level: Literal["error", "unsupported", "warning"]
-    place: Place
+    place: SourceLocation
     problem: str
 
     def __str__(self) -> str:
@@ -64,7 +69,7 @@ class Loaded:
 
     def complain(self, error: ManifestError) -> None:
         """Add an error as a finding."""
-        place = error.place or Place(file="input", line=1)
+        place = error.place or SourceLocation(file="input", line=1)
         finding = Finding(level="error", place=place, problem=error.problem)
         self.findings.append(finding)
 

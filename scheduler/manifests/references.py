@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler import registry
-from scheduler.errors import Place
+from scheduler.errors import SourceLocation
 from scheduler.manifests.documents import Document
 from scheduler.manifests.load import Finding
 from scheduler.records.objects import Key
@@ -128,7 +128,7 @@ def _loops(manifests: Manifests, places: Places) -> Iterator[Finding]:
             )
 
 
-def _place(document: Document) -> Place:
+def _place(document: Document) -> SourceLocation:
     return document.place("spec.parentName")
 
 

@@ -176,13 +176,13 @@ class Measures:
     def _lose(self, decision: Decision) -> None:
         self._end_members(decision.subject, decision.at_ms)
         self._vacate(decision.subject)
-        holding = self.ledger.release(decision.subject, decision.at_ms)
-        if holding is None:
+        reservation = self.ledger.release(decision.subject, decision.at_ms)
+        if reservation is None:
             return
         self.evictions += 1
-        lasted = decision.at_ms - holding.since_ms
+        lasted = decision.at_ms - reservation.since_ms
         self.work_lost_ms += lasted
-        for resource, amount in holding.usage.items():
+        for resource, amount in reservation.usage.items():
             self.lost[resource] = self.lost.get(resource, 0) + amount * lasted
 
     def _requeue(self, decision: Requeue) -> None:
@@ -214,4 +214,4 @@ class Measures:
             self.ledger.occupy(place, -1)
 
     def _node_changed(self, decision: NodeChange) -> None:
-        self.samples.room_changed()
+        self.samples.capacity_changed()

@@ -59,25 +59,30 @@ class Ledger:
             if not self.shapes[subject.queue, shape]:
                 del self.shapes[subject.queue, shape]
 
-    def take(self, key: Key, holding: QuotaHolding) -> None:
+    def take(self, key: Key, reservation: QuotaHolding) -> None:
         """Note what a subject holds from now on."""
         self.stop_waiting(key)
-        self.release(key, holding.since_ms)
+        self.release(key, reservation.since_ms)
         self.version += 1
-        self.held[key] = holding
-        _add(self.using, holding.queue, holding.usage, 1)
-        self.occupy(holding.parts, 1)
+        self.held[key] = reservation
+        _add(self.using, reservation.queue, reservation.usage, 1)
+        self.occupy(reservation.parts, 1)
 
     def release(self, key: Key, now_ms: int) -> QuotaHolding | None:
         """Note that a subject holds nothing any more; return what it held."""
-        holding = self.held.pop(key, None)
-        if holding is None:
+        reservation = self.held.pop(key, None)
+        if reservation is None:
             return None
         self.version += 1
-        _add(self.using, holding.queue, holding.usage, -1)
-        _add(self.spent, holding.queue, holding.usage, now_ms - holding.since_ms)
-        self.occupy(holding.parts, -1)
-        return holding
+        _add(self.using, reservation.queue, reservation.usage, -1)
+        _add(
+            self.spent,
+            reservation.queue,
+            reservation.usage,
+            now_ms - reservation.since_ms,
+        )
+        self.occupy(reservation.parts, -1)
+        return reservation
 
     def occupy(self, parts: tuple[tuple[str, Amounts], ...], sign: int) -> None:
         """Take capacity in places, or (-1) give it back."""
@@ -88,8 +93,13 @@ class Ledger:
     def spent_until(self, now_ms: int) -> Shares:
         """Return units x ms by queue, what is still held counted up to now."""
         total = {queue: dict(amounts) for queue, amounts in self.spent.items()}
-        for holding in self.held.values():
-            _add(total, holding.queue, holding.usage, now_ms - holding.since_ms)
+        for reservation in self.held.values():
+            _add(
+                total,
+                reservation.queue,
+                reservation.usage,
+                now_ms - reservation.since_ms,
+            )
         return total
 
 

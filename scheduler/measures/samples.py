@@ -43,7 +43,7 @@ class Samples:
         """Return whether places are nodes, not quota."""
         return self.capacities.on_nodes
 
-    def room_changed(self) -> None:
+    def capacity_changed(self) -> None:
         """Read capacity anew at the next look."""
         self._capacities = None
 

@@ -16,7 +16,7 @@ Samples = dict[str, list[tuple[int, int]]]  # step -> (began at, took), ms
 
 
 @dataclass(slots=True)
-class Attempt:
+class WorkloadSteps:
     """What was seen of one workload since it got its quota; ms since t=0."""
 
     reserved: int | None = None
@@ -33,7 +33,7 @@ class Stopwatch:
     """Follows every workload through its steps."""
 
     samples: Samples = field(default_factory=lambda: defaultdict(list))
-    attempts: dict[tuple[str, str], Attempt] = field(default_factory=dict)
+    attempts: dict[tuple[str, str], WorkloadSteps] = field(default_factory=dict)
     pods: dict[str, dict[str, int]] = field(default_factory=dict)
     jobs: dict[tuple[str, str], int] = field(default_factory=dict)
     finished: set[tuple[str, str]] = field(default_factory=set)
@@ -58,12 +58,12 @@ class Stopwatch:
             if key in self.jobs:
                 self._note(at, "workload_creation", at - self.jobs[key])
         conditions = {c["type"]: c for c in _status(obj).get("conditions") or ()}
-        now = self.attempts.setdefault(key, Attempt())
+        now = self.attempts.setdefault(key, WorkloadSteps())
         reserved = _is(conditions, "QuotaReserved")
         if "QuotaReserved" in conditions and key in self.undecided:
             self._note(at, "scheduling_cycle", at - self.undecided.pop(key))
         if reserved and now.reserved is None:
-            now = self.attempts[key] = Attempt(reserved=at)
+            now = self.attempts[key] = WorkloadSteps(reserved=at)
         if reserved and _is(conditions, "Evicted") and now.evicted is None:
             now.evicted = at
         if (
@@ -78,21 +78,21 @@ class Stopwatch:
             self._finished(at, obj, now)
         if not reserved and now.reserved is not None:
             self._released(at, now)
-            self.attempts[key] = Attempt()
+            self.attempts[key] = WorkloadSteps()
 
-    def _finished(self, at: int, workload: Item, now: Attempt) -> None:
+    def _finished(self, at: int, workload: Item, now: WorkloadSteps) -> None:
         length = _runtime(workload)
         if now.ready is not None and length is not None:
             self._note(at, "completion", at - now.ready - length)
 
-    def _released(self, at: int, now: Attempt) -> None:
+    def _released(self, at: int, now: WorkloadSteps) -> None:
         if now.started is not None and now.reserved is not None:
             self._note(now.started, "job_start", now.started - now.reserved)
         if now.ended is not None:
             self._note(at, "release", at - now.ended)
 
     def _pod(self, at: int, pod: Item, key: tuple[str, str]) -> None:
-        now = self.attempts.setdefault(key, Attempt())
+        now = self.attempts.setdefault(key, WorkloadSteps())
         seen = self.pods.setdefault(pod["metadata"]["uid"], {})
         status = _status(pod)
         if "added" not in seen:

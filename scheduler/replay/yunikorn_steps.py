@@ -93,11 +93,11 @@ class Steps:
         else:
             self.partition.release(ask)
 
-    def time_out(self, key: str) -> None:
+    def timeout_placeholders(self, key: str) -> None:
         """Let the placeholder timeout of an application strike now."""
         app = self.partition.apps.get(key)
         if app is not None and app.placeholders:
-            placeholders.time_out(self.partition, app)
+            placeholders.timeout_placeholders(self.partition, app)
             self.listener.write_cancelled(at=len(self.listener.events))
 
     def configure(self, text: str) -> None:
@@ -122,7 +122,7 @@ class Steps:
             "app": lambda: self.submit(step["app"]),
             "ask": lambda: self.ask(step["item"], step.get("only")),
             "release": lambda: self.release(step["key"]),
-            "timeout": lambda: self.time_out(step["key"]),
+            "timeout": lambda: self.timeout_placeholders(step["key"]),
             "config": lambda: self.configure(step["yaml"]),
             "quota": lambda: self.enforce_quota(step["ms"]),
         }

@@ -41,7 +41,7 @@ def explain(partition: Partition, key: str) -> Row:
         **found,
         "reserved": ask.reserved_on.name if ask.reserved_on else None,
         "mayRun": may_run(partition, ask.app),
-        "line": line(partition, ask),
+        "sorting": sorting(partition, ask),
         "quota": [_quota(queue, ask) for queue in ask.app.queue.route],
         "userHeadroom": partition.limits.headroom(ask.app),
         "nodes": [
@@ -52,7 +52,7 @@ def explain(partition: Partition, key: str) -> Row:
     }
 
 
-def line(partition: Partition, ask: Ask) -> list[Row]:
+def sorting(partition: Partition, ask: Ask) -> list[Row]:
     """Return who stands before it at every level, from the root down."""
     rows: list[Row] = []
     for parent in reversed(ask.app.queue.route[1:]):

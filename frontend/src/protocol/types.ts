@@ -1367,13 +1367,13 @@ export interface components {
             readonly allowPreemptSelf: boolean;
             readonly allowPreemptOther: boolean;
             readonly originator: boolean;
-            readonly path: readonly components["schemas"]["QueueRoom"][];
+            readonly path: readonly components["schemas"]["QueueHeadroom"][];
             readonly headroom: readonly components["schemas"]["Amount"][];
             readonly checks: readonly components["schemas"]["Check"][];
-            readonly line: readonly components["schemas"]["LineLevel"][];
+            readonly sorting: readonly components["schemas"]["SortedLevel"][];
             readonly nodeSort: string;
             readonly nodeVerdicts: readonly components["schemas"]["NodeVerdict"][];
-            readonly nodesWithRoom: number;
+            readonly feasibleNodes: number;
             readonly nodes: number;
             readonly plans: readonly components["schemas"]["Plan"][];
             readonly lawsDiffer: boolean;
@@ -1381,7 +1381,7 @@ export interface components {
             readonly sentences: readonly string[];
         };
         /** @description One queue on the path of a YuniKorn ask, leaf first. */
-        readonly QueueRoom: {
+        readonly QueueHeadroom: {
             readonly queue: string;
             readonly resource: string;
             readonly guaranteed: string | null;
@@ -1402,7 +1402,7 @@ export interface components {
          *         `kind`: "queues" below `name`, "applications" of it, or "asks" of an
          *         application. Of queues `shares` are those they are sorted by.
          */
-        readonly LineLevel: {
+        readonly SortedLevel: {
             readonly kind: string;
             readonly name: string;
             readonly order: readonly string[];
@@ -2484,9 +2484,9 @@ export type Scorer = components['schemas']['Scorer'];
 export type NodeRowRecord = components['schemas']['NodeRowRecord'];
 export type Score = components['schemas']['Score'];
 export type AskExplanation = components['schemas']['AskExplanation'];
-export type QueueRoom = components['schemas']['QueueRoom'];
+export type QueueHeadroom = components['schemas']['QueueHeadroom'];
 export type Check = components['schemas']['Check'];
-export type LineLevel = components['schemas']['LineLevel'];
+export type SortedLevel = components['schemas']['SortedLevel'];
 export type NodeVerdict = components['schemas']['NodeVerdict'];
 export type UsedShare = components['schemas']['UsedShare'];
 export type Plan = components['schemas']['Plan'];

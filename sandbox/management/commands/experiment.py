@@ -69,7 +69,7 @@ class Command(BaseCommand):
         try:
             experiment = start(_user(options["user"]), options["file"])
         except (SandboxError, SchedulerError, OSError) as error:
-            self.stderr.write(_told(error))
+            self.stderr.write(_text_of(error))
             sys.exit(BAD_INPUT)
         experiment = finish(experiment, options["workers"])
         found = reading.outcome(experiment)
@@ -81,7 +81,7 @@ class Command(BaseCommand):
         sys.exit(status_of(found.verdicts) or int(experiment.failed > 0))
 
 
-def _told(error: Exception) -> str:
+def _text_of(error: Exception) -> str:
     causes = getattr(error, "causes", ())
     lines = [f"{c.file}:{c.line}: {c.problem}" if c.file else c.problem for c in causes]
     return "\n".join(lines) or str(error)

@@ -38,7 +38,7 @@ class Command(BaseCommand):
         try:
             answer = _into(files, options) if options["into"] else _new(files, options)
         except SandboxError as error:
-            raise CommandError(_told(error)) from error
+            raise CommandError(_text_of(error)) from error
         if options["json"]:
             self.stdout.write(json.dumps(answer))
             return
@@ -113,7 +113,7 @@ def _body(cause: Cause) -> dict[str, Any]:
     }
 
 
-def _told(error: SandboxError) -> str:
+def _text_of(error: SandboxError) -> str:
     return "\n".join([str(error), *(_line(_body(cause)) for cause in error.causes)])
 
 

@@ -29,14 +29,14 @@ from scheduler.explain.shapes.numbers import (
 from scheduler.explain.shapes.pods import (
     AskExplanation,
     Check,
-    LineLevel,
     NodeRow,
     NodeVerdict,
     Plan,
     PodExplanation,
-    QueueRoom,
+    QueueHeadroom,
     Score,
     Scorer,
+    SortedLevel,
     UsedShare,
 )
 from scheduler.explain.shapes.searching import (
@@ -100,9 +100,9 @@ __all__ = [
     "NodeRow",
     "Scorer",
     "PodExplanation",
-    "QueueRoom",
+    "QueueHeadroom",
     "Check",
-    "LineLevel",
+    "SortedLevel",
     "NodeVerdict",
     "Plan",
     "AskExplanation",

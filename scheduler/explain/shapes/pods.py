@@ -53,7 +53,7 @@ class PodExplanation(Shape):
     sentences: list[str]
 
 
-class QueueRoom(Shape):
+class QueueHeadroom(Shape):
     """One queue on the path of a YuniKorn ask, leaf first."""
 
     queue: str
@@ -73,7 +73,7 @@ class Check(Shape):
     detail: str
 
 
-class LineLevel(Shape):
+class SortedLevel(Shape):
     """Who is visited at one level on the way to an ask, first one first.
 
     `kind`: "queues" below `name`, "applications" of it, or "asks" of an
@@ -133,13 +133,13 @@ class AskExplanation(Shape):
     allow_preempt_self: bool  # it may be preempted before others that opted out
     allow_preempt_other: bool  # it may preempt others
     originator: bool  # it drives its application
-    path: list[QueueRoom]
+    path: list[QueueHeadroom]
     headroom: list[Amount]
     checks: list[Check]
-    line: list[LineLevel]
+    sorting: list[SortedLevel]
     node_sort: str  # fair or binpacking
     node_verdicts: list[NodeVerdict]
-    nodes_with_room: int
+    feasible_nodes: int
     nodes: int
     plans: list[Plan]
     laws_differ: bool

@@ -67,7 +67,7 @@ class _Domains:
     counts: dict[str, int]
     selector: Selector
 
-    def room(self, value: str) -> bool:
+    def allows(self, value: str) -> bool:
         """Return whether one more in this domain keeps the skew allowed."""
         return self.counts.get(value, 0) + self.own - self.least <= self.spread.max_skew
 
@@ -245,7 +245,7 @@ class PodTopologySpread(Plugin):
             value = node_info.node.labels.get(domain.spread.topology_key)
             if value is None:
                 return unresolvable(NO_LABEL)
-            if not domain.room(value):
+            if not domain.allows(value):
                 return unschedulable(SKEW)
         return OK
 

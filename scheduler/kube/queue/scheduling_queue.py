@@ -19,7 +19,7 @@ from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
 from scheduler.stage import Context
 
-ANY = "*"  # stands for an event that wakes whatever rejected the pod
+ANY = "*"  # stands for an event that requeues whatever rejected the pod
 
 _SECOND = 1000
 _POOL_FLUSH_MS = 30_000
@@ -135,18 +135,18 @@ class SchedulingQueue:
         if error or not (queued.rejectors or queued.waiting_on):
             self._set_backoff(queued, "error" if error else "backoff")
             return
-        self._wake(queued, queued.woken)
+        self._requeue(queued, queued.woken)
         if queued.place == "flight":
             self._set_aside(queued, "pool")
 
     # --- events
 
     def move(self, event: Event, *, but: Key | None = None) -> None:
-        """Let an event wake the pods set aside that it may help."""
+        """Let an event requeue the unschedulable pods that it may help."""
         self._apply_order()
         for queued in sorted(self._unschedulable.values(), key=_seq):
             if queued.pod.key != but:
-                self._wake(queued, self._helped(queued.pod, event))
+                self._requeue(queued, self._helped(queued.pod, event))
         for queued in self._in_flight.values():
             helped = self._helped(queued.pod, event)
             if not helped <= queued.woken:
@@ -165,7 +165,7 @@ class SchedulingQueue:
             elif queued.place != "active":
                 self._to_active(queued)
 
-    def _wake(self, queued: QueuedPodInfo, helped: set[str]) -> None:
+    def _requeue(self, queued: QueuedPodInfo, helped: set[str]) -> None:
         if helped & queued.waiting_on:
             self._to_active(queued)
         elif ANY in helped or helped & queued.rejectors:

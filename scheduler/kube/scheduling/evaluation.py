@@ -285,7 +285,7 @@ class Evaluator:
         key = (pod.shape.ordinal, pod.wanted_node)
         memo = self._memos.get(key)
         if memo is None:
-            self._make_room()
+            self._preempt()
             memo = self._memos[key] = self._new(pod)
         node_table = self.cluster.node_table
         if memo.nodes_version != self.cluster.nodes_version:
@@ -300,7 +300,7 @@ class Evaluator:
         memo.position = self.cluster.position
         return memo
 
-    def _make_room(self) -> None:
+    def _preempt(self) -> None:
         """Drop the oldest memos; what they held is worked out again when asked."""
         rows = max(1, self.cluster.node_table.size)
         while len(self._memos) >= max(16, _MEMO_BYTES // (rows * _BYTES_PER_ROW)):

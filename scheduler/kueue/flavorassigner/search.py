@@ -22,7 +22,7 @@ from scheduler.kueue.tree.tree import ClusterQueue, GroupSearch, ResourceNode
 from scheduler.records.podset_template import PodShape
 
 
-class Assigner(Protocol):
+class QuotaFit(Protocol):
     """What a search asks of the FlavorAssigner that it belongs to."""
 
     queue: ClusterQueue
@@ -54,7 +54,7 @@ class FlavorSearch:
 
     def __init__(
         self,
-        assigner: Assigner,
+        assigner: QuotaFit,
         plan: PodSetPlan,
         shape: PodShape,
         step: GroupSearch,

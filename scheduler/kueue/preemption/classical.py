@@ -22,7 +22,7 @@ from scheduler.kueue.preemption.targets import (
     restore,
     trace_targets,
 )
-from scheduler.kueue.trace import Trace, room, shares
+from scheduler.kueue.trace import Trace, quota_checks, shares
 from scheduler.kueue.tree.quota import (
     local_available,
     remove_usages,
@@ -169,9 +169,9 @@ class ClassicalPreemption:
         targets: list[Target] = []
         self.idle.clear()
         if self.trace is not None:
-            free = room(self.requests, borrowing=borrowing)
+            free = quota_checks(self.requests, borrowing=borrowing)
             now = shares(self.queue)
-            self.trace.note("attempt", borrowing=borrowing, room=free, shares=now)
+            self.trace.note("attempt", borrowing=borrowing, quota=free, shares=now)
         for work, kind in self._sequence(borrowing=borrowing):
             if kind != SAME and self._now_idle(work):
                 self._trace_idle(work, kind)
@@ -203,7 +203,7 @@ class ClassicalPreemption:
                 kind,
                 "taken",
                 reason=target.reason,
-                room=room(self.requests, borrowing=borrowing),
+                quota=quota_checks(self.requests, borrowing=borrowing),
                 fits=fits,
                 shares=shares(self.queue),
             )

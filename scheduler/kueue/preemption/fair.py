@@ -22,7 +22,7 @@ from scheduler.kueue.preemption.targets import (
     restore,
     trace_targets,
 )
-from scheduler.kueue.trace import Trace, room, share_of, shares
+from scheduler.kueue.trace import Trace, quota_checks, share_of, shares
 from scheduler.kueue.tree.protocols import Rank
 from scheduler.kueue.tree.quota import add_usages, remove_usages
 from scheduler.kueue.tree.shares import (
@@ -173,14 +173,14 @@ class FairPreemption:
         self, trace: Trace, work: WorkloadInfo, reason: str, *, fitting: bool
     ) -> None:
         relation = "same" if work.cluster_queue is self.queue else "fair"
-        now, free = shares(self.queue), self._trace_room()
+        now, free = shares(self.queue), self._traced_quota()
         trace.candidate(
-            work, relation, "taken", reason=reason, room=free, fits=fitting, shares=now
+            work, relation, "taken", reason=reason, quota=free, fits=fitting, shares=now
         )
 
-    def _trace_room(self) -> list[dict[str, Any]]:
+    def _traced_quota(self) -> list[dict[str, Any]]:
         remove_usages(reversed(self.held))
-        free = room(self.requests, borrowing=True)
+        free = quota_checks(self.requests, borrowing=True)
         add_usages(self.held)
         return free
 
@@ -217,7 +217,7 @@ class FairPreemption:
             rule=rule,
             withinNominal=within_nominal,
             shares=shares(self.queue),
-            room=self._trace_room(),
+            quota=self._traced_quota(),
         )
 
     def _trace_turn(self, trace: Trace, queue: ClusterQueue) -> None:

@@ -105,16 +105,16 @@ class Cycle:
             else:
                 entry.wait_for_pods()
             if self.trace is not None:
-                self._trace_fate(entry, self.trace)
+                self._trace_status(entry, self.trace)
             yield entry
 
-    def _trace_fate(self, entry: Entry, trace: Trace) -> None:
+    def _trace_status(self, entry: Entry, trace: Trace) -> None:
         trace.note(
             "decided",
             workload=str(entry.work.key),
             queue=entry.queue.name,
             traced=entry.work is self.traced,
-            fate=entry.status.value,
+            status=entry.status.value,
             borrow=entry.borrow,
             reason=entry.reason,
             message=entry.message,

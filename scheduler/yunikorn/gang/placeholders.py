@@ -123,7 +123,7 @@ def _swap(partition: Partition, ask: Ask, holder: Ask, node: SchedulingNode) -> 
 
 def _swap_elsewhere(partition: Partition, ask: Ask, holder: Ask) -> bool:
     for node in partition.nodes:
-        if node.reservations or not node.schedulable or not node.has_room(ask.needs):
+        if node.reservations or not node.schedulable or not node.fits(ask.needs):
             continue
         if ask.predicate is None or ask.predicate(node) is None:
             _swap(partition, ask, holder, node)
@@ -157,7 +157,7 @@ def advance(partition: Partition) -> None:
     for app in list(partition.apps.values()):
         at = ends_ms(app)
         if at is not None and partition.now_ms >= at:
-            time_out(partition, app)
+            timeout_placeholders(partition, app)
 
 
 def ends_ms(app: Application) -> int | None:
@@ -181,7 +181,7 @@ def _unused(app: Application) -> list[Ask]:
     return [pod for pod in pods if pod.placeholder]
 
 
-def time_out(partition: Partition, app: Application) -> None:
+def timeout_placeholders(partition: Partition, app: Application) -> None:
     """Give up the placeholders of an application whose time has run out.
 
     Source: docs/semantics/yunikorn.md#placeholder-timeout

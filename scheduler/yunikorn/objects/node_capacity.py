@@ -20,7 +20,7 @@ class NodeCapacity:
         self.occupied: Amounts = {}
         self.schedulable = schedulable
 
-    def has_room(self, needs: Needs) -> bool:
+    def fits(self, needs: Needs) -> bool:
         """Return whether the needs fit in what is available now."""
         available = self.available
         return all(value <= available.get(name, 0) for name, value in needs)

@@ -159,7 +159,7 @@ class NodeOrder:
             node.full = not node.full
             insort(self.full if node.full else self.entries, node.entry)
 
-    def first_with_room(self, needs: Needs) -> SchedulingNode | None:
+    def first_fitting(self, needs: Needs) -> SchedulingNode | None:
         """Return the first schedulable, unreserved node that has room."""
         for entry in self.entries:
             node = entry[2]

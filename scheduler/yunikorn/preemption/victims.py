@@ -107,7 +107,7 @@ class VictimSearch:
 
         Source: docs/semantics/yunikorn.md#victims-on-one-node
         """
-        if node.has_room(self.ask.needs):
+        if node.fits(self.ask.needs):
             return PreemptionPlan(node, [])
         candidates = self.by_node.get(node.name)
         if not candidates:

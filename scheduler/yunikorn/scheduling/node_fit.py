@@ -35,7 +35,7 @@ def first_fit(partition: Partition, ask: Ask) -> SchedulingNode | None:
     needs = ask.needs
     if needs in partition.no_fit:
         return None
-    node = partition.nodes.first_with_room(needs)
+    node = partition.nodes.first_fitting(needs)
     if node is None:
         partition.no_fit[needs] = None
     return node
@@ -50,7 +50,7 @@ def _first_passing(partition: Partition, ask: Ask) -> SchedulingNode | None:
         found: dict[str, None] = {}
         for node in partition.nodes:
             free = node.schedulable and not node.reservations
-            if not (free and node.has_room(ask.needs)):
+            if not (free and node.fits(ask.needs)):
                 continue
             problem = predicate(node)
             if problem is None:
@@ -84,6 +84,6 @@ def accepts(node: SchedulingNode, ask: Ask) -> bool:
         return False
     if not node.schedulable and ask.required_node is None:
         return False
-    if not node.has_room(ask.needs):
+    if not node.fits(ask.needs):
         return False
     return ask.predicate is None or ask.predicate(node) is None

@@ -69,7 +69,7 @@ def _give_up(partition: Partition, ask: Ask) -> bool:
 def _try_held_node(partition: Partition, ask: Ask) -> bool:
     node = ask.reserved_on
     assert node is not None
-    if ask.required_node is not None and not node.has_room(ask.needs):
+    if ask.required_node is not None and not node.fits(ask.needs):
         if not ask.triggered:
             required_node.preempt(partition, node, ask)
         return False

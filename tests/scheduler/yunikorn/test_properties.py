@@ -111,7 +111,7 @@ def _filled(tree: list[QueueSpec], pods: list[tuple[object, ...]]) -> _Watched:
             allow_self=allows,
             age_s=age,
         )
-        node = next((n for n in world.partition.nodes if n.has_room(ask.needs)), None)
+        node = next((n for n in world.partition.nodes if n.fits(ask.needs)), None)
         if runs and node is not None:
             world.partition.add_allocation(ask, node)
         else:

@@ -107,7 +107,7 @@ export const EN_LATER = {
   "latency.admission": "Admission",
   "latency.admission.help": "How much longer a cycle takes that admits.",
   "latency.reactivation": "Re-activation",
-  "latency.reactivation.help": "From released quota until parked workloads are tried again.",
+  "latency.reactivation.help": "From released quota until inadmissible workloads are tried again.",
   "latency.jobStart": "Start of a Job",
   "latency.jobStart.help": "From the admission until its pods exist.",
   "latency.podStart": "Start of a pod",

@@ -58,5 +58,5 @@ class Released:
                 break
             resources.add_to(total, pod.resource)
             victims.append(pod)
-        with_room = resources.plus(total, node.available)
-        return victims if required_node.covers(with_room, ask.resource) else []
+        with_available = resources.plus(total, node.available)
+        return victims if required_node.covers(with_available, ask.resource) else []

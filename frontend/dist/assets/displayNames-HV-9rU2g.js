@@ -1,1 +1,0 @@
-import{t as e}from"./cards-DiX19WtG.js";import{s as t}from"./intents-D1SxxBiC.js";import{r as n}from"./live.svelte-xCJQJffO.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
