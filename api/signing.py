@@ -21,6 +21,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from sandbox.actions.access import note
 from sandbox.base.environment import Provider
+from sandbox.world import broadcast
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -99,8 +100,10 @@ def sign_out(request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect("/")
     came_by = request.session.get(SIGNED_IN_BY, {})
     if isinstance(request.user, User):
+        person = request.user.pk
         note(request.user, "sign-out")
         logout(request)
+        broadcast.person_changed(person)
     provider = settings.OIDC
     if provider is not None and came_by.get("end"):
         return _left(request, provider, came_by)

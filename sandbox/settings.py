@@ -30,6 +30,8 @@ else:
     ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
     DATABASES = {"default": environment.sqlite(DATA_FOLDER / "quotalab.sqlite3")}
     BUS_URL = f"unix://{environment.bus_folder(DATA_FOLDER) / 'bus.sock'}"
+#: The few threads that ask for sockets keep their connection for so long.
+STREAM_CONNECTION_S = 60.0
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # -------------------------------------------------------- calls to outside

@@ -147,6 +147,7 @@ def do_revoke(user: User, token_id: int) -> None:
         raise NotFoundError(f"token {token_id} is not there")
     note(user, "revoke", subject=token.name, scope=token.scope)
     token.delete()
+    broadcast.person_changed(user.pk)
 
 
 @transaction.atomic
@@ -156,6 +157,7 @@ def do_end_tokens(user: User) -> int:
     for token in tokens:
         note(user, "revoke", subject=token.name, scope=token.scope, why="password")
         token.delete()
+    broadcast.person_changed(user.pk)
     return len(tokens)
 
 

@@ -11,15 +11,12 @@ import msgspec
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from sandbox.live import rights
-from sandbox.live.hub import (
-    CLOSE_GONE,
-    Client,
-    hub,
-)
+from sandbox.live.hub import hub
 from sandbox.live.lessons import running_news
 from sandbox.live.limits import connection_slots, handshakes
 from sandbox.live.people import Asker
-from sandbox.live.threads import in_thread
+from sandbox.live.subscription import CLOSE_GONE, Client
+from sandbox.live.threads import once_for_all
 from sandbox.page.wire import Hello, ServiceStatus
 
 CLOSE_BAD_MESSAGE = 4400
@@ -49,7 +46,7 @@ class SandboxConsumer(AsyncWebsocketConsumer):
             await self.close(CLOSE_FULL)
             return
         self.asker = Asker.of_scope(self.scope)
-        person = await in_thread(rights.who_sees, self.asker, self.sandbox_id)
+        person = await rights.who_opens(self.asker, self.sandbox_id)
         if person is None:
             await self.close(CLOSE_GONE)
             return
@@ -81,7 +78,7 @@ class SandboxConsumer(AsyncWebsocketConsumer):
         if self.client is None:
             self.client = Client(send=self._send, close=self._close)
             await hub.enter(self.sandbox_id, self.client)
-            news = await in_thread(running_news, self.sandbox_id)
+            news = await once_for_all(running_news, self.sandbox_id)
             if news is not None:
                 self.client.notes.append(news)
         self.client.revision = hello.since

@@ -2,7 +2,8 @@
 
 A socket and a watch are opened once and may stay for hours, while rights end: a member
 is removed, a person stopped, a token revoked or expired, a sandbox private again. Each
-stream waits for `lost` beside its work and ends when that returns.
+stream waits for `lost` beside its work and ends when that returns. Streams that one
+asker has of one sandbox are checked together.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections import defaultdict
+from dataclasses import dataclass, field
 
 from sandbox.live.people import Asker
-from sandbox.live.threads import in_thread
+from sandbox.live.threads import in_thread, once_for_all
 from sandbox.models import Sandbox
 
 logger = logging.getLogger(__name__)
@@ -21,7 +22,19 @@ logger = logging.getLogger(__name__)
 #: A right that ended ends its streams after no more than this and one query.
 CHECK_EVERY_S = 4.0
 
-_changed: dict[str, set[asyncio.Event]] = defaultdict(set)
+
+@dataclass(eq=False, slots=True)
+class _Watched:
+    """The streams that one asker has of one sandbox, and their common check."""
+
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    check: asyncio.Task[str] = field(init=False)
+    streams: int = 0
+    person: int | None = None  # a user's id, from the first check on
+
+
+_Key = tuple[asyncio.AbstractEventLoop, Asker, str]
+_watched: dict[_Key, _Watched] = {}
 
 
 def who_sees(asker: Asker, sandbox_id: str) -> int | None:
@@ -32,19 +45,45 @@ def who_sees(asker: Asker, sandbox_id: str) -> int | None:
     return user.pk if seen.exists() and user.is_authenticated else None
 
 
+async def who_opens(asker: Asker, sandbox_id: str) -> int | None:
+    """Return the same for a stream that is being opened; a crowd asks once."""
+    return await once_for_all(who_sees, asker, sandbox_id)
+
+
 async def lost(asker: Asker, sandbox_id: str) -> str:
     """Wait until the right ends; return why, in a sentence.
 
     A check that fails ends it too: who cannot be checked receives nothing.
     """
-    changed = asyncio.Event()
-    _changed[sandbox_id].add(changed)
+    key = (asyncio.get_running_loop(), asker, sandbox_id)
+    watched = _watched.get(key)
+    if watched is None:
+        watched = _watched[key] = _Watched()
+        watched.check = asyncio.create_task(_check(key, watched))
+    watched.streams += 1
+    try:
+        return await asyncio.shield(watched.check)
+    finally:
+        watched.streams -= 1
+        if not watched.streams:
+            watched.check.cancel()
+            _forget(key, watched)
+
+
+def _forget(key: _Key, watched: _Watched) -> None:
+    if _watched.get(key) is watched:
+        del _watched[key]
+
+
+async def _check(key: _Key, watched: _Watched) -> str:
+    _, asker, sandbox_id = key
     try:
         while True:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), CHECK_EVERY_S)
-            changed.clear()
-            if await in_thread(who_sees, asker, sandbox_id) is None:
+                await asyncio.wait_for(watched.changed.wait(), CHECK_EVERY_S)
+            watched.changed.clear()
+            watched.person = await in_thread(who_sees, asker, sandbox_id)
+            if watched.person is None:
                 return "the sandbox is not there for you any more"
     except Exception as error:
         logger.warning(
@@ -52,12 +91,18 @@ async def lost(asker: Asker, sandbox_id: str) -> str:
         )
         return "your right could not be checked; connect again"
     finally:
-        _changed[sandbox_id].discard(changed)
-        if not _changed[sandbox_id]:
-            del _changed[sandbox_id]
+        _forget(key, watched)  # who comes now is checked anew
 
 
 def note_changed(sandbox_id: str) -> None:
     """Check the streams of a sandbox now. Called in the event loop, by the bus."""
-    for changed in _changed.get(sandbox_id, ()):
-        changed.set()
+    for (_, _, watched_id), watched in _watched.items():
+        if watched_id == sandbox_id:
+            watched.changed.set()
+
+
+def note_person(user_id: int) -> None:
+    """Check the streams of a person now: stopped, signed out, or a token revoked."""
+    for watched in _watched.values():
+        if watched.person in (None, user_id):
+            watched.changed.set()

@@ -2,19 +2,57 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-from channels.db import DatabaseSyncToAsync
+from asgiref.sync import SyncToAsync
+from django.conf import settings
+from django.db import close_old_connections, connections
 
 P = ParamSpec("P")
 R = TypeVar("R")
 _threads = ThreadPoolExecutor(4, thread_name_prefix="hub")
+#: What is being asked now; who asks the same meanwhile shares the answer.
+_asked: dict[Any, asyncio.Task[Any]] = {}
+
+
+class _WithConnection(SyncToAsync[Any, Any]):
+    """Calls of these few threads keep their connection: opening one costs more than a query."""
+
+    def thread_handler(self, loop: Any, *args: Any, **kwargs: Any) -> Any:
+        close_old_connections()
+        try:
+            return super().thread_handler(loop, *args, **kwargs)
+        finally:
+            until = time.monotonic() + settings.STREAM_CONNECTION_S
+            for connection in connections.all(initialized_only=True):
+                if connection.connection is not None and connection.close_at:
+                    connection.close_at = max(connection.close_at, until)
+            close_old_connections()
 
 
 async def in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Ask the database in one of a few threads; sockets must not queue for one."""
-    asked = DatabaseSyncToAsync(function, thread_sensitive=False, executor=_threads)
+    asked = _WithConnection(function, thread_sensitive=False, executor=_threads)
     answer: R = await asked(*args, **kwargs)
     return answer
+
+
+async def once_for_all(function: Callable[..., R], *args: Any) -> R:
+    """Ask as `in_thread` does, once for all who ask the same at the same time."""
+    key = (asyncio.get_running_loop(), function, args)
+    task = _asked.get(key)
+    if task is None:
+        task = _asked[key] = asyncio.create_task(in_thread(function, *args))
+        task.add_done_callback(lambda done: _answered(key, done))
+    answer: R = await asyncio.shield(task)
+    return answer
+
+
+def _answered(key: Any, task: asyncio.Task[Any]) -> None:
+    del _asked[key]
+    if not task.cancelled():
+        task.exception()  # who asked has it, or has gone

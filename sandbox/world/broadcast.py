@@ -21,6 +21,8 @@ from sandbox.page.diffs import RevisionDiff, encode_step
 
 logger = logging.getLogger(__name__)
 
+#: The group of what changed about people; every process that has sockets is in it.
+PEOPLE = "people"
 #: How long a tick may wait for the bus before it goes on without.
 PATIENCE_S = 1.0
 
@@ -52,6 +54,12 @@ def rights_changed(sandbox_id: str) -> None:
     transaction.on_commit(lambda: _publish(sandbox_id, {"type": "rights"}), robust=True)
 
 
+def person_changed(user_id: int) -> None:
+    """Have the rights of all streams of a person checked, once the change is committed."""
+    message = {"type": "person", "user": user_id}
+    transaction.on_commit(lambda: _publish("", message, PEOPLE), robust=True)
+
+
 def news(sandbox_id: str, body: Callable[[], bytes]) -> None:
     """Send what is no part of the world (a lesson), made once that is committed."""
     transaction.on_commit(
@@ -59,12 +67,12 @@ def news(sandbox_id: str, body: Callable[[], bytes]) -> None:
     )
 
 
-def _publish(sandbox_id: str, message: dict[str, Any]) -> None:
+def _publish(sandbox_id: str, message: dict[str, Any], group: str = "") -> None:
     layer = get_channel_layer()
     if layer is None:
         return
     try:
-        _publisher().run(layer.group_send(group_of(sandbox_id), message))
+        _publisher().run(layer.group_send(group or group_of(sandbox_id), message))
     except Exception as error:
         logger.warning("a diff was not sent: %s", error, extra={"sandbox": sandbox_id})
 

@@ -11,6 +11,12 @@ def as_bytes(_context, value):
     return value if isinstance(value, bytes) else str(value).encode()
 
 
-@schemathesis.deserializer("application/yaml")
+@schemathesis.deserializer(
+    "text/yaml",
+    "text/x-yaml",
+    "application/x-yaml",
+    "text/vnd.yaml",
+    "application/yaml",
+)
 def as_documents(_context, response):
     return list(yaml.safe_load_all(response.content))

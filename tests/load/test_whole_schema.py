@@ -92,7 +92,7 @@ def ask_everything(
 
 
 def report(where: str, code: int, said: str, log: str) -> None:
-    sys.stdout.write(f"\n{where}:\n{said[-12_000:]}\n")
+    sys.stdout.write(f"\n{where}:\n{said[:12_000]}\n")
     assert "Traceback" not in log
     assert code == 0
 

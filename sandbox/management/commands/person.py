@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from sandbox.actions.access import do_end_tokens, note
+from sandbox.world import broadcast
 
 VERBS = {
     "add": "let somebody sign in by name and password",
@@ -81,6 +82,7 @@ class Command(BaseCommand):
             user.save(update_fields=["is_active"])
             said = f"{user.username} may {'' if user.is_active else 'not '}sign in"
         note(user, verb, subject="manage.py person")
+        broadcast.person_changed(user.pk)
         return said
 
 
