@@ -578,6 +578,26 @@ async def test_a_stream_ends_with_the_right_to_it(
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("way", ["removed", "revoked", "password"])
+async def test_a_socket_ends_when_its_right_is_taken_not_when_it_is_next_checked(
+    server, quiet, be, way, valkey, monkeypatch, settings
+):
+    settings.HTTPS = settings.SECURE_SSL_REDIRECT = False
+    monkeypatch.setattr(rights, "CHECK_EVERY_S", 1000)
+    user = await sync_to_async(be)("viewer")
+    make = sync_to_async(actions.do_token)
+    token, secret = await make(user, name="t", scope="read", expires_at=None)
+    line = socket(quiet.pk, bearer(secret))
+    await begun("socket", line)
+    await first_page(line)
+    await lose(way, quiet, user, token)
+    while "text" in (answer := await line.receive_output(10)):
+        pass
+    assert shut(answer)
+    await leaving(line)
+
+
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("kind", ["socket", "watch"])
 async def test_a_stream_whose_right_cannot_be_checked_ends(
     server, quiet, be, kind, valkey, monkeypatch, settings
