@@ -122,10 +122,13 @@ def cycle_at_pace(world: World, kueue: KueueStage) -> None:
         fresh = world.context.journal.decisions[read:]
         admitted = any(isinstance(decision, Admit) for decision in fresh)
         moved = _decided(world, read) or pending_counts(kueue) != before
-        pace.end(now, kueue.cluster.cycle, admitted=admitted, moved=moved)
+        pace.end(
+            now, kueue.cluster.cycle, admitted=admitted and not kueue.gated, moved=moved
+        )
         run_controllers(world)
     if kueue.has_heads():
-        pace.begin(now, kueue.cluster.cycle + 1)
+        go_on = pace.resume if kueue.held else pace.begin
+        go_on(now, kueue.cluster.cycle + 1)
 
 
 def run_controllers(world: World) -> None:

@@ -1,126 +1,99 @@
-"""Measured steps as the times of a run: a step takes what it took around then."""
+"""Measured steps as the times of a run: each takes what it took, or near it."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from scheduler import streams
 from scheduler.latencies import StepTimes
-from scheduler.recordings.recording import Attempts, Recording
-from scheduler.recordings.steps import Samples, measure
+from scheduler.lifetime.stage import Lifetime
+from scheduler.recordings.cycles import CycleClock, nearest
+from scheduler.recordings.recording import Recording
+from scheduler.recordings.steps import Job, Samples, Stopwatch, measure
+from scheduler.records.objects import Key
 from scheduler.records.policy import Policy
 from scheduler.stage import Context
 
 #: Of how many measured steps, the nearest in time, one is drawn.
 NEAREST = 15
-FIRSTS = 21  # first decisions, of which the quickest tells a cycle's length
-MOST = 2.5  # times the shortest wait: it was one whole cycle at least
-_GRID_MS = 1000
-_CYCLE = ("scheduling_cycle", "admission")
+_OF_PODS = ("pod_start", "termination")
 
 
 class RecordedTimes(StepTimes):
-    """Draws each step from those of its kind that were measured around now.
+    """Takes for each step what that step took, or what its kind took around now.
 
-    How busy a control plane is changes within minutes, so that one spread for the
+    A step of an attempt that the recording has as well takes what it took there.
+    Other attempts draw from those of their kind that were measured around now: how
+    busy a control plane is changes within minutes, so that one spread for the
     whole recording would be too long at first and too short later. Kinds of steps
     that were never measured keep the policy's length.
     """
 
     def __init__(
-        self, context: Context, policy: Policy, recording: Recording, *, blocking: bool
+        self,
+        context: Context,
+        policy: Policy,
+        recording: Recording,
+        lifetime: Lifetime,
+        jobs: Mapping[str, Job],
+        *,
+        blocking: bool,
     ) -> None:
         super().__init__(context, policy)
-        samples = measure(recording)
+        watch = measure(recording)
+        self.lifetime, self.jobs, self.steps = lifetime, jobs, watch.steps
+        self.places: dict[str, tuple[str, int]] = {}
         self.samples: Samples = {
-            step: samples[step] for step in self.spans if samples.get(step)
+            step: watch.samples[step] for step in self.spans if watch.samples.get(step)
         }
-        # With blockAdmission a decision also waits for pods.
-        self.measures_cycles = "scheduling_cycle" in self.samples and not blocking
-        if not self.measures_cycles:
-            self.samples.pop("scheduling_cycle", None)
-            self.windows = []
-        else:
-            firsts = self.samples["scheduling_cycle"]
-            self.windows = windows(firsts, recording.attempts)
+        self.cycles = _clock(watch, recording, blocking=blocking)
 
     def draw(self, step: str, subject: str, n: int = 0) -> int:
         """Return how long (ms) this step takes for the subject's draw `n`."""
-        if self.measures_cycles and step in _CYCLE:
-            return self._cycle(step)
+        if step == "scheduling_cycle" and self.cycles is not None:
+            return self.cycles.length(self.context.now_ms)
+        if step == "admission" and self.cycles is not None and step not in self.samples:
+            return 0  # it is in the cycle
+        known = self._known(step, subject, n)
+        if known is not None:
+            return known
         found = self.samples.get(step)
         if found is None:
             return super().draw(step, subject, n)
         share = streams.uniform(self.context.seed, f"recorded {step}", subject, n)
-        near = _nearest(found, self.context.now_ms, NEAREST)
+        near = nearest(found, self.context.now_ms, NEAREST)
         return near[int(share * len(near))][1]
 
-    def _cycle(self, step: str) -> int:
-        """Return how long a cycle takes now; what follows an admission is in it."""
-        if step == "admission":
-            return 0
-        found = self.samples["scheduling_cycle"]
-        return cycle_length(found, self.windows, self.context.now_ms)
+    def _known(self, step: str, subject: str, n: int) -> int | None:
+        """Return what this step of the subject's attempt `n` took, where recorded."""
+        owner, number = self._place(subject) if step in _OF_PODS else (subject, 0)
+        job = self.jobs.get(owner)
+        return None if job is None else self.steps.get((job, step, n, number))
+
+    def _place(self, subject: str) -> tuple[str, int]:
+        """Return a pod's owner, and its number among the pods of its attempt."""
+        found = self.places.get(subject)
+        if found is None:
+            pod = Key(*subject.split("/", 2))
+            run = self.lifetime.runs.get(self.lifetime.owners.get(pod, pod))
+            if run is None or pod not in run.pods:
+                return subject, 0
+            found = self.places[subject] = str(run.owner), run.pods.index(pod)
+        return found
 
 
-def _nearest(
-    found: Sequence[tuple[int, int]], now: int, count: int
-) -> Sequence[tuple[int, int]]:
-    """Return the samples that began nearest to now."""
-    middle = bisect_left(found, (now, 0))
-    first = max(0, min(middle - count // 2, len(found) - count))
-    return found[first : first + count]
+def _clock(
+    watch: Stopwatch, recording: Recording, *, blocking: bool
+) -> CycleClock | None:
+    """Return the clock of the recorded cycles.
 
-
-def cycle_length(
-    firsts: Sequence[tuple[int, int]], windows: Sequence[Window], now: int
-) -> int:
-    """Return how long (ms) a cycle takes now.
-
-    A workload that comes to an empty queue waits for one cycle, others for more:
-    the shortest wait until a first decision, of those around now, in the measure
-    of the window.
+    With blockAdmission first decisions wait for pods, as the metrics' cycles do:
+    only the shortest tells of a cycle.
     """
-    window = next((w for w in windows if now <= w.until), None)
-    return round(_shortest(firsts, now) * (1.0 if window is None else window.factor))
-
-
-def _shortest(firsts: Sequence[tuple[int, int]], now: int) -> int:
-    return min(took for _, took in _nearest(firsts, now, FIRSTS))
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """What Kueue's metrics say of the cycles until an instant (ms)."""
-
-    until: int
-    factor: float  # a cycle's length as a part of the shortest wait
-
-
-def windows(
-    firsts: Sequence[tuple[int, int]], attempts: Sequence[tuple[int, Attempts]]
-) -> list[Window]:
-    """Return the windows between the metrics' instants.
-
-    The factor is such that as many cycles fit into the time that they took
-    together as there were.
-    """
-    found, begin, before = [], 0, Attempts()
-    for until, now in attempts:
-        seconds, count = _since(before, now)
-        if count:
-            busy = min(1.0, 1000 * seconds / (until - begin))
-            instants = range(begin, until, _GRID_MS)
-            fit = sum(_GRID_MS / max(1, _shortest(firsts, at)) for at in instants)
-            found.append(Window(until, min(MOST, busy * fit / count)))
-        begin, before = until, now
-    return found
-
-
-def _since(before: Attempts, now: Attempts) -> tuple[float, int]:
-    """Return the seconds and the number of attempts between two readings."""
-    seconds = sum(s for s, _ in now.values()) - sum(s for s, _ in before.values())
-    count = sum(n for _, n in now.values()) - sum(n for _, n in before.values())
-    return seconds, count
+    firsts = watch.samples.get("scheduling_cycle", [])
+    if not firsts:
+        return None
+    if blocking:
+        shortest = min(took for _, took in firsts)
+        firsts = [(at, shortest) for at, _ in firsts]
+    return CycleClock(watch.decided, firsts, () if blocking else recording.attempts)

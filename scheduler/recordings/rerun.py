@@ -61,18 +61,23 @@ def rerun(
     """
     world, jobs = build(recording, simulation, seed)
     if measured:
-        use_times(world, recording)
+        use_times(world, recording, jobs)
     outcome = simulate(world, until_ms=recording.end_ms)
     return compare(recording, outcome.decisions, jobs)
 
 
-def use_times(world: World, recording: Recording) -> None:
+def use_times(world: World, recording: Recording, jobs: Mapping[Key, str]) -> None:
     """Let the steps of this world take what they took in the recording."""
     waiting = world.kueue.settings.waiting if world.kueue is not None else None
     times = RecordedTimes(
         world.context,
         world.policy,
         recording,
+        world.lifetime,
+        {
+            str(key): (key.namespace, name.split("/", 1)[1])
+            for key, name in jobs.items()
+        },
         blocking=waiting is not None and waiting.block,
     )
     world.lifetime.steps = times

@@ -8,24 +8,50 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler import durations
+from scheduler.reasons import WAITING_FOR_PODS_READY
 from scheduler.recordings.recording import Event, Item, Recording
 from scheduler.records.annotations import READY_AFTER, RUNTIME
-from scheduler.records.conditions import is_true
 
 Samples = dict[str, list[tuple[int, int]]]  # step -> (began at, took), ms
+Job = tuple[str, str]  # namespace, name
+#: Job, step, attempt from 1 on, number of the pod in it -> took, ms
+Steps = dict[tuple[Job, str, int, int], int]
+
+#: Reasons of QuotaReserved that no admission cycle writes.
+_NOT_ITS = (None, "PendingEvaluation", "Pending")
 
 
 @dataclass(slots=True)
 class WorkloadSteps:
     """What was seen of one workload since it got its quota; ms since t=0."""
 
+    number: int = 1  # of the attempts that started
     reserved: int | None = None
     evicted: int | None = None
     started: int | None = None  # its last pod appeared
     ready: int | None = None  # its last pod got ready
     reported: int | None = None  # PodsReady said so
+    deleted: int | None = None  # its first pod was deleted
     ended: int | None = None  # its last pod failed
-    pods: dict[str, dict[str, int]] = field(default_factory=dict)
+    released: int | None = None
+    pods: dict[str, PodTimes] = field(default_factory=dict)
+
+    def next_number(self) -> int:
+        """Return the number of the attempt that comes after this one."""
+        return self.number + (self.started is not None)
+
+
+@dataclass(slots=True)
+class PodTimes:
+    """What was seen of one pod; ms since t=0."""
+
+    number: int  # among the pods of its attempt
+    added: int
+    unschedulable: bool = False  # it waited for a node
+    bound: int | None = None
+    ready: int | None = None
+    deleted: int | None = None
+    ended: int | None = None
 
 
 @dataclass(slots=True)
@@ -33,11 +59,16 @@ class Stopwatch:
     """Follows every workload through its steps."""
 
     samples: Samples = field(default_factory=lambda: defaultdict(list))
-    attempts: dict[tuple[str, str], WorkloadSteps] = field(default_factory=dict)
-    pods: dict[str, dict[str, int]] = field(default_factory=dict)
-    jobs: dict[tuple[str, str], int] = field(default_factory=dict)
-    finished: set[tuple[str, str]] = field(default_factory=set)
-    undecided: dict[tuple[str, str], int] = field(default_factory=dict)
+    steps: Steps = field(default_factory=dict)
+    attempts: dict[Job, WorkloadSteps] = field(default_factory=dict)
+    pods: dict[str, tuple[PodTimes, WorkloadSteps]] = field(default_factory=dict)
+    jobs: dict[Job, int] = field(default_factory=dict)
+    finished: set[Job] = field(default_factory=set)
+    undecided: dict[Job, int] = field(default_factory=dict)
+    verdicts: dict[Job, tuple[str, ...]] = field(default_factory=dict)
+    decided: list[tuple[int, Job]] = field(default_factory=list)  # at, of which queue
+    blocked: set[Job] = field(default_factory=set)  # by pods that are not ready
+    unblocked: int | None = None  # when pods were last said to be ready, or gone
 
     def see(self, at: int, event: Event) -> None:
         """Take one event into account."""
@@ -51,19 +82,21 @@ class Stopwatch:
         elif kind == "Pod" and owner:
             self._pod(at, obj, (obj["metadata"].get("namespace", ""), owner))
 
-    def _workload(self, at: int, event: Event, key: tuple[str, str]) -> None:
+    def _workload(self, at: int, event: Event, job: Job) -> None:
         obj = event.object
         if event.type == "ADDED":
-            self.undecided[key] = at
-            if key in self.jobs:
-                self._note(at, "workload_creation", at - self.jobs[key])
+            self.undecided[job] = at
+            if job in self.jobs:
+                self._note(at, "workload_creation", at - self.jobs[job])
         conditions = {c["type"]: c for c in _status(obj).get("conditions") or ()}
-        now = self.attempts.setdefault(key, WorkloadSteps())
+        now = self.attempts.setdefault(job, WorkloadSteps())
         reserved = _is(conditions, "QuotaReserved")
-        if "QuotaReserved" in conditions and key in self.undecided:
-            self._note(at, "scheduling_cycle", at - self.undecided.pop(key))
+        if "QuotaReserved" in conditions and job in self.undecided:
+            self._note(at, "scheduling_cycle", at - self.undecided.pop(job))
+        self._block(at, job, conditions)
+        self._decide(at, obj, job, conditions)
         if reserved and now.reserved is None:
-            now = self.attempts[key] = WorkloadSteps(reserved=at)
+            now = self.attempts[job] = WorkloadSteps(now.next_number(), reserved=at)
         if reserved and _is(conditions, "Evicted") and now.evicted is None:
             now.evicted = at
         if (
@@ -71,69 +104,128 @@ class Stopwatch:
             and now.reported is None
             and now.ready is not None
         ):
-            now.reported = at
-            self._note(at, "readiness", at - now.ready)
-        if _is(conditions, "Finished") and key not in self.finished:
-            self.finished.add(key)
-            self._finished(at, obj, now)
+            now.reported = self.unblocked = at
+            self._step(at, "readiness", at - now.ready, job, now)
+        if _is(conditions, "Finished") and job not in self.finished:
+            self.finished.add(job)
+            self._finished(at, obj, job, now)
         if not reserved and now.reserved is not None:
-            self._released(at, now)
-            self.attempts[key] = WorkloadSteps()
+            self._released(at, job, now)
+            self.attempts[job] = WorkloadSteps(now.next_number())
 
-    def _finished(self, at: int, workload: Item, now: WorkloadSteps) -> None:
+    def _decide(
+        self, at: int, workload: Item, job: Job, conditions: dict[str, Any]
+    ) -> None:
+        """Note when the scheduler wrote a new verdict, and of whose queue."""
+        verdict = conditions.get("QuotaReserved", {})
+        words = tuple(str(verdict.get(k)) for k in ("status", "reason", "message"))
+        if words != self.verdicts.get(job) and verdict.get("reason") not in _NOT_ITS:
+            queue = job[0], str(workload["spec"].get("queueName"))
+            self.decided.append((at, queue))
+        self.verdicts[job] = words
+
+    def _block(self, at: int, job: Job, conditions: dict[str, Any]) -> None:
+        """Note how long an admission took that had waited for others' pods."""
+        if conditions.get("QuotaReserved", {}).get("reason") == WAITING_FOR_PODS_READY:
+            self.blocked.add(job)
+        elif job in self.blocked:
+            self.blocked.discard(job)
+            if self.unblocked is not None and _is(conditions, "QuotaReserved"):
+                self._note(at, "admission", at - self.unblocked)
+
+    def _finished(self, at: int, workload: Item, job: Job, now: WorkloadSteps) -> None:
         length = _runtime(workload)
         if now.ready is not None and length is not None:
-            self._note(at, "completion", at - now.ready - length)
+            self._step(at, "completion", at - now.ready - length, job, now)
 
-    def _released(self, at: int, now: WorkloadSteps) -> None:
+    def _released(self, at: int, job: Job, now: WorkloadSteps) -> None:
+        """Note the release; pods that have not ended by then no longer count."""
+        self._started(job, now)
+        now.released = self.unblocked = at
+        going = [pod for pod in now.pods.values() if pod.deleted and not pod.ended]
+        for pod in going:
+            if now.deleted is not None:
+                self._step(at, "termination", at - now.deleted, job, now, pod.number)
+        ended = at if going else now.ended
+        if ended is not None:
+            self._step(at, "release", at - ended, job, now)
+
+    def _started(self, job: Job, now: WorkloadSteps) -> None:
         if now.started is not None and now.reserved is not None:
-            self._note(now.started, "job_start", now.started - now.reserved)
-        if now.ended is not None:
-            self._note(at, "release", at - now.ended)
+            length = now.started - now.reserved
+            self._step(now.started, "job_start", length, job, now)
 
-    def _pod(self, at: int, pod: Item, key: tuple[str, str]) -> None:
-        now = self.attempts.setdefault(key, WorkloadSteps())
-        seen = self.pods.setdefault(pod["metadata"]["uid"], {})
-        status = _status(pod)
-        if "added" not in seen:
-            seen["added"] = at
+    def _pod(self, at: int, pod: Item, job: Job) -> None:
+        uid = pod["metadata"]["uid"]
+        if uid not in self.pods:
+            now = self.attempts.setdefault(job, WorkloadSteps())
+            self.pods[uid] = PodTimes(len(now.pods), at), now
+            now.pods[uid] = self.pods[uid][0]
             if now.reserved is not None:
                 now.started = at
-        if pod["spec"].get("nodeName") and "bound" not in seen:
-            seen["bound"] = at
-            self._note(at, "binding", at - seen["added"])
-        if is_true(status, "Ready") and "ready" not in seen:
-            seen["ready"] = now.ready = at
-            if "bound" in seen:
-                self._note(at, "pod_start", at - seen["bound"] - _ready_after(pod))
-        if pod["metadata"].get("deletionTimestamp") and "deleted" not in seen:
-            seen["deleted"] = at
-            if now.evicted is not None:
-                self._note(at, "suspension", at - now.evicted)
-        if status.get("phase") == "Failed" and "ended" not in seen:
-            seen["ended"] = now.ended = at
-            if "deleted" in seen:
-                self._note(at, "termination", at - seen["deleted"])
+        seen, now = self.pods[uid]
+        conditions = {c["type"]: c for c in _status(pod).get("conditions") or ()}
+        scheduled = conditions.get("PodScheduled", {})
+        seen.unschedulable |= scheduled.get("reason") == "Unschedulable"
+        if pod["spec"].get("nodeName") and seen.bound is None:
+            seen.bound = at
+            self._note(at, "binding", at - seen.added)
+        if _is(conditions, "Ready") and seen.ready is None:
+            seen.ready = now.ready = at
+            self._pod_started(at, pod, job)
+        self._pod_ends(at, pod, job)
+
+    def _pod_started(self, at: int, pod: Item, job: Job) -> None:
+        """Note the start of a pod; waiting for a node is no part of it."""
+        seen, now = self.pods[pod["metadata"]["uid"]]
+        if seen.bound is not None:
+            begin = seen.bound if seen.unschedulable else seen.added
+            length = at - begin - _ready_after(pod)
+            self._step(at, "pod_start", length, job, now, seen.number)
+
+    def _pod_ends(self, at: int, pod: Item, job: Job) -> None:
+        seen, now = self.pods[pod["metadata"]["uid"]]
+        if pod["metadata"].get("deletionTimestamp") and seen.deleted is None:
+            seen.deleted = at
+            if now.evicted is not None and now.deleted is None:
+                now.deleted = at
+                self._step(at, "suspension", at - now.evicted, job, now)
+        if _status(pod).get("phase") == "Failed" and seen.ended is None:
+            seen.ended = now.ended = at
+            if seen.deleted is not None and now.released is None:
+                begin = seen.deleted if now.deleted is None else now.deleted
+                self._step(at, "termination", at - begin, job, now, seen.number)
+
+    def _step(
+        self, at: int, step: str, ms: int, job: Job, now: WorkloadSteps, number: int = 0
+    ) -> None:
+        """Note a step of this attempt (of this pod of it) that was over at `at`."""
+        self._note(at, step, ms)
+        self.steps[job, step, now.number, number] = max(0, ms)
 
     def _note(self, at: int, step: str, ms: int) -> None:
         """Note that a step of this length was over at `at`."""
         ms = max(0, ms)
         self.samples[step].append((at - ms, ms))
 
+    def close(self) -> None:
+        """Note what is known of the attempts that go on at the end."""
+        for job, attempt in self.attempts.items():
+            self._started(job, attempt)
+        for found in self.samples.values():
+            found.sort()
 
-def measure(recording: Recording) -> Samples:
-    """Return when each step of every kind began and how long it took, in order.
+
+def measure(recording: Recording) -> Stopwatch:
+    """Return how long every step took, of every kind and of every attempt.
 
     A step that goes on at the end of the recording is left out.
     """
     watch = Stopwatch()
     for event in recording.events:
         watch.see(recording.ms(event.at), event)
-    for attempt in watch.attempts.values():
-        if attempt.started is not None and attempt.reserved is not None:
-            length = attempt.started - attempt.reserved
-            watch._note(attempt.started, "job_start", length)
-    return {step: sorted(found) for step, found in watch.samples.items()}
+    watch.close()
+    return watch
 
 
 def _name(obj: Item) -> tuple[str, str]:

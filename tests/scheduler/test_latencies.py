@@ -330,3 +330,24 @@ def test_victims_of_yunikorn_keep_their_node_until_they_have_ended():
     first = next(d for d in decisions if isinstance(d, Preempt))
     bound = next(d for d in decisions if isinstance(d, Bind) and d.subject == first.by)
     assert bound.at_ms == first.at_ms + 5_000
+
+
+def test_a_cycle_that_waited_for_pods_goes_on_as_soon_as_they_are_ready():
+    world = world_of(
+        flavor(),
+        cluster_queue("a", cpu=8),
+        local_queue("a", cluster_queue="a"),
+        job("first", queue="a", cpu=1, runtime="60s"),
+        job("second", queue="a", cpu=1, runtime="60s"),
+        node("n", cpu=8),
+        kueue={"waitForPodsReady": {"timeout": "60s", "blockAdmission": True}},
+        simulation={
+            "latencies": {
+                "schedulingCycle": "3s",
+                "admission": "200ms",
+                "podStart": "10s",
+                "readiness": "1s",
+            }
+        },
+    )
+    assert times(world, Admit) == [(3000, "first"), (14_200, "second")]

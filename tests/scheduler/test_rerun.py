@@ -12,11 +12,12 @@ import pytest
 import yaml
 
 from scheduler.cli import rerun as command
-from scheduler.recordings.latencies import windows
-from scheduler.recordings.recording import read_attempts
-from scheduler.recordings.steps import measure
+from scheduler.recordings.cycles import CycleClock, cycle_ends, windows
+from scheduler.recordings.recording import Event, read_attempts
+from scheduler.recordings.steps import Stopwatch, measure
 from tests.builders import cluster_queue, flavor, job, local_queue, node
 
+A, B = ("default", "a"), ("default", "b")
 START = "2026-01-01T00:00:00.5Z"
 
 
@@ -109,12 +110,12 @@ def test_two_reruns_are_equal(folder):
 
 
 def test_steps_are_measured_from_the_watch_events(folder):
-    samples = measure(command.read_folder(folder))
+    samples = measure(command.read_folder(folder)).samples
     assert {step: took for step, [(_, took)] in samples.items()} == {
         "scheduling_cycle": 200,
         "job_start": 300,
         "binding": 100,
-        "pod_start": 2000,
+        "pod_start": 2100,
         "readiness": 400,
         "completion": 1000,
     }
@@ -135,3 +136,44 @@ def test_cycles_are_as_many_as_the_metrics_say():
     firsts = [(n * 1000, 400) for n in range(10)]
     [window] = windows(firsts, [(10_000, {"success": (10.0, 50)})])
     assert window.factor == pytest.approx(0.5)
+
+
+def test_an_attempt_takes_what_it_took(folder):
+    recording = command.read_folder(folder)
+    watch = measure(recording)
+    job = ("default", "first")
+    assert watch.steps[job, "job_start", 1, 0] == 300
+    assert watch.steps[job, "pod_start", 1, 0] == 2100
+
+
+def test_verdicts_of_one_cycle_are_one_of_each_queue():
+    decided = [(0, A), (40, B), (80, A), (900, B)]
+    assert cycle_ends(decided, ()) == [0, 80, 900]
+
+
+def test_a_busy_server_spreads_the_verdicts_of_a_cycle():
+    decided = [(0, A), (400, B), (2000, A), (2600, B)]
+    readings = [(5000, {"inadmissible": (5.0, 2)})]
+    assert cycle_ends(decided, readings) == [0, 2000]
+
+
+def test_a_cycle_lasts_until_the_next_verdict_was_written():
+    clock = CycleClock([(1000, A), (1700, A)], [(0, 500)], ())
+    assert clock.length(1000) == 700
+    assert clock.length(1700) == 500  # nothing more was written
+
+
+def test_an_admission_that_waited_for_pods_is_measured_from_their_readiness():
+    watch = Stopwatch()
+    others = workload("QuotaReserved", "PodsReady")
+    refused = workload()
+    refused["metadata"]["ownerReferences"][0]["name"] = "second"
+    reason = {"status": "False", "reason": "WaitingForPodsReady"}
+    refused["status"]["conditions"] = [{"type": "QuotaReserved", **reason}]
+    admitted = workload("QuotaReserved")
+    admitted["metadata"]["ownerReferences"][0]["name"] = "second"
+    ready = pod("n", "Running", ready=True)
+    for at, obj in enumerate([workload("QuotaReserved"), ready, refused, others]):
+        watch.see(1000 * at, Event(at="", type="MODIFIED", object=obj))
+    watch.see(3200, Event(at="", type="MODIFIED", object=admitted))
+    assert watch.samples["admission"] == [(3000, 200)]

@@ -28,7 +28,7 @@ def execution_deadline(work: WorkloadInfo) -> int | None:
     if admitted is None or not admitted.status:
         return None
     left = work.max_execution_s - work.accumulated_s
-    return admitted.since_us + left * _US_PER_S
+    return _whole_seconds(admitted.since_us) + left * _US_PER_S
 
 
 def pods_ready_deadline(work: WorkloadInfo, waiting: Waiting | None) -> int | None:
@@ -42,10 +42,18 @@ def pods_ready_deadline(work: WorkloadInfo, waiting: Waiting | None) -> int | No
     if admitted is None or not admitted.status or (ready and ready.status):
         return None
     if ready is None or ready.reason != WAIT_FOR_RECOVERY:
-        return admitted.since_us + waiting.timeout_ms * _US_PER_MS
+        return _whole_seconds(admitted.since_us) + waiting.timeout_ms * _US_PER_MS
     if waiting.recovery_ms is None:
         return None
-    return ready.since_us + waiting.recovery_ms * _US_PER_MS
+    return _whole_seconds(ready.since_us) + waiting.recovery_ms * _US_PER_MS
+
+
+def _whole_seconds(since_us: int) -> int:
+    """Return an instant as the conditions of an object have it.
+
+    Deadlines count from what was written, and Kubernetes writes whole seconds.
+    """
+    return since_us // _US_PER_S * _US_PER_S
 
 
 def _deadline(work: WorkloadInfo, waiting: Waiting | None) -> int | None:

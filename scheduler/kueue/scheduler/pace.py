@@ -46,6 +46,11 @@ class CyclePace:
             length = self.steps.draw("scheduling_cycle", "", cycle)
             self.ends_ms = now_ms + max(1, length)
 
+    def resume(self, now_ms: int, cycle: int) -> None:
+        """Go on with a cycle that waited for pods: only its admission takes time."""
+        if self.steps is not None and self.ends_ms is None:
+            self.ends_ms = now_ms + max(1, self.steps.draw("admission", "", cycle))
+
     def over(self, now_ms: int) -> bool:
         """Return whether the cycle under way ends by now: it decides at its end."""
         return self.ends_ms is not None and self.ends_ms <= now_ms

@@ -35,6 +35,15 @@ def test_pods_that_take_too_long_cost_the_place_and_come_back_after_a_backoff():
     assert rig.condition("slow", "Requeued")[:2] == (True, "BackoffFinished")
 
 
+def test_the_timeout_counts_from_the_whole_second_that_was_written():
+    rig = Rig(WAITING)
+    rig.queue("q")
+    rig.workload("slow", "q")
+    rig.run(0.7)
+    assert rig.run(9.9) == []
+    assert rig.run(10)[:1] == [("Evict", "slow", "PodsReadyTimeout")]
+
+
 def test_a_workload_that_ran_out_of_retries_is_deactivated():
     rig = Rig(WAITING)
     rig.queue("q")
