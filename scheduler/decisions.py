@@ -12,6 +12,7 @@ from typing import Any, ClassVar, get_args
 import msgspec
 
 from scheduler.records.objects import Key
+from scheduler.records.topology import TopologyAssignment
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -34,6 +35,7 @@ class PodSetAdmission(msgspec.Struct, frozen=True, gc=False):
     count: int
     flavors: dict[str, str]  # resource -> ResourceFlavor
     usage: dict[str, int]  # resource -> total, canonical units
+    topology: TopologyAssignment | None = None
 
 
 class Arrive(Decision, frozen=True, tag="Arrive"):
@@ -42,6 +44,13 @@ class Arrive(Decision, frozen=True, tag="Arrive"):
 
 class Admit(Decision, frozen=True, tag="Admit"):
     """A Workload got quota (Kueue) or an application's ask a place (YuniKorn)."""
+
+    queue: str = ""  # ClusterQueue
+    pod_sets: tuple[PodSetAdmission, ...] = ()
+
+
+class Replace(Decision, frozen=True, tag="Replace"):
+    """Pods of an admitted Workload got other places; its quota stays as it is."""
 
     queue: str = ""  # ClusterQueue
     pod_sets: tuple[PodSetAdmission, ...] = ()
@@ -146,6 +155,7 @@ class Edit(Decision, frozen=True, tag="Edit"):
 AnyDecision = (
     Arrive
     | Admit
+    | Replace
     | Wait
     | Preempt
     | Evict

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 QUOTA_RESERVED = "QuotaReserved"
 ADMITTED = "Admitted"
 EVICTED = "Evicted"
@@ -33,6 +35,7 @@ WHY = {
 WAITING_FOR_QUOTA = "WaitingForQuota"
 EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
 NO_MATCHING_FLAVOR = "NoMatchingFlavor"
+TOPOLOGY_PLACEMENT_FAILED = "TopologyPlacementFailed"
 WAITING_FOR_PREEMPTED = "WaitingForPreemptedWorkloads"
 WAITING_FOR_PODS_READY = "WaitingForPodsReady"
 SUSPENDED = "Suspended"
@@ -82,6 +85,7 @@ ADMISSION_CHECK = "AdmissionCheck"
 CLUSTER_QUEUE_STOPPED = "ClusterQueueStopped"
 LOCAL_QUEUE_STOPPED = "LocalQueueStopped"
 NODE_FAILURES = "NodeFailures"
+NODE_REPLACED = "NodeReplaced"
 DEACTIVATED_DUE_TO = "DeactivatedDueTo"
 
 #: Evicted for these, a workload goes straight back to its queue.
@@ -132,6 +136,22 @@ JOB_FINISHED_SENTENCE = "Job finished successfully"
 def pods_ready_timeout(name: str) -> str:
     """Return the sentence of an eviction because pods took too long."""
     return f"Exceeded the PodsReady timeout {name}"
+
+
+def replaced(node: str) -> str:
+    """Return the sentence of a workload whose pods got other places."""
+    return f"Pods of the failed node {node} have other places"
+
+
+def no_replacement(nodes: Iterable[str]) -> str:
+    """Return the sentence of an eviction because a failed node has no replacement.
+
+    Source: docs/semantics/kueue-topology.md#second-pass.
+    """
+    return (
+        "Workload was evicted as there was no replacement for unhealthy node(s): "
+        + ", ".join(nodes)
+    )
 
 
 def missing(kind: str, name: str) -> str:

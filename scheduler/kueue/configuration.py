@@ -16,6 +16,12 @@ from scheduler.kueue.resource_settings import (
     ignores_undeclared,
     read_transform,
 )
+from scheduler.kueue.topology.gates import (
+    DEFAULT_GATES,
+    NAMES,
+    TopologyGates,
+    read_gates,
+)
 from scheduler.records.transformations import ResourceTransform
 
 Document = Mapping[str, Any]
@@ -51,6 +57,7 @@ KEPT = (
 #: The sections that decide something here, and which of their fields do.
 _SIMULATED = {
     "fairSharing": ("enable", "preemptionStrategies"),
+    "featureGates": NAMES,
     "integrations": ("labelKeysToCopy",),
     "resources": FIELDS,
     "waitForPodsReady": (
@@ -94,6 +101,7 @@ class Settings:
     unqueued_jobs: bool = False  # manageJobsWithoutQueueName
     transform: ResourceTransform | None = None  # resources
     ignores_undeclared: bool = False  # resources.quotaCheckStrategy
+    topology_gates: TopologyGates = DEFAULT_GATES  # of featureGates
     kept: tuple[str, ...] = ()  # fields given that are not simulated
 
     @property
@@ -125,6 +133,7 @@ def read_configuration(document: Document) -> Settings:
         unqueued_jobs=bool(document.get("manageJobsWithoutQueueName", False)),
         transform=read_transform(resources),
         ignores_undeclared=ignores_undeclared(resources),
+        topology_gates=read_gates(_section(document, "featureGates")),
         kept=tuple(_kept(document)),
     )
 

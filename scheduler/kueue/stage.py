@@ -16,6 +16,7 @@ from scheduler.kueue.controller.admissions import admit, finish
 from scheduler.kueue.controller.controller import Controller
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.controller.object_handlers import ObjectHandlers
+from scheduler.kueue.controller.replacements import evict_for_node, replace
 from scheduler.kueue.queue.requeue import backoff_over, requeue_head
 from scheduler.kueue.scheduler.cycle import Cycle
 from scheduler.kueue.scheduler.entries import Entry, EntryStatus
@@ -197,6 +198,7 @@ class KueueStage:
         if self.held and self.blocked:
             return False
         heads = self._held_heads() or list(self._heads())
+        heads += self._second_passes()
         if not heads:
             return False
         self.cluster.cycle += 1
@@ -208,13 +210,26 @@ class KueueStage:
             trace=self.trace,
             traced=self.cluster.workloads.get(self.traced) if self.traced else None,
         )
+        lost = []
         for entry in run.run(heads):
-            if entry.status is EntryStatus.HELD:
+            if entry.status is EntryStatus.LOST_NODE:
+                lost.append(entry)  # another entry may have preempted it
+            elif entry.status is EntryStatus.HELD:
                 self._hold(entry, first=entry is run.waiting)
             else:
                 self._carry_out(entry)
+        for entry in lost:
+            evict_for_node(self.life, entry)
         self.life.flush()
         return True
+
+    def _second_passes(self) -> list[Entry]:
+        """Return the workloads that look for other places, as further entries."""
+        return [
+            Entry(work, work.cluster_queue, second_pass=True)
+            for work in self.life.due_second_passes()
+            if work.cluster_queue is not None and work.cluster_queue.active
+        ]
 
     @property
     def gated(self) -> bool:
@@ -270,6 +285,9 @@ class KueueStage:
         if entry.status is EntryStatus.ADMITTED:
             admit(self.life, entry)
             return
+        if entry.second_pass:
+            self._end_second_pass(entry)
+            return
         if entry.status is EntryStatus.PREEMPTING:
             evictions.preempt(self.life, entry)
         inadmissible = requeue_head(
@@ -282,6 +300,12 @@ class KueueStage:
         )
         self.life.mark_queues_changed(work, queue)
         self.life.report_not_admitted(entry, inadmissible=inadmissible)
+
+    def _end_second_pass(self, entry: Entry) -> None:
+        if entry.status is EntryStatus.REPLACED:
+            replace(self.life, entry)
+        else:  # its ClusterQueue had another entry in this cycle
+            self.life.note_second_pass(entry.work)
 
     # ---- what a driver reports ----
 
@@ -321,6 +345,11 @@ class KueueStage:
         dues = (
             self.life.timers.due(),
             self.pace.due(self.context.now_ms, heads=self.has_heads()),
+            *(
+                self.context.ms(work.second_pass_us)
+                for work in self.life.second_passes
+                if work.second_pass_us is not None
+            ),
         )
         return min((at for at in dues if at is not None), default=None)
 

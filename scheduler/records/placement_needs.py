@@ -27,9 +27,8 @@ class PlacementNeeds:
     Source: docs/semantics/kueue-topology.md#what-is-asked-of-a-leaf.
     """
 
-    def __init__(self, spec: Manifest, labels: Mapping[str, str]) -> None:
-        self.spec = spec
-        self.labels = labels
+    def __init__(self, spec: Manifest | None = None) -> None:
+        self.spec: Manifest = spec or {}
 
     @cached_property
     def requests(self) -> dict[str, int]:

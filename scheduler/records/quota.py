@@ -28,6 +28,7 @@ class Flavor:
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
+    topology: str = ""  # the Topology of its nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,7 @@ def read_flavor(manifest: Manifest) -> Flavor:
         labels=spec.get("nodeLabels") or {},
         taints=read_taints(spec.get("nodeTaints")),
         tolerations=read_tolerations(spec.get("tolerations")),
+        topology=spec.get("topologyName") or "",
     )
 
 

@@ -58,6 +58,12 @@ class TopologyRequest:
     sub_groups: int | None = None
 
     @property
+    def identity(self) -> str:
+        """Return a text that is equal for equal requests."""
+        fields = (getattr(self, name) for name in self.__slots__)
+        return f" topology {tuple(fields)}"
+
+    @property
     def explicit(self) -> bool:
         """Return whether it asks for anything; labels of ranks alone do not.
 

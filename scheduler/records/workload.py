@@ -9,8 +9,15 @@ from typing import Any
 import msgspec
 
 from scheduler import amounts
+from scheduler.records.placement_needs import PlacementNeeds
 from scheduler.records.podset_template import PodShape, read_pod
 from scheduler.records.resource_limits import Limits, Manifest
+from scheduler.records.topology import (
+    TopologyAssignment,
+    TopologyRequest,
+    read_topology_assignment,
+    read_topology_request,
+)
 from scheduler.records.transformations import ResourceTransform
 
 Amounts = dict[str, int]
@@ -24,6 +31,8 @@ class PodSet:
     count: int
     min_count: int | None
     shape: PodShape
+    needs: PlacementNeeds = field(default_factory=PlacementNeeds)
+    topology: TopologyRequest | None = None
 
     def total(self, count: int) -> Amounts:
         """Return the requests of `count` pods, canonical units, saturating.
@@ -44,10 +53,15 @@ class PodSets(tuple[PodSet, ...]):
 
     totals: tuple[Amounts, ...]
     text: str
+    ask_topology: bool  # any of them does
+    has_groups: bool
 
     def __new__(cls, parts: Iterable[PodSet]) -> PodSets:
         """Return the pod sets with what follows from them worked out once."""
         self = super().__new__(cls, parts)
+        asked = [part.topology for part in self if part.topology is not None]
+        self.ask_topology = any(request.explicit for request in asked)
+        self.has_groups = any(request.group for request in asked)
         counts = [part.count for part in self]
         self.totals = self.totals_for(counts)
         self.text = self.text_for(counts)
@@ -64,6 +78,7 @@ class PodSets(tuple[PodSet, ...]):
         """
         return "/".join(
             f"{part.name} {count} {part.min_count} {part.shape.identity}"
+            f"{part.topology.identity if part.topology else ''}"
             for part, count in zip(self, counts, strict=True)
         )
 
@@ -99,6 +114,8 @@ class Catalogue:
             shape=read_pod(
                 spec, overhead=overhead, limits=limits, transform=self.transform
             ),
+            needs=PlacementNeeds(spec),
+            topology=read_topology_request(item.get("topologyRequest")),
         )
 
     def put_runtime_class(self, manifest: Manifest) -> None:
@@ -165,6 +182,7 @@ class PodSetAssignment(msgspec.Struct, gc=False):
     count: int
     flavors: dict[str, str]
     usage: Amounts
+    topology: TopologyAssignment | None = None
 
 
 class Admission(msgspec.Struct):
@@ -182,7 +200,7 @@ class Admission(msgspec.Struct):
 
 
 def _document(part: PodSetAssignment) -> dict[str, Any]:
-    return {
+    written = {
         "name": part.name,
         "flavors": dict(part.flavors),
         "resourceUsage": {
@@ -190,6 +208,9 @@ def _document(part: PodSetAssignment) -> dict[str, Any]:
         },
         "count": part.count,
     }
+    if part.topology is not None:
+        written["topologyAssignment"] = part.topology.document()
+    return written
 
 
 def read_admission(
@@ -219,6 +240,7 @@ def _read_part(part: Manifest, counts: Mapping[str, int]) -> PodSetAssignment:
             name: amounts.canonical(name, text)
             for name, text in (part.get("resourceUsage") or {}).items()
         },
+        topology=read_topology_assignment(part.get("topologyAssignment")),
     )
 
 

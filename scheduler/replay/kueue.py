@@ -10,7 +10,15 @@ from typing import Any
 
 from scheduler import durations
 from scheduler.amounts import text_of
-from scheduler.decisions import Admit, Decision, Evict, Finish, PodSetAdmission, Preempt
+from scheduler.decisions import (
+    Admit,
+    Decision,
+    Evict,
+    Finish,
+    PodSetAdmission,
+    Preempt,
+    Replace,
+)
 from scheduler.kueue.configuration import Settings, read_configuration
 from scheduler.kueue.stage import KueueStage
 from scheduler.kueue.tree.shares import weighted_share
@@ -26,8 +34,9 @@ Outcome = dict[str, Any]
 
 ARRIVAL, RUNTIME = "sim/arrivalMs", "sim/runtimeMs"
 _MOST_CYCLES = 200
+_SECOND_PASS_MS = 1000
 _COMPARED = {
-    "cycle": ("admitted", "preempted", "pending", "shares"),
+    "cycle": ("admitted", "replaced", "evicted", "preempted", "pending", "shares"),
     "settle": ("events", "finalAdmitted", "finalPending"),
     "timed": ("events", "unfinished", "endMs"),
     "script": ("events", "finalAdmitted", "finalPending", "requeueCounts"),
@@ -104,9 +113,13 @@ def _loaded(vector: Vector) -> KueueStage:
 def _one_cycle(vector: Vector) -> Outcome:
     stage = _loaded(vector)
     shares = _shares(stage)
+    if stage.life.second_passes:
+        stage.context.now_ms += _SECOND_PASS_MS
     stage.cycle()
     return {
         "admitted": _admitted(stage),
+        "replaced": _replaced(stage),
+        "evicted": _evicted(stage),
         "preempted": _preempted(stage),
         "pending": _pending(stage),
         "shares": shares,
@@ -126,6 +139,23 @@ def _admitted(stage: KueueStage) -> dict[str, Any]:
     }
 
 
+def _replaced(stage: KueueStage) -> dict[str, Any] | None:
+    """Return new assignments of failed nodes; a vector without any has no such key."""
+    return {
+        d.subject.path: _admission(d.queue, d.pod_sets)
+        for d in stage.context.journal.decisions
+        if isinstance(d, Replace)
+    } or None
+
+
+def _evicted(stage: KueueStage) -> dict[str, Any] | None:
+    return {
+        d.subject.path: {"reason": d.reason, "message": d.message}
+        for d in stage.context.journal.decisions
+        if isinstance(d, Evict)
+    } or None
+
+
 def _preempted(stage: KueueStage) -> dict[str, Any]:
     return {
         d.subject.path: {"reason": d.reason, "by": d.by.path if d.by else ""}
@@ -139,12 +169,15 @@ def _admission(queue: str, pod_sets: tuple[PodSetAdmission, ...]) -> dict[str, A
 
 
 def _part(part: PodSetAdmission) -> dict[str, Any]:
-    return {
+    written = {
         "name": part.name,
         "count": part.count,
         "flavors": part.flavors,
         "usage": {name: text_of(name, amount) for name, amount in part.usage.items()},
     }
+    if part.topology is not None:
+        written["topologyAssignment"] = part.topology.expanded()
+    return written
 
 
 def _pending(stage: KueueStage) -> dict[str, Any]:
@@ -219,10 +252,15 @@ def _report(stage: KueueStage, events: list[dict[str, Any]], cycle: int) -> bool
             by = d.by.path if d.by else ""
             row = {"wl": d.subject.path, "reason": d.reason, "by": by}
             event.setdefault("preempted", []).append(row)
+        elif isinstance(d, Replace):
+            parts = [_part(part) for part in d.pod_sets]
+            event.setdefault("replaced", []).append(
+                {"wl": d.subject.path, "podSets": parts}
+            )
         elif isinstance(d, Evict):
             row = {"wl": d.subject.path, "reason": d.reason}
             event.setdefault("evicted", []).append(row)
-    for name in ("admitted", "preempted"):
+    for name in ("admitted", "replaced", "evicted", "preempted"):
         event.get(name, []).sort(key=lambda row: row["wl"])
     if event:
         events.append({"cycle": cycle, **event})
@@ -240,7 +278,7 @@ def _holding(stage: KueueStage) -> dict[str, Any]:
 def _current(work: WorkloadInfo) -> dict[str, Any]:
     assert work.admission is not None
     parts = tuple(
-        PodSetAdmission(part.name, part.count, part.flavors, part.usage)
+        PodSetAdmission(part.name, part.count, part.flavors, part.usage, part.topology)
         for part in work.admission.pod_sets
     )
     return _admission(work.admission.queue, parts)

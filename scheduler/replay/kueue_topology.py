@@ -82,7 +82,7 @@ def podsets_of(given: Vector) -> list[PodSetToPlace]:
         PodSetToPlace(
             row["name"],
             row["count"],
-            PlacementNeeds(specs[row["name"]]["template"]["spec"], {}),
+            PlacementNeeds(specs[row["name"]]["template"]["spec"]),
             read_topology_request(specs[row["name"]].get("topologyRequest")),
             bool(row.get("implied")),
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from scheduler.kueue.cache.cluster import Cluster
+from scheduler.kueue.topology.cache import DomainUsage, Held
 from scheduler.kueue.tree.quota import add_usages, remove_usages
 from scheduler.kueue.tree.tree import ClusterQueue, ResourceNode
 from scheduler.kueue.workload.info import WorkloadInfo
@@ -10,16 +12,19 @@ from scheduler.reasons import ADMITTED
 from scheduler.records.workload import remaining_usage
 
 
-def take_quota(work: WorkloadInfo, queue: ClusterQueue) -> None:
+def take_quota(work: WorkloadInfo, queue: ClusterQueue, cluster: Cluster) -> None:
     """Let a workload hold what its admission says, less what it reclaims.
 
     Source: docs/semantics/kueue.md#usage-of-an-admitted-workload.
     """
+    assert work.admission is not None
     usage = _usage(work, queue)
     work.cluster_queue = queue
     work.usage = tuple((cell, amount) for cell, amount in usage.items() if amount)
     work.flavor_resources = frozenset(cell.flavor_resource for cell in usage)
     add_usages(work.usage)
+    if any(part.topology is not None for part in work.admission.pod_sets):
+        work.topology = Held(cluster.topologies, stands_of(work))
     queue.admitted.put(work)
     _count(work.local_queue, work, 1)
 
@@ -30,6 +35,9 @@ def drop_quota(work: WorkloadInfo) -> None:
     assert queue is not None
     queue.admitted.drop(work)
     remove_usages(work.usage)
+    if work.topology is not None:
+        work.topology.release()
+        work.topology = None
     _count(work.local_queue, work, -1)
     work.cluster_queue, work.usage, work.flavor_resources = None, (), frozenset()
 
@@ -46,6 +54,22 @@ def _usage(work: WorkloadInfo, queue: ClusterQueue) -> dict[ResourceNode, int]:
             cell = queue.cell((flavor, resource))
             usage[cell] = usage.get(cell, 0) + totals.get(resource, 0)
     return usage
+
+
+def stands_of(work: WorkloadInfo) -> tuple[DomainUsage, ...]:
+    """Return what a workload's admission takes of leaves.
+
+    Source: docs/semantics/kueue-topology.md#capacity-of-a-leaf.
+    """
+    assert work.admission is not None
+    needs = {part.name: part.needs for part in work.pod_sets}
+    return tuple(
+        DomainUsage(flavor, domain.values, needs[part.name].per_pod, domain.pods)
+        for part in work.admission.pod_sets
+        if part.topology is not None and part.name in needs
+        for flavor in sorted(set(part.flavors.values()))
+        for domain in part.topology.domains
+    )
 
 
 def _count(local_queue: LocalQueue, work: WorkloadInfo, sign: int) -> None:

@@ -9,6 +9,7 @@ from scheduler.kueue.cache.candidates import AdmittedIndex
 from scheduler.kueue.configuration import Settings
 from scheduler.kueue.queue.pending import PendingQueue
 from scheduler.kueue.queue.requeue import QueueingStrategy
+from scheduler.kueue.topology.cache import TopologyCache
 from scheduler.kueue.tree.forest import Forest
 from scheduler.kueue.tree.tree import ClusterQueue, Cohort
 from scheduler.kueue.workload.info import WorkloadInfo
@@ -31,6 +32,7 @@ class Cluster:
         self.local_queues_of: dict[str, dict[LocalQueue, None]] = {}  # by ClusterQueue
         self.workloads: dict[Key, WorkloadInfo] = {}
         self.catalogue = Catalogue(transform=settings.transform)
+        self.topologies = TopologyCache(settings.topology_gates)
         self.cycle = 0
         self.needs_linking = False  # the forest must be linked before it is used
         self.strategies: dict[str, QueueingStrategy] = {}
@@ -118,6 +120,10 @@ class Cluster:
                 for index, group in enumerate(queue.spec.groups)
                 for resource in group.resources
             }
+            names = [name for group in queue.spec.groups for name in group.flavors]
+            with_topology = self.topologies.flavors
+            queue.uses_topology = any(name in with_topology for name in names)
+            queue.topology_only = all(name in with_topology for name in names)
             queue.active = self._active(queue)
         self.forest.update_heights()
 
@@ -133,7 +139,19 @@ class Cluster:
             and all(
                 name in self.flavors for group in spec.groups for name in group.flavors
             )
+            and not (queue.uses_topology and any(self.missing_topologies(queue)))
         )
+
+    def missing_topologies(self, queue: ClusterQueue) -> Iterator[tuple[str, str]]:
+        """Yield (flavor, topology) where a flavor's Topology is not there.
+
+        Source: docs/semantics/kueue-topology.md#topologies-and-flavors.
+        """
+        for group in queue.spec.groups:
+            for name in group.flavors:
+                flavor = self.topologies.flavors.get(name)
+                if flavor and flavor.topology not in self.topologies.topologies:
+                    yield name, flavor.topology
 
     def tree_queues(self, queue: ClusterQueue) -> Iterator[ClusterQueue]:
         """Yield every ClusterQueue of the tree that a queue belongs to."""

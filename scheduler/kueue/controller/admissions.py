@@ -45,7 +45,8 @@ def admit(life: Lifecycle, entry: Entry) -> None:
     if life.cluster.settings.waiting is not None:
         life.set_condition(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
     remove_usages(entry.assignment.usage.items())
-    take_quota(work, queue)
+    life.cluster.topologies.charge(entry.assignment.topology_usage, -1)
+    take_quota(work, queue, life.cluster)
     work.last_assignment = None
     queue.generation += 1  # the admission comes back as an update of the cache
     life.mark_queues_changed(work, queue)
@@ -63,7 +64,9 @@ def _emit_admit(life: Lifecycle, work: WorkloadInfo, sentence: str) -> None:
             message=sentence,
             queue=work.admission.queue,
             pod_sets=tuple(
-                PodSetAdmission(part.name, part.count, part.flavors, part.usage)
+                PodSetAdmission(
+                    part.name, part.count, part.flavors, part.usage, part.topology
+                )
                 for part in work.admission.pod_sets
             ),
         )

@@ -11,6 +11,7 @@ from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.queue.clocks import Timers
 from scheduler.kueue.queue.requeue import backoff_over
 from scheduler.kueue.scheduler.entries import Entry
+from scheduler.kueue.scheduler.second_pass import needs_second_pass, wait_us
 from scheduler.kueue.tree.tree import ClusterQueue
 from scheduler.kueue.workload.conditions import set_condition
 from scheduler.kueue.workload.info import WorkloadInfo
@@ -58,6 +59,7 @@ class Lifecycle:
         self.unready: dict[
             WorkloadInfo, None
         ] = {}  # admitted, and not all of their pods run
+        self.second_passes: dict[WorkloadInfo, None] = {}  # in order of need
         self.timers = Timers(context, cluster.settings.waiting)
 
     # ---- conditions ----
@@ -207,6 +209,30 @@ class Lifecycle:
             self.unready[work] = None
         else:
             self.unready.pop(work, None)
+
+    def note_second_pass(self, work: WorkloadInfo) -> None:
+        """Let a workload look for other places, if it has to; later after each try.
+
+        Source: docs/semantics/kueue-topology.md#second-pass.
+        """
+        if not needs_second_pass(work):
+            self.second_passes.pop(work, None)
+            work.second_pass_us, work.second_pass_tries = None, 0
+        elif work not in self.second_passes:
+            self.second_passes[work] = None
+            if work.second_pass_us is None:
+                wait = wait_us(work.second_pass_tries)
+                work.second_pass_us = self.context.now_us + wait
+
+    def due_second_passes(self) -> list[WorkloadInfo]:
+        """Take out the workloads whose second pass is due."""
+        now = self.context.now_us
+        due = [w for w in self.second_passes if (w.second_pass_us or 0) <= now]
+        for work in due:
+            del self.second_passes[work]
+            work.second_pass_us = None
+            work.second_pass_tries += 1
+        return [work for work in due if needs_second_pass(work)]
 
     def release_quota(self, work: WorkloadInfo) -> None:
         """Give the quota of a workload back and ask for a re-activation.

@@ -6,7 +6,7 @@ Nothing is decided here. Edits are gathered and take effect together in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from scheduler.kueue.cache.assumed import drop_quota
@@ -28,6 +28,7 @@ from scheduler.records.quota import (
     read_local_queue,
     read_queue,
 )
+from scheduler.records.topology import read_topology
 
 Memory = Mapping[str, Any]
 _TOUCHED, _QUOTA = 1, 2  # what an edit means: look again; quota moved as well
@@ -51,6 +52,9 @@ class ObjectHandlers:
             "Namespace": self._put_namespace,
             "RuntimeClass": self._put_runtime_class,
             "LimitRange": self._put_limit_range,
+            "Topology": self._put_topology,
+            "Node": self._put_node,
+            "Pod": self._put_pod,
             "Workload": self.assignment.put,
         }
         self._remove: dict[str, Callable[[Key], None]] = {
@@ -61,6 +65,9 @@ class ObjectHandlers:
             "Namespace": self._remove_namespace,
             "RuntimeClass": self._remove_runtime_class,
             "LimitRange": self._remove_limit_range,
+            "Topology": self._remove_topology,
+            "Node": self._remove_node,
+            "Pod": self._remove_pod,
             "Workload": self.assignment.remove,
         }
 
@@ -165,10 +172,12 @@ class ObjectHandlers:
         if self.cluster.flavors.get(flavor.name) == flavor:
             return
         self.cluster.flavors[flavor.name] = flavor
+        self.cluster.topologies.put_flavor(flavor)
         self._edit_flavor(flavor.name, restore=restore)
 
     def _remove_flavor(self, key: Key) -> None:
         self.cluster.flavors.pop(key.name, None)
+        self.cluster.topologies.remove_flavor(key.name)
         self._edit_flavor(key.name)
 
     def _edit_flavor(self, name: str, *, restore: bool = False) -> None:
@@ -241,6 +250,47 @@ class ObjectHandlers:
     def _remove_limit_range(self, key: Key) -> None:
         self.cluster.catalogue.remove_limit_range(key.namespace, key.name)
         self.assignment.reread_pod_sets(key.namespace)
+
+    # ---- topology ----
+
+    def _put_topology(self, obj: Object, restore: bool) -> None:
+        topology = read_topology(obj.manifest)
+        if self.cluster.topologies.put_topology(topology):
+            self._edit_topology(topology.name, restore=restore)
+
+    def _remove_topology(self, key: Key) -> None:
+        self.cluster.topologies.remove_topology(key.name)
+        self._edit_topology(key.name, restore=False)
+
+    def _edit_topology(self, name: str, *, restore: bool) -> None:
+        self.cluster.needs_linking = True
+        for flavor in self.cluster.topologies.flavors.values():
+            if flavor.topology == name:
+                self._edit_flavor(flavor.name, restore=restore)
+
+    def _put_node(self, obj: Object, restore: bool) -> None:
+        self._edit_places(self.cluster.topologies.put_node(obj), restore=restore)
+
+    def _remove_node(self, key: Key) -> None:
+        self._edit_places(self.cluster.topologies.remove_node(key.name))
+
+    def _put_pod(self, obj: Object, restore: bool) -> None:
+        self._edit_places(self.cluster.topologies.put_pod(obj), restore=restore)
+
+    def _remove_pod(self, key: Key) -> None:
+        self._edit_places(self.cluster.topologies.remove_pod(key))
+
+    def _edit_places(self, flavors: Iterable[str], *, restore: bool = False) -> None:
+        """Re-activate the ClusterQueues whose nodes changed.
+
+        Source: docs/semantics/kueue-topology.md#re-activation.
+        """
+        if restore:
+            return
+        for flavor in flavors:
+            for queue in self.cluster.forest.queues.values():
+                if any(flavor in group.flavors for group in queue.spec.groups):
+                    self.edit(queue)
 
     # ---- everything into its place ----
 

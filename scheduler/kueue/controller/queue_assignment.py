@@ -82,7 +82,7 @@ class QueueAssignment:
             drop_quota(work)
         update_from_document(work, obj, self.cluster.catalogue)
         if queue is not None:
-            take_quota(work, queue)
+            take_quota(work, queue, self.cluster)
             queue.generation += 1
             self.life.mark_queues_changed(work, queue)
         if _deciding(work) == before:
@@ -170,7 +170,8 @@ class QueueAssignment:
         work.refresh()
         queue = self.cluster.forest.queues.get(work.admission.queue)
         if queue is not None and work.active:
-            take_quota(work, queue)
+            take_quota(work, queue, self.cluster)
+            self.life.note_second_pass(work)
         if work.evicted:
             self.life.stopping[work] = None
 

@@ -134,6 +134,9 @@ def _problems(cluster: Cluster, queue: ClusterQueue) -> Iterable[tuple[str, str]
     if missing:
         listed = " ".join(missing)
         yield "FlavorNotFound", f"references missing ResourceFlavor(s): [{listed}]"
+    for flavor, topology in cluster.missing_topologies(queue):
+        sentence = f'there is no Topology "{topology}" for TAS flavor "{flavor}"'
+        yield "TopologyNotFound", sentence
     if queue.spec.cohort in cluster.forest.in_cycle:
         yield "CohortCycle", "belongs to a cohort that is its own ancestor"
 

@@ -21,7 +21,15 @@ from scheduler.kueue.flavorassigner.modes import (
 )
 from scheduler.kueue.flavorassigner.resources import group_searches_of
 from scheduler.kueue.flavorassigner.search import FlavorSearch
+from scheduler.kueue.flavorassigner.topology import (
+    TopologyPlacement,
+    joined,
+    podset_groups,
+    share_out,
+    topology_refusal,
+)
 from scheduler.kueue.preemption.targets import Target, TargetSearch
+from scheduler.kueue.topology.cache import TopologyCache
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.protocols import FlavorResource
 from scheduler.kueue.tree.quota import (
@@ -48,8 +56,9 @@ class FlavorAssigner:
     (podset, resource) to the flavor nominated before.
     """
 
-    __slots__ = ("fair", "flavors", "ignores_undeclared", "only", "queue", "refusals", "resume", "search",
-                 "simulated", "trace", "work")  # fmt: skip
+    __slots__ = ("fair", "flavors", "ignores_undeclared", "only", "placement", "queue",
+                 "refusals", "resume", "search", "simulated", "topologies", "trace",
+                 "work")  # fmt: skip
 
     def __init__(
         self,
@@ -64,6 +73,7 @@ class FlavorAssigner:
         resume: Resume = (),
         only: Sequence[Mapping[str, str]] | None = None,
         trace: Trace | None = None,
+        topologies: TopologyCache | None = None,
     ) -> None:
         self.work = work
         self.queue = queue
@@ -76,6 +86,11 @@ class FlavorAssigner:
         self.only = only
         self.trace = trace
         self.simulated: dict[tuple[ResourceNode, int], list[Target]] = {}
+        # None where no podset has to do with topology.
+        self.topologies = (
+            topologies if queue.uses_topology or work.pod_sets.ask_topology else None
+        )
+        self.placement: TopologyPlacement | None = None  # of the last assignment
 
     def assign(self, counts: tuple[int, ...] | None = None) -> Assignment:
         """Return the flavors for all podsets, for fewer pods when `counts` says so.
@@ -84,13 +99,52 @@ class FlavorAssigner:
         Source: docs/semantics/kueue.md#flavor-assignment.
         """
         assignment = Assignment()
-        for index, (part, count, total) in enumerate(self.work.scaled_pod_sets(counts)):
-            plan = PodSetPlan(part.name, count, self._requests(total, count))
-            cells = self._place(plan, part, index, assignment.usage)
-            assignment.add(plan, cells)
-            if plan.mode is Mode.NO_FIT:
-                break
+        scaled = self.work.scaled_pod_sets(counts)
+        if self.topologies is not None and self.work.pod_sets.has_groups:
+            self._assign_groups(assignment, scaled)
+        else:
+            for index, (part, count, total) in enumerate(scaled):
+                plan = PodSetPlan(part.name, count, self._requests(total, count))
+                cells = self._place(plan, (part,), index, assignment.usage)
+                assignment.add(plan, cells)
+                if plan.mode is Mode.NO_FIT:
+                    break
+        if self.topologies is not None:
+            self._place_by_topology(assignment, self.topologies)
         return assignment
+
+    def _assign_groups(
+        self, assignment: Assignment, scaled: Sequence[tuple[PodSet, int, Amounts]]
+    ) -> None:
+        """Assign flavors to podsets that are placed together as if they were one.
+
+        Source: docs/semantics/kueue-topology.md#flavors-of-a-group.
+        """
+        order = {part.name: index for index, part in enumerate(self.work.pod_sets)}
+        for group in podset_groups(scaled):
+            parts = tuple(part for part, _, _ in group)
+            plans = [
+                PodSetPlan(part.name, count, self._requests(total, count))
+                for part, count, total in group
+            ]
+            whole = plans[0] if len(plans) == 1 else joined(plans)
+            index = order[parts[0].name]
+            cells = self._place(whole, parts, index, assignment.usage)
+            for plan in plans:
+                if plan is not whole:
+                    share_out(whole, plan)
+                assignment.add(plan, {n: c for n, c in cells.items() if n in plan.fits})
+            if whole.mode is Mode.NO_FIT:
+                break
+        assignment.parts.sort(key=lambda plan: order[plan.name])
+
+    def _place_by_topology(
+        self, assignment: Assignment, topologies: TopologyCache
+    ) -> None:
+        self.placement = TopologyPlacement(topologies, self.work, self.queue)
+        self.placement.trace = self.trace
+        if assignment.mode is not Mode.NO_FIT:
+            self.placement.apply(assignment)
 
     def _requests(self, total: Amounts, count: int) -> Amounts:
         """Add the count of pods where quota covers it.
@@ -102,7 +156,7 @@ class FlavorAssigner:
     def _place(
         self,
         plan: PodSetPlan,
-        part: PodSet,
+        parts: Sequence[PodSet],
         index: int,
         used: Mapping[ResourceNode, int],
     ) -> dict[str, ResourceNode]:
@@ -124,7 +178,7 @@ class FlavorAssigner:
                         )
                     return {}
                 continue
-            if not self._place_group(plan, part.shape, step, index, used):
+            if not self._place_group(plan, parts, step, index, used):
                 return {}
         cells = self.queue.cells
         return {name: cells[plan.flavors[name], name] for name in plan.flavors}
@@ -132,16 +186,17 @@ class FlavorAssigner:
     def _place_group(
         self,
         plan: PodSetPlan,
-        shape: PodShape,
+        parts: Sequence[PodSet],
         step: GroupSearch,
         index: int,
         used: Mapping[ResourceNode, int],
     ) -> bool:
-        scan = FlavorSearch(self, plan, shape, step, index, used)
+        scan = FlavorSearch(self, plan, parts, step, index, used)
         scan.run()
         if self.trace is not None:
             self._trace_scan(scan, self.trace)
         plan.severe.append(min(scan.severe, default=Severity.NONE))
+        plan.searched.append(next((f for f, _ in scan.found.values()), ""))
         if not scan.found:
             plan.fail(scan.reasons)
             return False
@@ -173,11 +228,25 @@ class FlavorAssigner:
             return 0
         return self.resume[index].get(resource, -1) + 1
 
-    def ineligibility(self, shape: PodShape, name: str) -> str:
-        """Return why the flavor cannot run such pods, or "". Remembered."""
+    def ineligibility(
+        self, parts: Sequence[PodSet], name: str, step: GroupSearch
+    ) -> str:
+        """Return why the flavor cannot run such pods, or ""."""
         flavor = self.flavors.get(name)
         if flavor is None:
             return f"flavor {name} not found"
+        if self.topologies is not None:
+            reason = topology_refusal(self.topologies, self.queue, parts, name, step)
+            if reason:
+                return reason
+        for part in parts:
+            reason = self._remembered(part.shape, flavor)
+            if reason:
+                return reason
+        return ""
+
+    def _remembered(self, shape: PodShape, flavor: Flavor) -> str:
+        name = flavor.name
         reason = self.refusals.get((shape.identity, name))
         if reason is None:
             reason = self.refusals[shape.identity, name] = ineligibility_of(
@@ -241,17 +310,39 @@ class FlavorAssigner:
         for part in assignment.parts:
             for resource, granted in part.fits.items():
                 cell = self.queue.cells[part.flavors[resource], resource]
-                amount = 0 if resource == PODS else part.requests[resource]
+                amount = 0 if resource == PODS else part.requests.get(resource, 0)
                 if amount:
                     requests[cell] = requests.get(cell, 0) + amount
                 if granted.mode in _PREEMPTING:
                     needed.add(cell.flavor_resource)
+        placement = self.placement
+        if placement is not None and placement.by_flavor:
+            return self._targets_by_topology(assignment, requests, needed, placement)
         known = self._simulated_whole(requests, needed)
         if known is not None:
             return known
         if self.trace is not None:
             self.trace.search("assignment", requests, needed)
         return self.search(self.work, self.queue, requests, frozenset(needed))
+
+    def _targets_by_topology(
+        self,
+        assignment: Assignment,
+        requests: dict[ResourceNode, int],
+        needed: set[FlavorResource],
+        placement: TopologyPlacement,
+    ) -> list[Target]:
+        """Return whom to preempt so that quota and places are free.
+
+        Source: docs/semantics/kueue-topology.md#preemption.
+        """
+        if self.trace is not None:
+            self.trace.search("assignment", requests, needed)
+        targets = self.search(
+            self.work, self.queue, requests, frozenset(needed), placement
+        )
+        placement.reserve(assignment, [target.work for target in targets])
+        return targets
 
     def _simulated_whole(
         self, requests: Mapping[ResourceNode, int], needed: set[FlavorResource]

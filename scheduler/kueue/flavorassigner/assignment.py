@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from enum import IntEnum
 
 from scheduler.kueue.flavorassigner.modes import FlavorFit, Mode
+from scheduler.kueue.topology.cache import DomainUsage
 from scheduler.kueue.tree.quota import Amount
 from scheduler.kueue.tree.tree import ResourceNode
+from scheduler.records.topology import TopologyAssignment
 from scheduler.records.workload import Admission, Amounts, PodSetAssignment
 
 
@@ -18,9 +20,10 @@ class Severity(IntEnum):
     """
 
     NONE = 0  # nothing failed but what no flavor can help
-    WAITING = 1
-    EXCEEDS = 2
-    NO_MATCH = 3
+    TOPOLOGY = 1
+    WAITING = 2
+    EXCEEDS = 3
+    NO_MATCH = 4
 
 
 class PodSetPlan:
@@ -28,12 +31,15 @@ class PodSetPlan:
 
     __slots__ = (
         "count",
+        "error",
         "fits",
         "flavors",
         "name",
         "reasons",
         "requests",
+        "searched",
         "severe",
+        "topology",
         "tried",
     )  # fmt: skip
 
@@ -46,6 +52,9 @@ class PodSetPlan:
         self.tried: dict[str, int] = {}
         self.reasons: list[str] = []
         self.severe: list[Severity] = []  # mildest failure of each group searched
+        self.searched: list[str] = []  # the flavor that each of them chose, or ""
+        self.error = ""  # why no flavor can be worked out for it at all
+        self.topology: TopologyAssignment | None = None
 
     def fail(self, reasons: list[str]) -> None:
         """Give up on the podset for these reasons."""
@@ -58,6 +67,8 @@ class PodSetPlan:
 
         Source: docs/semantics/kueue.md#mode-of-an-assignment.
         """
+        if self.error:
+            return Mode.NO_FIT
         if not self.reasons:
             return Mode.FIT
         if not self.flavors:
@@ -69,11 +80,12 @@ class PodSetPlan:
 class Assignment:
     """The plans of all podsets that were looked at, and what they use together."""
 
-    __slots__ = ("borrow", "mode", "parts", "usage")
+    __slots__ = ("borrow", "mode", "parts", "topology_usage", "usage")
 
     def __init__(self) -> None:
         self.parts: list[PodSetPlan] = []
         self.usage: dict[ResourceNode, int] = {}
+        self.topology_usage: tuple[DomainUsage, ...] = ()
         self.borrow = 0
         self.mode = Mode.FIT
 
@@ -82,7 +94,7 @@ class Assignment:
         self.parts.append(part)
         self.mode = min(self.mode, part.mode)
         for resource, cell in cells.items():
-            amount = part.requests[resource]
+            amount = part.requests.get(resource, 0)
             self.usage[cell] = self.usage.get(cell, 0) + amount
             self.borrow = max(self.borrow, part.fits[resource].borrow)
 
@@ -96,18 +108,27 @@ class Assignment:
         Source: docs/semantics/kueue.md#messages-of-an-assignment.
         """
         return "; ".join(
-            f"couldn't assign flavors to pod set {part.name}: "
+            f"failed to assign flavors to pod set {part.name}: {part.error}"
+            if part.error
+            else f"couldn't assign flavors to pod set {part.name}: "
             f"{', '.join(sorted(part.reasons))}"
             for part in self.parts
-            if part.reasons
+            if part.reasons or part.error
         )
 
     def severity(self) -> Severity:
-        """Return the reason for a NO_FIT: that of the podset that has no place.
+        """Return the reason for a NO_FIT: the gravest of the podsets without a place.
 
         Source: docs/semantics/kueue.md#reason-of-a-workload-that-does-not-fit.
         """
-        return max(self.parts[-1].severe, default=Severity.NO_MATCH)
+        return max(
+            (
+                max(part.severe, default=Severity.NO_MATCH)
+                for part in self.parts
+                if part.mode is Mode.NO_FIT
+            ),
+            default=Severity.NONE,
+        )
 
     def tried(self) -> tuple[dict[str, int], ...]:
         """Return where the search stopped, for the next attempt."""
@@ -126,7 +147,12 @@ class Assignment:
                     name=part.name,
                     count=part.count,
                     flavors=part.flavors,
-                    usage={name: part.requests[name] for name in part.flavors},
+                    usage={
+                        name: part.requests[name]
+                        for name in part.flavors
+                        if name in part.requests
+                    },
+                    topology=part.topology,
                 )
                 for part in self.parts
             ),

@@ -5,7 +5,7 @@ Source: docs/semantics/kueue.md#flavor-search.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from scheduler.kueue.flavorassigner.assignment import PodSetPlan, Severity
@@ -19,7 +19,7 @@ from scheduler.kueue.flavorassigner.modes import (
 )
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.tree import ClusterQueue, GroupSearch, ResourceNode
-from scheduler.records.podset_template import PodShape
+from scheduler.records.workload import PodSet
 
 
 class QuotaFit(Protocol):
@@ -34,7 +34,9 @@ class QuotaFit(Protocol):
     def nominated(self, index: int, resource: str) -> str | None:
         """Return the only flavor allowed here, or None when any is."""
 
-    def ineligibility(self, shape: PodShape, name: str) -> str:
+    def ineligibility(
+        self, parts: Sequence[PodSet], name: str, step: GroupSearch
+    ) -> str:
         """Return why the flavor cannot run such pods, or ""."""
 
     def fits_resource_quota(
@@ -50,13 +52,13 @@ class FlavorSearch:
     """
 
     __slots__ = ("amounts", "assigner", "at", "best", "found", "group", "index",
-                 "plan", "reasons", "severe", "shape", "start", "step", "used")  # fmt: skip
+                 "members", "plan", "reasons", "severe", "start", "step", "used")  # fmt: skip
 
     def __init__(
         self,
         assigner: QuotaFit,
         plan: PodSetPlan,
-        shape: PodShape,
+        members: Sequence[PodSet],
         step: GroupSearch,
         index: int,
         used: Mapping[ResourceNode, int],
@@ -64,7 +66,7 @@ class FlavorSearch:
         assert step.group is not None
         self.assigner = assigner
         self.plan = plan
-        self.shape = shape
+        self.members = members
         self.step = step
         self.group = step.group
         self.index = index
@@ -133,7 +135,7 @@ class FlavorSearch:
                 f"skipping flavor {flavor} as it is not found in the nomination "
                 f"mapping for resource {trigger}"
             )
-        return self.assigner.ineligibility(self.shape, flavor)
+        return self.assigner.ineligibility(self.members, flavor, self.step)
 
     def _fit_resource(self, flavor: str, resource: str) -> tuple[FlavorFit, Severity]:
         cell = self.assigner.queue.cells[flavor, resource]

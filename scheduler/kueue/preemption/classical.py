@@ -15,17 +15,18 @@ from scheduler.kueue.cache.candidates import (
     merged,
 )
 from scheduler.kueue.preemption.targets import (
+    Placement,
     Requests,
     Target,
     fill_back,
     fits,
     restore,
+    take_out,
     trace_targets,
 )
 from scheduler.kueue.trace import Trace, quota_checks, shares
 from scheduler.kueue.tree.quota import (
     local_available,
-    remove_usages,
     within_nominal,
 )
 from scheduler.kueue.tree.tree import (
@@ -58,6 +59,7 @@ class ClassicalPreemption:
         *,
         borrowers: Borrowers,
         absent: Collection[WorkloadInfo] = (),
+        placement: Placement | None = None,
         trace: Trace | None = None,
     ) -> None:
         self.work = work
@@ -66,6 +68,7 @@ class ClassicalPreemption:
         self.needed = needed
         self.borrowers = borrowers
         self.absent = absent
+        self.placement = placement  # where topology is asked for
         self.trace = trace
         # Per kind of candidate and per (evicted, running): runs in victim order.
         self.runs: dict[tuple[str, bool], list[CandidateRange]] = {}
@@ -176,14 +179,14 @@ class ClassicalPreemption:
             if kind != SAME and self._now_idle(work):
                 self._trace_idle(work, kind)
                 continue
-            remove_usages(work.usage)
+            take_out(work, self.placement)
             targets.append(Target(work, self._reason(work, kind)))
-            fitting = fits(self.requests, borrowing=borrowing)
+            fitting = fits(self.requests, borrowing=borrowing, placement=self.placement)
             if self.trace is not None:
                 self._trace_taken(targets[-1], kind, borrowing=borrowing, fits=fitting)
             if fitting:
                 return self._finish(targets, borrowing=borrowing)
-        restore(targets)
+        restore(targets, self.placement)
         if self.trace is not None:
             self.trace.note("failed", borrowing=borrowing, tried=len(targets))
         return []
@@ -210,11 +213,15 @@ class ClassicalPreemption:
 
     def _finish(self, targets: list[Target], *, borrowing: bool) -> list[Target]:
         targets = fill_back(
-            targets, self.requests, borrowing=borrowing, trace=self.trace
+            targets,
+            self.requests,
+            borrowing=borrowing,
+            placement=self.placement,
+            trace=self.trace,
         )
         if self.trace is not None:
             trace_targets(self.trace, self.queue, targets, self.requests)
-        restore(targets)
+        restore(targets, self.placement)
         return targets
 
     def _sequence(self, *, borrowing: bool) -> Iterator[Candidate]:

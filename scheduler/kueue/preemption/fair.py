@@ -15,11 +15,13 @@ from scheduler.kueue.preemption.ordering import (
     TargetClusterQueueOrdering,
 )
 from scheduler.kueue.preemption.targets import (
+    Placement,
     Requests,
     Target,
     fill_back,
     fits,
     restore,
+    take_out,
     trace_targets,
 )
 from scheduler.kueue.trace import Trace, quota_checks, share_of, shares
@@ -62,6 +64,7 @@ class FairPreemption:
         borrowers: Borrowers,
         rules: Sequence[FairSharingStrategy],
         absent: Collection[WorkloadInfo] = (),
+        placement: Placement | None = None,
         trace: Trace | None = None,
     ) -> None:
         self.work = work
@@ -72,6 +75,7 @@ class FairPreemption:
         self.borrowers = borrowers
         self.rules = rules
         self.absent = absent
+        self.placement = placement  # where topology is asked for
         self.trace = trace
         self.targets: list[Target] = []
         self.retry: list[tuple[ClusterQueue, Rank]] = []
@@ -90,16 +94,20 @@ class FairPreemption:
         )
         remove_usages(reversed(self.held))
         if not done:
-            restore(self.targets)
+            restore(self.targets, self.placement)
             if self.trace is not None:
                 self.trace.note("failed", borrowing=True, tried=len(self.targets))
             return []
         self.targets = fill_back(
-            self.targets, self.requests, borrowing=True, trace=self.trace
+            self.targets,
+            self.requests,
+            borrowing=True,
+            placement=self.placement,
+            trace=self.trace,
         )
         if self.trace is not None:
             trace_targets(self.trace, self.queue, self.targets, self.requests)
-        restore(self.targets)
+        restore(self.targets, self.placement)
         return self.targets
 
     def _target_queues(self) -> dict[ClusterQueue, TargetClusterQueue]:
@@ -156,13 +164,13 @@ class FairPreemption:
 
     def _fits(self) -> bool:
         remove_usages(reversed(self.held))
-        fitting = fits(self.requests, borrowing=True)
+        fitting = fits(self.requests, borrowing=True, placement=self.placement)
         add_usages(self.held)
         return fitting
 
     def _take(self, work: WorkloadInfo, reason: str) -> bool:
         """Remove a victim; return whether the preemptor fits now."""
-        remove_usages(work.usage)
+        take_out(work, self.placement)
         self.targets.append(Target(work, reason))
         fitting = self._fits()
         if self.trace is not None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.trace import shares as trace_shares
@@ -25,14 +24,55 @@ class Target(NamedTuple):
 
 
 Requests = dict[ResourceNode, int]
-TargetSearch = Callable[
-    [WorkloadInfo, ClusterQueue, Requests, frozenset[FlavorResource]], list[Target]
-]
 
 
-def fits(requests: Requests, *, borrowing: bool) -> bool:
+class Placement(Protocol):
+    """Whether pods that ask for topology have places, with victims out of the trees."""
+
+    def remove(self, work: WorkloadInfo) -> None:
+        """Take a victim's pods off their places."""
+
+    def add(self, work: WorkloadInfo) -> None:
+        """Put them back."""
+
+    def fits(self) -> bool:
+        """Return whether the preemptor's pods have places now."""
+
+
+class TargetSearch(Protocol):
+    """A search for victims with everything bound but the question."""
+
+    def __call__(
+        self,
+        work: WorkloadInfo,
+        queue: ClusterQueue,
+        requests: Requests,
+        needed: frozenset[FlavorResource],
+        placement: Placement | None = None,
+    ) -> list[Target]:
+        """Return whom to preempt."""
+
+
+def take_out(work: WorkloadInfo, placement: Placement | None) -> None:
+    """Try a state without a workload."""
+    remove_usages(work.usage)
+    if placement is not None:
+        placement.remove(work)
+
+
+def put_back(work: WorkloadInfo, placement: Placement | None) -> None:
+    """Undo `take_out`."""
+    add_usages(work.usage)
+    if placement is not None:
+        placement.add(work)
+
+
+def fits(
+    requests: Requests, *, borrowing: bool, placement: Placement | None = None
+) -> bool:
     """Return whether all requests fit now, within nominal quota unless `borrowing`.
 
+    Where topology is asked for, the pods must have places, too.
     Source: docs/semantics/kueue.md#removing-candidates.
     """
     for cell, amount in requests.items():
@@ -40,7 +80,7 @@ def fits(requests: Requests, *, borrowing: bool) -> bool:
             return False
         if amount > available_non_negative(cell):
             return False
-    return True
+    return placement is None or placement.fits()
 
 
 def fill_back(
@@ -48,37 +88,40 @@ def fill_back(
     requests: Requests,
     *,
     borrowing: bool,
+    placement: Placement | None = None,
     trace: Trace | None = None,
 ) -> list[Target]:
     """Spare those who turn out not to be needed; usage is left without the rest.
 
     A victim equal to one that could not be spared cannot be either, as usage
-    only grows here. The order of what remains is Kueue's.
+    only grows here; places differ, though. The order of what remains is Kueue's.
     Source: docs/semantics/kueue.md#fill-back.
     """
     needed: set[object] = set()
     for index in range(len(targets) - 2, -1, -1):
         work = targets[index].work
         held = work.usage
-        if held in needed and trace is None:
+        if held in needed and trace is None and placement is None:
             continue
-        add_usages(held)
-        fitting = held not in needed and fits(requests, borrowing=borrowing)
+        put_back(work, placement)
+        fitting = (held not in needed or placement is not None) and fits(
+            requests, borrowing=borrowing, placement=placement
+        )
         if trace is not None:
             trace.put_back(work, requests, borrowing=borrowing, fits=fitting)
         if fitting:
             targets[index] = targets[-1]
             targets.pop()
         else:
-            remove_usages(held)
+            take_out(work, placement)
             needed.add(held)
     return targets
 
 
-def restore(targets: list[Target]) -> None:
+def restore(targets: list[Target], placement: Placement | None = None) -> None:
     """Give the usage of all targets back."""
     for target in reversed(targets):
-        add_usages(target.work.usage)
+        put_back(target.work, placement)
 
 
 def trace_targets(

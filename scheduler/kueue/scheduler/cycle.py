@@ -5,7 +5,7 @@ Source: docs/semantics/kueue.md#admission-cycle.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from scheduler.kueue.cache.borrowers import Borrowers
 from scheduler.kueue.cache.cluster import Cluster
@@ -22,6 +22,8 @@ from scheduler.kueue.scheduler.nominate import (
     store_last_assignment,
 )
 from scheduler.kueue.scheduler.preempting import ActivePreemption
+from scheduler.kueue.scheduler.second_pass import nominate_replacement
+from scheduler.kueue.topology.cache import DomainUsage
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.quota import (
     Amount,
@@ -68,12 +70,16 @@ class Cycle:
             QuotaNode, dict[ResourceNode, int]
         ] = {}  # per root, by the preempted
         self.held_back: list[Amount] = []  # reserved for this cycle only
+        self.held_places: list[tuple[DomainUsage, ...]] = []  # likewise, of leaves
 
     def run(self, heads: list[Entry]) -> list[Entry]:
         """Return the entries in the order in which they were decided."""
         self._trace_heads(heads)
         borrowers = Borrowers()  # nominations leave the tree as it is
         for entry in heads:
+            if entry.second_pass:
+                nominate_replacement(self.cluster, entry)
+                continue
             nominate(
                 self.cluster,
                 self.preempting,
@@ -88,7 +94,9 @@ class Cycle:
                 remove_usage(cell, amount)
             else:  # a negative reservation never reached the parent
                 cell.usage -= amount
-        return decided + [entry for entry in heads if entry.assignment is None]
+        for usage in reversed(self.held_places):
+            self.cluster.topologies.charge(usage, -1)
+        return decided + [entry for entry in heads if entry not in set(decided)]
 
     def _trace(self, entry: Entry) -> Trace | None:
         return self.trace if entry.work is self.traced else None
@@ -100,7 +108,9 @@ class Cycle:
 
     def _decide(self, entries: list[Entry]) -> Iterator[Entry]:
         for entry in self.preempting.order(entries):
-            if self.waiting is None:
+            if entry.second_pass:
+                self._replace(entry)
+            elif self.waiting is None:
                 self._process(entry)
             else:
                 entry.wait_for_pods()
@@ -124,7 +134,11 @@ class Cycle:
     def _process(self, entry: Entry) -> None:
         """Decide one entry. Source: docs/semantics/kueue.md#processing-an-entry."""
         assert entry.assignment is not None
-        deferred = self._recompute(entry) if self._overlaps(entry) else False
+        deferred = False
+        if self._overlaps(entry):
+            deferred = self._recompute(entry)
+        elif self._lost_its_places(entry):
+            self._place_again(entry)
         mode = entry.assignment.mode
         if mode is Mode.NO_FIT:
             reason = SEVERITY_REASONS[entry.assignment.severity()]
@@ -142,6 +156,20 @@ class Cycle:
         else:
             self._admit(entry)
 
+    def _replace(self, entry: Entry) -> None:
+        """Decide an entry in its second pass; one more search if it comes too late.
+
+        Source: docs/semantics/kueue-topology.md#second-pass.
+        """
+        assert entry.assignment is not None
+        if entry.assignment.mode is Mode.FIT and not self._fits_places(entry):
+            nominate_replacement(self.cluster, entry)
+        if entry.assignment.mode is Mode.FIT and self._fits_places(entry):
+            entry.status = EntryStatus.REPLACED
+            self._reserve_places(entry)
+        else:
+            entry.status = EntryStatus.LOST_NODE
+
     def _overlaps(self, entry: Entry) -> bool:
         return any(target.work in self.preempted for target in entry.targets)
 
@@ -153,6 +181,7 @@ class Cycle:
         assert entry.assignment is not None
         freed = self._freed(entry)
         remove_usages(freed)
+        self._charge_topologies(self.preempted, -1)
         entry.assignment, entry.targets = assign_flavors(
             self.cluster,
             self.preempting,
@@ -162,14 +191,60 @@ class Cycle:
             trace=self._trace(entry),
         )
         add_usages(reversed(freed))
+        self._charge_topologies(self.preempted, 1)
         store_last_assignment(self.cluster, entry)
         return entry.assignment.mode is Mode.FIT
 
     def _freed(self, entry: Entry) -> list[Amount]:
         return list(self.freed.get(entry.queue.root, {}).items())
 
+    def _charge_topologies(self, works: Iterable[WorkloadInfo], sign: int) -> None:
+        for work in works:
+            if work.topology is not None:
+                self.cluster.topologies.charge(work.topology.usage, sign)
+
+    def _lost_its_places(self, entry: Entry) -> bool:
+        """Return whether quota is there and the places are gone.
+
+        Source: docs/semantics/kueue-topology.md#within-a-cycle.
+        """
+        assert entry.assignment is not None
+        return (
+            bool(entry.assignment.topology_usage)
+            and self.cluster.topologies.gates.recompute
+            and self._fits_quota(entry)
+            and not self._fits_places(entry)
+        )
+
+    def _place_again(self, entry: Entry) -> None:
+        """Search again in the flavors that it was nominated with."""
+        assert entry.assignment is not None
+        entry.assignment, entry.targets = assign_flavors(
+            self.cluster,
+            self.preempting,
+            entry,
+            only=entry.assignment.chosen(),
+            absent=self.preempted,
+            trace=self._trace(entry),
+        )
+        store_last_assignment(self.cluster, entry)
+
     def _fits(self, entry: Entry) -> bool:
         """Return whether it fits with all victims so far, and its own, gone."""
+        return self._fits_quota(entry) and self._fits_places(entry)
+
+    def _fits_places(self, entry: Entry) -> bool:
+        assert entry.assignment is not None
+        usage = entry.assignment.topology_usage
+        if not usage:
+            return True
+        gone = [*self.preempted, *(target.work for target in entry.targets)]
+        self._charge_topologies(dict.fromkeys(gone), -1)
+        fitting = self.cluster.topologies.fits(usage)
+        self._charge_topologies(dict.fromkeys(gone), 1)
+        return fitting
+
+    def _fits_quota(self, entry: Entry) -> bool:
         assert entry.assignment is not None
         gone = self._freed(entry)
         for target in entry.targets:
@@ -185,6 +260,13 @@ class Cycle:
     def _reserve(self, cell: ResourceNode, amount: int) -> None:
         add_usage(cell, amount)
         self.held_back.append((cell, amount))
+
+    def _reserve_places(self, entry: Entry) -> None:
+        assert entry.assignment is not None
+        usage = entry.assignment.topology_usage
+        if usage:
+            self.cluster.topologies.charge(usage, 1)
+            self.held_places.append(usage)
 
     def _reserve_without_candidates(self, entry: Entry) -> None:
         """Nobody may be preempted; keep what it would take from going to others.
@@ -202,6 +284,7 @@ class Cycle:
             elif cell.borrowing_limit is not None:
                 amount = min(amount, cell.nominal + cell.borrowing_limit - cell.usage)
             self._reserve(cell, amount)
+        self._reserve_places(entry)
 
     def _defer(self, entry: Entry) -> None:
         entry.refuse(
@@ -214,6 +297,7 @@ class Cycle:
         assert entry.assignment is not None
         for cell, amount in entry.assignment.usage.items():
             self._reserve(cell, amount)
+        self._reserve_places(entry)
 
     def _preempt(self, entry: Entry) -> None:
         assert entry.assignment is not None
@@ -242,4 +326,5 @@ class Cycle:
             return
         entry.status = EntryStatus.ADMITTED
         add_usages(entry.assignment.usage.items())
+        self.cluster.topologies.charge(entry.assignment.topology_usage, 1)
         self.blocked = self.gated

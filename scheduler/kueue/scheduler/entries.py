@@ -12,6 +12,7 @@ from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import (
     EXCEEDS_MAX_QUOTA,
     NO_MATCHING_FLAVOR,
+    TOPOLOGY_PLACEMENT_FAILED,
     WAITING_FOR_ALL,
     WAITING_FOR_PODS_READY,
     WAITING_FOR_QUOTA,
@@ -26,10 +27,13 @@ class EntryStatus(Enum):
     HELD = "held"  # the cycle waits for pods before it goes on with this one
     PREEMPTING = "preempting"
     ADMITTED = "admitted"
+    REPLACED = "replaced"  # its pods on a failed node got other places
+    LOST_NODE = "lostNode"  # there was no other place for them
 
 
 SEVERITY_REASONS = {
     Severity.NONE: "",
+    Severity.TOPOLOGY: TOPOLOGY_PLACEMENT_FAILED,
     Severity.WAITING: WAITING_FOR_QUOTA,
     Severity.EXCEEDS: EXCEEDS_MAX_QUOTA,
     Severity.NO_MATCH: NO_MATCHING_FLAVOR,
@@ -45,13 +49,17 @@ class Entry:
         "queue",
         "reason",
         "requeue",
+        "second_pass",
         "status",
         "targets",
         "work",
     )  # fmt: skip
 
-    def __init__(self, work: WorkloadInfo, queue: ClusterQueue) -> None:
+    def __init__(
+        self, work: WorkloadInfo, queue: ClusterQueue, *, second_pass: bool = False
+    ) -> None:
         self.work = work
+        self.second_pass = second_pass  # it holds quota and looks for other places
         self.queue = queue
         self.assignment: Assignment | None = None
         self.targets: list[Target] = []

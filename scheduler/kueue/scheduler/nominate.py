@@ -137,6 +137,7 @@ def assign_flavors(
         resume=resume,
         only=only,
         trace=trace,
+        topologies=cluster.topologies,
     )
     full = assigner.assign()
     if full.mode is Mode.FIT:

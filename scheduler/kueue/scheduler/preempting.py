@@ -9,6 +9,7 @@ from scheduler import registry
 from scheduler.kueue.cache.borrowers import Borrowers, Needed
 from scheduler.kueue.configuration import Settings
 from scheduler.kueue.preemption.targets import (
+    Placement,
     Requests,
     Target,
     TargetSearch,
@@ -43,7 +44,11 @@ class ActivePreemption:
         known = borrowers if borrowers is not None else Borrowers()
 
         def search(
-            work: WorkloadInfo, queue: ClusterQueue, requests: Requests, needed: Needed
+            work: WorkloadInfo,
+            queue: ClusterQueue,
+            requests: Requests,
+            needed: Needed,
+            placement: Placement | None = None,
         ) -> list[Target]:
             targets: list[Target] = self.strategy.search(
                 work,
@@ -53,6 +58,7 @@ class ActivePreemption:
                 borrowers=known,
                 rules=self.rules,
                 absent=absent,
+                placement=placement,
                 trace=trace,
             )
             return targets

@@ -15,6 +15,10 @@ _NAMES = {
 }
 
 
+#: The gates that decide something here.
+NAMES = tuple(_NAMES)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopologyGates:
     """Which variants are on.

@@ -91,4 +91,4 @@ def read_other_pod(manifest: Manifest, status: Manifest) -> OtherPod | None:
     annotations = metadata.get("annotations") or {}
     if any(name in annotations for name in PLACED_BY_TOPOLOGY):
         return None
-    return OtherPod(node, PlacementNeeds(spec, {}).per_pod)
+    return OtherPod(node, PlacementNeeds(spec).per_pod)

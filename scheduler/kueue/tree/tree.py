@@ -163,6 +163,8 @@ class ClusterQueue(QuotaNode):
         "group_searches",
         "pending",
         "spec",
+        "topology_only",
+        "uses_topology",
     )
 
     def __init__(
@@ -178,6 +180,8 @@ class ClusterQueue(QuotaNode):
         self.pending = pending
         self.group_of: dict[str, int] = {}  # resource -> index of its group
         self.group_searches: dict[frozenset[str], tuple[GroupSearch, ...]] = {}
+        self.uses_topology = False  # some flavor of it has a topology
+        self.topology_only = False  # every flavor of it has one
 
 
 class Cohort(QuotaNode):

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from scheduler.kueue.topology.cache import Held
 from scheduler.kueue.tree.protocols import (
     FlavorResources,
     PendingWorkloads,
@@ -75,6 +76,7 @@ class WorkloadInfo:
         "max_execution_s",
         "name",
         "namespace",
+        "owned_by_pod",
         "pending_queue",
         "pod_set_specs",
         "pod_sets",
@@ -87,8 +89,12 @@ class WorkloadInfo:
         "requeue_at_us",
         "requeue_count",
         "scheduling_hash",
+        "second_pass_tries",
+        "second_pass_us",
+        "topology",
         "totals",
         "uid",
+        "unhealthy_nodes",
         "usage",
     )
 
@@ -109,6 +115,11 @@ class WorkloadInfo:
         # Where it is: holding quota in `cluster_queue`, or waiting in `pending_queue`.
         self.cluster_queue: ClusterQueue | None = None
         self.usage: tuple[Amount, ...] = ()
+        self.topology: Held | None = None  # what it takes of leaves
+        self.unhealthy_nodes: tuple[str, ...] = ()
+        self.second_pass_us: int | None = None  # when it looks for other places
+        self.second_pass_tries = 0
+        self.owned_by_pod = False  # its only owner is a Pod
         self.flavor_resources: FlavorResources = frozenset()
         self.rank: Rank = (0, 0, "", "", self)
         self.indexed_as_evicted = False

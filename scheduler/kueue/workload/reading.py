@@ -27,6 +27,7 @@ STATUS_FIELDS = (
     "reclaimablePods",
     "requeueState",
     "schedulingStats",
+    "unhealthyNodes",
 )
 MAX_EXECUTION = "kueue.x-k8s.io/max-exec-time-seconds"
 
@@ -43,6 +44,8 @@ def update_from_document(work: WorkloadInfo, obj: Object, catalogue: Catalogue) 
     work.active = spec.get("active") is not False
     work.gated = obj.annotations.get(GATED_BY) or ""
     work.job_uid = obj.labels.get(JOB_UID, "")
+    owners = list(metadata.get("ownerReferences") or [])
+    work.owned_by_pod = len(owners) == 1 and owners[0].get("kind") == "Pod"
     work.max_execution_s = _seconds(spec, obj.labels)
     created = metadata.get("creationTimestamp")
     work.created_us = durations.stamp_us(created) if created else 0
@@ -72,6 +75,9 @@ def update_from_status(work: WorkloadInfo, status: Manifest) -> None:
     }
     counts = {part.name: part.count for part in work.pod_sets}
     work.admission = read_admission(status.get("admission"), counts)
+    work.unhealthy_nodes = tuple(
+        item["name"] for item in status.get("unhealthyNodes") or ()
+    )
     requeue = status.get("requeueState") or {}
     work.requeue_count = int(requeue.get("count") or 0)
     at = requeue.get("requeueAt")
@@ -125,6 +131,8 @@ def status_of(work: WorkloadInfo) -> dict[str, Any]:
         status["requeueState"] = _requeue_state(work)
     if work.accumulated_s:
         status["accumulatedPastExecutionTimeSeconds"] = work.accumulated_s
+    if work.unhealthy_nodes:
+        status["unhealthyNodes"] = [{"name": name} for name in work.unhealthy_nodes]
     if work.evictions:
         status["schedulingStats"] = {"evictions": _evictions(work)}
     return status
@@ -167,6 +175,8 @@ def dump_state(work: WorkloadInfo) -> dict[str, Any]:
         memory["alone"] = True
     if work.pods_ready:
         memory["ready"] = True
+    if work.second_pass_us is not None:
+        memory["secondPass"] = [work.second_pass_us, work.second_pass_tries]
     if work.last_assignment is not None:
         memory["tried"] = [dict(part) for part in work.last_assignment.tried_flavors]
         memory["cycle"] = work.last_assignment.cycle
@@ -178,6 +188,8 @@ def dump_state(work: WorkloadInfo) -> dict[str, Any]:
 def load_state(work: WorkloadInfo, memory: Mapping[str, Any]) -> None:
     """Take back what `dump_state` returned, but for the place in the queue."""
     work.pods_ready = bool(memory.get("ready"))
+    if "secondPass" in memory:
+        work.second_pass_us, work.second_pass_tries = memory["secondPass"]
     if "tried" in memory:
         work.last_assignment = LastAssignment(
             tried_flavors=tuple(dict(part) for part in memory["tried"]),

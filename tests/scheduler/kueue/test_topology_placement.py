@@ -1,8 +1,6 @@
-"""Placement under topology: the recorded ones, and laws that hold for any."""
+"""Placement under topology: laws that hold for any tree and any request."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,20 +21,9 @@ from scheduler.records.topology import (
     TopologyRequest,
     read_topology_assignment,
 )
-from scheduler.replay import kueue_topology, vectors
 
-VECTORS = Path(__file__).parents[2] / "vectors" / "kueue" / "topology.jsonl.gz"
 HOST = "kubernetes.io/hostname"
 TOPOLOGY = Topology("racks", ("block", "rack", HOST))
-
-
-def test_places_as_the_real_kueue_did():
-    assert [
-        f"{vector['id']}: {difference}"
-        for vector in vectors(VECTORS)
-        if kueue_topology.handles(vector)
-        for difference in kueue_topology.run(vector)
-    ] == []
 
 
 def host(number: int, cpu: int, *, pods: int = 8, usable: bool = True) -> TopologyNode:
@@ -46,7 +33,7 @@ def host(number: int, cpu: int, *, pods: int = 8, usable: bool = True) -> Topolo
 
 def pods_of(cpu: int, count: int, request: TopologyRequest) -> PodSetToPlace:
     container = {"resources": {"requests": {"cpu": str(cpu)}}}
-    needs = PlacementNeeds({"containers": [container]}, {})
+    needs = PlacementNeeds({"containers": [container]})
     return PodSetToPlace("main", count, needs, request)
 
 

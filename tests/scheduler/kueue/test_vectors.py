@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scheduler.replay import kueue, vectors
+from scheduler.replay import kueue, kueue_topology, vectors
 
 HERE = Path(__file__).parents[2] / "vectors" / "kueue"
 #: More of them than are kept here; minutes, and therefore only when asked for.
@@ -15,19 +15,31 @@ ALL = Path(os.environ.get("QUOTALAB_VECTORS", "not given")) / "kueue"
 
 
 #: Suites of parts of Kueue that are not simulated yet.
-LATER = ("afs.", "checks.", "jobs.", "tas-")
+LATER = ("afs.", "checks.", "jobs.")
 
 
 def failures(path: Path) -> list[str]:
     return [
         f"{vector['id']}: {difference}"
         for vector in vectors(path)
-        for difference in kueue.run(vector)
+        for difference in (
+            kueue_topology if kueue_topology.handles(vector) else kueue
+        ).run(vector)
     ]
 
 
 @pytest.mark.parametrize(
-    "name", ["cycle", "deep", "settle", "timed", "script", "transform"]
+    "name",
+    [
+        "cycle",
+        "deep",
+        "settle",
+        "timed",
+        "script",
+        "transform",
+        "topology",
+        "topology-cycles",
+    ],
 )
 def test_decides_as_the_real_kueue_did(name):
     assert failures(HERE / f"{name}.jsonl.gz") == []

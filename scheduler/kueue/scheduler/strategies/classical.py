@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from scheduler.kueue.cache.borrowers import Borrowers, Needed
 from scheduler.kueue.preemption.classical import ClassicalPreemption
 from scheduler.kueue.preemption.fair import FairSharingStrategy
-from scheduler.kueue.preemption.targets import Requests, Target
+from scheduler.kueue.preemption.targets import Placement, Requests, Target
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.tree import ClusterQueue
@@ -37,6 +37,7 @@ class Classical:
         borrowers: Borrowers,
         rules: Sequence[FairSharingStrategy] = (),
         absent: Collection[WorkloadInfo] = (),
+        placement: Placement | None = None,
         trace: Trace | None = None,
     ) -> list[Target]:
         """Return whom to preempt."""
@@ -47,16 +48,20 @@ class Classical:
             needed,
             borrowers=borrowers,
             absent=absent,
+            placement=placement,
             trace=trace,
         )
         return search.find()
 
     @staticmethod
     def order(entries: Sequence[Entry]) -> Iterator[Entry]:
-        """Yield entries: those that borrow lowest, then by priority, then by age."""
+        """Yield entries: those that hold quota already, then those that
+        borrow lowest, then by priority, then by age.
+        """
         yield from sorted(
             entries,
             key=lambda entry: (
+                not entry.second_pass,
                 entry.borrow,
                 -entry.work.priority,
                 entry.work.queue_order_us,

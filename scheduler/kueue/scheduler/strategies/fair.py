@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from scheduler.kueue.cache.borrowers import Borrowers, Needed
 from scheduler.kueue.preemption.fair import FairPreemption, FairSharingStrategy
-from scheduler.kueue.preemption.targets import Requests, Target
+from scheduler.kueue.preemption.targets import Placement, Requests, Target
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.scheduler.fair_sharing_iterator import fair_sharing_order
 from scheduler.kueue.trace import Trace
@@ -37,6 +37,7 @@ class FairSharing:
         borrowers: Borrowers,
         rules: Sequence[FairSharingStrategy] = (),
         absent: Collection[WorkloadInfo] = (),
+        placement: Placement | None = None,
         trace: Trace | None = None,
     ) -> list[Target]:
         """Return whom to preempt."""
@@ -48,6 +49,7 @@ class FairSharing:
             borrowers=borrowers,
             rules=rules,
             absent=absent,
+            placement=placement,
             trace=trace,
         )
         return search.find()

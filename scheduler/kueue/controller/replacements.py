@@ -1,0 +1,55 @@
+"""What comes of a second pass: other places, or an eviction.
+
+Source: docs/semantics/kueue-topology.md#second-pass.
+"""
+
+from __future__ import annotations
+
+from scheduler.decisions import PodSetAdmission, Replace
+from scheduler.kueue.cache.assumed import stands_of
+from scheduler.kueue.controller.evictions import evict
+from scheduler.kueue.controller.lifecycle import Lifecycle
+from scheduler.kueue.scheduler.entries import Entry
+from scheduler.kueue.topology.cache import Held
+from scheduler.reasons import NODE_FAILURES, NODE_REPLACED, no_replacement, replaced
+
+
+def replace(life: Lifecycle, entry: Entry) -> None:
+    """Store the new assignment of a workload; nothing else of it changes."""
+    assert entry.assignment is not None
+    work = entry.work
+    node = work.unhealthy_nodes[0]
+    work.admission = entry.assignment.admission(entry.queue.name)
+    if work.topology is not None:
+        work.topology.release()
+    work.topology = Held(life.cluster.topologies, stands_of(work))
+    work.unhealthy_nodes = ()
+    life.note_second_pass(work)
+    life.context.journal.touch(work.key)
+    life.context.journal.emit(
+        Replace(
+            at_ms=life.context.now_ms,
+            subject=work.key,
+            reason=NODE_REPLACED,
+            message=replaced(node),
+            queue=work.admission.queue,
+            pod_sets=tuple(
+                PodSetAdmission(
+                    part.name, part.count, part.flavors, part.usage, part.topology
+                )
+                for part in work.admission.pod_sets
+            ),
+        )
+    )
+
+
+def evict_for_node(life: Lifecycle, entry: Entry) -> None:
+    """Evict a workload whose pods have no other place, or let it try again later."""
+    work = entry.work
+    if work.evicted:
+        return
+    if life.cluster.topologies.gates.fail_fast:
+        message = no_replacement(work.unhealthy_nodes)
+        evict(life, work, NODE_FAILURES, message)
+    else:
+        life.note_second_pass(work)

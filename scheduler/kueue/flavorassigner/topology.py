@@ -1,0 +1,295 @@
+"""The part of topology in the search for flavors.
+
+Which flavors a podset that asks for topology may have, and where its pods stand in
+the flavor that quota chose.
+Source: docs/semantics/kueue-topology.md#flavors-and-quota.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from scheduler.kueue.flavorassigner.assignment import (
+    Assignment,
+    PodSetPlan,
+    Severity,
+)
+from scheduler.kueue.flavorassigner.modes import FlavorFit, Mode
+from scheduler.kueue.topology.cache import DomainUsage, TopologyCache
+from scheduler.kueue.topology.placing import Placing, PodSetToPlace, Results
+from scheduler.kueue.topology.question import NO_REQUEST, level_key
+from scheduler.kueue.trace import Trace
+from scheduler.kueue.tree.tree import ClusterQueue, GroupSearch
+from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.records.topology import Topology, TopologyAssignment, TopologyRequest
+from scheduler.records.workload import Amounts, PodSet
+
+ByFlavor = dict[str, list[PodSetToPlace]]
+
+
+def asks_for_topology(part: PodSet, queue: ClusterQueue) -> bool:
+    """Return whether a podset is placed by topology in a ClusterQueue.
+
+    Source: docs/semantics/kueue-topology.md#who-asks-for-topology.
+    """
+    return is_explicit(part) or queue.topology_only
+
+
+def is_explicit(part: PodSet) -> bool:
+    """Return whether a podset itself asks for topology."""
+    return part.topology is not None and part.topology.explicit
+
+
+def topology_refusal(
+    cache: TopologyCache,
+    queue: ClusterQueue,
+    parts: Iterable[PodSet],
+    flavor: str,
+    step: GroupSearch,
+) -> str:
+    """Return why a flavor is not for these podsets, or "".
+
+    Source: docs/semantics/kueue-topology.md#flavors-and-quota.
+    """
+    for part in parts:
+        reason = _refusal(cache, queue, part, flavor, step)
+        if reason:
+            return reason
+    return ""
+
+
+def _refusal(
+    cache: TopologyCache,
+    queue: ClusterQueue,
+    part: PodSet,
+    flavor: str,
+    step: GroupSearch,
+) -> str:
+    if not is_explicit(part):
+        if flavor in cache.flavors and not queue.topology_only:
+            return f'Flavor "{flavor}" supports only TopologyAwareScheduling'
+        return ""
+    if flavor not in cache.flavors:
+        group = step.group.resources if step.group is not None else ()
+        if not any(name in part.shape.requests for name in group):
+            return ""
+        return f'Flavor "{flavor}" does not support TopologyAwareScheduling'
+    tree = cache.trees.get(flavor)
+    if tree is None:
+        return f'Flavor "{flavor}" information missing in TAS cache'
+    assert part.topology is not None
+    if not _has_levels(part.topology, tree.topology):
+        return f'Flavor "{flavor}" does not contain the requested level'
+    return ""
+
+
+def _has_levels(request: TopologyRequest, topology: Topology) -> bool:
+    key = level_key(request, topology, implied=False)
+    named = [key, *(layer.level for layer in request.layers)]
+    return all(level in topology.levels for level in named)
+
+
+class TopologyPlacement:
+    """Where the podsets of one assignment may stand, in the state of the trees now."""
+
+    def __init__(
+        self, cache: TopologyCache, work: WorkloadInfo, queue: ClusterQueue
+    ) -> None:
+        self.cache = cache
+        self.work = work
+        self.queue = queue
+        self.by_flavor: ByFlavor = {}
+        self.trace: Trace | None = None
+
+    def apply(self, assignment: Assignment) -> None:
+        """Place the podsets of an assignment, or say why they cannot be.
+
+        Source: docs/semantics/kueue-topology.md#mode-of-an-assignment-with-topology.
+        """
+        self._gather(assignment)
+        if assignment.mode is Mode.FIT and self.by_flavor:
+            self._place_now(assignment)
+        if assignment.mode is Mode.PREEMPT and self.by_flavor:
+            self._place_on_empty(assignment)
+
+    def _gather(self, assignment: Assignment) -> None:
+        """Note what is to be placed, flavor by flavor."""
+        parts = {part.name: part for part in self.work.pod_sets}
+        for plan in assignment.parts:
+            part = parts[plan.name]
+            if not asks_for_topology(part, self.queue) or plan.mode is Mode.NO_FIT:
+                continue
+            if not plan.count:
+                continue
+            flavor, error = self._flavor(plan)
+            if error:
+                plan.error = error
+                assignment.mode = Mode.NO_FIT
+            else:
+                self.by_flavor.setdefault(flavor, []).append(
+                    to_place(part, plan.count, implied=not is_explicit(part))
+                )
+
+    def _flavor(self, plan: PodSetPlan) -> tuple[str, str]:
+        """Return the flavor whose topology counts, or what is wrong."""
+        if not self.queue.uses_topology:
+            return "", (
+                "workload requires Topology, but there is no TAS cache information"
+            )
+        found = sorted({f for f in plan.flavors.values() if f in self.cache.trees})
+        if len(found) > 1:
+            return "", f"more than one TAS flavor assigned: {', '.join(found)}"
+        return (found[0], "") if found else ("", "no TAS flavor assigned")
+
+    def _place_now(self, assignment: Assignment) -> None:
+        results = self.search(empty=False)
+        failed = _failed(assignment, results)
+        if failed is None:
+            self._keep(assignment, results)
+            return
+        reason = results[failed.name]
+        assert isinstance(reason, str)
+        failed.reasons.append(reason)
+        _set_mode(failed, Mode.PREEMPT)
+        assignment.mode = Mode.PREEMPT
+
+    def _place_on_empty(self, assignment: Assignment) -> None:
+        results = self.search(empty=True)
+        failed = _failed(assignment, results)
+        if failed is None:
+            for plan in assignment.parts:
+                if plan.name in results:
+                    _set_mode(plan, Mode.PREEMPT)
+            return
+        _set_mode(failed, Mode.NO_FIT)
+        assignment.mode = Mode.NO_FIT
+        failed.severe = [
+            Severity.TOPOLOGY if flavor in self.by_flavor else severity
+            for flavor, severity in zip(failed.searched, failed.severe, strict=True)
+        ]
+
+    def search(self, *, empty: bool) -> Results:
+        """Return where everything stands; nothing of it is kept."""
+        placing = Placing(self.cache.searches, self.cache.gates, empty=empty)
+        placing.sharing = self.cache.sharing()
+        results: Results = {}
+        for flavor in sorted(self.by_flavor):
+            tree = self.cache.trees[flavor]
+            results.update(placing.place(tree, self.by_flavor[flavor]))
+        placing.end()
+        return results
+
+    # ---- the test that a search for victims asks ----
+
+    def remove(self, work: WorkloadInfo) -> None:
+        """Take a victim out of the trees of its flavors."""
+        if work.topology is not None:
+            self.cache.charge(work.topology.usage, -1)
+
+    def add(self, work: WorkloadInfo) -> None:
+        """Put a victim back."""
+        if work.topology is not None:
+            self.cache.charge(work.topology.usage, 1)
+
+    def fits(self) -> bool:
+        """Return whether everything has a place now."""
+        found = self.search(empty=False)
+        return not any(isinstance(result, str) for result in found.values())
+
+    def reserve(self, assignment: Assignment, victims: Iterable[WorkloadInfo]) -> None:
+        """Keep where a preemptor will stand: its victims gone, or everyone.
+
+        Source: docs/semantics/kueue-topology.md#preemption.
+        """
+        gone = list(victims)
+        for work in gone:
+            self.remove(work)
+        results = self.search(empty=not gone)
+        for work in reversed(gone):
+            self.add(work)
+        if not any(isinstance(result, str) for result in results.values()):
+            self._keep(assignment, results)
+
+    def _keep(self, assignment: Assignment, results: Results) -> None:
+        """Write what was found into the plans."""
+        for plan in assignment.parts:
+            found = results.get(plan.name)
+            if isinstance(found, TopologyAssignment):
+                plan.topology = found
+        assignment.topology_usage = usage_of(self.work, assignment.parts, self.cache)
+
+
+def to_place(part: PodSet, count: int, *, implied: bool) -> PodSetToPlace:
+    """Return a podset as placement takes it."""
+    return PodSetToPlace(
+        part.name, count, part.needs, part.topology or NO_REQUEST, implied
+    )
+
+
+def _failed(assignment: Assignment, results: Results) -> PodSetPlan | None:
+    """Return the first podset that has no place."""
+    for plan in assignment.parts:
+        if isinstance(results.get(plan.name), str):
+            return plan
+    return None
+
+
+def _set_mode(plan: PodSetPlan, mode: Mode) -> None:
+    plan.fits = {
+        name: FlavorFit(mode, granted.borrow) for name, granted in plan.fits.items()
+    }
+
+
+def usage_of(
+    work: WorkloadInfo, plans: Sequence[PodSetPlan], cache: TopologyCache
+) -> tuple[DomainUsage, ...]:
+    """Return what an assignment takes of leaves."""
+    needs = {part.name: part.needs for part in work.pod_sets}
+    return tuple(
+        DomainUsage(flavor, domain.values, needs[plan.name].per_pod, domain.pods)
+        for plan in plans
+        if plan.topology is not None
+        for flavor in sorted(set(plan.flavors.values()))
+        if flavor in cache.trees
+        for domain in plan.topology.domains
+    )
+
+
+# ---- podsets of one group ----
+
+
+def podset_groups(
+    scaled: Sequence[tuple[PodSet, int, Amounts]],
+) -> list[list[tuple[PodSet, int, Amounts]]]:
+    """Return the podsets that get their flavors together, in order of the first."""
+    groups: dict[tuple[str, str], list[tuple[PodSet, int, Amounts]]] = {}
+    for each in scaled:
+        request = each[0].topology
+        name = request.group if request is not None else ""
+        key = ("group", name) if name else ("podset", each[0].name)
+        groups.setdefault(key, []).append(each)
+    return list(groups.values())
+
+
+def joined(plans: Sequence[PodSetPlan]) -> PodSetPlan:
+    """Return a plan that asks for what several podsets ask together."""
+    requests: Amounts = {}
+    for plan in plans:
+        for name, amount in plan.requests.items():
+            requests[name] = requests.get(name, 0) + amount
+    whole = PodSetPlan(plans[0].name, sum(plan.count for plan in plans), requests)
+    return whole
+
+
+def share_out(whole: PodSetPlan, plan: PodSetPlan) -> None:
+    """Give a podset of a group the flavors of what it requests.
+
+    One that requests nothing gets all of them.
+    """
+    own = [name for name in whole.flavors if name in plan.requests]
+    for name in own or whole.flavors:
+        plan.flavors[name] = whole.flavors[name]
+        plan.fits[name] = whole.fits[name]
+        plan.tried[name] = whole.tried[name]
+    plan.reasons = list(whole.reasons)
+    plan.severe, plan.searched = list(whole.severe), list(whole.searched)

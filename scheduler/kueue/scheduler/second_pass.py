@@ -1,0 +1,124 @@
+"""The second pass of a workload that has quota: other places for a failed node.
+
+Source: docs/semantics/kueue-topology.md#second-pass.
+"""
+
+from __future__ import annotations
+
+from scheduler.kueue.cache.cluster import Cluster
+from scheduler.kueue.flavorassigner.assignment import Assignment, PodSetPlan
+from scheduler.kueue.flavorassigner.modes import Mode
+from scheduler.kueue.flavorassigner.topology import is_explicit, to_place
+from scheduler.kueue.scheduler.entries import Entry
+from scheduler.kueue.topology.cache import DomainUsage
+from scheduler.kueue.topology.placing import Placing, PodSetToPlace, Results
+from scheduler.kueue.topology.replacement import replace_node, stands_on
+from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.records.topology import TopologyAssignment
+from scheduler.records.workload import PodSetAssignment, remaining_usage
+
+FIRST_WAIT_US, LONGEST_WAIT_US = 1_000_000, 30_000_000
+
+
+def needs_second_pass(work: WorkloadInfo) -> bool:
+    """Return whether pods of a workload stand on a node that failed.
+
+    Source: docs/semantics/kueue-topology.md#second-pass.
+    """
+    if not work.unhealthy_nodes or work.admission is None:
+        return False
+    if not work.reserved or work.evicted or work.finished:
+        return False
+    return work.has_condition("Admitted") and any(
+        stands_on(part.topology, node)
+        for part in work.admission.pod_sets
+        for node in work.unhealthy_nodes
+    )
+
+
+def wait_us(tries: int) -> int:
+    """Return how long a workload waits for its next second pass."""
+    return min(FIRST_WAIT_US << min(tries, 16), LONGEST_WAIT_US)
+
+
+def nominate_replacement(cluster: Cluster, entry: Entry) -> None:
+    """Give an entry the assignment that it has, with the failed node replaced.
+
+    Its mode is NO_FIT where no other place is found. Flavors are kept.
+    """
+    work = entry.work
+    assert work.admission is not None
+    assignment = Assignment()
+    for part in work.admission.pod_sets:
+        assignment.parts.append(_plan(work, part))
+    entry.assignment = assignment
+    if work.owned_by_pod:
+        return
+    results = _search(cluster, work, assignment)
+    if any(isinstance(found, str) for found in results.values()):
+        assignment.mode = Mode.NO_FIT
+        return
+    for plan in assignment.parts:
+        found = results.get(plan.name)
+        if isinstance(found, TopologyAssignment):
+            plan.topology = found
+    assignment.topology_usage = _new_pods(cluster, work, assignment)
+
+
+def _plan(work: WorkloadInfo, part: PodSetAssignment) -> PodSetPlan:
+    """Return what a podset holds, less what it has reclaimed."""
+    counts = {p.name: work.count_after_reclaim(p) for p in work.pod_sets}
+    count = min(part.count, counts.get(part.name, part.count))
+    plan = PodSetPlan(part.name, count, dict(remaining_usage(part, count)))
+    plan.flavors = dict(part.flavors)
+    plan.topology = part.topology
+    return plan
+
+
+def _search(cluster: Cluster, work: WorkloadInfo, assignment: Assignment) -> Results:
+    cache = cluster.topologies
+    parts = {part.name: part for part in work.pod_sets}
+    by_flavor: dict[str, list[PodSetToPlace]] = {}
+    current: dict[str, TopologyAssignment] = {}
+    for plan in assignment.parts:
+        if plan.topology is None or plan.name not in parts:
+            continue
+        current[plan.name] = plan.topology
+        part = parts[plan.name]
+        for flavor in sorted(set(plan.flavors.values())):
+            if flavor in cache.trees:
+                by_flavor.setdefault(flavor, []).append(
+                    to_place(part, plan.count, implied=not is_explicit(part))
+                )
+    placing = Placing(cache.searches, cache.gates)
+    placing.sharing = cache.sharing()
+    node = work.unhealthy_nodes[0]
+    results: Results = {}
+    for flavor in sorted(by_flavor):
+        tree = cache.trees[flavor]
+        results.update(replace_node(placing, tree, by_flavor[flavor], current, node))
+    placing.end()
+    return results
+
+
+def _new_pods(
+    cluster: Cluster, work: WorkloadInfo, assignment: Assignment
+) -> tuple[DomainUsage, ...]:
+    """Return what the pods take that were not there before."""
+    held: dict[tuple[str, tuple[str, ...], int], int] = {}
+    for usage in work.topology.usage if work.topology is not None else ():
+        key = (usage.flavor, usage.key, id(usage.per_pod))
+        held[key] = held.get(key, 0) + usage.pods
+    needs = {part.name: part.needs for part in work.pod_sets}
+    found = []
+    for plan in assignment.parts:
+        for flavor in sorted(set(plan.flavors.values())):
+            if plan.topology is None or flavor not in cluster.topologies.trees:
+                continue
+            per_pod = needs[plan.name].per_pod
+            for domain in plan.topology.domains:
+                key = (flavor, domain.values, id(per_pod))
+                more = domain.pods - held.get(key, 0)
+                if more > 0:
+                    found.append(DomainUsage(flavor, domain.values, per_pod, more))
+    return tuple(found)
