@@ -173,8 +173,10 @@ class TopologyPlacement:
         placing = Placing(self.cache.searches, self.cache.gates, empty=empty)
         placing.sharing = self.cache.sharing()
         results: Results = {}
-        for flavor in sorted(self.by_flavor):
+        flavors = sorted(self.by_flavor)
+        for flavor in flavors:
             tree = self.cache.trees[flavor]
+            placing.last_flavor = flavor == flavors[-1]
             results.update(placing.place(tree, self.by_flavor[flavor]))
         placing.end()
         return results

@@ -47,10 +47,16 @@ class Counts:
         )
         self._excluded = leaf_filter(question, hostname=tree.topology.has_hostname)
         needs = question.needs
-        self._filters = tree.topology.has_hostname or question.within is not None
+        # Whether a leaf without taints passes, whatever labels it has.
+        self._by_taints = question.within is None and (
+            not tree.topology.has_hostname
+            or (not needs.selector and needs.terms is None)
+        )
+        self._untainted = not tree.topology.has_hostname
         self._plain = question.leader is None and not question.inner
         self._per_pod = tuple(needs.per_pod.items())
-        self._of_amounts: dict[int, Count] = {}  # leaves with the same amounts
+        # What fits on leaves with the same amounts.
+        self._of_amounts: dict[FreeAmounts, Count] = {}
         self._at = -1  # place in the tree's log; -1: nothing is counted yet
 
     def of(self, domain: Domain) -> Count:
@@ -72,9 +78,18 @@ class Counts:
     def _count_all(self) -> None:
         self.values = {}
         self._of_amounts = {}
-        values = self.values
-        for leaf in self.tree.leaves.values():
-            values[leaf] = self._leaf(leaf)
+        values, known = self.values, self._of_amounts
+        leaves = self.tree.leaves.values()
+        if not self._by_taints or self.scored:
+            for leaf in leaves:
+                values[leaf] = self._leaf(leaf)
+        else:  # the same, for tens of thousands of leaves
+            for leaf in leaves:
+                left = leaf.whole if self.empty else leaf.free
+                count = None
+                if left is not None and (self._untainted or not leaf.tainted):
+                    count = known.get(left)
+                values[leaf] = self._leaf(leaf) if count is None else count
         for level in range(self.lowest - 1, -1, -1):
             for domain in self.tree.level(level):
                 values[domain] = self._sum(domain)
@@ -108,14 +123,15 @@ class Counts:
     # ---- leaves ----
 
     def _leaf(self, leaf: Leaf) -> Count:
-        if self._filters and self._excluded(leaf):
+        sure = self._by_taints and (self._untainted or not leaf.tainted)
+        if not sure and self._excluded(leaf):
             return NOTHING
         known = leaf.whole if self.empty else leaf.free
         if known is None:
             known = self.tree.remaining(leaf, empty=self.empty)
-        count = self._of_amounts.get(known.key)
+        count = self._of_amounts.get(known)
         if count is None:
-            count = self._of_amounts[known.key] = self._fitting(known)
+            count = self._of_amounts[known] = self._fitting(known)
         if self.scored:
             return count._replace(score=preference(self.question, leaf))
         return count
@@ -147,12 +163,13 @@ class Counts:
         question = self.question
         if self._plain:
             pods = with_leader = sum([count[0] for count in counts])
-            slices = slices_with_leader = (
-                sum([count[2] for count in counts])
-                if level < question.slice_level
-                else 0
-            )
-            leaders = 0
+            leaders = slices = slices_with_leader = 0
+            if level < question.slice_level:
+                slices = slices_with_leader = (
+                    pods
+                    if question.size == 1 and question.slice_level == self.lowest
+                    else sum([count[2] for count in counts])
+                )
         else:
             size = question.inner.get(level + 1, 1) if inner else 1
             pods, with_leader, slices, slices_with_leader, leaders = _with_leaders(

@@ -55,13 +55,16 @@ class Placing:
         self.gates = gates
         self.empty = empty
         self.sharing: Sequence[TopologyTree] = ()  # trees over the same hosts
+        self.last_flavor = True  # nothing is placed in another one afterwards
         self.assumed: dict[TopologyTree, dict[Leaf, None]] = {}
 
     def place(self, tree: TopologyTree, podsets: Sequence[PodSetToPlace]) -> Results:
         """Place podsets of one flavor; the first group that fails ends it."""
         results: Results = {}
-        for group in groups_of(podsets):
-            found = self._place_group(tree, group)
+        groups = groups_of(podsets)
+        for group in groups:
+            last = self.last_flavor and group is groups[-1]
+            found = self._place_group(tree, group, last=last)
             if isinstance(found, str):
                 results.update(dict.fromkeys((part.name for part in group), found))
                 break
@@ -69,7 +72,7 @@ class Placing:
         return results
 
     def _place_group(
-        self, tree: TopologyTree, group: Sequence[PodSetToPlace]
+        self, tree: TopologyTree, group: Sequence[PodSetToPlace], *, last: bool
     ) -> dict[str, TopologyAssignment] | str:
         workers, leader = workers_and_leader(group)
         try:
@@ -79,10 +82,12 @@ class Placing:
         placed = self.search(tree, question)
         if isinstance(placed, str):
             return placed
-        self.assume_stands(tree, placed.workers, workers.needs)
+        if not last:
+            self.assume_stands(tree, placed.workers, workers.needs)
         found = {workers.name: assignment_of(tree, placed.workers)}
         if leader is not None:
-            self.assume_stands(tree, placed.leader, leader.needs)
+            if not last:
+                self.assume_stands(tree, placed.leader, leader.needs)
             found[leader.name] = assignment_of(tree, placed.leader)
         return {part.name: found[part.name] for part in group}
 

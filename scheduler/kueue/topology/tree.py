@@ -7,8 +7,6 @@ Nothing is summed here. What changes is noted in a log, and whoever keeps sums
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
-
 from scheduler.kueue.topology.nodes import TopologyNode
 from scheduler.records.quota import Flavor
 from scheduler.records.topology import Path, Topology
@@ -19,11 +17,13 @@ Others = Mapping[str, Mapping[str, int]]
 _LONGEST_LOG = 200_000
 
 
-class FreeAmounts(NamedTuple):
-    """Amounts that leaves have in common; compared by identity through `key`."""
+class FreeAmounts:
+    """Amounts that leaves have in common. Compared by identity."""
 
-    amounts: Amounts
-    key: int
+    __slots__ = ("amounts",)
+
+    def __init__(self, amounts: Amounts) -> None:
+        self.amounts = amounts
 
 
 class Domain:
@@ -51,11 +51,12 @@ class Domain:
 class Leaf(Domain):
     """A domain of the lowest level: the nodes in it, and what was taken of them."""
 
-    __slots__ = ("assumed", "free", "nodes", "used", "whole")
+    __slots__ = ("assumed", "free", "nodes", "tainted", "used", "whole")
 
     def __init__(self, path: Path, parent: Domain, used: Amounts) -> None:
         super().__init__(path, parent)
         self.nodes: dict[str, TopologyNode] = {}
+        self.tainted = False  # any of them has taints
         self.used = used  # by assignments; the tree's own record
         self.assumed: Amounts | None = None  # by podsets placed in the same search
         self.free: FreeAmounts | None = None  # None: to be worked out again
@@ -82,7 +83,6 @@ class TopologyTree:
         self.log_start = 0  # how many entries were cut off its begin
         self._levels: dict[int, list[Domain]] = {}
         self._known: dict[tuple[tuple[str, int], ...], FreeAmounts] = {}
-        self._next = 0
 
     # ---- nodes ----
 
@@ -124,6 +124,7 @@ class TopologyTree:
     def note_nodes(self, leaf: Leaf) -> None:
         """Note that the nodes of a leaf, or other pods on them, changed."""
         leaf.whole = leaf.free = None
+        leaf.tainted = any(node.taints for node in leaf.nodes.values())
         self._note(leaf)
 
     def key(self, path: Path) -> Path:
@@ -175,13 +176,14 @@ class TopologyTree:
         assumed = leaf.assumed = leaf.assumed or {}
         for name, each in per_pod.items():
             assumed[name] = assumed.get(name, 0) + each * count
-        self.note_nodes(leaf)
+        leaf.whole = leaf.free = None
+        self._note(leaf)
 
     def forget_assumed(self, leaves: Iterable[Leaf]) -> None:
         """Undo what `assume` did."""
         for leaf in leaves:
-            leaf.assumed = None
-            self.note_nodes(leaf)
+            leaf.assumed = leaf.whole = leaf.free = None
+            self._note(leaf)
 
     def remaining(self, leaf: Leaf, *, empty: bool) -> FreeAmounts:
         """Return what is left on a leaf, less than nothing where it is overcommitted.
@@ -219,8 +221,7 @@ class TopologyTree:
         if known is None:
             if len(self._known) > 4 * len(self.leaves) + 64:
                 self._known.clear()
-            self._next += 1
-            known = self._known[items] = FreeAmounts(left, self._next)
+            known = self._known[items] = FreeAmounts(left)
         return known
 
     # ---- reading ----
