@@ -7,6 +7,7 @@ Nothing is summed here. What changes is noted in a log, and whoever keeps sums
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+
 from scheduler.kueue.topology.nodes import TopologyNode
 from scheduler.records.quota import Flavor
 from scheduler.records.topology import Path, Topology
