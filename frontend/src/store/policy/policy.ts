@@ -21,11 +21,11 @@ export function fetchRegistry(): Promise<readonly Entry[]> {
   return registry;
 }
 
-/** Lay a merge patch over the policy's spec; says so, with Undo. */
-export async function patchPolicy(spec: Json): Promise<boolean> {
+/** Lay a merge patch over the policy's spec; says what changed (in `said`, if its leaves do not), with Undo. */
+export async function patchPolicy(spec: Json, said?: readonly string[]): Promise<boolean> {
   const path = `/sandboxes/${String(live.id)}/policy`;
   const before = live.latest.all("Policy")[0]?.document;
-  const changes = leavesOf(spec).map(([leaf, value]) => `${leaf}: ${textOf(at(before, `spec.${leaf}`))} → ${textOf(value)}`);
+  const changes = said ?? leavesOf(spec).map(([leaf, value]) => `${leaf}: ${textOf(at(before, `spec.${leaf}`))} → ${textOf(value)}`);
   return announced(await attempt(() => request("PATCH", path, { body: { spec } })), changes);
 }
 

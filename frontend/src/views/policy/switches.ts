@@ -12,9 +12,13 @@ export interface Switch {
   readonly first?: unknown; // what holds when the document is silent
 }
 
+export const PARTS = ["scheduling", "simulation", "document", "glossary"] as const;
+export type Part = (typeof PARTS)[number];
+
 export interface Group {
   readonly word: Word;
   readonly source: Word;
+  readonly part: Part;
   readonly stacks: readonly string[];
   readonly switches: readonly Switch[];
 }
@@ -23,24 +27,26 @@ const ALL = ["kueue", "yunikorn", "kube"] as const;
 
 export const GROUPS: readonly Group[] = [
   {
-    word: "group.kueue",
+    word: "group.between",
     source: "source.kueue",
+    part: "scheduling",
+    stacks: ["kueue"],
+    switches: [],
+  },
+  {
+    word: "group.ready",
+    source: "source.kueue",
+    part: "scheduling",
     stacks: ["kueue"],
     switches: [
-      { path: "kueue.waitForPodsReady.enable", word: "switch.wait", help: "help.wait", kind: "flag", first: false },
       { path: "kueue.waitForPodsReady.timeout", word: "switch.timeout", help: "help.timeout", kind: "text", first: "5m" },
-      {
-        path: "kueue.waitForPodsReady.blockAdmission",
-        word: "switch.block",
-        help: "help.block",
-        kind: "flag",
-        first: false,
-      },
+      { path: "kueue.waitForPodsReady.blockAdmission", word: "switch.block", help: "help.block", kind: "flag", first: false },
     ],
   },
   {
     word: "group.yunikorn",
     source: "source.yunikorn",
+    part: "scheduling",
     stacks: ["yunikorn"],
     switches: [
       {
@@ -57,6 +63,7 @@ export const GROUPS: readonly Group[] = [
   {
     word: "group.simulation",
     source: "source.simulation",
+    part: "simulation",
     stacks: ALL,
     switches: [
       { path: "simulation.tickMs", word: "switch.tickMs", help: "help.tickMs", kind: "integer", first: 1000 },
@@ -76,6 +83,7 @@ export const GROUPS: readonly Group[] = [
   {
     word: "group.latencies",
     source: "source.latencies",
+    part: "simulation",
     stacks: ALL,
     switches: [
       {
@@ -155,6 +163,15 @@ export const GROUPS: readonly Group[] = [
         kind: "text",
         first: "0s",
       },
+    ],
+  },
+  {
+    word: "group.extenders",
+    source: "source.extenders",
+    part: "simulation",
+    stacks: ["kueue", "kube"],
+    switches: [
+      { path: "simulation.extenderLatencyMs", word: "switch.extenders", help: "help.extenders", kind: "integer", first: 0 },
     ],
   },
 ];

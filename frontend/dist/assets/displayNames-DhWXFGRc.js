@@ -1,1 +1,0 @@
-import{t as e}from"./cards-l81fux8k.js";import{s as t}from"./intents-C9uuHSdB.js";import{r as n}from"./live.svelte-DtST3bSK.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

@@ -1,0 +1,81 @@
+// Policies by their intent: what each sets, whether it holds, and the one edit that sets it.
+
+import { request, record, rowsOf, type Json } from "@/net/rest";
+import { announce, toast } from "@/lib/say.svelte";
+import { t, type Word } from "@/lib/words.svelte";
+import type { ClusterQueueRow } from "@/protocol/types";
+import { attempt, undo } from "@/store/live/intents";
+import { live } from "@/store/live/live.svelte";
+import { fairSharingOf, fairSharingPatch, type FairSharing } from "@/store/policy/fairSharing";
+
+export interface Preset {
+  readonly id: "strict" | "reclaim" | "gentle";
+  readonly word: Word;
+  readonly help: Word;
+  readonly sharing: FairSharing;
+  readonly strategy: string;
+  readonly within: string;
+  readonly reclaim: string;
+}
+
+export const PRESETS: readonly Preset[] = [
+  { id: "strict", word: "preset.strict", help: "preset.strict.help", sharing: "classical", strategy: "StrictFIFO", within: "Never", reclaim: "Never" },
+  { id: "reclaim", word: "preset.reclaim", help: "preset.reclaim.help", sharing: "classical", strategy: "BestEffortFIFO", within: "LowerPriority", reclaim: "Any" },
+  { id: "gentle", word: "preset.gentle", help: "preset.gentle.help", sharing: "final", strategy: "BestEffortFIFO", within: "LowerPriority", reclaim: "Any" },
+];
+
+/** Return whether a policy and its ClusterQueues are as a preset sets them. */
+export function holds(preset: Preset, document: unknown, queues: readonly ClusterQueueRow[]): boolean {
+  return fairSharingOf(document) === preset.sharing && queues.every((row) => changesOf(preset, row).length === 0);
+}
+
+/** Return what a preset changes of a ClusterQueue, as [field, before, after]. */
+export function changesOf(preset: Preset, row: ClusterQueueRow): (readonly [string, string, string])[] {
+  const all = [
+    ["queueingStrategy", row.queueingStrategy, preset.strategy],
+    ["withinClusterQueue", row.withinClusterQueue, preset.within],
+    ["reclaimWithinCohort", row.reclaimWithinCohort, preset.reclaim],
+    ["borrowWithinCohort", row.borrowWithinCohort, "Never"],
+  ] as const;
+  return all.filter(([, before, after]) => before !== after);
+}
+
+/** Return a ClusterQueue's manifest as a preset has it. */
+export function withPreset(manifest: Json, preset: Preset): Json {
+  const { apiVersion, kind, metadata } = manifest;
+  const spec = record(manifest["spec"]);
+  const preemption = {
+    ...record(spec["preemption"] ?? {}),
+    withinClusterQueue: preset.within,
+    reclaimWithinCohort: preset.reclaim,
+    borrowWithinCohort: { policy: "Never" },
+  };
+  return { apiVersion, kind, metadata, spec: { ...spec, queueingStrategy: preset.strategy, preemption } };
+}
+
+/** Set a preset: the policy and every ClusterQueue in one edit; says what changed, with Undo. */
+export async function applyPreset(preset: Preset, document: unknown): Promise<boolean> {
+  const base = `/sandboxes/${String(live.id)}`;
+  const before = fairSharingOf(document);
+  const queues = live.latest.all("ClusterQueue");
+  const done = await attempt(async () => {
+    const list = record(await request("GET", `${base}/apis/kueue.x-k8s.io/v1beta2/clusterqueues`));
+    const policy = { apiVersion: "quotalab.dev/v1", kind: "Policy", spec: fairSharingPatch(document, preset.sharing) };
+    const objects = [...rowsOf(list["items"]).map((one) => withPreset(one, preset)), ...(before === preset.sharing ? [] : [policy])];
+    return request("POST", `${base}/actions/import`, { body: { objects } });
+  });
+  if (done === null) return false;
+  report(preset, before, queues);
+  return true;
+}
+
+function report(preset: Preset, before: FairSharing, queues: readonly ClusterQueueRow[]): void {
+  const sharing = before === preset.sharing ? [] : [`${t("switch.fair")}: ${t(`fair.${before}`)} → ${t(`fair.${preset.sharing}`)}`];
+  const lines = queues.flatMap((row) => {
+    const changes = changesOf(preset, row).map(([field, from, to]) => `${field} ${from} → ${to}`);
+    return changes.length === 0 ? [] : [`${row.name}: ${changes.join(", ")}`];
+  });
+  const [text, detail] = [t("preset.done", { name: t(preset.word) }), [...sharing, ...lines].join("\n")];
+  announce(text);
+  toast({ tone: "note", text, detail, acts: [{ label: t("act.undo"), run: () => void undo() }] });
+}
