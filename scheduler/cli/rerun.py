@@ -1,4 +1,4 @@
-"""`python -m scheduler rerun`: a recording's input, run again from t=0."""
+"""`python -m scheduler rerun`: a recording's input, run again."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from scheduler.recordings.recording import (
     read_events,
 )
 from scheduler.recordings.rerun import rerun
+from scheduler.recordings.worlds import Source
 from scheduler.records.latencies import INSTANT, USUAL
 
 _START = re.compile(r"t=0 \((\S+?)\)")
@@ -38,6 +39,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
             _simulation(options),
             measured=options.latencies == "recorded",
             seed=options.seed,
+            snapshot=read_snapshot(options.folder, options.snapshot),
         )
     except (SchedulerError, OSError) as error:
         sys.stderr.write(f"{error}\n")
@@ -59,6 +61,13 @@ def _parser() -> argparse.ArgumentParser:
         default="default",
         help="how long steps take: the defaults of a policy, as measured from the "
         "recording's watch events, or no time at all",
+    )
+    parser.add_argument(
+        "--from",
+        dest="snapshot",
+        metavar="SNAPSHOT",
+        help="go on from this snapshot of the folder (a file, or its second) with the "
+        "arrivals after it, instead of from t=0",
     )
     parser.add_argument("--seed", type=int, default=1)
     return parser
@@ -96,6 +105,26 @@ def read_folder(folder: Path) -> Recording:
         events=events,
         standing=_standing(folder),
         attempts=_attempts(folder),
+    )
+
+
+def read_snapshot(folder: Path, given: str | None) -> Source | None:
+    """Return a snapshot's name and text; `given` is a file, or its second.
+
+    Raises SchedulerError that says which snapshots there are.
+    """
+    if given is None:
+        return None
+    name = f"snapshot-{given}.json.gz" if given.isdecimal() else given
+    for path in (folder / name, Path(name)):
+        if path.is_file():
+            data = path.read_bytes()
+            text = gzip.decompress(data) if path.suffix == ".gz" else data
+            return path.name.removesuffix(".gz"), text.decode()
+    known = [path.name for path in _by_second(folder, "snapshot-*.json.gz")]
+    raise SchedulerError(
+        f"{folder}: expected one of {', '.join(known) or 'its snapshots (none is there)'}, "
+        f"got {given!r}"
     )
 
 

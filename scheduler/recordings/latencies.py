@@ -37,10 +37,12 @@ class RecordedTimes(StepTimes):
         lifetime: Lifetime,
         jobs: Mapping[str, Job],
         *,
+        begin: int,
         blocking: bool,
     ) -> None:
         super().__init__(context, policy)
         watch = measure(recording)
+        self.begin = begin  # of the run, ms since t=0
         self.lifetime, self.jobs, self.steps = lifetime, jobs, watch.steps
         self.places: dict[str, tuple[str, int]] = {}
         self.samples: Samples = {
@@ -51,7 +53,7 @@ class RecordedTimes(StepTimes):
     def draw(self, step: str, subject: str, n: int = 0) -> int:
         """Return how long (ms) this step takes for the subject's draw `n`."""
         if step == "scheduling_cycle" and self.cycles is not None:
-            return self.cycles.length(self.context.now_ms)
+            return self.cycles.length(self.begin + self.context.now_ms)
         if step == "admission" and self.cycles is not None and step not in self.samples:
             return 0  # it is in the cycle
         known = self._known(step, subject, n)
@@ -61,7 +63,7 @@ class RecordedTimes(StepTimes):
         if found is None:
             return super().draw(step, subject, n)
         share = streams.uniform(self.context.seed, f"recorded {step}", subject, n)
-        near = nearest(found, self.context.now_ms, NEAREST)
+        near = nearest(found, self.begin + self.context.now_ms, NEAREST)
         return near[int(share * len(near))][1]
 
     def _known(self, step: str, subject: str, n: int) -> int | None:

@@ -1,4 +1,4 @@
-"""A recording run again from t=0: its queues, nodes, arrivals and run times."""
+"""A recording run again: its queues, nodes, arrivals and run times."""
 
 from __future__ import annotations
 
@@ -6,20 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scheduler import registry
 from scheduler.decisions import Admit, Decision, Evict, Preempt
-from scheduler.errors import SchedulerError
-from scheduler.manifests.load import Loaded
 from scheduler.recordings.latencies import RecordedTimes
-from scheduler.recordings.recording import Arrival, Recording
-from scheduler.records.annotations import ARRIVAL, PREFIX, READY_AFTER
-from scheduler.records.objects import Key, Object
-from scheduler.scenarios import prepare
+from scheduler.recordings.recording import Recording
+from scheduler.recordings.worlds import Source, build, go_on, since_start
+from scheduler.records.objects import Key
 from scheduler.simulation import simulate
 from scheduler.world import World
-
-#: What the player of a recording's nodes does not let get ready.
-_READY = "example.com/ready"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,17 +46,23 @@ def rerun(
     *,
     measured: bool = False,
     seed: int = 1,
+    snapshot: Source | None = None,
 ) -> Rerun:
     """Run a recording's input under these settings of `simulation`.
 
-    With `measured`, steps take as long as they took in the recording. Raises as
-    assembling a world does. Cost: that of the run.
+    From t=0, or on from a snapshot (name and text). With `measured`, steps take as
+    long as they took in the recording. Raises as assembling a world does. Cost:
+    that of the run.
     """
-    world, jobs = build(recording, simulation, seed)
+    if snapshot is None:
+        world, jobs = build(recording, simulation, seed)
+    else:
+        world, jobs = go_on(recording, snapshot, simulation, seed)
     if measured:
         use_times(world, recording, jobs)
-    outcome = simulate(world, until_ms=recording.end_ms)
-    return compare(recording, outcome.decisions, jobs)
+    begin = since_start(world, recording)
+    outcome = simulate(world, until_ms=recording.end_ms - begin)
+    return compare(recording, outcome.decisions, jobs, begin)
 
 
 def use_times(world: World, recording: Recording, jobs: Mapping[Key, str]) -> None:
@@ -78,6 +77,7 @@ def use_times(world: World, recording: Recording, jobs: Mapping[Key, str]) -> No
             str(key): (key.namespace, name.split("/", 1)[1])
             for key, name in jobs.items()
         },
+        begin=since_start(world, recording),
         blocking=waiting is not None and waiting.block,
     )
     world.lifetime.steps = times
@@ -85,76 +85,16 @@ def use_times(world: World, recording: Recording, jobs: Mapping[Key, str]) -> No
         world.kueue.pace.steps = times
 
 
-def build(
-    recording: Recording, simulation: Mapping[str, Any], seed: int
-) -> tuple[World, dict[Key, str]]:
-    """Return the world at t=0, and the name of each of its Workloads' Jobs."""
-    policy = {
-        "stack": "kueue",
-        "simulation": {"startTime": recording.start, **simulation},
-    }
-    arrivals = {(row.namespace, row.name): row for row in recording.arrivals}
-
-    def change(loaded: Loaded) -> None:
-        loaded.objects = [
-            obj
-            for obj in loaded.objects
-            if obj.key.kind != "Job" or (obj.key.namespace, obj.key.name) in arrivals
-        ]
-        for obj in loaded.objects:
-            if obj.key.kind == "Job":
-                _arrive(obj, arrivals[obj.key.namespace, obj.key.name])
-
-    made = prepare(recording.sources).assemble(seed=seed, policy=policy, change=change)
-    for pod in recording.standing:
-        metadata = pod["metadata"]
-        key = Key("Pod", metadata.get("namespace", ""), metadata["name"])
-        made.world.put(Object(key=key, manifest=pod, status=pod.pop("status", {})))
-    return made.world, _put_workloads(made.world, arrivals)
-
-
-def _arrive(job: Object, row: Arrival) -> None:
-    """Give a Job its time, and its readiness in the words of our annotations."""
-    annotations = job.metadata.setdefault("annotations", {})
-    annotations[ARRIVAL] = f"{round(row.seen_at * 1000)}ms"
-    ready = annotations.get(_READY, "")
-    if ready == "never":
-        annotations[READY_AFTER] = "never"
-    elif ready.startswith("attempt-"):
-        first = ["never"] * (int(ready.removeprefix("attempt-")) - 1)
-        annotations[READY_AFTER] = f"attempts({','.join([*first, '0s'])})"
-
-
-def _put_workloads(
-    world: World, arrivals: Mapping[tuple[str, str], Arrival]
-) -> dict[Key, str]:
-    """Put each Job's Workload with the identity it had: UIDs break ties."""
-    around = world.lifetime.jobs.surroundings()
-    kind = registry.lookup("job-kind", "Job")
-    found = {}
-    for key in world.keys("Job"):
-        job, row = world.objects[key], arrivals[key.namespace, key.name]
-        [manifest] = kind.workloads(job.manifest, around)
-        metadata = manifest["metadata"]
-        metadata["uid"] = row.uid
-        metadata["creationTimestamp"] = row.creation_timestamp
-        metadata["annotations"] = {
-            name: value
-            for name, value in job.annotations.items()
-            if name.startswith(PREFIX)
-        }
-        workload = Key("Workload", key.namespace, metadata["name"])
-        world.put(Object(key=workload, manifest=manifest))
-        found[workload] = f"{key.namespace}/{key.name}"
-    return found
-
-
 def compare(
-    recording: Recording, decisions: Sequence[Decision], jobs: Mapping[Key, str]
+    recording: Recording,
+    decisions: Sequence[Decision],
+    jobs: Mapping[Key, str],
+    begin: int = 0,
 ) -> Rerun:
-    """Hold what was decided against what was recorded."""
+    """Hold what was decided against what was recorded from `begin` (ms) on."""
+    since = begin / 1000
     ours = [
-        (decision.at_ms / 1000, jobs[decision.subject])
+        (since + decision.at_ms / 1000, jobs[decision.subject])
         for decision in decisions
         if isinstance(decision, Admit) and decision.subject in jobs
     ]
@@ -164,6 +104,7 @@ def compare(
         for admission in row.admissions
     )
     first, recorded = _first(ours), _first(theirs)
+    theirs = [(at, name) for at, name in theirs if at > since]
     return Rerun(
         admissions=len(ours),
         in_order=_common([name for _, name in ours], [name for _, name in theirs]),
@@ -171,9 +112,15 @@ def compare(
             isinstance(decision, Preempt | Evict) and decision.subject in jobs
             for decision in decisions
         ),
-        recorded_evictions=sum(len(row.evictions) for row in recording.arrivals),
+        recorded_evictions=sum(
+            eviction.at > since
+            for row in recording.arrivals
+            for eviction in row.evictions
+        ),
         errors=sorted(
-            abs(first[name] - at) for name, at in recorded.items() if name in first
+            abs(first[name] - at)
+            for name, at in recorded.items()
+            if name in first and at > since
         ),
     )
 
@@ -195,6 +142,3 @@ def _common(ours: Sequence[str], theirs: Sequence[str]) -> int:
             row[i] = diagonal + 1 if mine == other else max(above, row[i - 1])
             diagonal = above
     return row[-1]
-
-
-__all__ = ["Rerun", "SchedulerError", "build", "compare", "rerun"]

@@ -74,7 +74,7 @@ class Stopwatch:
         """Take one event into account."""
         obj = event.object
         kind = obj["kind"]
-        owner = _owner(obj)
+        owner = job_of(obj)
         if kind == "Job" and event.type == "ADDED":
             self.jobs.setdefault(_name(obj), at)
         elif kind == "Workload" and owner:
@@ -216,14 +216,18 @@ class Stopwatch:
             found.sort()
 
 
-def measure(recording: Recording) -> Stopwatch:
+def measure(recording: Recording, *, until_ms: int | None = None) -> Stopwatch:
     """Return how long every step took, of every kind and of every attempt.
 
-    A step that goes on at the end of the recording is left out.
+    A step that goes on at the end of the recording, or at `until_ms` since t=0, is
+    left out.
     """
     watch = Stopwatch()
     for event in recording.events:
-        watch.see(recording.ms(event.at), event)
+        at = recording.ms(event.at)
+        if until_ms is not None and at > until_ms:
+            break
+        watch.see(at, event)
     watch.close()
     return watch
 
@@ -232,7 +236,8 @@ def _name(obj: Item) -> tuple[str, str]:
     return obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
 
 
-def _owner(obj: Item) -> str:
+def job_of(obj: Item) -> str:
+    """Return the name of the Job that owns a manifest; "" without one."""
     references = obj["metadata"].get("ownerReferences") or ()
     return next((str(r["name"]) for r in references if r["kind"] == "Job"), "")
 

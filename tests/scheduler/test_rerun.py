@@ -12,9 +12,12 @@ import pytest
 import yaml
 
 from scheduler.cli import rerun as command
+from scheduler.decisions import Finish
 from scheduler.recordings.cycles import CycleClock, cycle_ends, windows
 from scheduler.recordings.recording import Event, read_attempts
 from scheduler.recordings.steps import Stopwatch, measure
+from scheduler.recordings.worlds import go_on
+from scheduler.simulation import simulate
 from tests.builders import cluster_queue, flavor, job, local_queue, node
 
 A, B = ("default", "a"), ("default", "b")
@@ -90,6 +93,70 @@ def folder(tmp_path: Path) -> Path:
     with gzip.open(tmp_path / "watch.jsonl.gz", "wt") as watch:
         watch.write("\n".join(lines))
     return tmp_path
+
+
+def snapshot(folder: Path) -> None:
+    """Write what stood at 4.4 s: the job ran, another had not come."""
+    running = job("first", queue="q", runtime="5s")
+    running["metadata"]["uid"] = "u"
+    held = workload("QuotaReserved", "Admitted", "PodsReady")
+    held |= {"apiVersion": "kueue.x-k8s.io/v1beta2"}
+    held["metadata"]["annotations"] = {"quotalab.dev/runtime": "5s"}
+    requests = {"requests": {"cpu": "1"}}
+    containers = [{"name": "c", "image": "i", "resources": requests}]
+    [part] = held["spec"]["podSets"]
+    part |= {"count": 1}
+    part["template"]["spec"] = {"containers": containers}
+    held["spec"]["queueName"] = "q"
+    assigned = {"name": "main", "count": 1, "flavors": {"cpu": "default"}}
+    assigned["resourceUsage"] = {"cpu": "1"}
+    held["status"]["admission"] = {
+        "clusterQueue": "q",
+        "podSetAssignments": [assigned],
+    }
+    stands = pod("n", "Running", ready=True) | {"apiVersion": "v1"}
+    stands["spec"]["containers"] = containers
+    for obj in (held, stands):
+        for condition in obj["status"]["conditions"]:
+            condition["lastTransitionTime"] = stamp(3.5)
+    queues = [flavor(), cluster_queue("q"), local_queue("q", cluster_queue="q")]
+    items = [*queues, node("n"), running, held, stands]
+    with gzip.open(folder / "snapshot-4.json.gz", "wt") as out:
+        json.dump({"apiVersion": "v1", "kind": "List", "items": items}, out)
+    rows = json.loads((folder / "arrivals.json").read_text())
+    second = {"name": "second", "seenAt": 6.0, "admissions": [{"at": 6.2}], "uid": "2"}
+    rows.append(rows[0] | second)
+    (folder / "arrivals.json").write_text(json.dumps(rows))
+    later = yaml.safe_dump(job("second", queue="q", runtime="5s"))
+    (folder / "manifests" / "later.yaml").write_text(later)
+
+
+def test_a_rerun_goes_on_from_a_snapshot_with_the_arrivals_after_it(folder):
+    snapshot(folder)
+    out = io.StringIO()
+    assert command.main([str(folder), "--from", "4", "--latencies", "none"], out) == 0
+    said = out.getvalue()
+    assert said.startswith("1 admissions, 1 in the recorded order, 0 evictions (0 rec")
+    assert "median 0.2 s" in said
+
+
+def test_what_ran_in_a_snapshot_ends_when_its_run_time_is_over(folder):
+    snapshot(folder)
+    recording = command.read_folder(folder)
+    given = command.read_snapshot(folder, "4")
+    world, jobs = go_on(recording, given, {"latencies": None}, 1)
+    outcome = simulate(world, until_ms=60_000)
+    finished = {
+        jobs[d.subject]: d.at_ms for d in outcome.decisions if isinstance(d, Finish)
+    }
+    assert finished == {"default/first": 5000, "default/second": 7500}
+
+
+def test_a_snapshot_that_is_not_there_is_named_with_those_that_are(folder, capsys):
+    snapshot(folder)
+    assert command.main([str(folder), "--from", "9"]) == 2
+    said = capsys.readouterr().err
+    assert "expected one of snapshot-4.json.gz, got '9'" in said
 
 
 @pytest.mark.parametrize("latencies", ["default", "recorded", "none"])

@@ -1,0 +1,145 @@
+"""The world of a recording: at t=0, or going on from one of its snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from scheduler import durations, registry
+from scheduler.manifests.load import Loaded
+from scheduler.manifests.running import time_of
+from scheduler.recordings.recording import Arrival, Recording
+from scheduler.recordings.steps import job_of, measure
+from scheduler.records.annotations import ARRIVAL, PREFIX, READY_AFTER
+from scheduler.records.objects import Key, Object
+from scheduler.scenarios import prepare
+from scheduler.world import World
+
+Source = tuple[str, str]  # name, text
+
+#: What the player of a recording's nodes does not let get ready.
+_READY = "example.com/ready"
+
+
+def since_start(world: World, recording: Recording) -> int:
+    """Return when the world begins, in milliseconds since t=0."""
+    return (world.context.epoch_us - recording.start_us) // 1000
+
+
+def build(
+    recording: Recording, simulation: Mapping[str, Any], seed: int
+) -> tuple[World, dict[Key, str]]:
+    """Return the world at t=0, and the name of each of its Workloads' Jobs."""
+    policy = {
+        "stack": "kueue",
+        "simulation": {"startTime": recording.start, **simulation},
+    }
+    arrivals = {(row.namespace, row.name): row for row in recording.arrivals}
+
+    def change(loaded: Loaded) -> None:
+        loaded.objects = [
+            obj
+            for obj in loaded.objects
+            if obj.key.kind != "Job" or (obj.key.namespace, obj.key.name) in arrivals
+        ]
+        for obj in loaded.objects:
+            if obj.key.kind == "Job":
+                arrive(obj, arrivals[obj.key.namespace, obj.key.name])
+
+    made = prepare(recording.sources).assemble(seed=seed, policy=policy, change=change)
+    for pod in recording.standing:
+        metadata = pod["metadata"]
+        key = Key("Pod", metadata.get("namespace", ""), metadata["name"])
+        made.world.put(Object(key=key, manifest=pod, status=pod.pop("status", {})))
+    return made.world, _put_workloads(made.world, arrivals, made.world.keys("Job"))
+
+
+def go_on(
+    recording: Recording, snapshot: Source, simulation: Mapping[str, Any], seed: int
+) -> tuple[World, dict[Key, str]]:
+    """Return the world of a snapshot, with the arrivals that came after it.
+
+    Virtual time begins at the latest time that the snapshot says. What it holds
+    keeps its place and time; attempts are counted as in the recording.
+    """
+    arrivals = {(row.namespace, row.name): row for row in recording.arrivals}
+    later: list[Key] = []
+
+    def change(loaded: Loaded) -> None:
+        begin = durations.stamp_us(time_of(loaded.objects) or recording.start)
+        known = {obj.key for obj in loaded.objects}
+        jobs = [
+            job
+            for job in prepare(recording.sources).loaded.objects
+            if job.key.kind == "Job" and job.key not in known
+        ]
+        loaded.objects += [j for j in jobs if (j.key.namespace, j.key.name) in arrivals]
+        later.extend(job.key for job in jobs)
+        for job in loaded.objects:
+            row = arrivals.get((job.key.namespace, job.key.name))
+            if job.key.kind == "Job" and row is not None:
+                passed = (begin - recording.start_us) // 1000
+                arrive(job, row, passed if job.key not in known else None)
+
+    config = [one for one in recording.sources if one[0] == "config.yaml"]
+    policy = {"stack": "kueue", "simulation": simulation}
+    prepared = prepare([*config, snapshot])
+    world = prepared.assemble(seed=seed, policy=policy, change=change).world
+    jobs = {
+        key: f"{key.namespace}/{owner}"
+        for key in world.keys("Workload")
+        if (owner := job_of(world.objects[key].manifest))
+    }
+    number_attempts(world, recording, jobs)
+    return world, jobs | _put_workloads(world, arrivals, later)
+
+
+def number_attempts(
+    world: World, recording: Recording, jobs: Mapping[Key, str]
+) -> None:
+    """Count the attempts of what goes on as the recording does."""
+    watch = measure(recording, until_ms=since_start(world, recording))
+    for key, name in jobs.items():
+        namespace, job = name.split("/", 1)
+        seen = watch.attempts.get((namespace, job))
+        if seen is not None:
+            goes_on = seen.started is not None and seen.reserved is not None
+            world.lifetime.run_of(key).attempt = seen.number - goes_on
+
+
+def arrive(job: Object, row: Arrival, begin: int | None = 0) -> None:
+    """Give a Job its time (ms), and its readiness in the words of our annotations."""
+    annotations = job.metadata.setdefault("annotations", {})
+    if begin is not None:
+        at = max(0, round(row.seen_at * 1000) - begin)
+        annotations[ARRIVAL] = f"{at}ms"
+    ready = annotations.get(_READY, "")
+    if ready == "never":
+        annotations[READY_AFTER] = "never"
+    elif ready.startswith("attempt-"):
+        first = ["never"] * (int(ready.removeprefix("attempt-")) - 1)
+        annotations[READY_AFTER] = f"attempts({','.join([*first, '0s'])})"
+
+
+def _put_workloads(
+    world: World, arrivals: Mapping[tuple[str, str], Arrival], jobs: Iterable[Key]
+) -> dict[Key, str]:
+    """Put each Job's Workload with the identity it had: UIDs break ties."""
+    around = world.lifetime.jobs.surroundings()
+    kind = registry.lookup("job-kind", "Job")
+    found = {}
+    for key in jobs:
+        job, row = world.objects[key], arrivals[key.namespace, key.name]
+        [manifest] = kind.workloads(job.manifest, around)
+        metadata = manifest["metadata"]
+        metadata["uid"] = row.uid
+        metadata["creationTimestamp"] = row.creation_timestamp
+        metadata["annotations"] = {
+            name: value
+            for name, value in job.annotations.items()
+            if name.startswith(PREFIX)
+        }
+        workload = Key("Workload", key.namespace, metadata["name"])
+        world.put(Object(key=workload, manifest=manifest))
+        found[workload] = f"{key.namespace}/{key.name}"
+    return found
