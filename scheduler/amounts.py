@@ -49,7 +49,7 @@ def parse(text: str | int | float) -> Fraction:
     Accepts what the API server accepts: a decimal number with a binary (`Gi`),
     decimal (`m`, `k`) or exponent (`1e3`) suffix; YAML numbers too.
     Raises QuantityError naming the text.
-    Source: Kubernetes API conventions, resource quantities.
+    Source: <https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/>
     """
     if isinstance(text, bool) or not isinstance(text, str | int | float):
         raise QuantityError(_complaint(text))

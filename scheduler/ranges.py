@@ -42,7 +42,7 @@ SPEED = Range(0, 1000)
 #: History kept: 0 = as the operator keeps.
 KEEP_TICKS = Range(0, 10**10)
 KEEP_DAYS = Range(0, 36_500)
-#: Source: kube-scheduler's MaxExtenderPriority.
+#: Source: MaxExtenderPriority, <https://pkg.go.dev/k8s.io/kube-scheduler/extender/v1>
 EXTENDER_SCORE = Range(0, 10)
 #: Rows of one answer, and where they begin.
 LIMIT = Range(0, 100_000)

@@ -1,6 +1,6 @@
 """What the cluster serves: /version, /api, /apis and the resources of each group.
 
-Source: Kubernetes API concepts, discovery; aggregated discovery v2.
+Source: <https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api>
 """
 
 from __future__ import annotations

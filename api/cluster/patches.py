@@ -1,6 +1,7 @@
 """JSON patch and strategic merge patch; merge patch is the engine's own `merge`.
 
-Source: RFC 6902; Kubernetes, strategic merge patch.
+Source: <https://www.rfc-editor.org/rfc/rfc6902>;
+<https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/>
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """labelSelector and fieldSelector: which objects of a list are meant.
 
-Source: Kubernetes, labels and selectors; field selectors.
+Source: <https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/>,
+<https://kubernetes.io/docs/concepts/overview/working-with-objects/field-selectors/>
 """
 
 from __future__ import annotations

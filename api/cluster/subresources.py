@@ -1,7 +1,7 @@
 """What is asked of an object below its name: eviction, binding, scale.
 
-Source: Kubernetes API reference, Eviction (policy/v1), Binding (v1) and Scale
-(autoscaling/v1).
+Source: Eviction (policy/v1), Binding (v1) and Scale (autoscaling/v1) of
+<https://kubernetes.io/docs/reference/kubernetes-api/>
 """
 
 from __future__ import annotations

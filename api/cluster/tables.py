@@ -1,7 +1,7 @@
 """Objects as `kubectl get` prints them: server-side tables with a column per fact.
 
-Ages are of simulated time. Source: Kubernetes, receiving resources as tables;
-the printer columns of Kueue's resource definitions.
+Ages are of simulated time. Source: the printer columns of Kueue's resource definitions;
+<https://kubernetes.io/docs/reference/using-api/api-concepts/#receiving-resources-as-tables>
 """
 
 from __future__ import annotations

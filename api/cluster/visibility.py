@@ -1,6 +1,7 @@
 """Kueue's visibility API: who waits in a queue, and at which position.
 
-Source: Kueue, visibility API v1beta2 (PendingWorkloadsSummary).
+Source: PendingWorkloadsSummary of
+<https://kueue.sigs.k8s.io/docs/tasks/manage/monitor_pending_workloads/pending_workloads_on_demand/>
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A client gets every object that changed, once per state that it could have read:
 states that came and went between two looks are left out, as nobody who lists
 and watches may count on them. A resourceVersion that is too old is 410 Expired.
-Source: Kubernetes API concepts, efficient detection of changes.
+Source: <https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes>
 """
 
 from __future__ import annotations

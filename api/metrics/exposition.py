@@ -1,6 +1,7 @@
 """The Prometheus text format: families of samples, written once per name.
 
-Source: Prometheus, text exposition format 0.0.4.
+Source: version 0.0.4 of
+<https://prometheus.io/docs/instrumenting/exposition_formats/>
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Kueue's metrics under Kueue's names and labels.
 
-Source: Kueue, Prometheus metrics reference (v0.19).
+Source: <https://kueue.sigs.k8s.io/docs/reference/metrics/> (v0.19)
 """
 
 from __future__ import annotations

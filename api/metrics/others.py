@@ -1,6 +1,6 @@
 """Our own clock, and the names of YuniKorn and kube-scheduler.
 
-Source: YuniKorn, pkg/metrics; Kubernetes, scheduler metrics reference.
+Source: <https://yunikorn.apache.org/docs/performance/metrics>, <https://kubernetes.io/docs/reference/instrumentation/metrics/>
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def do_evict(
 
     What a run owns is made again by its owner. Raises NotFoundError, and
     DisruptionError when a PodDisruptionBudget of the pod allows no disruption now.
-    Source: Kubernetes, API-initiated eviction.
+    Source: <https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/>
     """
     key = Key("Pod", namespace, name)
     with edit_session(user, sandbox_id) as session:

@@ -39,7 +39,8 @@ def swf(
     """Yield a Job per line: submit time, run time and processors count.
 
     Raises ManifestError with file and line for a line that is not of the format.
-    Source: Standard Workload Format 2.2, fields 1, 2, 4, 5 and 8.
+    Source: Standard Workload Format 2.2, fields 1, 2, 4, 5 and 8,
+    <https://www.cs.huji.ac.il/labs/parallel/workload/swf.html>
     """
     text = files.get(parameters.file)
     if text is None:

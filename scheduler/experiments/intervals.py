@@ -60,7 +60,8 @@ def within(t: float, freedom: int) -> float:
     """Return the probability that |T| < t, for whole degrees of freedom.
 
     A finite sum of powers of cos(atan(t / sqrt(freedom))).
-    Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.
+    Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7,
+    <https://personal.math.ubc.ca/~cbm/aands/>
     """
     angle = math.atan(t / math.sqrt(freedom))
     sine, cosine = math.sin(angle), math.cos(angle)

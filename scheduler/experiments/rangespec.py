@@ -39,7 +39,7 @@ class RangeSpec(
     Wall time there is virtual time here: the jobs of that test run for real.
     Usage is in percent of nominal quota, per class of ClusterQueues; times to
     admission are means per class of workloads, to the last admission.
-    Source: Kueue, test/performance/scheduler, checker.
+    Source: <https://github.com/kubernetes-sigs/kueue/tree/main/test/performance/scheduler>
     """
 
     cmd: Command = Command()

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from scheduler.records.objects import Key, Object
 
-#: On the pods that Kueue started. Source: Kueue, labels and annotations.
+#: On the pods that Kueue started.
+#: Source: <https://kueue.sigs.k8s.io/docs/reference/labels-and-annotations/>
 WORKLOAD_NAME = "kueue.x-k8s.io/workload"
 
 

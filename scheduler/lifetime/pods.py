@@ -23,7 +23,7 @@ def make_pod(
 
     `node_selector` and `tolerations` come from the flavors assigned, as Kueue
     injects them into the pod template at start.
-    Source: Kueue, starting a job with its pod set information.
+    Source: <https://kueue.sigs.k8s.io/docs/concepts/resource_flavor/>
     """
     template = pod_set.get("template") or {}
     spec = copy.deepcopy(template.get("spec") or {})

@@ -24,7 +24,10 @@ def write(lifetime: RuntimeState, obj: Object) -> None:
 
 
 def _write_pod(lifetime: RuntimeState, pod: Object) -> None:
-    """Source: Kubernetes, pod lifecycle: phase and the Ready condition."""
+    """Write phase and Ready.
+
+    Source: <https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/>
+    """
     if has_ended(pod.status) or _came_running(lifetime, pod):
         return
     owner = lifetime.owners.get(pod.key)
@@ -56,7 +59,8 @@ def write_ended(pod: Object, *, failed: bool) -> None:
     """Write the last status of a pod; nobody writes it again.
 
     All of it is said anew: what was written before depends on when somebody
-    looked, and a world's hash must not. Source: Kubernetes, pod lifecycle.
+    looked, and a world's hash must not.
+    Source: <https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/>
     """
     pod.status["phase"] = "Failed" if failed else "Succeeded"
     pod.status.pop("nominatedNodeName", None)

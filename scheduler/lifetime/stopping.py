@@ -11,7 +11,8 @@ from scheduler.lifetime.ending import RunEnding
 from scheduler.lifetime.runs import Due, Run
 from scheduler.records.objects import Key, Object
 
-#: What a pod gets that says nothing. Source: Kubernetes, pod termination.
+#: What a pod gets that says nothing.
+#: Source: <https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination>
 USUAL_GRACE_S = 30
 
 

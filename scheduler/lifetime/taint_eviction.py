@@ -27,7 +27,7 @@ _USUAL_S = 300
 class TaintEviction(RunContinuing):
     """Keeps, per pod that must leave, since when and at which instant.
 
-    Source: Kubernetes, taint-based eviction.
+    Source: <https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/>
     """
 
     def judge_node(self, node: Object) -> None:

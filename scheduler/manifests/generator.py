@@ -1,6 +1,6 @@
 """Kueue's performance generator files: classes of queues and workloads, multiplied.
 
-Source: Kueue, test/performance/scheduler generator configuration.
+Source: the generator configurations of <https://github.com/kubernetes-sigs/kueue/tree/main/test/performance/scheduler>
 """
 
 from __future__ import annotations

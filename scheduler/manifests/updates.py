@@ -1,7 +1,9 @@
 """Checks of a change of a known object: what the real systems refuse to change.
 
-Source: Kueue, validation of LocalQueue and Workload; Kubernetes, validation of
-Pod and PriorityClass updates.
+Source: what the API says cannot change: of LocalQueue and Workload
+<https://kueue.sigs.k8s.io/docs/reference/kueue.v1beta2/>, of PriorityClass
+<https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/priority-class-v1/>, of Pod
+<https://kubernetes.io/docs/concepts/workloads/pods/#pod-update-and-replacement>
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ def jain(shares: Iterable[float]) -> float | None:
     """Return Jain's index: 1 = all equal, 1/n = one has everything.
 
     None when nobody has anything.
-    Source: Jain, Chiu and Hawe, A Quantitative Measure of Fairness, 1984.
+    Source: Jain, Chiu and Hawe, A Quantitative Measure of Fairness, 1984,
+    <https://arxiv.org/abs/cs/9809099>
     """
     shares = list(shares)
     squares = sum(share * share for share in shares)

@@ -1,6 +1,7 @@
 """Shrinking a list: leave out what is not needed, large parts first.
 
-Source: delta debugging (ddmin), with complements only, as what is left must show it.
+Source: delta debugging (ddmin), <https://doi.org/10.1109/32.988498>, with complements
+only, as what is left must show it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every route, and what it takes to get through: the table that the doors are held to.
+"""Every route, and what it takes to get through: the table that the routes are held to.
 
 A line is a route and its methods, each with the power that it needs over the
 sandbox (look, fork, edit, own; self = to have signed in; open = nothing) and, where

@@ -1,4 +1,4 @@
-"""Signing in, tokens, links, members: how doors are opened and shut again."""
+"""Signing in, tokens, links, members: how access is given and taken back."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_link_to_look_is_not_one_to_fork(server, busy, as_, vera):
     assert client.post(f"{url}/actions/fork", {}, format="json").status_code == 403
 
 
-def test_a_link_taken_back_shuts_the_door(server, busy, as_, vera):
+def test_a_link_taken_back_opens_nothing(server, busy, as_, vera):
     link, secret = actions.do_share(
         busy.owner, busy.pk, may_fork=False, expires_at=None
     )

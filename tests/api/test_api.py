@@ -100,7 +100,7 @@ def test_the_policy_is_read_and_patched(call, busy):
 def test_a_dry_move_says_what_would_happen_and_does_not(call, busy):
     tick(busy, 8)
     waiting = Workload.objects.filter(sandbox=busy, phase="pending").first()
-    to = "b-door" if waiting.queue == "a-door" else "a-door"
+    to = "b-queue" if waiting.queue == "a-queue" else "a-queue"
     body = {"workload": f"default/{waiting.name}", "to": to, "dryRun": True}
     outcome = call("post", busy, "/actions/move", body).json()
     assert outcome["outcome"] in ("admitted", "waits")

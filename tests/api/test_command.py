@@ -115,18 +115,18 @@ def test_a_policy_is_printed_and_patched(person, said, world, tmp_path, capsys):
     assert printed["spec"]["kueue"] == {"fairSharing": {}}
 
 
-def test_what_is_refused_is_told_with_its_place(person, tmp_path, capsys):
+def test_what_is_refused_is_reported_with_its_place(person, tmp_path, capsys):
     path = tmp_path / "bad.yaml"
     path.write_text(text_of(cluster_queue("q", cpu="four")))
     assert main(["import", str(path)]) == 1
-    told = capsys.readouterr().err
-    assert "bad.yaml:" in told
-    assert "four" in told
+    reported = capsys.readouterr().err
+    assert "bad.yaml:" in reported
+    assert "four" in reported
     assert not Sandbox.objects.exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "told"),
+    ("words", "status", "reported"),
     [
         (["pause", "aaaaaaaaaaaa"], 1, "is not there"),
         (["import", "/nowhere.yaml"], 2, "No such file"),
@@ -135,9 +135,9 @@ def test_what_is_refused_is_told_with_its_place(person, tmp_path, capsys):
         (["list", "--server", "http://127.0.0.1:9"], 2, "refused"),
     ],
 )
-def test_what_goes_wrong_is_an_exit_status(person, capsys, words, status, told):
+def test_what_goes_wrong_is_an_exit_status(person, capsys, words, status, reported):
     assert main(words) == status
-    assert told in capsys.readouterr().err
+    assert reported in capsys.readouterr().err
 
 
 def test_options_stand_before_the_verb_or_after_it(person, capsys):
@@ -178,13 +178,13 @@ def test_every_verb_has_help_with_an_example():
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_names_every_verb_and_is_read_by_its_shell(capsys, tmp_path, shell):
     main(["completion", shell])
-    told = capsys.readouterr().out
-    assert all(name in told for name in (*VERBS, *LOCAL, "completion"))
+    reported = capsys.readouterr().out
+    assert all(name in reported for name in (*VERBS, *LOCAL, "completion"))
     if shell == "bash":
         ask = "COMP_WORDS=(quotalab table ID wo); COMP_CWORD=3; _quotalab; "
         ask += 'echo "${COMPREPLY[@]}"'
         done = subprocess.run(
-            ["bash", "-c", told + ask], capture_output=True, text=True, check=True
+            ["bash", "-c", reported + ask], capture_output=True, text=True, check=True
         )
         assert "workloads" in done.stdout.split()
 

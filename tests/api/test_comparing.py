@@ -32,7 +32,7 @@ def branches(busy, person):
     return busy, fork
 
 
-def test_branches_are_told_apart_from_their_first_difference(call, branches):
+def test_branches_are_distinguished_from_their_first_difference(call, branches):
     one, other = branches
     body = call("get", one, f"/compare?with={other.pk}").json()
     assert (body["fromTick"], body["toTick"]) == (4, 14)

@@ -41,7 +41,7 @@ def test_counterfactuals_were_run_and_changed_nothing(call, busy, waiting):
     assert row(busy).hash == before
 
 
-def test_a_preemption_is_told_step_by_step(call, busy):
+def test_a_preemption_is_reported_step_by_step(call, busy):
     tick(busy, 15)
     event = Event.objects.filter(sandbox=busy, type="Preempt").first()
     assert event is not None, "the contended world preempts"

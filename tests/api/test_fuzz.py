@@ -140,7 +140,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
-def test_hostile_yaml_is_told_and_changes_nothing(call, make, text):
+def test_hostile_yaml_is_reported_and_changes_nothing(call, make, text):
     sandbox = make(flavor())
     before = row(sandbox)
     body = {"files": [{"name": "hostile.yaml", "text": text}]}

@@ -203,23 +203,23 @@ def test_seats_are_counted_and_given_back(allow):
     assert seats.take(3)
 
 
-def test_knocks_are_counted_per_address_and_minute(allow):
+def test_handshakes_are_counted_per_address_and_minute(allow):
     allow(handshakes_per_minute=2)
-    knocks = HandshakeLimiter()
-    first = [knocks.allowed("10.0.0.1", 60.0 + n) for n in range(3)]
+    limiter = HandshakeLimiter()
+    first = [limiter.allowed("10.0.0.1", 60.0 + n) for n in range(3)]
     assert first == [True, True, False]
-    assert knocks.allowed("10.0.0.2", 63.0)
-    assert knocks.allowed("10.0.0.1", 121.0)
+    assert limiter.allowed("10.0.0.2", 63.0)
+    assert limiter.allowed("10.0.0.1", 121.0)
 
 
 def test_every_limit_is_in_the_table_of_the_docs():
-    told = (configured.BASE_DIR / "docs" / "operating.md").read_text()
+    reported = (configured.BASE_DIR / "docs" / "operating.md").read_text()
     source = (configured.BASE_DIR / "sandbox" / "settings.py").read_text()
     begin = source.index("LIMITS: dict")
     block = source[begin : source.index("\n}", begin)]
     names = [word for word in block.split('"') if word.isupper()]
     assert len(names) == len(configured.LIMITS)
-    assert [name for name in names if f"`{name}`" not in told] == []
+    assert [name for name in names if f"`{name}`" not in reported] == []
 
 
 # ------------------------------------------------------- held by a running server

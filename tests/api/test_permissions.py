@@ -52,7 +52,7 @@ PLACES = {
     "state": "active",
 }
 NEW = {"objects": [flavor("new")]}
-#: Bodies that are requests, so that nothing but the door can refuse them.
+#: Bodies that are requests, so that nothing but the permission can refuse them.
 BODIES: dict[str, object] = {
     "patch ": {"title": "other"},
     "post actions/play": {"speed": 1},
@@ -61,7 +61,7 @@ BODIES: dict[str, object] = {
     "post actions/import": NEW,
     "post actions/apply": NEW,
     "post actions/delete": {"objects": [{"kind": "ClusterQueue", "name": "a"}]},
-    "post actions/move": {"workload": "default/job-x", "to": "b-door"},
+    "post actions/move": {"workload": "default/job-x", "to": "b-queue"},
     "post actions/node": {"name": "n", "change": "cordon"},
     "post actions/convert": {"stack": "yunikorn"},
     "post actions/pin": {"pod": "default/p", "node": ""},
@@ -81,7 +81,7 @@ BODIES: dict[str, object] = {
 }
 
 
-class Door(NamedTuple):
+class RouteCase(NamedTuple):
     """One method of one route."""
 
     method: str
@@ -102,7 +102,7 @@ class Door(NamedTuple):
 
         return "/" + re.sub(r"<\w+:(\w+)>", fill, self.route)
 
-    def knock(self, client: APIClient, sandbox_id: str) -> Any:
+    def send(self, client: APIClient, sandbox_id: str) -> Any:
         body = BODIES.get(f"{self.method} {self.tail}", {})
         if "<str:plural>" in self.tail or self.tail.startswith("objects/"):
             made = cluster_queue("fresh" if self.method == "post" else "a")
@@ -134,7 +134,7 @@ def walk(patterns: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
                     yield method, route
 
 
-def doors() -> list[Door]:
+def cases() -> list[RouteCase]:
     """The table, read."""
     below = {f"{ID}/{tail}".rstrip("/"): said for tail, said in ONE.items()}
     found = []
@@ -144,18 +144,18 @@ def doors() -> list[Door]:
             if words == "open":
                 method, power = "any", "open"
             usual = "read" if method == "get" else "write"
-            found.append(Door(method, route, power, scope or usual))
+            found.append(RouteCase(method, route, power, scope or usual))
     return found
 
 
-DOORS = doors()
-BELOW = [door for door in DOORS if door.route.startswith(ID)]
+CASES = cases()
+BELOW = [case for case in CASES if case.route.startswith(ID)]
 
 
 def test_every_route_has_a_line_in_the_table_and_every_line_a_route():
     there = set(walk(get_resolver().url_patterns))
-    told = {(door.method, door.route) for door in DOORS}
-    assert (there - told, told - there) == (set(), set())
+    listed = {(case.method, case.route) for case in CASES}
+    assert (there - listed, listed - there) == (set(), set())
 
 
 # --------------------------------------------------------------------- the roles
@@ -185,9 +185,9 @@ def quiet(make) -> Sandbox:
     return make(
         flavor(),
         cluster_queue("a", cpu=4),
-        local_queue("a-door", cluster_queue="a"),
-        local_queue("b-door", cluster_queue="a"),
-        job("x", queue="a-door", cpu=1),
+        local_queue("a-queue", cluster_queue="a"),
+        local_queue("b-queue", cluster_queue="a"),
+        job("x", queue="a-queue", cpu=1),
         node("n"),
     )
 
@@ -230,40 +230,40 @@ def client_of(user: User | None) -> APIClient:
     return client
 
 
-def knock_and_undo(door: Door, client: APIClient, sandbox_id: str) -> Any:
-    """Knock; whatever it did is undone, so that the next finds all as it was."""
+def send_and_undo(case: RouteCase, client: APIClient, sandbox_id: str) -> Any:
+    """Send it; whatever it did is undone, so that the next finds all as it was."""
     with transaction.atomic():
-        answer = door.knock(client, sandbox_id)
+        answer = case.send(client, sandbox_id)
         transaction.set_rollback(True)
-    if door.method != "get":
+    if case.method != "get":
         worlds.forget_all()
     return answer
 
 
-def lacking(door: Door) -> set[int]:
-    """What a door says to who may look and not do: no; or that no such part is there."""
-    return {403, 404} if "<" in door.tail else {403}
+def lacking(case: RouteCase) -> set[int]:
+    """What a route answers to who may look and not do: no; or that no such part is there."""
+    return {403, 404} if "<" in case.tail else {403}
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("visibility", ["private", "public"])
 @pytest.mark.parametrize("role", ROLES)
-def test_a_role_opens_its_doors_and_no_other(server, quiet, be, role, visibility):
+def test_a_role_may_use_its_routes_and_no_other(server, quiet, be, role, visibility):
     client = client_of(be(role))
     if visibility == "public":
         actions.do_set_visibility(quiet.owner, quiet.pk, "public")
     powers = ROLES[role] | ({"look", "fork"} if visibility == "public" else set())
     before, wrong = row(quiet), []
-    for door in BELOW:
-        code = knock_and_undo(door, client, quiet.pk).status_code
+    for case in BELOW:
+        code = send_and_undo(case, client, quiet.pk).status_code
         if not powers:
-            fits = code == knock_and_undo(door, client, NOBODY).status_code
+            fits = code == send_and_undo(case, client, NOBODY).status_code
             fits &= code in (404, 410)
-        elif door.power in powers:
+        elif case.power in powers:
             fits = code not in (401, 403) and code < 500
         else:
-            fits = code in lacking(door)
-        wrong += [] if fits else [f"{door.method} {door.tail} ({door.power}): {code}"]
+            fits = code in lacking(case)
+        wrong += [] if fits else [f"{case.method} {case.tail} ({case.power}): {code}"]
     assert not wrong, "\n".join(wrong)
     assert (row(quiet).revision, row(quiet).title) == (before.revision, before.title)
 
@@ -272,30 +272,30 @@ def test_a_role_opens_its_doors_and_no_other(server, quiet, be, role, visibility
 def test_one_that_is_hidden_and_none_at_all_are_the_same(server, quiet, be):
     """Status, body, headers and the number of questions to the database."""
     client, wrong = client_of(be("stranger")), []
-    for door in BELOW:
+    for case in BELOW:
         seen = []
         for key in (quiet.pk, NOBODY):
             with CaptureQueriesContext(
                 connection,
             ) as asked:
-                answer = knock_and_undo(door, client, key)
+                answer = send_and_undo(case, client, key)
             said = answer.content.decode().replace(key, "ID")
             headers = {k: v for k, v in answer.headers.items() if k != REQUEST_ID}
             seen.append((answer.status_code, said, headers, len(asked)))
-        wrong += [] if seen[0] == seen[1] else [(door.method, door.tail, seen)]
+        wrong += [] if seen[0] == seen[1] else [(case.method, case.tail, seen)]
     assert wrong == []
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("key", ["none", "unknown token", "expired token", "stopped"])
 @pytest.mark.parametrize("visibility", ["private", "public"])
-def test_without_a_living_key_every_door_says_401(server, quiet, key, visibility):
+def test_without_a_valid_key_every_route_answers_401(server, quiet, key, visibility):
     actions.do_set_visibility(quiet.owner, quiet.pk, visibility)
     client = APIClient()
     if key != "none":
         client.credentials(HTTP_AUTHORIZATION=f"Bearer {dead_token(quiet, key)}")
-    inside = [door for door in DOORS if door.power != "open"]
-    codes = {door: door.knock(client, quiet.pk).status_code for door in inside}
+    inside = [case for case in CASES if case.power != "open"]
+    codes = {case: case.send(client, quiet.pk).status_code for case in inside}
     assert {f"{d.method} {d.route}": c for d, c in codes.items() if c != 401} == {}
 
 
@@ -320,13 +320,13 @@ def test_a_token_goes_no_further_than_its_scope(server, quiet, be, scope):
     client = APIClient()
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
     wrong, order = [], ("read", "write", "admin")
-    for door in DOORS:
-        if door.power == "open":
+    for case in CASES:
+        if case.power == "open":
             continue
-        code = knock_and_undo(door, client, quiet.pk).status_code
-        beyond = order.index(door.scope) > order.index(scope)
+        code = send_and_undo(case, client, quiet.pk).status_code
+        beyond = order.index(case.scope) > order.index(scope)
         if (code == 403) != beyond:
-            wrong.append(f"{door.method} {door.route} ({door.scope}): {code}")
+            wrong.append(f"{case.method} {case.route} ({case.scope}): {code}")
     assert wrong == []
 
 
@@ -340,12 +340,12 @@ def test_an_experiment_is_its_owners_or_to_be_looked_at(
 
     made = experiments.do_start(person, an_experiment(1, "1m"), visibility=visibility)
     client, wrong = client_of(stranger), []
-    for door in DOORS:
-        if "<str:experiment_id>" not in door.route:
+    for case in CASES:
+        if "<str:experiment_id>" not in case.route:
             continue
         there, nowhere = (
-            knock_and_undo(
-                door._replace(route=door.route.replace("<str:experiment_id>", key)),
+            send_and_undo(
+                case._replace(route=case.route.replace("<str:experiment_id>", key)),
                 client,
                 NOBODY,
             )
@@ -355,8 +355,8 @@ def test_an_experiment_is_its_owners_or_to_be_looked_at(
         if visibility == "private":
             fits = there.status_code == 404 and said == nowhere.content.decode()
         else:
-            fits = (there.status_code == 403) == (door.power == "own")
-        wrong += [] if fits else [f"{door.method} {door.route}: {there.status_code}"]
+            fits = (there.status_code == 403) == (case.power == "own")
+        wrong += [] if fits else [f"{case.method} {case.route}: {there.status_code}"]
     assert wrong == []
 
 
@@ -380,7 +380,7 @@ def test_another_ones_token_cannot_be_revoked_or_found_out(server, quiet, be):
 
 @pytest.mark.django_db
 def test_what_hides_is_not_compared_with(server, quiet, be, make):
-    """A sandbox in a query is a door as well."""
+    """A sandbox in a query needs permission as well."""
     user = be("stranger")
     own = actions.do_create(user, title="own").sandbox
     client = client_of(user)
@@ -424,7 +424,7 @@ def socket(sandbox_id: str, *headers: Header) -> ApplicationCommunicator:
 
 
 async def opening(line: ApplicationCommunicator) -> dict[str, Any]:
-    """Knock; return what is answered."""
+    """Send it; return what is answered."""
     await line.send_input({"type": "websocket.connect"})
     answer: dict[str, Any] = await line.receive_output(10)
     return answer
@@ -444,7 +444,7 @@ def shut(answer: dict[str, Any]) -> bool:
 
 
 def keys(quiet: Sandbox, be: Callable[[str], User]) -> dict[str, tuple[bool, Header]]:
-    """Name -> whether it opens a private sandbox, and the header that knocks."""
+    """Name -> whether it opens a private sandbox, and the header of its request."""
     found = {role: (bool(may), cookie(be(role))) for role, may in ROLES.items()}
     owner = quiet.owner
     for scope in ("read", "write", "admin"):

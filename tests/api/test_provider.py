@@ -261,7 +261,7 @@ def test_the_button_is_there_only_when_a_provider_is(oidc, settings):
     ],
     ids=["plain HTTP to elsewhere", "no client"],
 )
-def test_a_provider_that_is_half_set_up_is_told(monkeypatch, variables, problem):
+def test_a_provider_that_is_half_set_up_is_reported(monkeypatch, variables, problem):
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(ImproperlyConfigured, match=problem):

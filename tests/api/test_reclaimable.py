@@ -1,4 +1,4 @@
-"""Reclaimable pods told through the API: quota goes to others while the rest runs."""
+"""Reclaimable pods reported through the API: quota goes to others while the rest runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 KUEUE = "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
 
 
-def told(count: int, name: str = "main") -> dict:
+def reported(count: int, name: str = "main") -> dict:
     return {"status": {"reclaimablePods": [{"name": name, "count": count}]}}
 
 
@@ -24,9 +24,9 @@ def full(make, person):
     sandbox = make(
         flavor(),
         cluster_queue("a", cpu=4),
-        local_queue("door", cluster_queue="a"),
-        job("big", queue="door", parallelism=4, runtime="100s"),
-        job("next", queue="door", parallelism=2, arrival="1s", runtime="100s"),
+        local_queue("main", cluster_queue="a"),
+        job("big", queue="main", parallelism=4, runtime="100s"),
+        job("next", queue="main", parallelism=2, arrival="1s", runtime="100s"),
     )
     actions.do_play(person, sandbox.pk)
     tick(sandbox, 3)
@@ -49,9 +49,9 @@ def path(sandbox) -> str:
     return f"/objects/Workload/default/{named(sandbox, 'big').name}"
 
 
-def test_pods_told_as_done_give_their_quota_to_who_waits(call, full):
+def test_pods_reported_as_done_give_their_quota_to_who_waits(call, full):
     assert not admitted(full, "next")
-    answer = call("patch", full, path(full), told(2))
+    answer = call("patch", full, path(full), reported(2))
     assert answer.status_code == 200
     assert answer.json()["changed"] == [
         str(f"Workload/default/{named(full, 'big').name}")
@@ -68,8 +68,8 @@ def test_pods_told_as_done_give_their_quota_to_who_waits(call, full):
 @pytest.mark.parametrize(
     ("patch", "problem"),
     [
-        (told(5), "reclaimablePods[0].count"),
-        (told(1, "other"), "expected one of main"),
+        (reported(5), "reclaimablePods[0].count"),
+        (reported(1, "other"), "expected one of main"),
         ({"status": {"reclaimablePods": [{"name": "main"}]}}, "a whole number"),
     ],
 )
@@ -82,32 +82,32 @@ def test_what_it_cannot_have_is_refused_and_changes_nothing(call, full, patch, p
 
 
 def test_pods_given_back_are_not_taken_again_while_quota_is_held(call, full):
-    call("patch", full, path(full), told(2))
-    answer = call("patch", full, path(full), told(1))
+    call("patch", full, path(full), reported(2))
+    answer = call("patch", full, path(full), reported(1))
     assert answer.status_code == 422
     assert "already given back" in answer.json()["message"]
 
 
 def test_the_status_subresource_takes_them_as_kubectl_sends_them(call, full):
     name = named(full, "big").name
-    answer = call("patch", full, f"{KUEUE}/{name}/status", told(2))
+    answer = call("patch", full, f"{KUEUE}/{name}/status", reported(2))
     assert answer.status_code == 200, answer.json()
     assert (
         answer.json()["status"]["reclaimablePods"]
-        == told(2)["status"]["reclaimablePods"]
+        == reported(2)["status"]["reclaimablePods"]
     )
     tick(full, 1)
     assert admitted(full, "next")
 
 
-def test_conditions_are_not_told_but_decided(call, full):
+def test_conditions_are_not_reported_but_decided(call, full):
     before = named(full, "big").status
     answer = call("patch", full, path(full), {"status": {"conditions": []}})
     assert answer.json()["unchanged"] != []
     assert named(full, "big").status == before
 
 
-def test_a_nodes_size_is_told_through_its_status(call, make):
+def test_a_nodes_size_is_reported_through_its_status(call, make):
     sandbox = make(node("n", cpu=4))
     given = {"status": {"allocatable": {"cpu": "8", "memory": "1Gi", "pods": "9"}}}
     assert call("patch", sandbox, "/objects/Node/-/n", given).status_code == 200

@@ -10,7 +10,7 @@ from tests.sandbox.conftest import row, tick
 pytestmark = [pytest.mark.django_db]
 
 
-def test_what_is_kept_is_set_and_told(call, busy, client):
+def test_what_is_kept_is_set_and_reported(call, busy, client):
     answer = client.patch(
         f"/api/v1/sandboxes/{busy.pk}",
         {"keepTicks": 10},
@@ -36,7 +36,7 @@ def test_a_tick_that_was_let_go_is_expired(call, busy, client):
     assert call("get", busy, f"/state?tick={first}").status_code == 200
 
 
-def test_room_is_told_for_one_and_for_all(call, busy, client):
+def test_room_is_reported_for_one_and_for_all(call, busy, client):
     one = call("get", busy, "/disk").json()
     every = client.get("/api/v1/disk").json()
     assert one["bytes"] == sum(one["parts"].values()) == every["bytes"]

@@ -62,7 +62,7 @@ def scenario() -> str:
         cluster_queue(team, cohort="all", cpu=16, within="LowerPriority", reclaim="Any")
         for team in TEAMS
     ]
-    doors = [local_queue(team, cluster_queue=team) for team in TEAMS]
+    local_queues = [local_queue(team, cluster_queue=team) for team in TEAMS]
     classes = [workload_priority("high", 100), workload_priority("low", 1)]
     spec = {
         "title": {"en": "Four teams"},
@@ -76,7 +76,7 @@ def scenario() -> str:
         "metadata": {"name": "teams"},
         "spec": spec,
     }
-    return text_of(head, flavor(), *queues, *doors, *classes)
+    return text_of(head, flavor(), *queues, *local_queues, *classes)
 
 
 def document() -> dict[str, Any]:

@@ -68,8 +68,8 @@ def place_all(data: dict[str, Any], percentage: int = 100) -> tuple[int, float]:
     while (due := stage.due()) is not None and due <= context.now_ms:
         stage.schedule()
     spent = time.process_time() - before
-    told = context.journal.take_decisions()
-    return sum(isinstance(decision, Bind) for decision in told), spent
+    reported = context.journal.take_decisions()
+    return sum(isinstance(decision, Bind) for decision in reported), spent
 
 
 @pytest.mark.parametrize("name", PODS_PER_CPU_SECOND)

@@ -57,7 +57,7 @@ class World:
             "name": name,
             "namespace": "team",
             "uid": name,
-            "localQueue": "door",
+            "localQueue": "main",
             "clusterQueue": f"queue-{n % QUEUES:02}",
             "phase": phase,
             "priority": n % 5 * 10,

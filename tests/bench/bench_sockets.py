@@ -68,7 +68,7 @@ async def run(
     for n in range(clients):
         tasks.append(asyncio.create_task(watcher.watch(url)))
         if n % 100 == 99:
-            await asyncio.sleep(0.5)  # a crowd, not a knock at one instant
+            await asyncio.sleep(0.5)  # a crowd, not all in one instant
     await asyncio.to_thread(until_open, watcher, clients, join_s)
     play: dict[str, Any] = {"speed": speed}
     await asyncio.to_thread(default_run.post, f"{path}/actions/play", play)

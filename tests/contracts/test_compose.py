@@ -103,9 +103,11 @@ def here(postgres, tmp_path) -> Iterator[dict[str, dict]]:
 
 
 def environment(service: dict) -> dict[str, str]:
-    told = {key: str(value) for key, value in service.get("environment", {}).items()}
+    reported = {
+        key: str(value) for key, value in service.get("environment", {}).items()
+    }
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    return {"PATH": path, "LANG": "C.UTF-8", "PYTHONWARNINGS": "ignore", **told}
+    return {"PATH": path, "LANG": "C.UTF-8", "PYTHONWARNINGS": "ignore", **reported}
 
 
 @contextlib.contextmanager

@@ -39,14 +39,14 @@ def test_an_unknown_verb_is_no_success():
     assert said.returncode == 2
 
 
-def test_a_musl_system_is_told_what_to_do(dev, monkeypatch):
+def test_a_musl_system_gets_what_to_do(dev, monkeypatch):
     monkeypatch.setattr(dev.sys, "platform", "linux")
     monkeypatch.setattr(dev.platform, "libc_ver", lambda: ("", ""))
     with pytest.raises(SystemExit, match=r"musl.*docker compose"):
         dev.refuse_unknown_systems()
 
 
-def test_an_old_python_is_told_which_one_is_needed(dev, monkeypatch, tmp_path):
+def test_an_old_python_gets_which_one_is_needed(dev, monkeypatch, tmp_path):
     monkeypatch.setattr(dev.sys, "version_info", (3, 9, 0))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SystemExit, match=r"Python 3\.11 or newer is needed"):
@@ -61,7 +61,7 @@ def test_a_shim_that_starts_nothing_is_no_python(dev, tmp_path):
     assert dev.answers(sys.executable)
 
 
-def test_python_without_venv_is_told_what_to_install(dev, monkeypatch, tmp_path):
+def test_python_without_venv_gets_what_to_install(dev, monkeypatch, tmp_path):
     monkeypatch.setattr(dev, "PYTHON", tmp_path / "none")
     monkeypatch.setattr(sys, "executable", shutil.which("false"))
     monkeypatch.setenv("PATH", str(tmp_path))

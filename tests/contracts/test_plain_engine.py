@@ -31,7 +31,7 @@ def test_importing_the_whole_engine_loads_no_web_library():
     assert (done.stdout.strip(), done.stderr) == ("", "")
 
 
-def test_rooms_import_downwards_only():
+def test_packages_import_downwards_only():
     linter = Path(sys.executable).parent / "lint-imports"
     done = subprocess.run(
         [linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False

@@ -8,6 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 CITED = re.compile(r"docs/semantics/([\w-]+\.md)(?:#([\w-]+))?")
+ADDRESS = re.compile(r"docs/semantics/[\w-]+\.md|<https://[^>\s]+>")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 #: A text that is not in the repository, by chapter: `KUEUE.md 4`.
 ELSEWHERE = re.compile(r"\b(?:KUEUE|KUBE_SCHEDULER|YUNIKORN)[A-Z_]*\.md\b")
@@ -59,5 +60,19 @@ def test_links_between_the_pages_lead_to_headings():
         for path in folder.glob("*.md")
         for page, name in link.findall(path.read_text())
         if name not in headings(page or path.name)
+    ]
+    assert lost == []
+
+
+def test_every_source_has_an_address():
+    """Its first three lines hold one: a page of the semantics, or a public document."""
+    lost = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in sources()
+        if "tests" not in path.relative_to(ROOT).parts
+        for lines in [path.read_text().splitlines()]
+        for number, line in enumerate(lines, 1)
+        if re.search(r"\bSource: ", line)
+        and not ADDRESS.search("\n".join(lines[number - 1 : number + 2]))
     ]
     assert lost == []

@@ -50,7 +50,7 @@ def test_a_pod_is_carried_to_another_node_by_keyboard(placed: Board) -> None:
     expect(pod(node(placed, there))).to_be_visible()
 
 
-def test_a_pods_scores_are_told_node_by_node(placed: Board) -> None:
+def test_a_pods_scores_are_reported_node_by_node(placed: Board) -> None:
     here, there = ends(placed)
     placed.page.get_by_role("link", name=re.compile("^Nodes")).first.click()
     table = placed.page.get_by_test_id("scores")

@@ -118,7 +118,7 @@ def test_by_the_provider_in_and_out(visit: Visitor, organisation: Provider) -> N
     expect(page.get_by_role("button", name="Sign in")).to_be_visible()
 
 
-def test_a_wrong_password_is_told(visit: Visitor) -> None:
+def test_a_wrong_password_is_reported(visit: Visitor) -> None:
     page = visit()
     page.goto("/")
     page.get_by_label("Name").fill("olga")

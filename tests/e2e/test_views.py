@@ -73,9 +73,9 @@ def test_a_fork_with_another_policy_is_compared(played: Board) -> None:
     visit(played, "Compare")
     page.get_by_role("button", name=re.compile("^Run both to")).click()
     expect(page.get_by_text(re.compile(r"First difference, tick \d+"))).to_be_visible()
-    fares = page.get_by_role("region", name="Workloads whose outcome differs")
-    expect(fares).to_contain_text("urgent")
-    expect(fares).to_contain_text("second")
+    outcomes = page.get_by_role("region", name="Workloads whose outcome differs")
+    expect(outcomes).to_contain_text("urgent")
+    expect(outcomes).to_contain_text("second")
 
 
 def test_why_pending_says_what_would_help(played: Board) -> None:

@@ -58,7 +58,7 @@ def tick_of(sandbox: str) -> int:
 
 
 def tick_in_a_fork(sandbox: str, to: int, rng: random.Random, *, mortal: bool) -> bool:
-    """Tick in a process of its own; tell whether the alarm ended it."""
+    """Tick in a process of its own; return whether the alarm ended it."""
     life_s = rng.uniform(0.0001, LONGEST_LIFE_S) if mortal else 0
     connections.close_all()
     child = os.fork()
@@ -87,5 +87,5 @@ if __name__ == "__main__":
     django.setup()
     from sandbox.world import broadcast
 
-    broadcast._publish = lambda *_: None  # there is no bus to tell it on
+    broadcast._publish = lambda *_: None  # there is no bus to publish it on
     main(int(sys.argv[1]), int(sys.argv[2]))

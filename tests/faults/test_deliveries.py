@@ -12,7 +12,7 @@ import pytest
 from celery import Celery
 
 from sandbox.base import environment
-from tests.faults.test_killed_runs import Run, undisturbed  # noqa: F401 - a fixture
+from tests.faults.test_killed_runs import Run, clean_hash  # noqa: F401 - a fixture
 from tests.services.default_run import ROOT, DefaultRun, wait_for
 
 COPIES = 300
@@ -47,24 +47,24 @@ def rival(default_run: DefaultRun) -> Iterator[psutil.Popen]:
     running.wait(30)
 
 
-def test_what_comes_twice_and_out_of_order_is_done_once(default_run, undisturbed):  # noqa: F811
+def test_what_comes_twice_and_out_of_order_is_done_once(default_run, clean_hash):  # noqa: F811
     runs = [Run(default_run) for _ in range(2)]
     for run in runs:
         run.start()
     flood(default_run, runs)
     for run in runs:
-        assert run.hash() == undisturbed
+        assert run.hash() == clean_hash
         assert run.ticks_in_history() == sorted(set(run.ticks_in_history()))
 
 
 def test_workers_that_race_for_one_sandbox_make_every_tick_once(
     default_run,
     rival,
-    undisturbed,  # noqa: F811
+    clean_hash,  # noqa: F811
 ):
     wait_for(lambda: len(rival.children()) == 2, "the other worker")
     run = Run(default_run)
     run.start()
     flood(default_run, [run])
-    assert run.hash() == undisturbed
+    assert run.hash() == clean_hash
     assert run.ticks_in_history() == sorted(set(run.ticks_in_history()))

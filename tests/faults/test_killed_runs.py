@@ -19,7 +19,7 @@ TICKS_PER_S = 20
 
 
 class Run:
-    """One sandbox that is told to run TICKS ticks."""
+    """One sandbox that is to run TICKS ticks."""
 
     def __init__(self, default_run: DefaultRun) -> None:
         self.default_run = default_run
@@ -49,7 +49,7 @@ class Run:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def clean_hash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The hash of a run that nothing happened to."""
     with DefaultRun(tmp_path_factory.mktemp("calm")) as default_run:
         run = Run(default_run)
@@ -63,28 +63,28 @@ def victim(default_run: DefaultRun, rng: random.Random) -> psutil.Process:
     return rng.choice([worker, *worker.children() * 2])
 
 
-def test_workers_killed_at_any_point_lose_and_double_nothing(default_run, undisturbed):
+def test_workers_killed_at_any_point_lose_and_double_nothing(default_run, clean_hash):
     rng = random.Random(20)
     run = Run(default_run)
     run.start()
     for at in sorted(rng.sample(range(1, TICKS - 1), KILLS)):
         run.await_tick(at)
         victim(default_run, rng).kill()
-    assert run.hash() == undisturbed
+    assert run.hash() == clean_hash
     assert run.ticks_in_history() == sorted(set(run.ticks_in_history()))
 
 
-def test_a_bus_killed_in_the_middle_changes_nothing(default_run, undisturbed):
+def test_a_bus_killed_in_the_middle_changes_nothing(default_run, clean_hash):
     run = Run(default_run)
     run.start()
     for at in (TICKS // 3, 2 * TICKS // 3):
         run.await_tick(at)
         default_run.child("valkey").kill()
-    assert run.hash() == undisturbed
+    assert run.hash() == clean_hash
 
 
 def test_a_default_run_killed_in_the_middle_goes_on_at_the_next_start(
-    default_run, undisturbed
+    default_run, clean_hash
 ):
     run = Run(default_run)
     run.start()
@@ -93,4 +93,4 @@ def test_a_default_run_killed_in_the_middle_goes_on_at_the_next_start(
     default_run.process.wait(10)
     with DefaultRun(default_run.folder) as again:
         run.default_run = again
-        assert run.hash() == undisturbed
+        assert run.hash() == clean_hash

@@ -55,13 +55,13 @@ def world(n: int) -> str:
     """Return a world whose size stays: what writers bring they take away again."""
     flavors = (flavor(f"flavor-{who}", turn="0") for who in range(WRITERS))
     jobs = (
-        job(f"job-{k}", queue="door", cpu=1, runtime=f"{3 + k % 5}s", recreate="true")
+        job(f"job-{k}", queue="main", cpu=1, runtime=f"{3 + k % 5}s", recreate="true")
         for k in range(12)
     )
     return text_of(
         flavor(),
         cluster_queue("a", cpu=4 + n % 3),
-        local_queue("door", cluster_queue="a"),
+        local_queue("main", cluster_queue="a"),
         *flavors,
         *jobs,
     )
@@ -72,7 +72,7 @@ def request(who: int, turn: int) -> tuple[str, dict]:
     name = f"written-{who}"
     if turn % 2:
         return "delete", {"objects": [{"kind": "Job", "name": name, **IN_DEFAULT}]}
-    work = job(name, queue="door", cpu=1, runtime="2s")
+    work = job(name, queue="main", cpu=1, runtime="2s")
     return "import", {"objects": [flavor(f"flavor-{who}", turn=str(turn)), work]}
 
 

@@ -49,11 +49,13 @@ def contended(count: int = 12) -> list[Manifest]:
         cluster_queue(name, cohort="team", cpu=4, within="LowerPriority", reclaim="Any")
         for name in ("a", "b")
     ]
-    doors = [local_queue(f"{name}-door", cluster_queue=name) for name in ("a", "b")]
+    local_queues = [
+        local_queue(f"{name}-queue", cluster_queue=name) for name in ("a", "b")
+    ]
     jobs = [
         job(
             f"job-{n:02d}",
-            queue=f"{'ab'[n % 2]}-door",
+            queue=f"{'ab'[n % 2]}-queue",
             cpu=1 + n % 3,
             priority_class="high" if n % 5 == 0 else "",
             arrival=f"{n % 7}s",
@@ -61,7 +63,7 @@ def contended(count: int = 12) -> list[Manifest]:
         )
         for n in range(count)
     ]
-    return [flavor(), workload_priority("high", 100), *queues, *doors, *jobs]
+    return [flavor(), workload_priority("high", 100), *queues, *local_queues, *jobs]
 
 
 @pytest.fixture

@@ -76,12 +76,12 @@ def test_a_failed_node_loses_its_pods_until_it_is_back():
         stack="kube",
     )
     decisions = simulate(world, until_ms=30_000).decisions
-    told = [
+    reported = [
         (d.at_ms, type(d).__name__)
         for d in decisions
         if d.at_ms and isinstance(d, NodeChange | Evict | Bind)
     ]
-    assert told == [
+    assert reported == [
         (5_000, "NodeChange"),
         (5_000, "Evict"),
         (20_000, "NodeChange"),
@@ -89,7 +89,7 @@ def test_a_failed_node_loses_its_pods_until_it_is_back():
     ]
 
 
-def test_a_target_that_is_not_there_is_told():
+def test_a_target_that_is_not_there_is_reported():
     gone = {"kind": "Pod", "name": "gone"}
     world = world_of(pod("here"), change("5s", gone, delete=True), stack="kube")
     simulate(world, until_ms=5_000)

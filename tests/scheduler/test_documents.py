@@ -80,7 +80,7 @@ def test_merge_keys_are_followed():
         pytest.param("!!python/object:os.system {}\n", "", id="a foreign tag is data"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(text, problem):
+def test_what_is_wrong_is_reported_with_its_line(text, problem):
     if not problem:
         assert read_documents(text)[0].data == {}
         return

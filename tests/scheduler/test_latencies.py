@@ -163,7 +163,7 @@ def test_cycles_end_when_nothing_changes_any_more():
     assert world.kueue.cluster.cycle == before
 
 
-def test_parked_workloads_are_woken_together_after_a_while():
+def test_inadmissible_workloads_are_requeued_together_after_a_while():
     jobs = [job(f"j{n}", queue="a", cpu=4, runtime="10s") for n in range(2)]
     world = world_of(
         flavor(),

@@ -1,4 +1,4 @@
-"""Files become objects and policy; what is wrong is told with its place."""
+"""Files become objects and policy; what is wrong is reported with its place."""
 
 from __future__ import annotations
 
@@ -89,13 +89,13 @@ def changed(old: str, new: str) -> str:
         ),
     ],
 )
-def test_bad_input_is_told_with_file_line_and_field(text, place, words):
+def test_bad_input_is_reported_with_file_line_and_field(text, place, words):
     (problem,) = problems(text)
     assert problem.startswith(place), problem
     assert words in problem
 
 
-def test_every_problem_is_told_at_once_and_nothing_is_taken():
+def test_every_problem_is_reported_at_once_and_nothing_is_taken():
     with pytest.raises(InputError) as error:
         assemble(
             [

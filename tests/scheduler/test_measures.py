@@ -52,7 +52,7 @@ def test_a_queue_that_is_always_full_is_used_to_the_whole():
     assert measured(one_after_another(), 60_000).utilisation == {"cpu": 1.0}
 
 
-def test_what_was_used_is_told_in_hours_of_cpus():
+def test_what_was_used_is_reported_in_hours_of_cpus():
     found = measured(one_after_another(), 60_000)
     assert found.used_hours == {"main": {"cpu": pytest.approx(4 * 30 / 3600)}}
 
@@ -94,7 +94,7 @@ def test_work_lost_is_time_held_and_what_was_held():
     assert (found.preemptions, found.evictions) == (1, 1)
 
 
-def test_waits_are_told_by_priority_class_to_the_first_and_the_last_start():
+def test_waits_are_reported_by_priority_class_to_the_first_and_the_last_start():
     classes = measured(preempted(), 60_000).classes
     assert classes["high"].mean_ms == 0
     assert classes[""].mean_ms == 0
@@ -107,8 +107,8 @@ def two_queues(weight_b: str = "1") -> list[dict]:
         cluster_queue("b", cohort="all", cpu=0, reclaim="Never", weight=weight_b),
         cluster_queue("pool", cohort="all", cpu=4),
     ]
-    doors = [local_queue(name, cluster_queue=name) for name in ("a", "b")]
-    return [flavor(), *queues, *doors]
+    local_queues = [local_queue(name, cluster_queue=name) for name in ("a", "b")]
+    return [flavor(), *queues, *local_queues]
 
 
 def test_who_has_all_while_another_of_equal_weight_waits_is_half_from_fair():

@@ -149,8 +149,8 @@ def test_no_two_scenarios_have_the_same_place_or_title():
 )
 def test_an_expectation_counts_what_it_matches(event, times, holds):
     expected = Expectation(event=Match(type="Bind", node="a"), **event)
-    told = {"en": "t"}
-    spec = ScenarioSpec(title=told, summary=told, expect=[expected])
+    text = {"en": "t"}
+    spec = ScenarioSpec(title=text, summary=text, expect=[expected])
     pod = Key("Pod", "default", "p")
     decisions = [Bind(at_ms=1, subject=pod, node="a") for _ in range(times)]
     others = [Bind(at_ms=1, subject=pod, node="b"), Fail(at_ms=1, subject=pod)]
@@ -159,7 +159,9 @@ def test_an_expectation_counts_what_it_matches(event, times, holds):
 
 
 YUNIKORN_QUEUES = "partitions: [{name: default, queues: [{name: root}]}]"
-DOOR = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: d}\n"
+LOCAL_QUEUE = (
+    "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: d}\n"
+)
 LABELLED = """
 apiVersion: batch/v1
 kind: Job
@@ -172,7 +174,7 @@ spec: {template: {spec: {containers: [{name: c, image: i}]}}}
     ("texts", "stack"),
     [
         ([YUNIKORN_QUEUES], "yunikorn"),
-        ([YUNIKORN_QUEUES, DOOR + "spec: {clusterQueue: q}"], "kueue"),
+        ([YUNIKORN_QUEUES, LOCAL_QUEUE + "spec: {clusterQueue: q}"], "kueue"),
         ([LABELLED], "kueue"),
     ],
 )

@@ -49,13 +49,13 @@ def mixed_world(draw: random.Random, labels: dict[str, str]) -> World:
     """Return jobs with quota, and pods of two schedulers, that come over 12 ticks."""
     pods = [_pod(draw, n, labels) for n in range(10)]
     jobs = [
-        job(f"job-{n}", queue="door", cpu=1 + n % 3, arrival=f"{n}s", runtime="5s")
+        job(f"job-{n}", queue="main", cpu=1 + n % 3, arrival=f"{n}s", runtime="5s")
         for n in range(8)
     ]
     queues = [
         flavor(),
         cluster_queue("cq", cpu=4),
-        local_queue("door", cluster_queue="cq"),
+        local_queue("main", cluster_queue="cq"),
     ]
     return world_of(*queues, *jobs, *pods, node("n1", cpu=4), node("n2", cpu=3))
 

@@ -1,4 +1,4 @@
-"""What a world asks for in vain is told, and nothing that is simulated is."""
+"""What a world asks for in vain is reported, and nothing that is simulated is."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ WISHES = {
 
 
 @pytest.mark.parametrize(
-    ("stack", "told"), [("yunikorn", True), ("kube", False), ("kueue", False)]
+    ("stack", "reported"), [("yunikorn", True), ("kube", False), ("kueue", False)]
 )
-def test_preferred_node_affinity_is_looked_at_but_under_yunikorn(stack, told):
+def test_preferred_node_affinity_is_looked_at_but_under_yunikorn(stack, reported):
     found = lines(stack, node(), pod(affinity=WISHES))
     sentence = "preferred node affinity is not looked at under YuniKorn (1)"
-    assert (found == [sentence]) == told
+    assert (found == [sentence]) == reported
 
 
 @pytest.mark.parametrize("stack", ["kueue", "yunikorn", "kube"])
@@ -70,14 +70,14 @@ def test_affinity_between_pods_is_looked_at_everywhere(stack):
 
 
 @pytest.mark.parametrize("stack", ["kueue", "yunikorn", "kube"])
-def test_claims_of_volumes_and_devices_are_told_in_every_stack(stack):
+def test_claims_of_volumes_and_devices_are_reported_in_every_stack(stack):
     volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
     asked = pod(volumes=volumes, resourceClaims=[{"name": "gpu"}])
     found = lines(stack, node(), asked)
     assert [line.partition(" ")[0] for line in found] == ["dynamic", "volumes"]
 
 
-def test_a_volume_that_needs_no_claim_is_not_told():
+def test_a_volume_that_needs_no_claim_is_not_reported():
     assert lines("kube", node(), pod(volumes=[{"name": "v", "emptyDir": {}}])) == []
 
 
@@ -87,7 +87,7 @@ def test_a_world_of_kueue_without_nodes_says_so():
     ]
 
 
-def test_a_configuration_is_told_of_where_it_would_decide():
+def test_a_configuration_is_reported_where_it_would_decide():
     configuration = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",

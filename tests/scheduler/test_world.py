@@ -29,7 +29,7 @@ from tests.builders import (
 )
 
 
-def told(decisions: list[Any], *kinds: type) -> list[tuple[int, str, str]]:
+def reported(decisions: list[Any], *kinds: type) -> list[tuple[int, str, str]]:
     return [
         (d.at_ms, type(d).__name__, d.subject.name)
         for d in decisions
@@ -78,7 +78,7 @@ def contended(**more: Any) -> World:
 
 def test_a_job_is_admitted_runs_and_finishes():
     world = world_of(*small_cluster(), job("one", queue="main", runtime="5s"))
-    found = told(ticks(world, 6), Admit, Finish)
+    found = reported(ticks(world, 6), Admit, Finish)
     assert [(at, what, short(name)) for at, what, name in found] == [
         (0, "Admit", "one"),
         (5000, "Finish", "one"),
@@ -91,7 +91,7 @@ def test_a_job_waits_until_quota_is_free():
         job("one", queue="main", runtime="5s"),
         job("two", queue="main", arrival="1s", runtime="5s"),
     )
-    found = told(ticks(world, 12), Admit)
+    found = reported(ticks(world, 12), Admit)
     assert [(at, short(name)) for at, _, name in found] == [(0, "one"), (5000, "two")]
 
 
@@ -102,7 +102,7 @@ def test_a_higher_priority_preempts_and_the_victim_comes_back():
         job("low", queue="main", runtime="10s"),
         job("top", queue="main", arrival="3s", runtime="2s", priority_class="high"),
     )
-    found = told(ticks(world, 20), Admit, Preempt, Finish)
+    found = reported(ticks(world, 20), Admit, Preempt, Finish)
     assert [(at, what, short(name)) for at, what, name in found] == [
         (0, "Admit", "low"),
         (3000, "Preempt", "low"),
@@ -117,14 +117,14 @@ def test_completions_above_the_parallelism_are_waves():
     world = world_of(
         *small_cluster(), job("waves", queue="main", completions=3, runtime="2s")
     )
-    assert told(ticks(world, 8), Finish)[0][0] == 6000
+    assert reported(ticks(world, 8), Finish)[0][0] == 6000
 
 
 def test_a_job_admitted_with_fewer_pods_runs_in_more_waves():
     partial = job("partial", queue="main", parallelism=6, runtime="2s")
     partial["metadata"]["annotations"]["kueue.x-k8s.io/job-min-parallelism"] = "1"
     world = world_of(*small_cluster(cpu="4"), partial)
-    assert told(ticks(world, 8), Finish)[0][0] == 4000
+    assert reported(ticks(world, 8), Finish)[0][0] == 4000
 
 
 def test_with_nodes_the_pods_of_a_job_are_placed_and_run():
@@ -134,8 +134,8 @@ def test_with_nodes_the_pods_of_a_job_are_placed_and_run():
         job("one", queue="main", parallelism=2, runtime="3s"),
     )
     found = ticks(world, 4)
-    assert [at for at, _, _ in told(found, Bind)] == [0, 0]
-    assert told(found, Finish)[0][0] == 3000
+    assert [at for at, _, _ in reported(found, Bind)] == [0, 0]
+    assert reported(found, Finish)[0][0] == 3000
     assert world.keys("Pod") == []
 
 
@@ -146,8 +146,8 @@ def test_quota_that_fits_and_nodes_that_do_not_leave_a_job_waiting_for_its_pods(
         job("wide", queue="main", parallelism=3, runtime="3s"),
     )
     found = ticks(world, 10)
-    assert len(told(found, Bind)) == 2
-    assert told(found, Finish) == []
+    assert len(reported(found, Bind)) == 2
+    assert reported(found, Finish) == []
 
 
 def test_a_lost_node_starts_the_work_again():
@@ -162,7 +162,7 @@ def test_a_lost_node_starts_the_work_again():
     world.delete(Key("Node", "", on))
     found = ticks(world, 8)
     assert [d.reason for d in found if isinstance(d, Evict)] == ["NodeLost"]
-    assert told(found, Finish)[0][0] == 6000
+    assert reported(found, Finish)[0][0] == 6000
 
 
 def test_a_replica_is_made_again_when_it_is_lost():
@@ -234,7 +234,7 @@ def test_an_edit_is_decided_at_the_instant_it_is_made():
     key = Key("ClusterQueue", "", "main")
     edited = cluster_queue("main", cpu=2)
     world.put(Object(key=key, manifest=edited))
-    assert told(ticks(world, 1), Admit)[0][0] == 2000
+    assert reported(ticks(world, 1), Admit)[0][0] == 2000
 
 
 def test_a_switch_of_stack_goes_on_from_the_objects():
@@ -244,7 +244,7 @@ def test_a_switch_of_stack_goes_on_from_the_objects():
     policy = read_policy({"spec": {"stack": "kube"}})
     world.set_policy(policy)
     found = ticks(world, 5)
-    assert told(found, Bind)[0][0] == 0
+    assert reported(found, Bind)[0][0] == 0
 
 
 def test_deleting_what_is_not_there_says_so():

@@ -20,7 +20,7 @@ from tests.services.postgres import Postgres, server_environment
 from tests.services.provider import CLIENT, SECRET, Provider, running_provider
 
 README = (ROOT / "README.md").read_text()
-#: What the README says to start, by the first word that tells them apart.
+#: What the README says to start, by the first word that distinguishes them.
 COMMANDS = {
     name: next(line for line in README.splitlines() if line.startswith(words))
     for name, words in {
@@ -75,10 +75,10 @@ def running_server(
     bus = folder / "bus.sock"
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
-    told = server_environment(postgres.database("server_run"), f"unix://{bus}")
+    environment = server_environment(postgres.database("server_run"), f"unix://{bus}")
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    told |= {"PATH": path, "PYTHONWARNINGS": "ignore", **variables}
-    run = ServerRun(f"http://127.0.0.1:{port}", told, folder)
+    environment |= {"PATH": path, "PYTHONWARNINGS": "ignore", **variables}
+    run = ServerRun(f"http://127.0.0.1:{port}", environment, folder)
     with contextlib.ExitStack() as stack:
         stack.enter_context(running_bus(bus))
         run.manage("migrate", "--no-input")

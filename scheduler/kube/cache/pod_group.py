@@ -80,7 +80,8 @@ def read_budget(
 def disruptions_allowed(budget: PodDisruptionBudget, healthy: int) -> int:
     """Return how many of `healthy` pods may go now.
 
-    Source: Kubernetes, disruption controller; healthy pods stand for expected.
+    Source: <https://kubernetes.io/docs/tasks/run-application/configure-pdb/>; healthy pods
+    stand for expected ones.
     """
     if budget.allowed is not None:
         return budget.allowed

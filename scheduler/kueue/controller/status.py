@@ -1,7 +1,8 @@
 """Status of queues and cohorts as the API shows it, rendered on demand.
 
 Writers return what the engine keeps for itself beside the status.
-Source: Kueue API v1beta2, status of ClusterQueue, LocalQueue, Cohort.
+Source: the status of ClusterQueue, LocalQueue and Cohort,
+<https://kueue.sigs.k8s.io/docs/reference/kueue.v1beta2/>
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ __all__ = [
     "to_text",
 ]
 
-#: Source: YuniKorn, default queue configuration.
+#: Source: <https://yunikorn.apache.org/docs/user_guide/queue_config>
 BUILT_IN: dict[str, Any] = {
     "partitions": [
         {

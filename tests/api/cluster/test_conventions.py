@@ -143,7 +143,7 @@ def test_conditions_are_keyed_by_type_and_whole(call, busy):
     [
         "metadata.name=job-00",
         "metadata.namespace=default",
-        "spec.queueName=a-door",
+        "spec.queueName=a-queue",
         "status.admission.clusterQueue=a",
     ],
 )
@@ -187,7 +187,7 @@ def test_many_documents_and_a_list_are_imported_alike(client, call, make):
     assert counts == [3, 3]
 
 
-def test_too_many_requests_are_told_when_to_come_back(client, busy, settings):
+def test_too_many_requests_get_when_to_come_back(client, busy, settings):
     settings.LIMITS = {**settings.LIMITS, "requests_per_minute_all": 2}
     url = f"/api/v1/sandboxes/{busy.pk}"
     answers = [client.get(url) for _ in range(4)]

@@ -32,9 +32,9 @@ def sandbox_url(shared_run: DefaultRun) -> str:
             "text": text_of(
                 flavor(),
                 cluster_queue("a", cohort="team", cpu=4),
-                local_queue("a-door", cluster_queue="a"),
+                local_queue("a-queue", cluster_queue="a"),
                 node("n1", cpu=4),
-                *(job(f"job-{n}", queue="a-door", cpu=1) for n in range(6)),
+                *(job(f"job-{n}", queue="a-queue", cpu=1) for n in range(6)),
             ),
         }
     ]
@@ -72,7 +72,7 @@ def test_get_prints_the_columns_of_kueue(kubectl):
     lines = kubectl("get", "workloads", "-n", "default").splitlines()
     assert lines[0].split()[:2] == ["NAME", "QUEUE"]
     assert sum("True" in line for line in lines) == 4
-    assert "a-door" in kubectl("get", "lq,cq", "-A")
+    assert "a-queue" in kubectl("get", "lq,cq", "-A")
     assert kubectl("get", "nodes").splitlines()[1].split()[:2] == ["n1", "Ready"]
 
 
@@ -155,10 +155,10 @@ def test_delete_waits_until_it_is_gone(kubectl):
     assert "NotFound" in kubectl("get", "cq", "gone", fails=True)
 
 
-def test_what_is_wrong_is_told_with_its_place(kubectl):
+def test_what_is_wrong_is_reported_with_its_place(kubectl):
     given = text_of(cluster_queue("bad", cpu="four"))
-    told = kubectl("apply", "--validate=false", "-f", "-", given=given, fails=True)
-    assert "four" in told
+    reported = kubectl("apply", "--validate=false", "-f", "-", given=given, fails=True)
+    assert "four" in reported
 
 
 def test_a_watch_follows_a_sandbox_that_plays(sandbox_url, kubectl, tmp_path: Path):

@@ -83,7 +83,7 @@ def test_selectors_pick(call, busy, query, count):
     assert len(found["items"]) == count
 
 
-def test_a_broken_selector_is_told(call, busy):
+def test_a_broken_selector_is_reported(call, busy):
     for query in ("labelSelector=a in (", "fieldSelector=a", "labelSelector== ="):
         answer = call("get", busy, f"{KUEUE}/clusterqueues?{query}")
         assert answer.status_code == 422
@@ -166,7 +166,7 @@ def test_positions_count_from_zero_in_queue_order(call, busy):
     tick(busy, 8)
     path = "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/a/pendingworkloads"
     body = call("get", busy, path).json()
-    waiting = Workload.objects.filter(sandbox=busy, queue="a-door", phase="pending")
+    waiting = Workload.objects.filter(sandbox=busy, queue="a-queue", phase="pending")
     places = [item["positionInClusterQueue"] for item in body["items"]]
     priorities = [item["priority"] for item in body["items"]]
     assert body["kind"] == "PendingWorkloadsSummary"
@@ -184,7 +184,7 @@ def test_events_are_found_by_the_object_they_are_about(call, busy):
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_watch_tells_every_change_from_its_version_on(busy, person):
+async def test_a_watch_reports_every_change_from_its_version_on(busy, person):
     since = await asyncio.to_thread(lambda: row(busy).revision)
     path = url(busy, f"{KUEUE}/clusterqueues?watch=1&timeoutSeconds=20")
     await asyncio.to_thread(_hold, person, busy, "a")

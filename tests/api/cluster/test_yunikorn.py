@@ -69,7 +69,7 @@ def test_the_tree_has_the_fields_of_the_real_one(ask):
     assert alone["childNames"] == [c["queuename"] for c in root["children"]]
 
 
-def test_applications_tell_requests_allocations_and_their_times(ask, yunikorn):
+def test_applications_report_requests_allocations_and_their_times(ask, yunikorn):
     apps = ask(f"{DEFAULT}/applications/active")
     one = next(app for app in apps if app.get("allocations"))
     placed = one["allocations"][0]
@@ -128,7 +128,7 @@ def test_the_whole_state_is_one_document(ask):
     assert dump["placementRules"][0]["rules"][0]["name"] == "provided"
 
 
-def test_health_is_told_check_by_check(ask):
+def test_health_is_reported_check_by_check(ask):
     health = ask("/ws/v1/scheduler/healthcheck")
     assert health["Healthy"]
     assert {"Name", "Succeeded", "Description", "DiagnosisMessage"} == set(

@@ -35,7 +35,7 @@ def files() -> list[tuple[str, str]]:
     return [(path.name, path.read_text()) for path in sorted(SAMPLES.glob("*.yaml"))]
 
 
-def door(name: str) -> Key:
+def local_queue_key(name: str) -> Key:
     return Key("LocalQueue", "", name)
 
 
@@ -105,24 +105,26 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("text", "told"), BAD.values(), ids=BAD)
-def test_bad_input_is_told_with_its_place_and_changes_nothing(text, told, make, person):
+@pytest.mark.parametrize(("text", "reported"), BAD.values(), ids=BAD)
+def test_bad_input_is_reported_with_its_place_and_changes_nothing(
+    text, reported, make, person
+):
     sandbox = make(flavor())
     good = text_of(flavor("other"))
     with pytest.raises(InvalidError) as caught:
         actions.do_import(person, sandbox.pk, [("good.yaml", good), ("bad.yaml", text)])
     causes = [c for c in caught.value.causes if c.level == "error"]
-    assert any(told in cause.problem for cause in causes)
+    assert any(reported in cause.problem for cause in causes)
     assert all(cause.file == "bad.yaml" and cause.line > 0 for cause in causes)
     assert row(sandbox).revision == sandbox.revision
     check_rows(sandbox)
 
 
 def test_a_dangling_reference_is_a_warning_that_names_its_line(make, person):
-    door = text_of(local_queue("door", cluster_queue="nowhere"))
-    imported = actions.do_import(person, make().pk, [("door.yaml", door)])
+    text = text_of(local_queue("main", cluster_queue="nowhere"))
+    imported = actions.do_import(person, make().pk, [("queue.yaml", text)])
     (finding,) = imported.findings
-    assert (finding.level, finding.file) == ("warning", "door.yaml")
+    assert (finding.level, finding.file) == ("warning", "queue.yaml")
     assert finding.field == "spec.clusterQueue"
 
 
@@ -157,8 +159,8 @@ def test_a_waiting_workload_moves_to_the_other_queue(busy, person):
     tick(busy, 8)
     key = workload(busy, "pending")
     before = Workload.objects.get(sandbox=busy, name=key.name).queue
-    target = "b-door" if before == "a-door" else "a-door"
-    actions.do_move(person, busy.pk, key, door(target))
+    target = "b-queue" if before == "a-queue" else "a-queue"
+    actions.do_move(person, busy.pk, key, local_queue_key(target))
     assert Workload.objects.get(sandbox=busy, name=key.name).queue == target
     check_rows(busy)
 
@@ -179,10 +181,10 @@ def test_a_preview_says_what_the_move_then_does(busy, person):
     tick(busy, 8)
     key = workload(busy, "pending")
     before = Workload.objects.get(sandbox=busy, name=key.name).queue
-    target = "b-door" if before == "a-door" else "a-door"
-    outcome = preview_move(row(busy), key, door(target)).outcome
+    target = "b-queue" if before == "a-queue" else "a-queue"
+    outcome = preview_move(row(busy), key, local_queue_key(target)).outcome
     assert row(busy).tick == 8
-    actions.do_move(person, busy.pk, key, door(target))
+    actions.do_move(person, busy.pk, key, local_queue_key(target))
     steps = tick(busy, -(-outcome.ran_to_ms // 1000) - 8)
     admissions = [
         step.tick
@@ -198,9 +200,9 @@ def test_a_move_to_where_it_is_or_to_nowhere_is_refused(busy, person):
     key = workload(busy, "pending")
     queue = Workload.objects.get(sandbox=busy, name=key.name).queue
     with pytest.raises(ConflictError, match="already"):
-        actions.do_move(person, busy.pk, key, door(queue))
+        actions.do_move(person, busy.pk, key, local_queue_key(queue))
     with pytest.raises(ConflictError, match="LocalQueue default/nowhere"):
-        actions.do_move(person, busy.pk, key, door("nowhere"))
+        actions.do_move(person, busy.pk, key, local_queue_key("nowhere"))
     with pytest.raises(NotFoundError, match="ClusterQueue nowhere"):
         actions.do_move(person, busy.pk, key, Key("ClusterQueue", "", "nowhere"))
 
@@ -347,7 +349,7 @@ def refused(person, sandbox, manifest, field, said):
 
 
 def test_a_localqueue_stays_with_its_clusterqueue(busy, person):
-    moved = local_queue("a-door", cluster_queue="b")
+    moved = local_queue("a-queue", cluster_queue="b")
     refused(person, busy, moved, "spec.clusterQueue", "expected 'a'")
 
 
@@ -381,9 +383,9 @@ def test_a_pod_keeps_what_it_asks_for_and_who_schedules_it(make, person):
 
 
 def test_what_is_fixed_is_left_out_when_errors_are_skipped(busy, person):
-    moved = local_queue("a-door", cluster_queue="b")
-    fresh = local_queue("c-door", cluster_queue="b")
+    moved = local_queue("a-queue", cluster_queue="b")
+    fresh = local_queue("c-queue", cluster_queue="b")
     answer = actions.do_import(
         person, busy.pk, [("e.yaml", text_of(moved, fresh))], skip_errors=True
     )
-    assert (answer.created, answer.changed) == (["LocalQueue/default/c-door"], [])
+    assert (answer.created, answer.changed) == (["LocalQueue/default/c-queue"], [])

@@ -42,8 +42,8 @@ STACKS = {
         [
             flavor(),
             cluster_queue("a", cpu=40),
-            local_queue("door", cluster_queue="a"),
-            job("work", queue="door", parallelism=4, runtime="300s"),
+            local_queue("main", cluster_queue="a"),
+            job("work", queue="main", parallelism=4, runtime="300s"),
         ],
         {"stack": "kueue"},
     ),

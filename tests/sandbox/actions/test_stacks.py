@@ -1,4 +1,4 @@
-"""Whatever schedules: the rows, the page and the diffs tell the same world."""
+"""Whatever schedules: the rows, the page and the diffs show the same world."""
 
 from __future__ import annotations
 

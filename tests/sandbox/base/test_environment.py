@@ -35,7 +35,7 @@ def test_another_kind_of_database_is_refused():
         ("unix:///run/bus.sock", "redis+socket:///run/bus.sock"),
     ],
 )
-def test_celery_is_told_the_bus_in_its_own_words(url, broker):
+def test_celery_gets_the_bus_in_its_own_words(url, broker):
     assert environment.broker(url) == broker
 
 

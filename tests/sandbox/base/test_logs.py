@@ -44,8 +44,8 @@ def test_a_traceback_stays_on_the_line():
 
 
 def test_a_collector_gets_the_same_fields():
-    told = json.loads(JsonLine().format(record("tick committed", tick=7)))
-    assert (told["message"], told["tick"], told["level"]) == (
+    reported = json.loads(JsonLine().format(record("tick committed", tick=7)))
+    assert (reported["message"], reported["tick"], reported["level"]) == (
         "tick committed",
         7,
         "INFO",

@@ -1,4 +1,4 @@
-"""Settings: what each of the two ways to run is told, and what it refuses."""
+"""Settings: what each of the two ways to run gets, and what it refuses."""
 
 from __future__ import annotations
 

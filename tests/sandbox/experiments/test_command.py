@@ -34,7 +34,7 @@ def run(folder: Path, *words: str, **spec: Any) -> subprocess.CompletedProcess[s
 @pytest.mark.parametrize(
     ("most", "status"), [(10_000_000, 0), (-1, 1)], ids=["holds", "fails"]
 )
-def test_the_exit_status_tells_of_the_assertions(tmp_path, most, status):
+def test_the_exit_status_reports_of_the_assertions(tmp_path, most, status):
     done = run(tmp_path, assertions=[{"measure": "waitMaxMs", "max": most}])
     assert done.returncode == status, done.stderr
     assert "usual" in done.stdout

@@ -227,7 +227,7 @@ def test_the_table_has_a_line_per_variant_and_grows_with_the_runs(start):
     assert lines[1].differences["waitMeanMs"].count == 2
 
 
-def test_verdicts_are_told(start):
+def test_verdicts_are_reported(start):
     experiment = finished(start(assertions=[{"measure": "finished", "min": 9}]))
     assert [v.holds for v in reading.outcome(experiment).verdicts] == [True, True]
 

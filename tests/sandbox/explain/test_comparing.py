@@ -1,4 +1,4 @@
-"""Branches told apart: who diffs how, what is decided otherwise, and what it sums to."""
+"""Branches compared: who diffs how, what is decided otherwise, and what it sums to."""
 
 from __future__ import annotations
 

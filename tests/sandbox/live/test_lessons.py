@@ -49,7 +49,7 @@ def test_the_code_lets_look_and_neither_fork_nor_change(held, stranger):
     assert not Sandbox.objects.editable_by(stranger).filter(pk=held.pk).exists()
 
 
-def test_the_end_shuts_the_door_and_the_code(held, person, stranger):
+def test_the_end_closes_the_link_and_the_code(held, person, stranger):
     code = code_of(held)
     actions.do_join(stranger, code)
     actions.do_end_lesson(person, held.pk)
@@ -102,7 +102,7 @@ def test_the_presenters_own_browsers_count_each(held, person):
     assert lessons.news_of(held.pk).followers == 2
 
 
-def test_once_the_answer_is_told_no_guess_is_taken(held, person, stranger):
+def test_once_the_answer_is_shown_no_guess_is_taken(held, person, stranger):
     follower = actions.do_join(stranger, code_of(held))
     actions.do_update_lesson(person, held.pk, view="lessons", query="", revealed=[0])
     with pytest.raises(ConflictError, match="shown already"):

@@ -208,18 +208,18 @@ def test_another_page_cannot_open_a_socket(live):
     assert refused.value.response.status_code == 403
 
 
-def test_a_lost_bus_is_told_and_so_is_its_return(default_run):
+def test_a_lost_bus_is_reported_and_so_is_its_return(default_run):
     live = Live(default_run)
     with live.reader() as reader:
         reader.read()
         bus = default_run.child("valkey")
         bus.suspend()
-        told: list[str] = []
-        while "waiting" not in told:
-            told.append(reader.status())
+        reported: list[str] = []
+        while "waiting" not in reported:
+            reported.append(reader.status())
         bus.kill()
-        while told[-1] != "live":
-            told.append(reader.status())
+        while reported[-1] != "live":
+            reported.append(reader.status())
         reader.read_to(live.run(5))
         assert reader.page == live.fresh()
 

@@ -10,9 +10,9 @@ def test_a_short_sentence_stays():
 
 
 def test_a_long_sentence_ends_between_words():
-    told = shortened("0/5 nodes are available: " + "insufficient cpu, " * 40)
-    assert len(told) <= LONGEST
-    assert told.endswith((" cpu…", " insufficient…"))
+    reported = shortened("0/5 nodes are available: " + "insufficient cpu, " * 40)
+    assert len(reported) <= LONGEST
+    assert reported.endswith((" cpu…", " insufficient…"))
 
 
 def test_a_word_without_end_is_cut_all_the_same():

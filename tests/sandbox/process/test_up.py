@@ -96,7 +96,7 @@ def up(default_run: DefaultRun, *words: str) -> subprocess.CompletedProcess[str]
     )
 
 
-def test_a_second_run_on_the_same_folder_is_told_where_the_first_one_is(shared_run):
+def test_a_second_run_on_the_same_folder_learns_where_the_first_one_is(shared_run):
     second = up(shared_run, "--port", "0")
     assert second.returncode == 1
     assert f"already runs at {shared_run.url}" in second.stderr

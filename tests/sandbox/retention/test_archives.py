@@ -50,7 +50,7 @@ def lived(busy, person):
     return busy
 
 
-def told(sandbox: Sandbox) -> dict[str, list[tuple]]:
+def reported(sandbox: Sandbox) -> dict[str, list[tuple]]:
     """Return all that history says, without row ids."""
     found = {}
     for model in HISTORY:
@@ -70,7 +70,7 @@ def told(sandbox: Sandbox) -> dict[str, list[tuple]]:
 def test_nothing_is_missing_in_the_file(lived, person):
     again = actions.do_restore(person, archives.write(lived.pk))
     present = row(lived)
-    ours, theirs = told(present), told(again)
+    ours, theirs = reported(present), reported(again)
     extra = set(theirs["Checkpoint"]) - set(ours["Checkpoint"])
     assert {line[0] for line in extra} <= {present.revision}
     theirs["Checkpoint"] = [c for c in theirs["Checkpoint"] if c not in extra]
@@ -209,7 +209,7 @@ def test_whoever_has_as_many_as_allowed_gets_no_more(busy, person, settings):
 
 
 def test_an_archived_sandbox_has_no_rows_and_comes_back_as_it_was(lived, person):
-    before = told(row(lived))
+    before = reported(row(lived))
     known = row(lived)
     actions.do_archive(person, lived.pk)
     for model in (*HISTORY, *ALL_TABLES):
@@ -217,7 +217,7 @@ def test_an_archived_sandbox_has_no_rows_and_comes_back_as_it_was(lived, person)
     assert row(lived).archived_at is not None
     again = actions.do_unarchive(person, lived.pk)
     assert (again.hash, again.tick, again.playing) == (known.hash, known.tick, False)
-    after = told(again)
+    after = reported(again)
     after["Checkpoint"] = [c for c in after["Checkpoint"] if c in before["Checkpoint"]]
     assert after == before
     assert not Stored.objects.exists()
@@ -309,7 +309,7 @@ def test_only_the_owner_archives(busy, stranger):
 # -------------------------------------------------------------------- on disk
 
 
-def test_what_a_sandbox_takes_is_told_by_what_it_is_for(lived, person):
+def test_what_a_sandbox_takes_is_reported_by_what_it_is_for(lived, person):
     use = disk.use_of([row(lived)])[lived.pk]
     assert {"objects", "events", "diffs", "checkpoints", "operations"} <= set(use.parts)
     bodies = Diff.objects.filter(sandbox=lived).values_list("body", flat=True)

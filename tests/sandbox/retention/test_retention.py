@@ -72,13 +72,13 @@ def test_a_tick_before_says_where_history_begins(long):
         history.revision_at(present, present.kept_tick - 1)
 
 
-def test_the_page_tells_the_first_tick(long):
+def test_the_page_reports_the_first_tick(long):
     tasks.tidy()
     present = row(long)
     page = history.page_at(present, present.revision)
     assert page["Sandbox//sandbox"]["firstTick"] == present.kept_tick > 0
-    told = history.events(present).get(reason="Trim")
-    assert told.message == f"history before tick {present.kept_tick} is deleted"
+    reported = history.events(present).get(reason="Trim")
+    assert reported.message == f"history before tick {present.kept_tick} is deleted"
 
 
 def test_letting_history_go_changes_no_decision(long, make, person):
@@ -142,7 +142,7 @@ def test_a_fork_of_what_is_kept_begins_where_that_does(long, person):
     check_rows(fork)
 
 
-def test_branches_are_compared_while_both_tell_how_they_parted(long, person):
+def test_branches_are_compared_while_both_record_how_they_parted(long, person):
     early = actions.do_fork(person, long.pk, tick=40)
     late = actions.do_fork(person, long.pk)
     tasks.tidy()

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from sandbox import actions
-from sandbox.process import idle_flag as stillness
+from sandbox.process import idle_flag
 from sandbox.worker import clock as clocks
 from sandbox.worker import tasks
 from sandbox.worker.clock import (
@@ -77,7 +77,7 @@ def test_while_nothing_plays_the_clock_speaks_seldom(valkey, clock):
     tasks.pulse()
     clock.beat()
     assert valkey.client().llen(QUEUE) == 0
-    assert 0 < valkey.client().pttl(stillness.MARK) <= stillness.MARK_MS
+    assert 0 < valkey.client().pttl(idle_flag.MARK) <= idle_flag.MARK_MS
 
 
 @pytest.mark.django_db(transaction=True)
@@ -91,8 +91,8 @@ def test_who_plays_is_heard_at_the_next_beat(valkey, clock, make, person):
 
 @pytest.mark.django_db(transaction=True)
 def test_while_somebody_plays_there_is_no_mark(valkey, busy):
-    assert not stillness.mark_if_idle()
-    assert not valkey.client().exists(stillness.MARK)
+    assert not idle_flag.mark_if_idle()
+    assert not valkey.client().exists(idle_flag.MARK)
 
 
 def test_a_lost_bus_is_waited_out(tmp_path, settings):
@@ -119,7 +119,9 @@ def test_a_running_clock_shows_that_it_lives(valkey, tmp_path, monkeypatch):
     assert valkey.client().get(LEASE) is None
 
 
-def test_the_probe_tells_old_signs_of_life_from_fresh_ones(tmp_path, monkeypatch):
+def test_the_probe_distinguishes_old_signs_of_life_from_fresh_ones(
+    tmp_path, monkeypatch
+):
     from sandbox.base import probe
 
     alive = tmp_path / "alive"

@@ -56,7 +56,9 @@ def test_a_process_that_is_killed_is_replaced_and_the_other_stays(worker):
     assert other in worker.children()
 
 
-def test_told_to_end_it_ends_with_all_its_processes_and_says_that_all_went_well(worker):
+def test_asked_to_end_it_ends_with_all_its_processes_and_says_that_all_went_well(
+    worker,
+):
     processes = worker.children()
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(20) == 0

@@ -77,7 +77,7 @@ class Family:
         actions.do_fork(self.user, sandbox.pk, tick=sandbox.kept_tick + (n * 5) % past)
 
     def edit(self, n: int) -> None:
-        text = text_of(job(f"extra-{n % 4}", queue="a-door", cpu=1 + n % 2))
+        text = text_of(job(f"extra-{n % 4}", queue="a-queue", cpu=1 + n % 2))
         actions.do_import(self.user, self.pick(n).pk, [("edit.yaml", text)])
 
     def delete_object(self, n: int) -> None:

@@ -59,7 +59,7 @@ def loose_pod(n: int, **annotations: str) -> dict[str, Any]:
 def everything() -> list[dict[str, Any]]:
     """Return queues with jobs, and nodes with pods: each stack finds work."""
     pods = [loose_pod(n, arrival=f"{n % 4}s", runtime=f"{2 + n}s") for n in range(6)]
-    again = job("again", queue="a-door", cpu=1, runtime="2s", recreate="true")
+    again = job("again", queue="a-queue", cpu=1, runtime="2s", recreate="true")
     return [*contended(8), again, node("n1", cpu=4), node("n2", cpu=3), *pods]
 
 
@@ -127,7 +127,7 @@ class Someone:
     # -- objects
 
     def job(self, n: int) -> None:
-        queue, wide = f"{'ab'[n % 2]}-door", 1 + n % 2
+        queue, wide = f"{'ab'[n % 2]}-queue", 1 + n % 2
         self._put(job(f"extra-{n % 7}", queue=queue, cpu=1 + n % 3, parallelism=wide))
 
     def pod(self, n: int) -> None:
@@ -145,8 +145,8 @@ class Someone:
     def priority(self, n: int) -> None:
         self._put(workload_priority("high", n * 50))
 
-    def door(self, n: int) -> None:
-        self._put(local_queue("b-door", cluster_queue="ab"[n % 2]))
+    def local_queue(self, n: int) -> None:
+        self._put(local_queue("b-queue", cluster_queue="ab"[n % 2]))
 
     def delete(self, n: int) -> None:
         actions.do_delete(self.user, self.id, [self._key(n)])
@@ -154,7 +154,7 @@ class Someone:
     # -- moves
 
     def move_workload(self, n: int) -> None:
-        to = Key("LocalQueue", "default", f"{'ab'[n % 2]}-door")
+        to = Key("LocalQueue", "default", f"{'ab'[n % 2]}-queue")
         actions.do_move(self.user, self.id, self._key(n // 2, "Workload"), to)
 
     def move_queue(self, n: int) -> None:
@@ -234,11 +234,11 @@ FOUND = {
     ),
     "a note of an edit outlived it": (
         "kueue",
-        "delete 13, door 24, ticks 1, binding 4, ticks 0, ticks 3, node 0, ticks 3",
+        "delete 13, local_queue 24, ticks 1, binding 4, ticks 0, ticks 3, node 0, ticks 3",
     ),
     "ended pods were on their node again": (
         "kube",
-        "ticks 3, ticks 3, ticks 3, door 14, node 7",
+        "ticks 3, ticks 3, ticks 3, local_queue 14, node 7",
     ),
     "a change of stack read objects in another order": (
         "yunikorn",

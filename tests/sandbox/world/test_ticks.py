@@ -66,7 +66,7 @@ def test_a_holder_who_commits_from_an_older_revision_writes_nothing(busy):
 
 def test_a_tick_thrown_away_is_made_again_as_it_was(busy, make, person):
     tick(busy, 3)
-    undisturbed = row(busy).hash
+    clean_hash = row(busy).hash
     other = make(*contended())
     actions.do_play(person, other.pk)
     tick(other, 2)
@@ -75,7 +75,7 @@ def test_a_tick_thrown_away_is_made_again_as_it_was(busy, make, person):
     worlds.forget_all()
     leases.release(claim)
     tick(other)
-    assert row(other).hash == undisturbed
+    assert row(other).hash == clean_hash
 
 
 def test_a_world_read_anew_at_every_tick_decides_the_same(busy, make, person):
@@ -186,8 +186,8 @@ def test_a_step_stops_when_one_workload_is_admitted(make, person):
     steps = tick(sandbox, 80)
     last = [(e["type"], e["subject"]) for e in steps[-1].events]
     assert ("Admit", subject) in last
-    told = next(e["message"] for e in steps[-1].events if e["reason"] == "Pause")
-    assert told == f"Admit {subject} is seen"
+    reported = next(e["message"] for e in steps[-1].events if e["reason"] == "Pause")
+    assert reported == f"Admit {subject} is seen"
 
 
 def _waiting(sandbox: Sandbox, person: object) -> list[str]:

@@ -53,7 +53,7 @@ spec:
 ---
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: LocalQueue
-metadata: {name: door, namespace: dev}
+metadata: {name: main, namespace: dev}
 spec: {clusterQueue: a}
 ---
 apiVersion: v1
@@ -66,7 +66,7 @@ kind: Job
 metadata:
   name: work
   namespace: dev
-  labels: {kueue.x-k8s.io/queue-name: door}
+  labels: {kueue.x-k8s.io/queue-name: main}
   annotations: {quotalab.dev/runtime: 10s}
 spec:
   parallelism: 2
@@ -218,12 +218,12 @@ def test_what_yunikorn_alone_knows_is_named() -> None:
     assert "root.tenant: a fence that others may look into" in losses
 
 
-def test_a_pod_gets_a_door_in_its_namespace() -> None:
+def test_a_pod_gets_a_local_queue_in_its_namespace() -> None:
     converted = _to_kueue(POD)
     (pod,) = (o for o in converted.objects if o.key.kind == "Pod")
-    (door,) = (o for o in converted.objects if o.key.kind == "LocalQueue")
-    assert pod.labels["kueue.x-k8s.io/queue-name"] == door.key.name
-    assert (door.key.namespace, door.spec["clusterQueue"]) == ("dev", "a")
+    (main,) = (o for o in converted.objects if o.key.kind == "LocalQueue")
+    assert pod.labels["kueue.x-k8s.io/queue-name"] == main.key.name
+    assert (main.key.namespace, main.spec["clusterQueue"]) == ("dev", "a")
 
 
 def test_a_world_is_not_converted_to_what_it_is() -> None:

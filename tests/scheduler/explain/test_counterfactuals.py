@@ -65,7 +65,7 @@ def test_the_change_is_a_patch_of_the_object() -> None:
     assert group["flavors"][0]["resources"][0]["nominalQuota"] == "5"
 
 
-def test_the_smallest_priority_that_works_tells_its_price() -> None:
+def test_the_smallest_priority_that_works_reports_its_price() -> None:
     world = _stuck()
     verdict = _of(counterfactuals(world, workload(world, "late")), "priority")
     assert (verdict.value, verdict.now) == ("1", "0")

@@ -44,7 +44,7 @@ def test_what_is_borrowed_comes_from_those_who_have_it_to_spare() -> None:
     assert flows == [("idle", "borrower", "3000"), ("lender", "borrower", "3000")]
 
 
-def test_heads_tell_their_share_after_admission() -> None:
+def test_heads_report_their_share_after_admission() -> None:
     world = _world()
     (head,) = fairness(world).heads
     assert head.workload == str(workload(world, "wants"))

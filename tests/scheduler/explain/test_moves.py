@@ -23,7 +23,7 @@ def _world() -> World:
     )
 
 
-def test_a_move_tells_victims_shares_and_work_lost() -> None:
+def test_a_move_reports_victims_shares_and_work_lost() -> None:
     world = _world()
     preview = what_if_move(world, workload(world, "late"), LENDER)
     outcome = preview.outcome
@@ -88,7 +88,7 @@ def test_a_cluster_queue_moves_to_another_cohort() -> None:
     assert shares["borrower"] == 1000.0
 
 
-def test_an_edit_of_quota_tells_who_else_is_admitted() -> None:
+def test_an_edit_of_quota_reports_who_else_is_admitted() -> None:
     world = _world()
     change = add_quota(world, LENDER, {("default", "cpu"): 3000})
     preview = what_if(world, change)

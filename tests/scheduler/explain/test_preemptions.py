@@ -121,12 +121,12 @@ def test_what_is_explained_is_what_was_decided(seed: int) -> None:
     world = contended(seed, fair=seed % 2 == 0)
     for _ in range(25):
         before = fork(world)
-        told = [d for d in run_tick(world) if isinstance(d, Preempt)]
-        for decision in told:
+        reported = [d for d in run_tick(world) if isinstance(d, Preempt)]
+        for decision in reported:
             preemption = explain_preemption(before, decision)
             mine = {
                 (str(d.subject), d.reason)
-                for d in told
+                for d in reported
                 if d.by == decision.by and d.at_ms == decision.at_ms
             }
             targets = {(v.workload, v.reason) for v in preemption.targets}

@@ -108,7 +108,7 @@ def test_an_explanation_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_nobody_is_told_yes_in_a_world_that_is_quiet(seed: int) -> None:
+def test_nothing_is_promised_in_a_world_that_is_quiet(seed: int) -> None:
     """Whoever could be admitted was; but the head of a StrictFIFO blocks others."""
     world = contended(seed, fair=seed % 2 == 0)
     for until_ms in range(1_000, 30_000, 4_000):

@@ -150,7 +150,7 @@ class Rig:
         self.stage.remove(key)
 
     def settle(self) -> list[Decision]:
-        """Run the present instant until it is quiet; pods told to go are gone."""
+        """Run the present instant until it is quiet; pods asked to go are gone."""
         journal = self.context.journal
         found: list[Decision] = []
         for _ in range(200):
@@ -192,7 +192,7 @@ class Rig:
         }
 
     def pending(self) -> dict[str, str]:
-        """Return what every queued pod was told last."""
+        """Return what every queued pod was answered last."""
         return {
             key.name: queued.message
             for scheduler in self.stage.schedulers

@@ -36,7 +36,7 @@ def test_arguments_have_their_defaults_filled_in():
     assert fit.args["ignoredResources"] == []
 
 
-def test_a_list_of_configurations_is_told_one_by_one():
+def test_a_list_of_configurations_is_reported_one_by_one():
     items = [{"profiles": [{"schedulerName": name}]} for name in ("a", "b")]
     found = describe({"kind": "List", "items": items})
     assert [(one.configuration, one.scheduler_name) for one in found] == [

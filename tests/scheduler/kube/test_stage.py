@@ -231,7 +231,7 @@ def test_a_pod_that_did_not_fit_is_tried_when_a_node_comes() -> None:
     assert rig.places() == {"big": "n1"}
 
 
-def test_events_that_cannot_help_wake_nobody() -> None:
+def test_events_that_cannot_help_requeue_nobody() -> None:
     rig = Rig(node("n0", cpu=1))
     rig.put(pod("big", cpu=3))
     rig.settle()
@@ -239,7 +239,7 @@ def test_events_that_cannot_help_wake_nobody() -> None:
     assert [d for d in rig.settle() if not isinstance(d, NodeChange)] == []
 
 
-def test_cordon_and_uncordon_are_told_and_obeyed() -> None:
+def test_cordon_and_uncordon_are_reported_and_obeyed() -> None:
     rig = Rig(node("n0"))
     rig.put(node("n0", unschedulable=True))
     rig.put(pod("p"))
@@ -251,7 +251,7 @@ def test_cordon_and_uncordon_are_told_and_obeyed() -> None:
     assert rig.places() == {"p": "n0"}
 
 
-def test_a_parked_pod_is_tried_again_after_five_minutes_at_most() -> None:
+def test_an_unschedulable_pod_is_tried_again_after_five_minutes_at_most() -> None:
     rig = Rig(node("n0", cpu=1))
     rig.put(pod("big", cpu=3))
     rig.run(330_000)
@@ -259,7 +259,7 @@ def test_a_parked_pod_is_tried_again_after_five_minutes_at_most() -> None:
     assert queued.attempts == 2
 
 
-def test_a_pod_nobody_serves_waits_and_people_are_told() -> None:
+def test_a_pod_nobody_serves_waits_and_it_is_reported() -> None:
     rig = Rig(node("n0"))
     rig.put(pod("p", scheduler="missing"))
     rig.settle()
@@ -294,7 +294,7 @@ def test_conditions_say_what_happened() -> None:
     ]
 
 
-def test_waiting_at_permit_is_told_with_its_deadline() -> None:
+def test_waiting_at_permit_is_reported_with_its_deadline() -> None:
     rig = Rig(node("n0"), pod_group("g", 2), configuration=gangs())
     rig.put(pod("g0", group="g", schedulingGates=[]))
     rig.put(pod("g1", group="g", cpu=9))

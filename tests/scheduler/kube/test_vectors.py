@@ -42,7 +42,7 @@ def test_and_so_they_are_over_all_that_were_recorded(suite: str) -> None:
     assert _differences(ALL / suite) == []
 
 
-def test_a_wrong_expectation_is_told_by_name_and_place() -> None:
+def test_a_wrong_expectation_is_reported_by_name_and_place() -> None:
     with gzip.open(HERE / "filters.jsonl.gz") as lines:
         vector = msgspec.json.decode(next(lines))
     vector["expected"]["pods"][0]["feasible"] = ["elsewhere"]

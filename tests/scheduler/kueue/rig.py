@@ -161,15 +161,15 @@ class Rig:
             self._pass_timers(round(at_s * 1000))
             self.context.now_ms = round(at_s * 1000)
         self._quiet()
-        told = self.context.journal.take_decisions()
-        return [_short(d) for d in told if not isinstance(d, Wait)]
+        reported = self.context.journal.take_decisions()
+        return [_short(d) for d in reported if not isinstance(d, Wait)]
 
     def waits(self, at_s: float) -> list[tuple[str, str, str]]:
-        """Go to an instant; return who was told why it waits."""
+        """Go to an instant; return whose reason to wait was reported."""
         self.context.now_ms = round(at_s * 1000)
         self._quiet()
-        told = self.context.journal.take_decisions()
-        return [_short(d) for d in told if isinstance(d, Wait)]
+        reported = self.context.journal.take_decisions()
+        return [_short(d) for d in reported if isinstance(d, Wait)]
 
     def _pass_timers(self, until: int) -> None:
         while (at := self.stage.due()) is not None and at <= until:

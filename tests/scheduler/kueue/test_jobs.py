@@ -72,7 +72,7 @@ def test_a_job_with_more_completions_than_pods_runs_in_waves():
     assert kind.waves(job(parallelism=2, completions=5)) == 3
 
 
-def test_the_name_is_stable_and_tells_the_owner():
+def test_the_name_is_stable_and_reports_the_owner():
     made = workload(job())["metadata"]
     assert made["name"].startswith("job-train-")
     assert len(made["name"]) == len("job-train-") + 5

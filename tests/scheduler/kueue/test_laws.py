@@ -66,11 +66,11 @@ def build(tree, *, fair: bool) -> Rig:
 
 def play(rig: Rig, queues: list, steps: list) -> list:
     """Carry the steps out, one a second; return all that was decided."""
-    told = []
+    reported = []
     for number, (what, where, cpu, priority) in enumerate(steps):
         act(rig, queues, number, what, where, cpu, priority)
-        told += rig.run(number)
-    return told
+        reported += rig.run(number)
+    return reported
 
 
 def act(rig, queues, number, what, where, cpu, priority) -> None:

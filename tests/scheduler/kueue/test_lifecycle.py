@@ -144,7 +144,7 @@ def test_a_held_head_that_is_withdrawn_lets_the_next_one_in():
     assert ("Admit", "third", "QuotaReserved") in rig.run(1)
 
 
-def test_who_can_never_be_admitted_is_told_once():
+def test_who_can_never_be_admitted_is_reported_once():
     rig = Rig()
     rig.queue("q", selector={"matchLabels": {"team": "other"}})
     rig.workload("stranger", "q")
@@ -310,7 +310,7 @@ def test_a_partial_admission_holds_and_gives_back_what_its_running_pods_need():
     assert rig.used("q") == 0
 
 
-def test_requests_of_the_whole_pod_tell_workloads_apart():
+def test_requests_of_the_whole_pod_distinguish_workloads():
     rig = Rig()
     rig.queue("q", cpu=2)
     containers = [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]
@@ -441,7 +441,7 @@ def test_a_namespace_that_gets_the_label_may_use_the_queue():
     assert rig.run(1) == [("Admit", "w", "QuotaReserved")]
 
 
-def test_more_quota_brings_the_parked_back():
+def test_more_quota_brings_the_inadmissible_back():
     rig = Rig()
     rig.queue("q", cpu=1)
     rig.workload("big", "q", cpu=3)
@@ -554,7 +554,7 @@ def test_a_removed_queue_leaves_its_workloads_running_without_quota():
     assert rig.work("w").reserved
 
 
-def test_an_edit_that_changes_nothing_for_quota_leaves_the_parked_alone():
+def test_an_edit_that_changes_nothing_for_quota_leaves_the_inadmissible_alone():
     rig = Rig()
     rig.queue("q", cpu=1)
     key = rig.workload("big", "q", cpu=3)
@@ -575,7 +575,7 @@ def test_an_apply_of_the_same_queue_brings_nobody_back():
     assert rig.work("big").pending_queue.is_inadmissible(rig.work("big"))
 
 
-def test_a_higher_priority_brings_the_parked_back():
+def test_a_higher_priority_brings_the_inadmissible_back():
     rig = Rig()
     rig.queue("q", cpu=3, within="LowerPriority")
     rig.workload("low", "q", cpu=3, priority=5)

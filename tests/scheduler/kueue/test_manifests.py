@@ -171,19 +171,19 @@ def test_a_cluster_queue_gets_its_defaults_written_out():
     ],
 )
 def test_a_cluster_queue_is_refused(old, new, line, field, words):
-    told = problem(QUEUE, old, new)
-    assert f"in.yaml:{line}: " in told
-    assert field in told
-    assert words in told
+    reported = problem(QUEUE, old, new)
+    assert f"in.yaml:{line}: " in reported
+    assert field in reported
+    assert words in reported
 
 
 def test_limits_need_somebody_to_borrow_from():
-    told = problem(
+    reported = problem(
         QUEUE.replace("  cohortName: lab\n", ""),
         "nominalQuota: 9}",
         "nominalQuota: 9, borrowingLimit: 1}",
     )
-    assert "expected no limit without spec.cohortName" in told
+    assert "expected no limit without spec.cohortName" in reported
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,12 @@ def recorded(mode):
 
 def test_the_text_word_for_word_decides_as_the_real_kueue_did():
     for vector in recorded("cycle")[::5]:
-        told = one_cycle(vector)
-        assert told == {name: vector["expect"][name] for name in told}
+        reported = one_cycle(vector)
+        assert reported == {name: vector["expect"][name] for name in reported}
     for vector in recorded("settle")[::5]:
-        told = settle(vector)
-        assert told.pop("converged")
-        assert told == {name: vector["expect"][name] for name in told}
+        reported = settle(vector)
+        assert reported.pop("converged")
+        assert reported == {name: vector["expect"][name] for name in reported}
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -57,9 +57,9 @@ def test_a_run_from_a_changed_state_is_that_of_the_text(seed):
     draw = random.Random(seed)
     for vector in draw.sample(recorded("settle"), CASES):
         state = changed(vector, draw)
-        told = settle(state)
-        if told.pop("converged"):
-            assert kueue.decide(state) == told, vector["id"]
+        reported = settle(state)
+        if reported.pop("converged"):
+            assert kueue.decide(state) == reported, vector["id"]
 
 
 def test_a_stopped_queue_does_not_make_its_cohort_higher():

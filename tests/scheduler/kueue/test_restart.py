@@ -102,21 +102,24 @@ def settle(vector, *, restart: bool) -> list:
     for obj in kueue.objects_of(vector):
         store.put(obj)
         stage.put(obj)
-    told = []
+    reported = []
     for number in range(12):
         stage.context.now_ms = number * 1000
         kueue._controllers(stage)
         store.commit(stage)
-        told += stage.context.journal.take_decisions()
+        reported += stage.context.journal.take_decisions()
         if restart:
             stage = store.reborn(stage)
         stage.cycle()
-        told += stage.context.journal.take_decisions()
+        reported += stage.context.journal.take_decisions()
         store.commit(stage)
         if restart:
             stage = store.reborn(stage)
     stage.settle()
-    return [*told, {w.name: kueue._place(w) for w in stage.cluster.workloads.values()}]
+    return [
+        *reported,
+        {w.name: kueue._place(w) for w in stage.cluster.workloads.values()},
+    ]
 
 
 class Reborn(Rig):
@@ -124,9 +127,9 @@ class Reborn(Rig):
 
     def run(self, at_s=None):
         self.rebirth()  # edits that were not looked at yet survive
-        told = super().run(at_s)
+        reported = super().run(at_s)
         self.rebirth()
-        return told
+        return reported
 
     def rebirth(self) -> None:
         store = Store()
@@ -184,7 +187,7 @@ def test_reading_back_after_every_edit_changes_no_decision(edits, waiting):
             "requeuingStrategy": {"backoffBaseSeconds": 3, "backoffLimitCount": 2},
         }
     }
-    told = []
+    reported = []
     for kind in (Rig, Reborn):
         rig = kind(config if waiting else {})
         for name in ("q0", "q1"):
@@ -194,5 +197,5 @@ def test_reading_back_after_every_edit_changes_no_decision(edits, waiting):
             step(rig, number, *edit)
             decisions.append(rig.run(number))
         decisions.append(rig.run(30))
-        told.append(decisions)
-    assert told[0] == told[1]
+        reported.append(decisions)
+    assert reported[0] == reported[1]

@@ -17,7 +17,7 @@ def shared() -> Rig:
     return rig
 
 
-def test_a_cluster_queue_tells_what_it_uses_and_borrows():
+def test_a_cluster_queue_reports_what_it_uses_and_borrows():
     status = shared().status("ClusterQueue", "a")
     cell = {"name": "cpu", "total": "4", "borrowed": "2"}
     assert status["flavorsReservation"] == [{"name": "f", "resources": [cell]}]
@@ -50,11 +50,11 @@ def test_a_local_queue_counts_and_sums_its_own():
     assert status["flavorsReservation"] == [{"name": "f", "resources": [cell]}]
 
 
-def test_a_cohort_tells_its_weighted_share():
+def test_a_cohort_reports_its_weighted_share():
     assert shared().status("Cohort", "lab") == {"fairSharing": {"weightedShare": 0}}
 
 
-def test_a_workload_tells_its_admission_and_conditions():
+def test_a_workload_reports_its_admission_and_conditions():
     status = shared().status("Workload", "w", "default")
     assert status["admission"] == {
         "clusterQueue": "a",

@@ -117,7 +117,7 @@ def test_what_never_happens_is_not_found():
     assert (found.found, found.documents, found.runs) == (False, [], 1)
 
 
-def test_a_limit_of_runs_is_kept_and_told(preemption):
+def test_a_limit_of_runs_is_kept_and_reported(preemption):
     start = start_of_files(assembled(*contended()), preemption.at_ms)
     found = reproduce([start], match_of(preemption), most_runs=4)
     assert found.found

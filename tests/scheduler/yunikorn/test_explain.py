@@ -65,7 +65,7 @@ class _Steps:
         self.names.append(name)
 
 
-def test_a_traced_cycle_tells_its_steps() -> None:
+def test_a_traced_cycle_reports_its_steps() -> None:
     world = _full()
     steps = _Steps()
     world.partition.trace = steps

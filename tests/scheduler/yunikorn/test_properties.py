@@ -84,7 +84,7 @@ class _Watched(World):
         return top in leaf.route and leaf is not top
 
     def _guarantees(self, victim: Ask) -> None:
-        """Look at the leaf as it will be once all who were told to go are gone."""
+        """Look at the leaf as it will be once all who were asked to go are gone."""
         leaf = victim.app.queue
         for name, value in (leaf.guaranteed or {}).items():
             left = leaf.allocated.get(name, 0) - leaf.preempting.get(name, 0)

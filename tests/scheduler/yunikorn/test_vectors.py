@@ -65,7 +65,7 @@ def test_every_vector_is_recognised() -> None:
     assert not yunikorn.handles({"id": "x", "mode": "cycle"})
 
 
-def test_a_wrong_expectation_is_told_apart() -> None:
+def test_a_wrong_expectation_is_distinguished() -> None:
     vector = next(_vectors(HERE / "laws.jsonl.gz"))
     vector["expect"]["outcomes"][0]["victims"] = ["nobody"]
     assert [d.split(":")[0] for d in yunikorn.run(vector)] == ["victims"]

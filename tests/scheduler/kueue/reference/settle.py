@@ -31,7 +31,7 @@ def path(node: Node) -> str:
 
 
 class Settle:
-    """Drives one world; `events` as a vector tells them."""
+    """Drives one world; `events` as a vector has them."""
 
     def __init__(self, vector: Mapping[str, Any]) -> None:
         self.world = World(vector)
@@ -106,8 +106,8 @@ class Settle:
         for target, (reason, by) in cycle.preempted.items():
             if not target.true("Evicted"):
                 self._preempt(target, reason, by)
-        for told in self.event.values():
-            told.sort(key=lambda row: row["wl"])
+        for rows in self.event.values():
+            rows.sort(key=lambda row: row["wl"])
 
     def _admit(self, work: Wl, queue: Node, parts: list[dict[str, Any]]) -> None:
         self._say(work, "QuotaReserved", True, "QuotaReserved", "")
@@ -171,10 +171,10 @@ class Settle:
         for queue in self.wake:
             for member in world.queues.values():
                 if member.root() is queue.root():
-                    self._revive(member)
+                    self._requeue_inadmissible(member)
         self.wake = []
 
-    def _revive(self, queue: Node) -> None:
+    def _requeue_inadmissible(self, queue: Node) -> None:
         world, name = self.world, queue.name
         world.remembered[name].clear()
         for work in list(world.inadmissible[name]):
@@ -195,12 +195,12 @@ class Settle:
 
     def _deactivate(self, w: Wl) -> None:
         self.world.leave(w)
-        self._told_evict(w, "Deactivated", "The workload is deactivated")
+        self._evict_reported(w, "Deactivated", "The workload is deactivated")
         self._release(w)
         if not w.true("QuotaReserved"):
             self._pend(w, "Deactivated", "The workload is deactivated")
 
-    def _told_evict(self, w: Wl, reason: str, message: str) -> None:
+    def _evict_reported(self, w: Wl, reason: str, message: str) -> None:
         row = {"wl": w.name, "reason": reason}
         self.event.setdefault("evicted", []).append(row)
         self._evict(w, reason, message)
@@ -220,13 +220,15 @@ class Settle:
         stop = local_queue.get("stopPolicy", "None")
         queue = self.world.queues.get(local_queue["clusterQueue"])
         if stop == "HoldAndDrain":
-            self._told_evict(w, "LocalQueueStopped", "The LocalQueue is stopped")
+            self._evict_reported(w, "LocalQueueStopped", "The LocalQueue is stopped")
         elif stop == "None" and queue is not None and not queue.active:
             self._look_at_drained(w, queue)
 
     def _look_at_drained(self, w: Wl, queue: Node) -> None:
         if queue.spec.get("stopPolicy") == "HoldAndDrain":
-            self._told_evict(w, "ClusterQueueStopped", "The ClusterQueue is stopped")
+            self._evict_reported(
+                w, "ClusterQueueStopped", "The ClusterQueue is stopped"
+            )
 
     def _pend(self, w: Wl, reason: str, message: str) -> None:
         self._say(w, "QuotaReserved", False, reason, message)

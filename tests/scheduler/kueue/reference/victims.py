@@ -182,24 +182,24 @@ class Search:
     # ---- fair sharing ----
 
     def fair(self) -> Targets:
-        piles: dict[Node, list[Wl]] = {}
+        targets: dict[Node, list[Wl]] = {}
         own = self.of(self.queue, self.within)
         if own:
-            piles[self.queue] = own
+            targets[self.queue] = own
         if self.queue.parent is not None and self.reclaim != "Never":
             for queue in self.queue.root().queues():
                 over = any(queue.used(f) > queue.nominal(f) for f in self.needed)
                 found = self.of(queue, self.reclaim) if over else []
                 if queue is not self.queue and found:
-                    piles[queue] = found
-        if not piles:
+                    targets[queue] = found
+        if not targets:
             return []
-        for pile in piles.values():
-            pile.sort(key=self.rank)
+        for candidates in targets.values():
+            candidates.sort(key=self.rank)
         for fr, v in self.requests.items():
             self.queue.add(fr, v)
         self.targets: Targets = []
-        done = self._first(piles)
+        done = self._first(targets)
         if not done and len(self.world.rules) > 1:
             done = self._second()
         for fr, v in self.requests.items():
@@ -221,22 +221,22 @@ class Search:
             self.queue.add(fr, v)
         return fits
 
-    def _next(self, piles: dict[Node, list[Wl]], pruned: set[Node]) -> Node | None:
+    def _next(self, targets: dict[Node, list[Wl]], pruned: set[Node]) -> Node | None:
         """Return the ClusterQueue whose turn it is.
 
         Source: docs/semantics/kueue.md#target-clusterqueue-ordering.
         """
         if self.queue.parent is None:
-            return self.queue if piles.get(self.queue) else None
+            return self.queue if targets.get(self.queue) else None
         root = self.queue.root()
         while root not in pruned:
-            found = self._descend(root, piles, pruned)
+            found = self._descend(root, targets, pruned)
             if found is not None:
                 return found
         return None
 
     def _descend(
-        self, cohort: Node, piles: dict[Node, list[Wl]], pruned: set[Node]
+        self, cohort: Node, targets: dict[Node, list[Wl]], pruned: set[Node]
     ) -> Node | None:
         best, best_share = None, (-1.0, 0.0)
         side, side_share = None, (-1.0, 0.0)
@@ -245,7 +245,7 @@ class Search:
                 continue
             share = child.share()
             if child.kind == "ClusterQueue":
-                left = piles.get(child)
+                left = targets.get(child)
                 if not left or not (child.borrows() or child is self.queue):
                     pruned.add(child)
                     continue
@@ -254,7 +254,7 @@ class Search:
                     or share > best_share
                     or (
                         share == best_share
-                        and self.rank(left[0]) < self.rank(piles[best][0])
+                        and self.rank(left[0]) < self.rank(targets[best][0])
                     )
                 )
                 if first:
@@ -267,7 +267,7 @@ class Search:
             pruned.add(cohort)
             return None
         if side is not None and (best is None or side_share >= best_share):
-            return self._descend(side, piles, pruned)
+            return self._descend(side, targets, pruned)
         return best
 
     def _sides(self, target: Node) -> tuple[Node, Node]:
@@ -287,44 +287,44 @@ class Search:
         }
         return rules[rule]()
 
-    def _first(self, piles: dict[Node, list[Wl]]) -> bool:
+    def _first(self, targets: dict[Node, list[Wl]]) -> bool:
         self.retry: list[Wl] = []
         pruned: set[Node] = set()
         # Judged once, before anybody is removed.
         within = all(self.queue.used(f) <= self.queue.nominal(f) for f in self.needed)
-        while (t := self._next(piles, pruned)) is not None:
-            pile = piles[t]
+        while (t := self._next(targets, pruned)) is not None:
+            candidates = targets[t]
             if t is self.queue:
-                if self._take(pile.pop(0), WITHIN):
+                if self._take(candidates.pop(0), WITHIN):
                     return True
             elif within:
-                if self._take(pile.pop(0), RECLAIM):
+                if self._take(candidates.pop(0), RECLAIM):
                     return True
-            elif self._compare(t, pile):
+            elif self._compare(t, candidates):
                 return True
         return False
 
-    def _compare(self, t: Node, pile: list[Wl]) -> bool:
+    def _compare(self, t: Node, candidates: list[Wl]) -> bool:
         ours, theirs = self._sides(t)
         if math.isinf(ours.share()[0]) and not math.isinf(theirs.share()[0]):
-            self.retry += pile
-            pile.clear()
+            self.retry += candidates
+            candidates.clear()
             return False
-        while pile:
-            c = pile.pop(0)
+        while candidates:
+            c = candidates.pop(0)
             if self._passes(self.world.rules[0], c, ours, theirs):
                 return self._take(c, FAIR)
             self.retry.append(c)
         return False
 
     def _second(self) -> bool:
-        piles: dict[Node, list[Wl]] = {}
+        targets: dict[Node, list[Wl]] = {}
         for c in self.retry:
-            piles.setdefault(self.owner[c], []).append(c)
+            targets.setdefault(self.owner[c], []).append(c)
         pruned: set[Node] = set()
-        while (t := self._next(piles, pruned)) is not None:
+        while (t := self._next(targets, pruned)) is not None:
             ours, theirs = self._sides(t)
-            c = piles[t].pop(0)
+            c = targets[t].pop(0)
             if self._passes(self.world.rules[1], c, ours, theirs) and self._take(
                 c, FAIR
             ):

@@ -304,7 +304,7 @@ def nodes(vector: dict[str, Any]) -> dict[str, Any]:
     world = World(vector)
     names = [node.name for node in world.in_order()]
     for node in world.nodes.values():
-        node.moved()  # scores are told as they would be now
+        node.moved()  # scores are given as they would be now
     return {
         "outcome": names,
         "scores": {name: world.score(world.nodes[name]) for name in names},
