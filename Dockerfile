@@ -21,4 +21,4 @@ ENV PATH=/opt/quotalab/bin:$PATH \
 RUN python -m compileall -q scheduler sandbox api
 USER quotalab
 EXPOSE 8000
-CMD ["uvicorn", "sandbox.live.asgi:application", "--ws-per-message-deflate", "false"]
+CMD ["uvicorn", "sandbox.live.asgi:application", "--http", "sandbox.live.connection_timeouts:TimedProtocol", "--ws-per-message-deflate", "false"]

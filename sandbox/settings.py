@@ -166,6 +166,8 @@ LIMITS: dict[str, int] = {
     "bytes_per_body": environment.number("BYTES_PER_BODY", 2 * 2**20),
     "bytes_per_archive": environment.number("BYTES_PER_ARCHIVE", 256 * 2**20),
     "seconds_per_body": environment.number("SECONDS_PER_BODY", 60),
+    "seconds_per_head": environment.number("SECONDS_PER_HEAD", 20),
+    "seconds_per_hello": environment.number("SECONDS_PER_HELLO", 30),
     "yaml_depth": environment.number("YAML_DEPTH", 64),
     "yaml_aliases": environment.number("YAML_ALIASES", 1000),
     "connections_per_user": environment.number(

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
 
 from sandbox.live import rights
 from sandbox.live.hub import hub
@@ -36,6 +37,8 @@ class SandboxConsumer(AsyncWebsocketConsumer):
     client: Client | None = None
     slot: int | None = None
     guard: asyncio.Task[None] | None = None
+    silence: asyncio.TimerHandle | None = None
+    ending: asyncio.Task[None] | None = None
     hellos: Sequence[float] = ()
 
     async def connect(self) -> None:
@@ -56,6 +59,10 @@ class SandboxConsumer(AsyncWebsocketConsumer):
         self.slot = person
         await self.accept()
         self.guard = asyncio.create_task(self._end_with_right())
+        seconds = settings.LIMITS["seconds_per_hello"]
+        if seconds:
+            loop = asyncio.get_running_loop()
+            self.silence = loop.call_later(seconds, self._end_silent)
 
     async def _end_with_right(self) -> None:
         """Close the socket when the right to it ends."""
@@ -64,10 +71,16 @@ class SandboxConsumer(AsyncWebsocketConsumer):
             await hub.leave(self.sandbox_id, self.client)
         await self.close(CLOSE_GONE)
 
+    def _end_silent(self) -> None:
+        """Close a socket that never said hello: it takes a place and nothing else."""
+        self.ending = asyncio.create_task(self.close(CLOSE_BAD_MESSAGE))
+
     async def receive(
         self, text_data: str | None = None, bytes_data: bytes | None = None
     ) -> None:
         """Take a hello; anything else closes the socket with 4400."""
+        if self.silence is not None:
+            self.silence.cancel()
         hello = _hello(text_data)
         if hello is None:
             await self.close(CLOSE_BAD_MESSAGE)
@@ -93,6 +106,8 @@ class SandboxConsumer(AsyncWebsocketConsumer):
 
     async def disconnect(self, code: int) -> None:
         """Leave the hub."""
+        if self.silence is not None:
+            self.silence.cancel()
         if self.guard is not None:
             self.guard.cancel()
         if self.slot is not None:

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from django.db import connection, transaction
 
-from sandbox.base.errors import BusyError, NotFoundError
+from sandbox.base.errors import NotFoundError
 from sandbox.base.memory import gc_paused, note_released
 from sandbox.models import Diff, Revision, Sandbox
 from sandbox.page import diffs, rows
@@ -36,6 +37,8 @@ logger = logging.getLogger(__name__)
 MOST_OBJECTS = 60_000
 #: Beyond this many commits it is quicker to read rows than to do them again.
 MOST_CATCH_UP = 12
+#: A world whose rows changed while they were read is read again so often.
+MOST_READS = 3
 
 _headers = msgspec.msgpack.Decoder(Header)
 _encode_header = msgspec.msgpack.Encoder(order="sorted").encode
@@ -182,7 +185,7 @@ def copy_of(sandbox_id: str) -> tuple[World, Sandbox]:
 
     For asking what would happen; nobody is kept waiting.
     """
-    for _ in range(5):
+    for _ in range(MOST_READS):
         sandbox = Sandbox.objects.filter(pk=sandbox_id).first()
         if sandbox is None:
             raise NotFoundError(f"sandbox {sandbox_id} is not there")
@@ -194,7 +197,23 @@ def copy_of(sandbox_id: str) -> tuple[World, Sandbox]:
         world = fresh(sandbox)
         if Sandbox.objects.filter(pk=sandbox_id, revision=sandbox.revision).exists():
             return world, sandbox
-    raise BusyError("the sandbox changes faster than it can be read; pause it")
+    return _copy_at_once(sandbox_id)
+
+
+def _copy_at_once(sandbox_id: str) -> tuple[World, Sandbox]:
+    """Read all rows as of one moment, for a sandbox that races.
+
+    PostgreSQL shows a transaction one state; on SQLite nobody commits meanwhile.
+    """
+    outermost = not connection.in_atomic_block
+    with transaction.atomic():
+        if outermost and connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        sandbox = Sandbox.objects.filter(pk=sandbox_id).first()
+        if sandbox is None:
+            raise NotFoundError(f"sandbox {sandbox_id} is not there")
+        return fresh(sandbox), sandbox
 
 
 def _read(sandbox: Sandbox) -> LoadedSandbox:

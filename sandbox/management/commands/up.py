@@ -24,6 +24,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from sandbox.actions import do_first_run
 from sandbox.base.environment import make_private
+from sandbox.live.connection_timeouts import TimedProtocol
 from sandbox.live.people import local_user
 from sandbox.process.processes import Children, ourselves
 from sandbox.process.schema_version import refuse_newer_database
@@ -203,6 +204,7 @@ class _Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 "sandbox.live.asgi:application",
+                http=TimedProtocol,
                 log_config=None,
                 access_log=False,
                 # One compressor per client costs more than the bytes it saves here.

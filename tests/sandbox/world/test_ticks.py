@@ -261,3 +261,12 @@ def test_the_operation_of_a_revision_is_kept(busy):
     tick(busy)
     last = Revision.objects.filter(sandbox=busy).latest("number")
     assert (last.kind, last.operation) == (Revision.TICK, {"do": "tick"})
+
+
+def test_a_sandbox_that_races_is_read_as_of_one_moment(busy, monkeypatch):
+    """As when other revisions are committed during every reading."""
+    tick(busy, 3)
+    worlds.forget_all()
+    monkeypatch.setattr(worlds, "MOST_READS", 0)
+    world, read = worlds.copy_of(busy.pk)
+    assert (world.hash(), read.revision) == (row(busy).hash, row(busy).revision)
