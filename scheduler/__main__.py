@@ -12,11 +12,13 @@ VERBS = {
     "replay": "scheduler.replay",
     "reproduce": "scheduler.cli.reproduce",
     "rerun": "scheduler.cli.rerun",
+    "shadow": "scheduler.cli.shadow",
 }
 USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m] [--json]
        python -m scheduler experiment FILE [--json]
        python -m scheduler reproduce PATH... TYPE [--subject KEY] [--until 10m]
        python -m scheduler rerun FOLDER [--latencies default|recorded|none]
+       python -m scheduler shadow FOLDER [--details]
        python -m scheduler replay VECTORS... [--show ID]
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 QUOTA_RESERVED = "QuotaReserved"
@@ -43,6 +44,9 @@ MISCONFIGURED = "Misconfigured"
 PENDING_EVALUATION = "PendingEvaluation"
 DEACTIVATED = "Deactivated"
 ADMISSION_GATED = "AdmissionGated"
+
+#: Where the message of an eviction names who it made room for.
+PREEMPTOR_UID = re.compile(r"\(UID: ([^,)]+)")
 
 NO_LONGER_FITS = "Workload no longer fits after processing another workload"
 OVERLAPPING = "Workload has overlapping preemption targets with another workload"

@@ -24,7 +24,7 @@ from scheduler.recordings.rerun import rerun
 from scheduler.recordings.worlds import Source
 from scheduler.records.latencies import INSTANT, USUAL
 
-_START = re.compile(r"t=0 \((\S+?)\)")
+START = re.compile(r"t=0 \((\S+?)\)")
 _SNAPSHOT = re.compile(r"(?:snapshot|metrics)-(\d+)\.(?:json|txt)\.gz")
 
 
@@ -83,16 +83,16 @@ def _simulation(options: argparse.Namespace) -> dict[str, Any]:
 
 def read_folder(folder: Path) -> Recording:
     """Read a recording. Raises SchedulerError that names what is missing."""
-    readme = _text(folder / "README.md")
-    start = _START.search(readme)
+    readme = text_of(folder / "README.md")
+    start = START.search(readme)
     if start is None:
         raise SchedulerError(f"{folder}/README.md: expected t=0 (TIME), found none")
     manifests = sorted((folder / "manifests").glob("*.yaml"))
     if not manifests:
         raise SchedulerError(f"{folder}/manifests: expected YAML files, found none")
-    sources = [(path.name, _text(path)) for path in manifests]
+    sources = [(path.name, text_of(path)) for path in manifests]
     if (folder / "config.yaml").is_file():
-        sources.append(("config.yaml", _text(folder / "config.yaml")))
+        sources.append(("config.yaml", text_of(folder / "config.yaml")))
     watch = folder / "watch.jsonl.gz"
     with gzip.open(watch) as lines:
         events = list(read_events(lines, str(watch)))
@@ -128,7 +128,8 @@ def read_snapshot(folder: Path, given: str | None) -> Source | None:
     )
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """Return a file's text; raises SchedulerError where there is none."""
     if not path.is_file():
         raise SchedulerError(f"{path}: expected a file of a recording, found none")
     return path.read_text(encoding="utf-8")

@@ -27,3 +27,9 @@ def is_true(status: Mapping[str, Any] | None, *types: str) -> bool:
 def has_ended(status: Mapping[str, Any] | None) -> bool:
     """Return whether a pod's phase says that it ran to its end, well or not."""
     return (status or {}).get("phase") in _ENDED
+
+
+def condition(status: Mapping[str, Any] | None, name: str) -> Mapping[str, Any] | None:
+    """Return this condition of a status, true or not; None when it has none."""
+    conditions = (status or {}).get("conditions") or ()
+    return next((one for one in conditions if one.get("type") == name), None)

@@ -203,9 +203,8 @@ class Lifecycle:
         self.timers.arm(work)
         if self.cluster.settings.waiting is None:
             return
-        if work.has_condition(ADMITTED) and not (
-            work.has_condition(PODS_READY) or work.finished
-        ):
+        waits = work.active and work.has_condition(ADMITTED)
+        if waits and not (work.has_condition(PODS_READY) or work.finished):
             self.unready[work] = None
         else:
             self.unready.pop(work, None)

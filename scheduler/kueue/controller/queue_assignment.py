@@ -14,6 +14,13 @@ from scheduler.kueue.workload.reading import (
     update_from_document,
     update_from_status,
 )
+from scheduler.reasons import (
+    EVICTED,
+    PREEMPTED,
+    PREEMPTOR_UID,
+    QUOTA_RESERVED,
+    WAITING_FOR_PREEMPTED,
+)
 from scheduler.records.objects import Key, Object
 
 Memory = Mapping[str, Any]
@@ -32,6 +39,7 @@ class QueueAssignment:
         ] = {}  # with their queue: no backoff holds them
         self.memories: dict[WorkloadInfo, Memory] = {}  # of those being restored
         self.sticky: dict[str, Key] = {}  # restored: ClusterQueue -> its preemptor
+        self.came_waiting: list[WorkloadInfo] = []  # new, and victims end for them
 
     def assign_all(self) -> None:
         """Place everyone who came since the last time, oldest first."""
@@ -40,6 +48,7 @@ class QueueAssignment:
         self.unplaced.clear()
         self.added.clear()
         self._restore_sticky()
+        self._take_over_preemptors()
 
     def put(self, obj: Object, restore: bool) -> None:
         """Take a Workload that is new or changed; raises QuantityError."""
@@ -63,6 +72,8 @@ class QueueAssignment:
                 self.added[work] = None
         else:
             self._look_again(work)
+            if _waits_for_victims(work):
+                self.came_waiting.append(work)
 
     def _look_again(self, work: WorkloadInfo) -> None:
         """Let the controller look at a workload, also after a restart."""
@@ -186,6 +197,41 @@ class QueueAssignment:
             ):
                 queue.pending.preemptor = work
         self.sticky.clear()
+
+    def _take_over_preemptors(self) -> None:
+        """Keep whoever preempted last at the head of its queue.
+
+        A workload that comes from a running cluster says that it waits for its
+        victims; only the latest of a ClusterQueue is its preemptor.
+        """
+        if not self.came_waiting:
+            return
+        since = self._last_victims()
+        for work in sorted(self.came_waiting, key=lambda w: since.get(w.uid, 0)):
+            pending = work.pending_queue
+            queue = self.cluster.cluster_queue_of(work)
+            if pending is None or queue is None:
+                continue
+            if self.cluster.strategy(queue).sticky and not pending.is_inadmissible(
+                work
+            ):
+                pending.preemptor = work
+        self.came_waiting.clear()
+
+    def _last_victims(self) -> dict[str, int]:
+        """Return UID of a preemptor -> when its last victim was evicted."""
+        found: dict[str, int] = {}
+        for work in self.cluster.workloads.values():
+            evicted = work.conditions.get(EVICTED)
+            named = evicted and PREEMPTOR_UID.search(evicted.message)
+            if evicted and named and evicted.reason == PREEMPTED:
+                found[named[1]] = max(found.get(named[1], 0), evicted.since_us)
+        return found
+
+
+def _waits_for_victims(work: WorkloadInfo) -> bool:
+    reserved = work.conditions.get(QUOTA_RESERVED)
+    return reserved is not None and reserved.reason == WAITING_FOR_PREEMPTED
 
 
 def _deciding(work: WorkloadInfo) -> tuple[object, ...]:

@@ -1,0 +1,224 @@
+"""Real decisions beside the engine's, in histories of a few events."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scheduler.cli.shadow import main
+from scheduler.kueue.configuration import Settings
+from scheduler.shadow.compare import Judge, Verdict
+from scheduler.shadow.history import History
+from tests.builders import cluster_queue, flavor, local_queue
+
+Manifest = dict[str, Any]
+EPOCH_US = 1_780_000_000_000_000
+EVICTION = (
+    "Preempted to accommodate a workload (UID: {uid}, JobUID: UNKNOWN) due to "
+    "prioritization in the ClusterQueue"
+)
+
+
+def queues(**queue: Any) -> list[Manifest]:
+    return [
+        {"kind": "Namespace", "metadata": {"name": "default"}},
+        flavor(),
+        cluster_queue("a", **queue),
+        local_queue("main", cluster_queue="a"),
+    ]
+
+
+def workload(
+    name: str, *, cpu: str = "2", priority: int = 0, second: int = 0
+) -> Manifest:
+    container = {"name": "c", "resources": {"requests": {"cpu": cpu}}}
+    pods = {
+        "name": "main",
+        "count": 1,
+        "template": {"spec": {"containers": [container]}},
+    }
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {
+            "name": name,
+            "namespace": "default",
+            "uid": f"uid-{name}",
+            "creationTimestamp": f"2026-05-28T20:26:{second:02}Z",
+        },
+        "spec": {"queueName": "main", "priority": priority, "podSets": [pods]},
+    }
+
+
+def condition(kind: str, status: bool, reason: str, message: str = "") -> Manifest:
+    return {
+        "type": kind,
+        "status": "True" if status else "False",
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": "2026-05-28T20:27:00Z",
+    }
+
+
+def admitted(
+    manifest: Manifest, *, cpu: str = "2", flavor: str = "default"
+) -> Manifest:
+    part = {
+        "name": "main",
+        "count": 1,
+        "flavors": {"cpu": flavor},
+        "resourceUsage": {"cpu": cpu},
+    }
+    status = {
+        "admission": {"clusterQueue": "a", "podSetAssignments": [part]},
+        "conditions": [
+            condition("QuotaReserved", True, "QuotaReserved"),
+            condition("Admitted", True, "Admitted"),
+        ],
+    }
+    return {**copy.deepcopy(manifest), "status": status}
+
+
+def preempted(manifest: Manifest, *, by: str) -> Manifest:
+    found = copy.deepcopy(manifest)
+    message = EVICTION.format(uid=f"uid-{by}")
+    found["status"]["conditions"] += [
+        condition("Evicted", True, "Preempted", message),
+        condition("Preempted", True, "InClusterQueue", message),
+    ]
+    return found
+
+
+def waiting(manifest: Manifest, reason: str) -> Manifest:
+    status = {"conditions": [condition("QuotaReserved", False, reason)]}
+    return {**copy.deepcopy(manifest), "status": status}
+
+
+def verdicts(*seen: tuple[int, Manifest], **queue: Any) -> list[Verdict]:
+    """Judge a history of (ms, Workload as it then was)."""
+    known: set[str] = set()
+    events = []
+    for at, manifest in seen:
+        name = manifest["metadata"]["name"]
+        events.append((at, "MODIFIED" if name in known else "ADDED", manifest))
+        known.add(name)
+    history = History(queues(**queue), events)
+    return Judge(history, Settings(), EPOCH_US).judge().verdicts
+
+
+def test_an_admission_that_fits_agrees() -> None:
+    one = workload("one")
+    [verdict] = verdicts((0, one), (100, admitted(one)))
+    assert verdict.agrees
+
+
+def test_an_admission_above_the_quota_differs() -> None:
+    one = workload("one", cpu="9")
+    [verdict] = verdicts((0, one), (100, admitted(one, cpu="9")))
+    assert (verdict.agrees, verdict.difference) == (False, "not decided")
+
+
+def test_an_admission_to_another_flavor_differs() -> None:
+    one = workload("one")
+    [verdict] = verdicts((0, one), (100, admitted(one, flavor="spot")))
+    assert verdict.difference == "another flavor"
+
+
+def test_who_comes_later_may_not_pass_the_head_of_a_strict_queue() -> None:
+    first, second = workload("first"), workload("second", second=1)
+    [verdict] = verdicts(
+        (0, first), (1, second), (100, admitted(second)), strategy="StrictFIFO"
+    )
+    assert verdict.difference == "another decision first"
+
+
+def test_who_comes_later_may_pass_one_that_was_put_aside() -> None:
+    first, second = workload("first"), workload("second", second=1)
+    tried = waiting(first, "WaitingForQuota")
+    [verdict] = verdicts((0, first), (1, tried), (2, second), (100, admitted(second)))
+    assert verdict.agrees
+
+
+def test_the_victims_of_one_preemptor_are_one_decision() -> None:
+    low = [admitted(workload(f"low-{i}")) for i in range(2)]
+    high = workload("high", cpu="4", priority=9, second=9)
+    found = verdicts(
+        *((i, one) for i, one in enumerate(low)),
+        (1000, high),
+        *((1100 + i, preempted(one, by="high")) for i, one in enumerate(low)),
+        within="LowerPriority",
+    )
+    assert [(v.real.kind, v.agrees) for v in found] == [
+        ("admission", True),
+        ("admission", True),
+        ("preemption", True),
+    ]
+
+
+def test_another_victim_than_ours_differs() -> None:
+    old = admitted(workload("old"))
+    new = admitted(workload("new", second=5))
+    high = workload("high", priority=9, second=9)
+    *_, verdict = verdicts(
+        (0, old),
+        (1, new),
+        (9000, high),
+        (9100, preempted(old, by="high")),
+        within="LowerPriority",
+    )
+    assert (verdict.real.kind, verdict.agrees) == ("preemption", False)
+
+
+def test_what_was_admitted_and_evicted_between_two_events_was_admitted_first() -> None:
+    low = workload("low", cpu="4")
+    high = workload("high", cpu="4", priority=9, second=9)
+    found = verdicts(
+        (0, low),
+        (1000, high),
+        (1100, preempted(admitted(low, cpu="4"), by="high")),
+        within="LowerPriority",
+    )
+    assert [verdict.real.kind for verdict in found] == ["admission", "preemption"]
+    assert found[1].agrees
+
+
+def test_a_workload_that_waits_for_its_victims_stays_at_the_head() -> None:
+    first = waiting(workload("first", second=5), "WaitingForPreemptedWorkloads")
+    rival = workload("rival", priority=5, second=6)
+    [verdict] = verdicts((0, first), (1, rival), (100, admitted(first)), cpu="2")
+    assert verdict.agrees
+
+
+def test_the_command_closes_with_how_many_agree(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = workload("one")
+    (tmp_path / "README.md").write_text("t=0 (2026-05-28T20:26:40Z)")
+    with gzip.open(tmp_path / "snapshot-0.json.gz", "wt") as snapshot:
+        json.dump({"kind": "List", "items": [*queues(), one]}, snapshot)
+    event = {
+        "at": "2026-05-28T20:27:00Z",
+        "type": "MODIFIED",
+        "object": admitted(one),
+    }
+    with gzip.open(tmp_path / "watch.jsonl.gz", "wt") as watch:
+        watch.write(json.dumps(event) + "\n")
+    assert main([str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "1 decisions, 1 agree\n"
+
+
+def test_a_line_that_is_no_watch_event_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "README.md").write_text("t=0 (2026-05-28T20:26:40Z)")
+    with gzip.open(tmp_path / "snapshot-0.json.gz", "wt") as snapshot:
+        json.dump({"kind": "List", "items": []}, snapshot)
+    with gzip.open(tmp_path / "watch.jsonl.gz", "wt") as watch:
+        watch.write("{}\n")
+    assert main([str(tmp_path)]) == 2
+    assert "watch.jsonl.gz:1: expected a watch event" in capsys.readouterr().err
