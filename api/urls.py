@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import include, path, re_path
 
 from api import health
+from api.metrics.service import ServiceMetrics
 from api.metrics.views import AllMetrics
 from api.page import page
 from api.provider import back, go
@@ -15,6 +16,7 @@ urlpatterns = [
     path("healthz", health.alive),
     path("readyz", health.ready),
     path("metrics", AllMetrics.as_view(), name="metrics"),
+    path("metrics/service", ServiceMetrics.as_view(), name="service-metrics"),
     path("api/v1/", include("api.v1")),
     re_path(r"^api(?:/.*)?$", Unknown.as_view()),
     path("sign-in", sign_in, name="sign-in"),

@@ -18,7 +18,9 @@ Labels = Mapping[str, str]
 class Exposition:
     """Samples by family, in the order in which families were first named."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, note: str = " (simulated time)") -> None:
+        """Put the note behind every line of help."""
+        self._note = note
         self._families: dict[str, tuple[str, str, list[str]]] = {}
 
     def add(
@@ -48,6 +50,17 @@ class Exposition:
         lines.append(f"{name}_sum{_set(labels)} {_number(sum(found))}")
         lines.append(f"{name}_count{_set(labels)} {len(found)}")
 
+    def histogram(
+        self, name: str, help_: str, counts: Mapping[str, float], total: float
+    ) -> None:
+        """Add a histogram of what was counted by upper bound, the last of all "+Inf"."""
+        lines, seen = self._lines(name, "histogram", help_), 0.0
+        for bound, count in counts.items():
+            seen += count
+            lines.append(f"{name}_bucket{_set({'le': bound})} {_number(seen)}")
+        lines.append(f"{name}_sum {_number(total)}")
+        lines.append(f"{name}_count {_number(seen)}")
+
     def _lines(self, name: str, type_: str, help_: str) -> list[str]:
         return self._families.setdefault(name, (type_, help_, []))[2]
 
@@ -55,7 +68,7 @@ class Exposition:
         """Return the exposition."""
         parts = []
         for name, (type_, help_, lines) in self._families.items():
-            parts.append(f"# HELP {name} {help_} (simulated time)")
+            parts.append(f"# HELP {name} {help_}{self._note}")
             parts.append(f"# TYPE {name} {type_}")
             parts += lines
         return "\n".join(parts) + "\n"

@@ -11,6 +11,7 @@ import msgspec
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
+from sandbox.base import counters
 from sandbox.live import rights
 from sandbox.live.hub import hub
 from sandbox.live.lessons import running_news
@@ -19,6 +20,7 @@ from sandbox.live.people import Asker
 from sandbox.live.subscription import CLOSE_GONE, Client
 from sandbox.live.threads import once_for_all
 from sandbox.page.wire import Hello, ServiceStatus
+from sandbox.process import service_counts
 
 CLOSE_BAD_MESSAGE = 4400
 CLOSE_FULL = 4429
@@ -57,6 +59,8 @@ class SandboxConsumer(AsyncWebsocketConsumer):
             await self.close(CLOSE_FULL)
             return
         self.slot = person
+        service_counts.start()
+        counters.note_size("sockets", 1)
         await self.accept()
         self.guard = asyncio.create_task(self._end_with_right())
         seconds = settings.LIMITS["seconds_per_hello"]
@@ -112,6 +116,7 @@ class SandboxConsumer(AsyncWebsocketConsumer):
             self.guard.cancel()
         if self.slot is not None:
             connection_slots.leave(self.slot)
+            counters.note_size("sockets", -1)
         if self.client is not None:
             await hub.leave(self.sandbox_id, self.client)
 

@@ -11,12 +11,13 @@ from django.db import OperationalError
 from django.db.models import F
 
 from sandbox.actions import do_clear, do_fail, do_tick, do_trim
+from sandbox.base import counters
 from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import OvertakenError
 from sandbox.base.memory import collect_seldom
 from sandbox.experiments import tasks as experiments
 from sandbox.models import Sandbox
-from sandbox.process import idle_flag
+from sandbox.process import idle_flag, service_counts
 from sandbox.process.celery import app, own_queue
 from sandbox.retention.retention import (
     BATCH,
@@ -95,6 +96,7 @@ def advance(self: object, sandbox_id: str, ticket: float | None = None) -> int:
     claim = leases.take(sandbox_id)
     if claim is None:
         return 0
+    service_counts.start()
     name = getattr(getattr(self, "request", None), "hostname", None) or ""
     Sandbox.objects.filter(pk=sandbox_id).update(queued_until=0, warm=name)
     try:
@@ -112,6 +114,7 @@ def _visit(claim: Claim) -> int:
     ticks = 0
     end = time.monotonic() + VISIT_S
     while _await_due(claim, end):
+        begun = time.monotonic()
         try:
             if do_tick(claim) is None:
                 break
@@ -124,6 +127,7 @@ def _visit(claim: Claim) -> int:
         except Exception as error:  # whatever it is, the page must say it
             _stop(claim, error)
             break
+        counters.observe_tick(time.monotonic() - begun)
         ticks += 1
     return ticks
 
@@ -150,6 +154,7 @@ def _await_due(claim: Claim, end: float) -> bool:
 
 
 def _stop(claim: Claim, error: Exception) -> None:
+    counters.count("ticks_failed")
     logger.exception("tick failed", extra={"sandbox": claim.sandbox_id})
     try:
         do_fail(claim, f"the tick failed: {type(error).__name__}: {error}"[:1000])

@@ -17,6 +17,7 @@ from typing import Any
 from channels.layers import get_channel_layer
 from django.db import transaction
 
+from sandbox.base import counters
 from sandbox.page.diffs import RevisionDiff, encode_step
 
 logger = logging.getLogger(__name__)
@@ -74,6 +75,7 @@ def _publish(sandbox_id: str, message: dict[str, Any], group: str = "") -> None:
     try:
         _publisher().run(layer.group_send(group or group_of(sandbox_id), message))
     except Exception as error:
+        counters.count("sends_failed")
         logger.warning("a diff was not sent: %s", error, extra={"sandbox": sandbox_id})
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from sandbox.base import bulk
+from sandbox.base import bulk, counters
 from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import OvertakenError
 from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
@@ -110,6 +110,7 @@ def commit(
         held.revision = sandbox.revision
         _insert_checkpoint(held, sandbox, request)
         broadcast.after_commit(sandbox.pk, step)
+    counters.count(f"commits_{request.kind}")
     return step
 
 
@@ -138,6 +139,7 @@ def commit_transport(
         _claim_revision(sandbox, claim, before)
         _insert_history(sandbox, request, step, request.edits)
         broadcast.after_commit(sandbox.pk, step)
+    counters.count("commits_transport")
     worlds.bring_page_forward(sandbox.pk, step)
     return step
 
@@ -200,6 +202,7 @@ def _claim_revision(sandbox: Sandbox, claim: Claim, before: int) -> None:
     own = Sandbox.objects.filter(pk=sandbox.pk, revision=before, fence=claim.fence)
     held_until = DatabaseTime() + LEASE_S
     if own.update(lease_until=held_until, changed_at=timezone.now(), **changed) != 1:
+        counters.count("leases_lost")
         raise OvertakenError(f"{sandbox.pk} has moved on from revision {before}")
 
 

@@ -110,6 +110,7 @@ OTHERS: dict[str, str] = {
     "healthz": "open",
     "readyz": "open",
     "metrics": "get self",
+    "metrics/service": "get self",
     "api/v1/schema": "get open",
     "api/v1/me": "get self",
     "api/v1/tokens": "get self admin, post self admin",

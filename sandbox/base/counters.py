@@ -1,0 +1,52 @@
+"""What this process has counted and timed: of the service itself, not of a simulation.
+
+Counting touches nothing but memory; `sandbox.process.service_counts` brings the counts
+of all processes together on the bus.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+
+#: Upper bounds of a tick's time, in seconds.
+TICK_BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+
+_lock = threading.Lock()
+_counts: defaultdict[str, float] = defaultdict(float)
+_sizes: dict[str, int] = {}
+
+
+def count(name: str, by: float = 1) -> None:
+    """Count one more of something, in this process."""
+    with _lock:
+        _counts[name] += by
+
+
+def observe_tick(seconds: float) -> None:
+    """Count a tick by how long it took."""
+    bound = next((str(one) for one in TICK_BOUNDS if seconds <= one), "+Inf")
+    with _lock:
+        _counts[f"tick_le_{bound}"] += 1
+        _counts["tick_seconds"] += seconds
+
+
+def note_size(name: str, change: int) -> None:
+    """Note that there are more or fewer of something that comes and goes."""
+    with _lock:
+        _sizes[name] = _sizes.get(name, 0) + change
+
+
+def take() -> tuple[dict[str, float], dict[str, int]]:
+    """Return the counts since the last call, and the sizes now."""
+    with _lock:
+        counts = dict(_counts)
+        _counts.clear()
+        return counts, dict(_sizes)
+
+
+def give_back(counts: dict[str, float]) -> None:
+    """Add counts again that could not be brought away."""
+    with _lock:
+        for name, value in counts.items():
+            _counts[name] += value
