@@ -56,6 +56,13 @@ class Replace(Decision, frozen=True, tag="Replace"):
     pod_sets: tuple[PodSetAdmission, ...] = ()
 
 
+class ReserveQuota(Decision, frozen=True, tag="ReserveQuota"):
+    """A Workload holds quota and waits for its admission checks."""
+
+    queue: str = ""  # ClusterQueue
+    pod_sets: tuple[PodSetAdmission, ...] = ()
+
+
 class Wait(Decision, frozen=True, tag="Wait"):
     """Tried and not admitted; `inadmissible` until something is released."""
 
@@ -156,6 +163,7 @@ AnyDecision = (
     Arrive
     | Admit
     | Replace
+    | ReserveQuota
     | Wait
     | Preempt
     | Evict

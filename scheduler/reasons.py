@@ -71,6 +71,14 @@ def reserved_in(queue: str) -> str:
     return f"Quota reserved in ClusterQueue {queue}"
 
 
+def admitted_by(queue: str, waited_us: int) -> str:
+    """Return the sentence of an admission after its checks."""
+    seconds = (waited_us + 500_000) // 1_000_000
+    return (
+        f"Admitted by ClusterQueue {queue}, wait time since reservation was {seconds}s"
+    )
+
+
 def preempted_for(uid: str, job_uid: str, reason: str, ours: str, theirs: str) -> str:
     """Return the sentence of a victim; paths lead from the root to the queues.
 
@@ -97,6 +105,9 @@ DEACTIVATED_DUE_TO = "DeactivatedDueTo"
 REQUEUED_AT_ONCE = (PREEMPTED, NODE_FAILURES)
 
 ADMITTED_SENTENCE = "The workload is admitted"
+UNSATISFIED_CHECKS = "UnsatisfiedAdmissionChecks"
+NOT_ALL_CHECKS_READY = "The workload has not all checks ready"
+FAILED_CHECKS = "The workload has failed admission checks"
 NO_RESERVATION = "NoReservation"
 NO_RESERVATION_SENTENCE = "The workload has no reservation"
 DEACTIVATED_SENTENCE = "The workload is deactivated"
@@ -173,9 +184,9 @@ def inactive(kind: str, name: str) -> str:
     return f"{kind} {name} is inactive"
 
 
-def stopped(name: str) -> str:
-    """Return the sentence for a reservation lost to a stopped ClusterQueue."""
-    return f"ClusterQueue {name} is stopped"
+def stopped(kind: str, name: str) -> str:
+    """Return the sentence for a reservation lost to a stopped queue."""
+    return f"{kind} {name} is stopped"
 
 
 # Whether queues admit (their condition Active).

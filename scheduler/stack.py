@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import UnsetType
+
 from scheduler.latencies import StepTimes
 from scheduler.records.policy import Policy
 from scheduler.stage import Context
@@ -36,7 +38,13 @@ def _kueue(context: Context, policy: Policy) -> KueueStage:
     from scheduler.kueue.stage import KueueStage
 
     settings = read_configuration(policy.spec.kueue)
-    return KueueStage(context, settings, StepTimes(context, policy))
+    rules = policy.spec.simulation.admission_checks
+    return KueueStage(
+        context,
+        settings,
+        StepTimes(context, policy),
+        rules=[] if isinstance(rules, UnsetType) else rules,
+    )
 
 
 def _kube(context: Context, policy: Policy) -> KubeStage:

@@ -22,6 +22,11 @@ from scheduler.kueue.topology.gates import (
     TopologyGates,
     read_gates,
 )
+from scheduler.kueue.usage.settings import FIELDS as USAGE_FIELDS
+from scheduler.kueue.usage.settings import (
+    UsageFairSharing,
+    read_usage_fair_sharing,
+)
 from scheduler.records.transformations import ResourceTransform
 
 Document = Mapping[str, Any]
@@ -56,6 +61,7 @@ KEPT = (
 )
 #: The sections that decide something here, and which of their fields do.
 _SIMULATED = {
+    "admissionFairSharing": USAGE_FIELDS,
     "fairSharing": ("enable", "preemptionStrategies"),
     "featureGates": NAMES,
     "integrations": ("labelKeysToCopy",),
@@ -99,6 +105,7 @@ class Settings:
     waiting: Waiting | None = None
     copied_labels: tuple[str, ...] = ()
     unqueued_jobs: bool = False  # manageJobsWithoutQueueName
+    usage: UsageFairSharing | None = None  # admissionFairSharing
     transform: ResourceTransform | None = None  # resources
     ignores_undeclared: bool = False  # resources.quotaCheckStrategy
     topology_gates: TopologyGates = DEFAULT_GATES  # of featureGates
@@ -131,6 +138,11 @@ def read_configuration(document: Document) -> Settings:
         waiting=None if waiting is None else _waiting(waiting),
         copied_labels=tuple(integrations.get("labelKeysToCopy") or ()),
         unqueued_jobs=bool(document.get("manageJobsWithoutQueueName", False)),
+        usage=read_usage_fair_sharing(
+            _section(document, "admissionFairSharing")
+            if document.get("admissionFairSharing") is not None
+            else None
+        ),
         transform=read_transform(resources),
         ignores_undeclared=ignores_undeclared(resources),
         topology_gates=read_gates(_section(document, "featureGates")),

@@ -6,13 +6,14 @@ The order of a driver at one instant: put / remove / finish / stopped, then
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.configuration import Settings
 from scheduler.kueue.controller import evictions, status
 from scheduler.kueue.controller.admissions import admit, finish
+from scheduler.kueue.controller.check_answers import CheckAnswers
 from scheduler.kueue.controller.controller import Controller
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.controller.object_handlers import ObjectHandlers
@@ -24,6 +25,7 @@ from scheduler.kueue.scheduler.pace import CyclePace
 from scheduler.kueue.scheduler.preempting import ActivePreemption
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.tree import ClusterQueue, Cohort
+from scheduler.kueue.workload.check_state import CheckState
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.kueue.workload.reading import (
@@ -33,6 +35,7 @@ from scheduler.kueue.workload.reading import (
 )
 from scheduler.latencies import StepTimes
 from scheduler.reasons import JOB_FINISHED, JOB_FINISHED_SENTENCE
+from scheduler.records.check_rule import CheckRule
 from scheduler.records.objects import Key, Object
 from scheduler.stage import Context
 
@@ -51,13 +54,17 @@ class KueueStage:
         context: Context,
         settings: Settings | None = None,
         steps: StepTimes | None = None,
+        *,
+        rules: Sequence[CheckRule] | None = None,
     ) -> None:
         self.context = context
         self.pace = CyclePace(steps)
         self.settings = settings or Settings()
         self.cluster = Cluster(self.settings)
         self.preemption = ActivePreemption(self.settings)
-        self.life = Lifecycle(self.cluster, context)
+        # Without rules, admission checks are answered from outside alone.
+        self.answers = CheckAnswers(context, rules)
+        self.life = Lifecycle(self.cluster, context, self.answers)
         self.controller = Controller(self.life)
         self.handlers = ObjectHandlers(self.cluster, self.life, self.name)
         # An explanation traces one workload here; nothing else sets it.
@@ -128,6 +135,10 @@ class KueueStage:
         Source: docs/semantics/kueue.md#requeueing-inadmissible-workloads.
         """
         self.settle()
+        if self.life.ledger is not None:
+            self.life.ledger.sample_due()
+        for asked, check in self.answers.take_due():
+            self._answer_by_rule(asked, check)
         dirty = self.life.dirty
         while (key := self.life.timers.pop_due()) is not None:
             dirty[self.cluster.workloads[key]] = None
@@ -142,7 +153,20 @@ class KueueStage:
                 self.controller.reconcile(work)
                 self.life.arm_timer(work)
         self.requeue_inadmissible()
+        if not self.life.stopping:
+            self._look_at_usage()
         self.life.flush()
+
+    def _look_at_usage(self) -> None:
+        """Sample LocalQueues that changed, once evictions at this instant are over."""
+        if self.life.ledger is not None:
+            self.life.ledger.look()
+
+    def _answer_by_rule(self, key: Key, name: str) -> None:
+        work = self.cluster.workloads.get(key)
+        answer = None if work is None else self.answers.answer(work, name)
+        if answer is not None:
+            self.answer_check(key, name, answer)
 
     def requeue_inadmissible(self) -> None:
         """Requeue inadmissible workloads wherever that was requested."""
@@ -195,6 +219,7 @@ class KueueStage:
         Source: docs/semantics/kueue.md#admission-cycle.
         """
         self.settle()
+        self._look_at_usage()
         if self.held and self.blocked:
             return False
         heads = self._held_heads() or list(self._heads())
@@ -327,6 +352,16 @@ class KueueStage:
         self.pace.note_change()
         finish(self.life, self.cluster.workloads[key], reason, message)
 
+    def answer_check(self, key: Key, name: str, answer: CheckState) -> bool:
+        """Take what a check says of a workload; return whether the workload has it."""
+        work = self.cluster.workloads.get(key)
+        if work is None or work.finished or name not in work.checks:
+            return False
+        self.pace.note_change()
+        self.controller.checks.set_state(work, name, answer)
+        self.life.flush()
+        return True
+
     def pods_ready(self, key: Key, ready: bool) -> None:
         """Note that all pods of a workload run, or that some no longer do."""
         self.pace.note_change()
@@ -344,6 +379,8 @@ class KueueStage:
         self.settle()  # timers of what was just read back are set there
         dues = (
             self.life.timers.due(),
+            self.answers.due(),
+            None if self.life.ledger is None else self.life.ledger.due(),
             self.pace.due(self.context.now_ms, heads=self.has_heads()),
             *(
                 self.context.ms(work.second_pass_us)

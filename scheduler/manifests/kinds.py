@@ -61,7 +61,6 @@ def _kept(kind: str, group: str, version: str, plural: str, note: str) -> Kind:
 
 _CLUSTER_WIDE = frozenset(
     {
-        "AdmissionCheck",
         "ClusterRole",
         "ClusterRoleBinding",
         "CustomResourceDefinition",
@@ -74,7 +73,7 @@ _CLUSTER_WIDE = frozenset(
     }
 )
 
-_NO_CHECKS = "admission checks are not simulated; admission goes on without them"
+_NO_CHECKS = "its controller is not simulated; a rule of the policy answers the check"
 _NO_CONTROLLER = "its controller is not simulated; give the Pods or Jobs it makes"
 _SPREADS = f"{_NO_CONTROLLER}; its pods are spread by default"
 _SERVES = "read for one thing: the pods that it selects are spread by default"
@@ -130,6 +129,7 @@ TABLE: tuple[Kind, ...] = (
     _kueue("LocalQueue", "localqueues", namespaced=True),
     _kueue("Workload", "workloads", namespaced=True),
     _kueue("WorkloadPriorityClass", "workloadpriorityclasses"),
+    _kueue("AdmissionCheck", "admissionchecks"),
     _core("Namespace", "namespaces", namespaced=False),
     _core("Node", "nodes", namespaced=False),
     _core("Pod", "pods"),
@@ -193,7 +193,6 @@ TABLE: tuple[Kind, ...] = (
     ),
     _configuration("Policy", "quotalab.dev", ("v1",)),
     _configuration("Scenario", "quotalab.dev", ("v1",)),
-    _kept("AdmissionCheck", KUEUE, "v1beta2", "admissionchecks", _NO_CHECKS),
     _kept(
         "ProvisioningRequestConfig",
         KUEUE,

@@ -80,6 +80,7 @@ def check_cluster_queue(document: Document) -> Fields:
     _choice(document, spec, "spec.stopPolicy", _STOP)
     _check_preemption(document, spec)
     _check_fungibility(document, spec)
+    _check_checks(document, spec)
     manifest = copy.deepcopy(document.data)
     _default_queue(manifest["spec"])
     return manifest
@@ -149,6 +150,37 @@ def _check_fungibility(document: Document, spec: Fields) -> None:
             "expected no preference unless whenCanBorrow and whenCanPreempt are both "
             "TryNextFlavor",
         )
+
+
+def _check_checks(document: Document, spec: Fields) -> None:
+    """Check which AdmissionChecks a ClusterQueue asks for, and in which flavors."""
+    path = "spec.admissionChecksStrategy"
+    strategy = expect_object(document, spec, path)
+    expect_known(document, strategy, path, ("admissionChecks",))
+    flavors = {
+        flavor.get("name")
+        for group in spec.get("resourceGroups") or ()
+        for flavor in group.get("flavors") or ()
+    }
+    for where, item in expect_items(document, strategy, f"{path}.admissionChecks"):
+        expect_known(document, item, where, ("name", "onFlavors"))
+        expect_text(document, item, f"{where}.name")
+        for name in expect_texts(document, item, f"{where}.onFlavors"):
+            if name not in flavors:
+                known = ", ".join(sorted(map(str, flavors)))
+                problem = f"expected flavors of this ClusterQueue ({known}), got {name}"
+                raise document.error(f"{where}.onFlavors", problem)
+
+
+def check_admission_check(document: Document) -> Fields:
+    """Return an AdmissionCheck. Raises ManifestError naming the field."""
+    spec = expect_object(document, document.data, "spec", needed=True)
+    known = ("controllerName", "parameters", "retryDelayMinutes")
+    expect_known(document, spec, "spec", known)
+    expect_text(document, spec, "spec.controllerName")
+    parameters = expect_object(document, spec, "spec.parameters")
+    expect_known(document, parameters, "spec.parameters", ("apiGroup", "kind", "name"))
+    return copy.deepcopy(document.data)
 
 
 def _default_queue(spec: Fields) -> None:
@@ -261,6 +293,7 @@ def kept_fields(document: Document) -> tuple[str, ...]:
 
 
 CHECKS: dict[str, Callable[[Document], Fields]] = {
+    "AdmissionCheck": check_admission_check,
     "ClusterQueue": check_cluster_queue,
     "Cohort": check_cohort,
     "LocalQueue": check_local_queue,

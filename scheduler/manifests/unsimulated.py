@@ -10,19 +10,14 @@ from typing import Any
 
 Manifest = Mapping[str, Any]
 
-_CHECKS = "admission checks are not simulated; admission goes on without them"
-_USAGE = "admission by usage over time is not simulated"
 _TOPOLOGY = "topology-aware scheduling is not simulated"
 _CONCURRENT = "concurrent admission is not simulated"
 _GATES = "preemption gates are not simulated"
 
 _FIELDS: dict[str, dict[str, str]] = {
     "ClusterQueue": {
-        "admissionChecksStrategy": _CHECKS,
-        "admissionScope": _USAGE,
         "concurrentAdmissionPolicy": _CONCURRENT,
     },
-    "LocalQueue": {"fairSharing": _USAGE},
     "ResourceFlavor": {"topologyName": _TOPOLOGY},
     "Workload": {"preemptionGates": _GATES},
 }

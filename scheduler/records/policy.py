@@ -8,6 +8,7 @@ import msgspec
 
 from scheduler import ranges
 from scheduler.errors import PolicyError
+from scheduler.records.check_rule import CheckRule, check_rules
 from scheduler.records.latencies import Latencies, read_latencies
 
 API_VERSION = "quotalab.dev/v1"
@@ -81,6 +82,7 @@ class Simulation(
     extender_latency_ms: Annotated[int, _LATENCY] | msgspec.UnsetType = msgspec.UNSET
     # Absent in what was stored before there were any: every step takes no time.
     latencies: Latencies | msgspec.UnsetType = msgspec.UNSET
+    admission_checks: list[CheckRule] | msgspec.UnsetType = msgspec.UNSET
 
 
 class YuniKorn(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
@@ -124,4 +126,7 @@ def read_policy(document: dict[str, Any]) -> Policy:
     latencies = policy.spec.simulation.latencies
     if latencies is not msgspec.UNSET:
         read_latencies(latencies)
+    rules = policy.spec.simulation.admission_checks
+    if rules is not msgspec.UNSET:
+        check_rules(rules)
     return policy

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler import amounts
+from scheduler.records.admission_check import QueueCheck, read_queue_checks
 from scheduler.records.selectors import (
     NOTHING,
     Selector,
@@ -80,6 +81,8 @@ class QueueSpec:
     when_preempt: str = "TryNextFlavor"
     preference: str = "BorrowingOverPreemption"
     weight: float = 1.0
+    checks: tuple[QueueCheck, ...] = ()
+    usage_based: bool = False  # admission mode UsageBasedAdmissionFairSharing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +93,7 @@ class LocalQueueSpec:
     name: str
     queue: str  # ClusterQueue
     stop: str = "None"
+    weight: float = 1.0
 
 
 def read_flavor(manifest: Manifest) -> Flavor:
@@ -163,10 +167,13 @@ def read_queue(manifest: Manifest) -> QueueSpec:
     preemption = spec.get("preemption") or {}
     borrow = preemption.get("borrowWithinCohort") or {}
     fungibility = spec.get("flavorFungibility") or {}
+    scope = spec.get("admissionScope") or {}
+    groups = read_groups(spec.get("resourceGroups"))
+    flavors = [name for group in groups for name in group.flavors]
     return QueueSpec(
         name=manifest["metadata"]["name"],
         cohort=spec.get("cohortName") or "",
-        groups=read_groups(spec.get("resourceGroups")),
+        groups=groups,
         strategy=spec.get("queueingStrategy") or "BestEffortFIFO",
         stop=spec.get("stopPolicy") or "None",
         selector=read_selector(spec.get("namespaceSelector")),
@@ -178,6 +185,8 @@ def read_queue(manifest: Manifest) -> QueueSpec:
         when_preempt=fungibility.get("whenCanPreempt") or "TryNextFlavor",
         preference=fungibility.get("preference") or "BorrowingOverPreemption",
         weight=read_weight(spec),
+        checks=read_queue_checks(spec, flavors),
+        usage_based=scope.get("admissionMode") == "UsageBasedAdmissionFairSharing",
     )
 
 
@@ -189,4 +198,5 @@ def read_local_queue(manifest: Manifest) -> LocalQueueSpec:
         name=manifest["metadata"]["name"],
         queue=spec.get("clusterQueue") or "",
         stop=spec.get("stopPolicy") or "None",
+        weight=read_weight(spec),
     )

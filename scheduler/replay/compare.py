@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from scheduler.amounts import parse
+from scheduler.errors import QuantityError
 
 _LONGEST = 160
 
@@ -39,3 +44,30 @@ _ABSENT = _Absent()
 def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
+
+
+#: By how much recorded amounts of decayed usage may differ: the last bit of a power.
+_TOLERANCE = Fraction(1, 10**12)
+
+
+def with_rounding(expected: Any, actual: Any) -> Any:
+    """Return `actual` with quantities that equal the expected ones but for rounding.
+
+    Source: docs/semantics/kueue-admission-fair-sharing.md#arithmetic.
+    """
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return {k: with_rounding(expected.get(k), v) for k, v in actual.items()}
+    if isinstance(expected, list) and isinstance(actual, list):
+        rest = actual[len(expected) :]
+        return [*map(with_rounding, expected, actual), *rest]
+    if isinstance(expected, str) and isinstance(actual, str):
+        return expected if _near(expected, actual) else actual
+    return actual
+
+
+def _near(expected: str, actual: str) -> bool:
+    try:
+        left, right = parse(expected), parse(actual)
+    except QuantityError:
+        return False
+    return abs(left - right) <= abs(left) * _TOLERANCE

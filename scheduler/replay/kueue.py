@@ -5,34 +5,22 @@ Source: docs/semantics/kueue-lifecycle.md#one-instant.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from scheduler import durations
-from scheduler.amounts import text_of
-from scheduler.decisions import (
-    Admit,
-    Decision,
-    Evict,
-    Finish,
-    PodSetAdmission,
-    Preempt,
-    Replace,
-)
-from scheduler.kueue.configuration import Settings, read_configuration
+from scheduler.decisions import Admit, Evict, PodSetAdmission, Preempt, Replace
 from scheduler.kueue.stage import KueueStage
 from scheduler.kueue.tree.shares import weighted_share
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import QUOTA_RESERVED
-from scheduler.records.objects import Key, Object
-from scheduler.replay.compare import differences
+from scheduler.replay.compare import differences, with_rounding
+from scheduler.replay.kueue_inputs import objects_of, stage_of
+from scheduler.replay.kueue_rows import admission_row, event_row, pod_set_row
 from scheduler.replay.kueue_script import Script
-from scheduler.stage import Context
+from scheduler.replay.kueue_timed import Timeline
 
 Vector = dict[str, Any]
 Outcome = dict[str, Any]
 
-ARRIVAL, RUNTIME = "sim/arrivalMs", "sim/runtimeMs"
 _MOST_CYCLES = 200
 _SECOND_PASS_MS = 1000
 _COMPARED = {
@@ -41,6 +29,8 @@ _COMPARED = {
     "timed": ("events", "unfinished", "endMs"),
     "script": ("events", "finalAdmitted", "finalPending", "requeueCounts"),
 }
+#: Compared where they were recorded.
+_FINER = ("changes", "finalPending", "usage")
 
 
 def handles(vector: Vector) -> bool:
@@ -57,8 +47,10 @@ def run(vector: Vector) -> list[str]:
 def show(vector: Vector) -> tuple[Outcome, Outcome]:
     """Return what is compared: expected and actual."""
     expect = vector["expect"]
-    names = _COMPARED[vector["mode"]]
+    names = [*_COMPARED[vector["mode"]], *(n for n in _FINER if n in expect)]
     outcome = decide(vector)
+    if "usage" in expect:
+        outcome["usage"] = with_rounding(expect["usage"], outcome["usage"])
     return (
         {name: expect.get(name) for name in names},
         {name: outcome.get(name) for name in names},
@@ -74,28 +66,6 @@ def decide(vector: Vector) -> Outcome:
         "script": _script,
     }
     return drive[vector["mode"]](vector)
-
-
-def settings_of(vector: Vector) -> Settings:
-    """Return the settings of a vector's config."""
-    config = vector.get("config") or {}
-    document = {name: value for name, value in config.items() if value is not None}
-    return read_configuration(document)
-
-
-def objects_of(vector: Vector) -> Iterator[Object]:
-    """Yield the objects of a vector."""
-    for manifest in vector["objects"]:
-        metadata = manifest["metadata"]
-        key = Key(manifest["kind"], metadata.get("namespace", ""), metadata["name"])
-        status = manifest.get("status") or {}
-        yield Object(key=key, manifest=manifest, status=status)
-
-
-def stage_of(vector: Vector) -> KueueStage:
-    """Return a stage at the vector's time with nothing in it."""
-    context = Context(seed=0, epoch_us=durations.stamp_us(vector["now"]))
-    return KueueStage(context, settings_of(vector))
 
 
 def _loaded(vector: Vector) -> KueueStage:
@@ -133,7 +103,7 @@ def _shares(stage: KueueStage) -> dict[str, int]:
 
 def _admitted(stage: KueueStage) -> dict[str, Any]:
     return {
-        d.subject.path: _admission(d.queue, d.pod_sets)
+        d.subject.path: admission_row(d.queue, d.pod_sets)
         for d in stage.context.journal.decisions
         if isinstance(d, Admit)
     }
@@ -142,7 +112,7 @@ def _admitted(stage: KueueStage) -> dict[str, Any]:
 def _replaced(stage: KueueStage) -> dict[str, Any] | None:
     """Return new assignments of failed nodes; a vector without any has no such key."""
     return {
-        d.subject.path: _admission(d.queue, d.pod_sets)
+        d.subject.path: admission_row(d.queue, d.pod_sets)
         for d in stage.context.journal.decisions
         if isinstance(d, Replace)
     } or None
@@ -162,22 +132,6 @@ def _preempted(stage: KueueStage) -> dict[str, Any]:
         for d in stage.context.journal.decisions
         if isinstance(d, Preempt)
     }
-
-
-def _admission(queue: str, pod_sets: tuple[PodSetAdmission, ...]) -> dict[str, Any]:
-    return {"clusterQueue": queue, "podSets": [_part(part) for part in pod_sets]}
-
-
-def _part(part: PodSetAdmission) -> dict[str, Any]:
-    written = {
-        "name": part.name,
-        "count": part.count,
-        "flavors": part.flavors,
-        "usage": {name: text_of(name, amount) for name, amount in part.usage.items()},
-    }
-    if part.topology is not None:
-        written["topologyAssignment"] = part.topology.expanded()
-    return written
 
 
 def _pending(stage: KueueStage) -> dict[str, Any]:
@@ -246,21 +200,22 @@ def _report(stage: KueueStage, events: list[dict[str, Any]], cycle: int) -> bool
     event: dict[str, list[dict[str, Any]]] = {}
     for d in decisions:
         if isinstance(d, Admit):
-            admission = _admission(d.queue, d.pod_sets)
+            admission = admission_row(d.queue, d.pod_sets)
             event.setdefault("admitted", []).append({"wl": d.subject.path, **admission})
         elif isinstance(d, Preempt):
             by = d.by.path if d.by else ""
             row = {"wl": d.subject.path, "reason": d.reason, "by": by}
             event.setdefault("preempted", []).append(row)
         elif isinstance(d, Replace):
-            parts = [_part(part) for part in d.pod_sets]
+            parts = [pod_set_row(part) for part in d.pod_sets]
             event.setdefault("replaced", []).append(
                 {"wl": d.subject.path, "podSets": parts}
             )
         elif isinstance(d, Evict):
             row = {"wl": d.subject.path, "reason": d.reason}
             event.setdefault("evicted", []).append(row)
-    for name in ("admitted", "replaced", "evicted", "preempted"):
+    # Before the first cycle evictions stand as the controller went about them.
+    for name in ("admitted", "replaced", *(("evicted",) if cycle else ()), "preempted"):
         event.get(name, []).sort(key=lambda row: row["wl"])
     if event:
         events.append({"cycle": cycle, **event})
@@ -281,7 +236,7 @@ def _current(work: WorkloadInfo) -> dict[str, Any]:
         PodSetAdmission(part.name, part.count, part.flavors, part.usage, part.topology)
         for part in work.admission.pod_sets
     )
-    return _admission(work.admission.queue, parts)
+    return admission_row(work.admission.queue, parts)
 
 
 # ---- a script ----
@@ -298,7 +253,7 @@ def _script(vector: Vector) -> Outcome:
         for name, row in _pending(stage).items()
     }
     return {
-        "events": [_row(decision) for decision in script.events],
+        "events": [event_row(decision) for decision in script.events],
         "finalAdmitted": _holding(stage),
         "finalPending": pending,
         "requeueCounts": _stated(counts, expect.get("requeueCounts")),
@@ -316,129 +271,6 @@ def _stated(row: dict[str, Any], stated: dict[str, Any] | None) -> dict[str, Any
 
 
 def _timeline(vector: Vector) -> Outcome:
-    return Timeline(vector).run()
-
-
-class Timeline:
-    """Arrivals, run times and cycles on a virtual clock."""
-
-    def __init__(self, vector: Vector) -> None:
-        self.stage = stage_of(vector)
-        self.arrivals: dict[int, list[Object]] = {}
-        self.runtimes: dict[Key, int] = {}
-        self.finishes: dict[int, dict[Key, None]] = {}
-        self.ends: dict[Key, int] = {}
-        self.events: list[Decision] = []
-        self.decided = False  # whether the last controllers' pass reported anything
-        self.now = 0
-        for obj in objects_of(vector):
-            self._take(obj)
-
-    def _take(self, obj: Object) -> None:
-        if obj.key.kind != "Workload":
-            self.stage.put(obj)
-            return
-        at = int(obj.annotations.get(ARRIVAL, 0))
-        self.arrivals.setdefault(at, []).append(obj)
-        self.runtimes[obj.key] = int(obj.annotations.get(RUNTIME, 0))
-
-    def run(self) -> Outcome:
-        """Return the events, who never finished, and when the last one did."""
-        while self.arrivals or self.finishes:
-            self.now = min([*self.arrivals, *self.finishes])
-            self.stage.context.now_ms = self.now
-            self._finish()
-            self._arrive()
-            self._cycles()
-        works = self.stage.cluster.workloads.values()
-        unfinished = sorted(work.name for work in works if not work.finished)
-        return {
-            "events": [_row(decision) for decision in self.events],
-            "unfinished": unfinished,
-            "endMs": self.now,
-        }
-
-    def _finish(self) -> None:
-        due = self.finishes.pop(self.now, {})
-        for key in sorted(due):
-            del self.ends[key]
-            self.stage.finish(key)
-        if due:
-            self._controllers()
-
-    def _arrive(self) -> None:
-        due = self.arrivals.pop(self.now, [])
-        for obj in due:
-            self.stage.put(obj)
-        if due:
-            self._controllers()
-
-    def _controllers(self) -> None:
-        _controllers(self.stage)
-        self._record()
-
-    def _cycles(self) -> None:
-        quiet = 0
-        for _ in range(1000):
-            before = self._numbers()
-            if not self.stage.cycle():
-                return
-            self._controllers()
-            quiet = 0 if self.decided or self._numbers() != before else quiet + 1
-            if quiet == 2:
-                return
-
-    def _numbers(self) -> tuple[int, int]:
-        lines = [queue.pending for queue in self.stage.cluster.forest.queues.values()]
-        return sum(line.pending_active for line in lines), sum(
-            line.pending_inadmissible for line in lines
-        )
-
-    def _record(self) -> None:
-        """Take the decisions since the last time; start and cancel finishes."""
-        reported = [
-            d
-            for d in self.stage.context.journal.take_decisions()
-            if type(d) in _REPORTED
-        ]
-        for decision in reported:
-            if isinstance(decision, Admit):
-                self._start(decision.subject)
-            elif not isinstance(decision, Finish):
-                self._cancel(decision.subject)
-        self.decided = bool(reported)
-        self.events.extend(
-            sorted(reported, key=lambda d: (_REPORTED[type(d)], d.subject.path))
-        )
-
-    def _start(self, key: Key) -> None:
-        end = self.now + self.runtimes[key]
-        self.ends[key] = end
-        self.finishes.setdefault(end, {})[key] = None
-
-    def _cancel(self, key: Key) -> None:
-        end = self.ends.pop(key, None)
-        if end is not None:
-            del self.finishes[end][key]
-            if not self.finishes[end]:
-                del self.finishes[end]
-
-
-#: What is reported, and in which order at one instant.
-#: Source: docs/semantics/kueue-lifecycle.md#one-instant.
-_REPORTED: dict[type, int] = {Finish: 0, Admit: 1, Preempt: 2, Evict: 3}
-
-
-def _row(decision: Decision) -> dict[str, Any]:
-    row: dict[str, Any] = {"tMs": decision.at_ms, "wl": decision.subject.path}
-    match decision:
-        case Admit():
-            admission = _admission(decision.queue, decision.pod_sets)
-            return {**row, "ev": "admit", "admission": admission}
-        case Preempt():
-            by = decision.by.path if decision.by else ""
-            return {**row, "ev": "preempt", "by": by, "reason": decision.reason}
-        case Evict():
-            return {**row, "ev": "evict", "reason": decision.reason}
-        case _:
-            return {**row, "ev": "finish"}
+    timeline = Timeline(vector)
+    outcome = timeline.run()
+    return {**outcome, "finalPending": _pending(timeline.stage)}

@@ -92,7 +92,7 @@ def test_a_configuration_is_reported_where_it_would_decide():
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",
         "metrics": {"enableClusterQueueResources": True},
-        "resources": {"excludeResourcePrefixes": ["example.com"]},
+        "multiKueue": {"gcInterval": "1m"},
     }
     found = lines("kueue", node(), kueue=configuration)
-    assert found == ["Configuration: resources is not simulated"]
+    assert found == ["Configuration: multiKueue is not simulated"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.topology.cache import DomainUsage, Held
+from scheduler.kueue.tree.protocols import FlavorResource
 from scheduler.kueue.tree.quota import add_usages, remove_usages
 from scheduler.kueue.tree.tree import ClusterQueue, ResourceNode
 from scheduler.kueue.workload.info import WorkloadInfo
@@ -74,8 +75,18 @@ def stands_of(work: WorkloadInfo) -> tuple[DomainUsage, ...]:
 
 def _count(local_queue: LocalQueue, work: WorkloadInfo, sign: int) -> None:
     local_queue.reserving += sign
+    _add(local_queue.usage, work, sign)
     if work.has_condition(ADMITTED):
-        local_queue.admitted += sign
+        count_admitted(work, sign)
+
+
+def count_admitted(work: WorkloadInfo, sign: int = 1) -> None:
+    """Count a workload with quota as admitted in its LocalQueue, or no longer."""
+    work.local_queue.admitted += sign
+    _add(work.local_queue.admitted_usage, work, sign)
+
+
+def _add(usage: dict[FlavorResource, int], work: WorkloadInfo, sign: int) -> None:
     for cell, amount in work.usage:
-        known = local_queue.usage.get(cell.flavor_resource, 0)
-        local_queue.usage[cell.flavor_resource] = known + sign * amount
+        known = usage.get(cell.flavor_resource, 0)
+        usage[cell.flavor_resource] = known + sign * amount

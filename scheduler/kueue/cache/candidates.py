@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_left, insort
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from scheduler.kueue.tree.protocols import FlavorResource, FlavorResources, Rank
 from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.reasons import ADMITTED
+
+UsageOf = Callable[[LocalQueue], float]
 
 LOWER = "LowerPriority"
 LOWER_OR_NEWER = "LowerOrNewerEqualPriority"
@@ -47,17 +50,38 @@ class CandidateRange:
                 if ranks[index][4].queue_order_us > self.after_us:
                     yield ranks[index]
 
+    def below(self, priority: int) -> CandidateRange:
+        """Return those below this priority."""
+        end = bisect_left(self.ranks, (priority,), hi=self.end)
+        return CandidateRange(
+            self.ranks, min(self.certain_end, end), end, self.after_us
+        )
+
     def any(self) -> bool:
         """Return whether anything is in it."""
         return next(iter(self), None) is not None
 
 
+class UsageRange(CandidateRange):
+    """Candidates of one ClusterQueue by the usage of their LocalQueues, most first.
+
+    Source: docs/semantics/kueue-admission-fair-sharing.md#preemption.
+    """
+
+    def below(self, priority: int) -> CandidateRange:
+        """Return those below this priority."""
+        ranks = [rank for rank in self.ranks if rank[0] < priority]
+        return UsageRange(ranks, len(ranks), len(ranks), None)
+
+
 class AdmittedIndex:
     """The admitted workloads of one ClusterQueue, evicted ones apart."""
 
-    __slots__ = ("evicted", "running", "unadmitted", "workloads")
+    __slots__ = ("evicted", "running", "unadmitted", "usage_of", "workloads")
 
-    def __init__(self) -> None:
+    def __init__(self, usage_of: UsageOf | None = None) -> None:
+        # The usage of a LocalQueue, where it comes before priority.
+        self.usage_of = usage_of
         self.workloads: dict[WorkloadInfo, None] = {}
         self.unadmitted: dict[WorkloadInfo, None] = {}  # with a reservation only
         self.running: dict[FlavorResources, list[Rank]] = {}
@@ -105,7 +129,15 @@ class AdmittedIndex:
                 run = _range(ranks, policy, preemptor)
                 if run.end:
                     found.append(run)
-        return found
+        if self.usage_of is None or not found:
+            return found
+        return [_by_usage(found, self.usage_of)]
+
+
+def _by_usage(runs: list[CandidateRange], usage_of: UsageOf) -> CandidateRange:
+    ranks = [rank for run in runs for rank in run]
+    ranks.sort(key=lambda rank: (-usage_of(rank[4].local_queue), rank))
+    return UsageRange(ranks, len(ranks), len(ranks), None)
 
 
 def _range(ranks: list[Rank], policy: str, preemptor: WorkloadInfo) -> CandidateRange:
@@ -123,14 +155,7 @@ def below_priority(
     runs: Iterable[CandidateRange], priority: int
 ) -> list[CandidateRange]:
     """Return the runs cut off before this priority."""
-    cut = []
-    for run in runs:
-        end = bisect_left(run.ranks, (priority,), hi=run.end)
-        if end:
-            cut.append(
-                CandidateRange(run.ranks, min(run.certain_end, end), end, run.after_us)
-            )
-    return cut
+    return [cut for run in runs if (cut := run.below(priority)).end]
 
 
 def merged(runs: list[CandidateRange]) -> Iterator[Rank]:

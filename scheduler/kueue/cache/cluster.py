@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from scheduler import registry
-from scheduler.kueue.cache.candidates import AdmittedIndex
+from scheduler.kueue.cache.activity import Problem, problems
+from scheduler.kueue.cache.candidates import AdmittedIndex, UsageOf
 from scheduler.kueue.configuration import Settings
 from scheduler.kueue.queue.pending import PendingQueue
 from scheduler.kueue.queue.requeue import QueueingStrategy
 from scheduler.kueue.topology.cache import TopologyCache
 from scheduler.kueue.tree.forest import Forest
 from scheduler.kueue.tree.tree import ClusterQueue, Cohort
+from scheduler.kueue.usage.ledger import UsageLedger
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.kueue.workload.local_queue import LocalQueue
+from scheduler.records.admission_check import AdmissionCheck
 from scheduler.records.objects import Key
 from scheduler.records.quota import Flavor, LocalQueueSpec, QueueSpec
 from scheduler.records.workload import Catalogue
@@ -26,6 +29,7 @@ class Cluster:
         self.settings = settings
         self.forest = Forest()
         self.flavors: dict[str, Flavor] = {}
+        self.checks: dict[str, AdmissionCheck] = {}
         self.ineligibility: dict[tuple[str, str], str] = {}
         self.namespaces: dict[str, Mapping[str, str]] = {}
         self.local_queues: dict[tuple[str, str], LocalQueue] = {}
@@ -33,6 +37,7 @@ class Cluster:
         self.workloads: dict[Key, WorkloadInfo] = {}
         self.catalogue = Catalogue(transform=settings.transform)
         self.topologies = TopologyCache(settings.topology_gates)
+        self.ledger: UsageLedger | None = None  # admission fair sharing is on
         self.cycle = 0
         self.needs_linking = False  # the forest must be linked before it is used
         self.strategies: dict[str, QueueingStrategy] = {}
@@ -100,12 +105,29 @@ class Cluster:
             queue = ClusterQueue(
                 spec,
                 AdmittedIndex(),
-                PendingQueue(equivalence_hashing=equivalence_hashing),
+                PendingQueue(
+                    equivalence_hashing=equivalence_hashing,
+                    usage_of=self.usage_order(spec),
+                ),
             )
             self.forest.queues[spec.name] = queue
         queue.spec = spec
+        queue.admitted.usage_of = self.usage_order(spec)
         self.needs_linking = True
         return queue
+
+    def usage_order(self, spec: QueueSpec) -> UsageOf | None:
+        """Return what orders the workloads of a ClusterQueue by usage, if it does."""
+        if self.ledger is None or not spec.usage_based:
+            return None
+        return self.ledger.value
+
+    def is_sampled(self, local_queue: LocalQueue) -> bool:
+        """Return whether neither a LocalQueue nor its ClusterQueue is stopped."""
+        if local_queue.spec is None or not local_queue.is_active:
+            return False
+        queue = self.forest.queues.get(local_queue.spec.queue)
+        return queue is not None and queue.active
 
     def link(self) -> None:
         """Link the forest anew when something about it changed."""
@@ -132,14 +154,16 @@ class Cluster:
 
         Source: docs/semantics/kueue.md#active-clusterqueues.
         """
-        spec = queue.spec
-        return (
-            spec.stop == "None"
-            and spec.cohort not in self.forest.in_cycle
-            and all(
-                name in self.flavors for group in spec.groups for name in group.flavors
-            )
-            and not (queue.uses_topology and any(self.missing_topologies(queue)))
+        return next(self.problems(queue), None) is None
+
+    def problems(self, queue: ClusterQueue) -> Iterator[Problem]:
+        """Yield (reason, sentence) of what keeps a ClusterQueue from admitting."""
+        return problems(
+            queue.spec,
+            in_cycle=self.forest.in_cycle,
+            flavors=self.flavors,
+            checks=self.checks,
+            topologies=list(self.missing_topologies(queue)),
         )
 
     def missing_topologies(self, queue: ClusterQueue) -> Iterator[tuple[str, str]]:

@@ -5,30 +5,36 @@ Source: docs/semantics/kueue.md#admission.
 
 from __future__ import annotations
 
-from scheduler.decisions import Admit, Finish, PodSetAdmission
-from scheduler.kueue.cache.assumed import take_quota
+from scheduler.decisions import Admit, Finish, PodSetAdmission, ReserveQuota
+from scheduler.kueue.cache.assumed import count_admitted, take_quota
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.tree.quota import remove_usages
+from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.workload.checks import all_ready, required_checks
 from scheduler.kueue.workload.conditions import clear_eviction
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import (
     ADMITTED,
     ADMITTED_SENTENCE,
     FINISHED,
+    NOT_ALL_CHECKS_READY,
     PODS_DO_NOT_RUN,
     PODS_READY,
     QUOTA_RESERVED,
+    UNSATISFIED_CHECKS,
     WAIT_FOR_START,
+    admitted_by,
     reserved_in,
 )
 
 
 def admit(life: Lifecycle, entry: Entry) -> None:
-    """Record an admission whose usage the cycle has charged already.
+    """Record a reservation whose usage the cycle has charged already.
 
-    A partial admission may hold less than that: its reclaimable pods are taken off.
-    Source: docs/semantics/kueue.md#partial-admission.
+    Without admission checks, or with all of them ready, it is the admission too.
+    A partial admission may hold less than was charged: its reclaimable pods are
+    taken off. Source: docs/semantics/kueue.md#partial-admission.
     """
     assert entry.assignment is not None
     work, queue = entry.work, entry.queue
@@ -41,26 +47,79 @@ def admit(life: Lifecycle, entry: Entry) -> None:
     life.set_condition(work, QUOTA_RESERVED, True, QUOTA_RESERVED, sentence)
     clear_eviction(work, life.context.now_us)
     life.update_queue_order(work)
-    life.set_condition(work, ADMITTED, True, ADMITTED, ADMITTED_SENTENCE)
-    if life.cluster.settings.waiting is not None:
-        life.set_condition(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
+    admitted = _first_phase(life, work, queue)
     remove_usages(entry.assignment.usage.items())
     life.cluster.topologies.charge(entry.assignment.topology_usage, -1)
     take_quota(work, queue, life.cluster)
+    if life.ledger is not None and queue.spec.usage_based:
+        life.ledger.charge(work)
+        if admitted:
+            life.ledger.settle(work)
     work.last_assignment = None
     queue.generation += 1  # the admission comes back as an update of the cache
     life.mark_queues_changed(work, queue)
     life.arm_timer(work)
-    _emit_admit(life, work, sentence)
+    kind = Admit if admitted else ReserveQuota
+    _emit(life, work, kind, QUOTA_RESERVED, sentence)
 
 
-def _emit_admit(life: Lifecycle, work: WorkloadInfo, sentence: str) -> None:
+def _first_phase(life: Lifecycle, work: WorkloadInfo, queue: ClusterQueue) -> bool:
+    """Write Admitted with the reservation where it is known; return whether it is so.
+
+    Source: docs/semantics/kueue-admission-checks.md#two-phase-admission.
+    """
+    needed = required_checks(queue.spec, work.admission)
+    if needed:
+        life.dirty[work] = None
+    if any(name not in work.checks for name in needed):
+        return False
+    if all_ready(work.checks):
+        _set_admitted(life, work)
+        return True
+    life.dirty[work] = None
+    life.set_condition(work, ADMITTED, False, UNSATISFIED_CHECKS, NOT_ALL_CHECKS_READY)
+    return False
+
+
+def _set_admitted(life: Lifecycle, work: WorkloadInfo) -> None:
+    life.set_condition(work, ADMITTED, True, ADMITTED, ADMITTED_SENTENCE)
+    if life.cluster.settings.waiting is not None:
+        life.set_condition(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
+
+
+def become_admitted(life: Lifecycle, work: WorkloadInfo) -> None:
+    """Admit a workload that holds quota: its checks are ready.
+
+    Source: docs/semantics/kueue-admission-checks.md#two-phase-admission.
+    """
+    queue = work.cluster_queue
+    assert queue is not None
+    queue.admitted.drop(work)
+    _set_admitted(life, work)
+    queue.admitted.put(work)
+    count_admitted(work)
+    if life.ledger is not None:
+        life.ledger.settle(work)
+    queue.generation += 1
+    life.mark_queues_changed(work, queue)
+    life.arm_timer(work)
+    waited = life.context.now_us - work.conditions[QUOTA_RESERVED].since_us
+    _emit(life, work, Admit, ADMITTED, admitted_by(queue.name, waited))
+
+
+def _emit(
+    life: Lifecycle,
+    work: WorkloadInfo,
+    kind: type[Admit | ReserveQuota],
+    reason: str,
+    sentence: str,
+) -> None:
     assert work.admission is not None
     life.context.journal.emit(
-        Admit(
+        kind(
             at_ms=life.context.now_ms,
             subject=work.key,
-            reason=QUOTA_RESERVED,
+            reason=reason,
             message=sentence,
             queue=work.admission.queue,
             pod_sets=tuple(
@@ -79,6 +138,8 @@ def finish(life: Lifecycle, work: WorkloadInfo, reason: str, message: str) -> No
     Source: docs/semantics/kueue-lifecycle.md#finishing.
     """
     life.set_condition(work, FINISHED, True, reason, message)
+    if life.ledger is not None:
+        life.ledger.forget(work)
     life.stopping.pop(work, None)
     life.leave_queue(work)
     life.release_usage(work)

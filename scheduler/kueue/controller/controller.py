@@ -6,6 +6,7 @@ Source: docs/semantics/kueue-lifecycle.md#pending-outside-of-a-cycle.
 from __future__ import annotations
 
 from scheduler.kueue.controller import evictions
+from scheduler.kueue.controller.admission_checks import AdmissionChecks
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.queue.clocks import execution_deadline, pods_ready_deadline
 from scheduler.kueue.scheduler.nominate import validation_error
@@ -45,7 +46,7 @@ from scheduler.reasons import (
 _STALE = ("Pending", DEACTIVATED, SUSPENDED)
 #: Evicted for these, a workload waits until its requeueAt.
 _BACKING_OFF = (PODS_READY_TIMEOUT, ADMISSION_CHECK)
-_HOLD, _DRAIN = "Hold", "HoldAndDrain"
+_DRAIN = "HoldAndDrain"
 
 
 class Controller:
@@ -55,6 +56,7 @@ class Controller:
         self.life = lifecycle
         self.cluster = lifecycle.cluster
         self.context = lifecycle.context
+        self.checks = AdmissionChecks(lifecycle)
 
     def reconcile(self, work: WorkloadInfo) -> None:
         """Make one workload agree with its spec, its queues and the clock."""
@@ -65,6 +67,9 @@ class Controller:
             self.context.journal.touch(work.key)
         if not work.active:
             evictions.deactivate(self.life, work)
+            if self.life.ledger is not None and not work.reserved:
+                self.life.ledger.forget(work)
+            self._sync_checks(work)
         elif work.reserved:
             self._reconcile_reserved(work)
         else:
@@ -82,16 +87,47 @@ class Controller:
         Source: docs/semantics/kueue-lifecycle.md#order-of-deadlines.
         """
         if work.evicted:
+            if not work.has_condition(ADMITTED) and self._lose_reservation(work):
+                self.life.stopping.pop(work, None)
+            return
+        if self._check_admission(work):
             return
         overdue = self._overdue(work)
         if not self._drain(work):
             self._check_pods(work)
         if overdue and work.active:
-            work.accumulated_s = 0
+            again, work.accumulated_s = work.accumulated_s > 0, 0
             self._deactivate_for(work, MAXIMUM_EXECUTION_TIME_EXCEEDED)
+            if again:
+                del work.conditions[DEACTIVATION_TARGET]
+
+    def _check_admission(self, work: WorkloadInfo) -> bool:
+        """Do what admission checks ask for; return whether nothing else is to be done.
+
+        Source: docs/semantics/kueue-admission-checks.md#two-phase-admission.
+        """
+        if work.requeue_at_us is None and not work.checks and not self._checked(work):
+            return False
+        if self.checks.waits(work):
+            return True
+        self._sync_checks(work)
+        self.checks.sync_admitted(work)
+        return self.checks.evict(work)
+
+    def _checked(self, work: WorkloadInfo) -> bool:
+        queue = self.cluster.cluster_queue_of(work)
+        return not work.has_condition(ADMITTED) or bool(queue and queue.spec.checks)
+
+    def _sync_checks(self, work: WorkloadInfo) -> None:
+        """List the checks of the ClusterQueue, if the LocalQueue leads to one."""
+        queue = self.cluster.cluster_queue_of(work)
+        if queue is not None and work.local_queue.is_active:
+            self.checks.sync(work, queue)
 
     def _drain(self, work: WorkloadInfo) -> bool:
         """Evict a workload of a stopped queue; return whether it is one."""
+        if not work.has_condition(ADMITTED):
+            return self._lose_reservation(work)
         local_queue = work.local_queue
         if local_queue.spec is not None and local_queue.spec.stop == _DRAIN:
             evictions.evict(
@@ -101,8 +137,6 @@ class Controller:
             evictions.evict(
                 self.life, work, CLUSTER_QUEUE_STOPPED, QUEUE_STOPPED_SENTENCE
             )
-        elif not work.has_condition(ADMITTED) and self._queue_stop(work) == _HOLD:
-            self._lose_reservation(work)
         else:
             return False
         return True
@@ -111,12 +145,27 @@ class Controller:
         queue = self.cluster.cluster_queue_of(work)
         return queue.spec.stop if queue is not None else "None"
 
-    def _lose_reservation(self, work: WorkloadInfo) -> None:
-        queue = self.cluster.cluster_queue_of(work)
-        assert queue is not None
+    def _lose_reservation(self, work: WorkloadInfo) -> bool:
+        """Drop a reservation whose queue stopped; return whether it did.
+
+        Source: docs/semantics/kueue-lifecycle.md#stop-policies.
+        """
+        local_queue, queue = work.local_queue, self.cluster.cluster_queue_of(work)
+        if local_queue.spec is None:
+            why = MISCONFIGURED, missing("LocalQueue", work.local_queue_name)
+        elif local_queue.spec.stop != "None":
+            why = SUSPENDED, stopped("LocalQueue", work.local_queue_name)
+        elif queue is None:
+            why = MISCONFIGURED, missing("ClusterQueue", local_queue.spec.queue)
+        elif queue.spec.stop != "None":
+            why = SUSPENDED, stopped("ClusterQueue", queue.name)
+        else:
+            return False
         self.life.release_quota(work)
-        self.life.set_pending(work, SUSPENDED, stopped(queue.name))
+        self.life.set_pending(work, *why)
         self.life.enqueue(work)
+        self.life.dirty[work] = None
+        return True
 
     def _overdue(self, work: WorkloadInfo) -> bool:
         ends = execution_deadline(work)
@@ -143,6 +192,9 @@ class Controller:
 
     def _reconcile_pending(self, work: WorkloadInfo) -> None:
         self._end_backoff(work)
+        if work.requeue_at_us is not None:
+            return  # its backoff runs: nothing is done before it is over
+        self._sync_checks(work)
         refusal = self._refusal(work)
         if refusal is not None:
             inadmissible = (
@@ -186,6 +238,8 @@ class Controller:
         if at is not None and at <= self.context.now_us:
             work.requeue_at_us = None
             self.context.journal.touch(work.key)
+            if work.has_condition(REQUEUED):
+                self.life.enqueue(work)
         requeued = work.conditions.get(REQUEUED)
         if requeued is None or requeued.status:
             return

@@ -9,8 +9,10 @@ from scheduler import streams
 from scheduler.decisions import Deactivate, Evict, Preempt, Requeue
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.scheduler.entries import Entry
+from scheduler.kueue.workload.check_state import reset
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import (
+    ADMISSION_CHECK,
     ADMITTED,
     DEACTIVATED,
     DEACTIVATED_DUE_TO,
@@ -51,7 +53,7 @@ def preempt(life: Lifecycle, entry: Entry) -> None:
             victim.cluster_queue.full_path,
         )
         life.set_condition(victim, PREEMPTED, True, reason, message)
-        _mark_evicted(life, victim, PREEMPTED, message, cause=reason)
+        _mark_evicted(life, victim, PREEMPTED, message)
         life.context.journal.emit(
             Preempt(
                 at_ms=life.context.now_ms,
@@ -65,14 +67,12 @@ def preempt(life: Lifecycle, entry: Entry) -> None:
         )
 
 
-def evict(
-    life: Lifecycle, work: WorkloadInfo, reason: str, message: str, cause: str = ""
-) -> None:
+def evict(life: Lifecycle, work: WorkloadInfo, reason: str, message: str) -> None:
     """Start an eviction: quota is held until the job has stopped.
 
     Source: docs/semantics/kueue-lifecycle.md#two-steps-of-an-eviction.
     """
-    _mark_evicted(life, work, reason, message, cause=cause)
+    _mark_evicted(life, work, reason, message)
     life.context.journal.emit(
         Evict(
             at_ms=life.context.now_ms,
@@ -84,7 +84,7 @@ def evict(
 
 
 def _mark_evicted(
-    life: Lifecycle, work: WorkloadInfo, reason: str, message: str, *, cause: str
+    life: Lifecycle, work: WorkloadInfo, reason: str, message: str
 ) -> None:
     queue = work.cluster_queue
     if queue is not None:
@@ -95,10 +95,17 @@ def _mark_evicted(
         queue.admitted.put(work)
         queue.generation += 1
         life.mark_queues_changed(work, queue)
+    now = life.context.now_us // _US * _US
+    work.checks = {name: reset(check, now) for name, check in work.checks.items()}
+    cause = ""
+    if reason.startswith(DEACTIVATED_DUE_TO):
+        reason, cause = DEACTIVATED, reason.removeprefix(DEACTIVATED_DUE_TO)
     known = (reason, cause)
     work.evictions[known] = work.evictions.get(known, 0) + 1
     if work.reserved:
         life.stopping[work] = None
+        if not work.has_condition(ADMITTED):
+            life.dirty[work] = None
 
 
 def _admitted_ms(life: Lifecycle, work: WorkloadInfo) -> int:
@@ -194,6 +201,16 @@ def set_deactivation_target(
             message=sentence,
         )
     )
+
+
+def reject(life: Lifecycle, work: WorkloadInfo, sentence: str) -> None:
+    """Deactivate a workload that an admission check rejected.
+
+    Source: docs/semantics/kueue-admission-checks.md#retry-and-rejection.
+    """
+    set_deactivation_target(life, work, ADMISSION_CHECK, sentence)
+    deactivate(life, work)
+    del work.conditions[DEACTIVATION_TARGET]
 
 
 def evict_pods_ready_timeout(life: Lifecycle, work: WorkloadInfo) -> None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 from scheduler.decisions import Wait
 from scheduler.kueue.cache.assumed import drop_quota
 from scheduler.kueue.cache.cluster import Cluster
+from scheduler.kueue.controller.check_answers import CheckAnswers
 from scheduler.kueue.queue.clocks import Timers
 from scheduler.kueue.queue.requeue import backoff_over
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.scheduler.second_pass import needs_second_pass, wait_us
 from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.usage.ledger import UsageLedger
 from scheduler.kueue.workload.conditions import set_condition
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.kueue.workload.local_queue import LocalQueue
@@ -48,9 +50,17 @@ class Lifecycle:
     `stopping` holds those that are evicted and have not stopped yet.
     """
 
-    def __init__(self, cluster: Cluster, context: Context) -> None:
+    def __init__(
+        self, cluster: Cluster, context: Context, answers: CheckAnswers
+    ) -> None:
         self.cluster = cluster
         self.context = context
+        self.answers = answers
+        usage = cluster.settings.usage
+        self.ledger: UsageLedger | None = None
+        if usage is not None:
+            self.ledger = UsageLedger(usage, context, cluster.is_sampled)
+        cluster.ledger = self.ledger
         self.to_requeue: dict[ClusterQueue, None] = {}
         self.stopping: dict[WorkloadInfo, None] = {}
         self.dirty: dict[WorkloadInfo, None] = {}  # to be reconciled
@@ -88,9 +98,12 @@ class Lifecycle:
     ) -> bool:
         """Set a condition; return whether it changed."""
         self.context.journal.touch(work.key)
-        return set_condition(
+        changed = set_condition(
             work, kind, status, reason, message[:_LONGEST_MESSAGE], self.context.now_us
         )
+        if changed and self.ledger is not None:
+            self.ledger.changed[work.local_queue] = None
+        return changed
 
     def set_pending(self, work: WorkloadInfo, reason: str, message: str) -> bool:
         """Set why the workload has no quota; return whether that changed.
@@ -98,10 +111,9 @@ class Lifecycle:
         Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.
         """
         news = self.set_condition(work, QUOTA_RESERVED, False, reason, message)
-        if work.has_condition(ADMITTED):
-            self.set_condition(
-                work, ADMITTED, False, NO_RESERVATION, NO_RESERVATION_SENTENCE
-            )
+        self.set_condition(
+            work, ADMITTED, False, NO_RESERVATION, NO_RESERVATION_SENTENCE
+        )
         return news
 
     # ---- waiting ----
@@ -201,6 +213,8 @@ class Lifecycle:
     def arm_timer(self, work: WorkloadInfo) -> None:
         """Set the workload's timer, and count whether admissions wait for its pods."""
         self.timers.arm(work)
+        if work.checks:
+            self.answers.arm(work)
         if self.cluster.settings.waiting is None:
             return
         waits = work.active and work.has_condition(ADMITTED)

@@ -21,8 +21,10 @@ from scheduler.kueue.tree.tree import (
     QuotaNode,
 )
 from scheduler.kueue.workload.local_queue import LocalQueue
+from scheduler.records.admission_check import ACTIVE_CHECK, read_admission_check
 from scheduler.records.objects import Key, Object
 from scheduler.records.quota import (
+    LocalQueueSpec,
     read_cohort,
     read_flavor,
     read_local_queue,
@@ -31,7 +33,14 @@ from scheduler.records.quota import (
 from scheduler.records.topology import read_topology
 
 Memory = Mapping[str, Any]
-_TOUCHED, _QUOTA = 1, 2  # what an edit means: look again; quota moved as well
+#: What an edit of a ClusterQueue means: its workloads are looked at again, quota
+#: moved in its tree.
+_TOUCHED, _QUOTA = 1, 2
+
+
+def _leads_the_same_way(before: LocalQueueSpec | None, spec: LocalQueueSpec) -> bool:
+    """Return whether an edit of a LocalQueue is at most one of its weight."""
+    return before is not None and (before.queue, before.stop) == (spec.queue, spec.stop)
 
 
 class ObjectHandlers:
@@ -45,6 +54,7 @@ class ObjectHandlers:
         self.edited: dict[str, int] = {}  # ClusterQueue -> kind of edit
         self.edited_cohorts: dict[str, None] = {}
         self._put: dict[str, Callable[[Object, bool], None]] = {
+            "AdmissionCheck": self._put_check,
             "ClusterQueue": self._put_queue,
             "Cohort": self._put_cohort,
             "LocalQueue": self._put_local_queue,
@@ -58,6 +68,7 @@ class ObjectHandlers:
             "Workload": self.assignment.put,
         }
         self._remove: dict[str, Callable[[Key], None]] = {
+            "AdmissionCheck": self._remove_check,
             "ClusterQueue": self._remove_queue,
             "Cohort": self._remove_cohort,
             "LocalQueue": self._remove_local_queue,
@@ -87,7 +98,7 @@ class ObjectHandlers:
 
     def edit(self, queue: ClusterQueue, kind: int = _TOUCHED) -> None:
         """Note that a ClusterQueue's surroundings changed."""
-        self.edited[queue.name] = max(kind, self.edited.get(queue.name, 0))
+        self.edited[queue.name] = kind | self.edited.get(queue.name, 0)
         self.life.touched_queues[queue] = None
 
     def _edit_tree(self, node: QuotaNode | None) -> None:
@@ -118,16 +129,20 @@ class ObjectHandlers:
         if restore:
             self._restore_queue(queue, obj.memory.get(self.name) or {})
         else:
-            self.edit(queue, _QUOTA)
+            self.edit(queue, _TOUCHED | _QUOTA)
 
     def _renew_pending_queue(self, queue: ClusterQueue) -> bool:
         """Replace the pending queue if the strategy changed; return whether it did."""
         equivalence_hashing = self.cluster.strategy(queue).equivalence_hashing
-        if queue.pending.equivalence_hashing is equivalence_hashing:
+        usage_of = self.cluster.usage_order(queue.spec)
+        known = queue.pending.equivalence_hashing, queue.pending.usage_of
+        if known == (equivalence_hashing, usage_of):
             return False
         for work in list(queue.pending.workloads()):
             self.assignment.reassign([work])
-        queue.pending = PendingQueue(equivalence_hashing=equivalence_hashing)
+        queue.pending = PendingQueue(
+            equivalence_hashing=equivalence_hashing, usage_of=usage_of
+        )
         return True
 
     def _restore_queue(self, queue: ClusterQueue, memory: Memory) -> None:
@@ -187,7 +202,32 @@ class ObjectHandlers:
             return
         for queue in self.cluster.forest.queues.values():
             if any(name in group.flavors for group in queue.spec.groups):
-                self.edit(queue, _QUOTA)
+                self.edit(queue, _TOUCHED | _QUOTA)
+
+    def _put_check(self, obj: Object, restore: bool) -> None:
+        status = obj.status
+        if self.life.answers.simulated:  # its controller is there, if not said else
+            status = {"conditions": [ACTIVE_CHECK, *(status.get("conditions") or ())]}
+        check = read_admission_check(obj.manifest, status)
+        if self.cluster.checks.get(check.name) != check or not restore:
+            self.cluster.checks[check.name] = check
+            self._edit_check(check.name, restore=restore)
+
+    def _remove_check(self, key: Key) -> None:
+        self.cluster.checks.pop(key.name, None)
+        self._edit_check(key.name)
+
+    def _edit_check(self, name: str, *, restore: bool = False) -> None:
+        """Let the ClusterQueues that name a check see whether they still admit.
+
+        Their inadmissible workloads requeue; nobody is reconciled for it.
+        Source: docs/semantics/kueue-admission-checks.md#clusterqueues-without-their-checks.
+        """
+        self.cluster.needs_linking = True
+        for queue in self.cluster.forest.queues.values():
+            if not restore and any(check.name == name for check in queue.spec.checks):
+                self.life.to_requeue[queue] = None
+                self.life.touched_queues[queue] = None
 
     def _put_local_queue(self, obj: Object, restore: bool) -> None:
         spec = read_local_queue(obj.manifest)
@@ -195,8 +235,24 @@ class ObjectHandlers:
         local_queue = self.cluster.put_local_queue(spec)
         if local_queue.active_since_us is None:
             local_queue.active_since_us = status.active_since(obj.status)
-        if not restore and before != spec:
+        self._note_usage(local_queue, obj, restore=restore)
+        if not restore and not _leads_the_same_way(before, spec):
             self._edit_local_queue(local_queue)
+
+    def _note_usage(
+        self, local_queue: LocalQueue, obj: Object, *, restore: bool
+    ) -> None:
+        """Take what a LocalQueue has consumed, from our memory or an earlier run."""
+        ledger = self.life.ledger
+        if ledger is None:
+            return
+        if restore:
+            ledger.load(local_queue, obj.memory.get(self.name) or {})
+            return
+        stored = status.consumed_resources(obj.status)
+        if stored and local_queue not in ledger.entries:
+            ledger.stored[local_queue.key] = stored
+        ledger.note(local_queue)
 
     def _edit_local_queue(self, local_queue: LocalQueue) -> None:
         """Let its workloads find their place anew; nobody else is requeued by that.
@@ -217,6 +273,8 @@ class ObjectHandlers:
         local_queue = self.cluster.local_queue(key.namespace, key.name)
         self.assignment.reassign(local_queue.workloads)
         self.cluster.remove_local_queue(local_queue)
+        if self.life.ledger is not None:
+            self.life.ledger.drop(local_queue)
 
     def _put_namespace(self, obj: Object, restore: bool) -> None:
         before = self.cluster.namespaces.get(obj.key.name)
@@ -310,19 +368,18 @@ class ObjectHandlers:
         for name in self.edited_cohorts:
             self._edit_tree(self.cluster.forest.cohorts.get(name))
         self.edited_cohorts.clear()
-        for root in {
-            self._root(n): None for n, e in self.edited.items() if e == _QUOTA
-        }:
+        for root in {self._root(n): None for n, e in self.edited.items() if e & _QUOTA}:
             self._edit_tree(root)
         edited, self.edited = self.edited, {}
         for name, kind in edited.items():
             queue = self.cluster.forest.queues.get(name)
             if queue is None:
                 continue
-            queue.generation += kind == _QUOTA
+            queue.generation += bool(kind & _QUOTA)
             self.life.to_requeue[queue] = None
-            for local_queue in self.cluster.local_queues_of.get(name, ()):
-                self.life.dirty.update(local_queue.workloads)
+            if kind & _TOUCHED:
+                for local_queue in self.cluster.local_queues_of.get(name, ()):
+                    self.life.dirty.update(local_queue.workloads)
 
     def _root(self, name: str) -> QuotaNode | None:
         queue = self.cluster.forest.queues.get(name)

@@ -79,6 +79,8 @@ class QueueAssignment:
         """Let the controller look at a workload, also after a restart."""
         self.life.dirty[work] = None
         self.life.context.journal.touch(work.key)
+        if self.life.ledger is not None:
+            self.life.ledger.changed[work.local_queue] = None
 
     def _update(self, work: WorkloadInfo, obj: Object) -> None:
         """Take an edit of a workload that is known; what it holds may shrink.
@@ -100,10 +102,15 @@ class QueueAssignment:
             return
         self.life.leave_queue(work)
         work.local_queue.workloads.pop(work, None)
+        if self.life.ledger is not None and (
+            work.local_queue.key.name != work.local_queue_name
+        ):
+            self.life.ledger.forget(work)
         work.local_queue = self.cluster.local_queue(
             work.namespace, work.local_queue_name
         )
-        if work.priority != priority or (queue and work.reclaimable != done):
+        freed = queue and work.reclaimable != done
+        if work.priority != priority or freed or not work.active:
             self.life.request_requeue(work)
 
     def remove(self, key: Key) -> None:
@@ -113,6 +120,9 @@ class QueueAssignment:
             return
         self.life.leave_queue(work)
         self.life.release_quota(work)
+        if self.life.ledger is not None:
+            self.life.ledger.forget(work)
+            self.life.ledger.changed[work.local_queue] = None
         work.local_queue.workloads.pop(work, None)
         del self.cluster.workloads[key]
         self.life.timers.drop(key)

@@ -11,10 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from scheduler import durations
-from scheduler.amounts import text_of
+from scheduler.amounts import decimal_si, parse, text_of
 from scheduler.kueue.cache.cluster import Cluster
+from scheduler.kueue.tree.protocols import FlavorResource
 from scheduler.kueue.tree.shares import weighted_share
 from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.usage.decay import NANO, Usage
+from scheduler.kueue.usage.ledger import UsageEntry
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.reasons import (
@@ -89,7 +92,7 @@ def write_queue(cluster: Cluster, obj: Object, now_us: int) -> Memory:
     if queue is None:
         return {}
     condition = _active(
-        queue.active_since_us, _queue_verdict(cluster, queue), obj, now_us
+        queue.active_since_us, queue_verdict(cluster, queue), obj, now_us
     )
     unadmitted = list(queue.admitted.unadmitted)
     obj.status = {
@@ -118,28 +121,14 @@ def _queue_memory(queue: ClusterQueue) -> Memory:
     return memory
 
 
-def _queue_verdict(cluster: Cluster, queue: ClusterQueue) -> Verdict:
+def queue_verdict(cluster: Cluster, queue: ClusterQueue) -> Verdict:
+    """Return whether a ClusterQueue admits, with reason and sentence."""
     if queue.active:
         return True, "Ready", CAN_ADMIT
-    problems = list(_problems(cluster, queue))
+    problems = list(cluster.problems(queue))
     reason = problems[0][0]
     sentences = ", ".join(sentence for _, sentence in problems)
     return False, reason, f"{CANNOT_ADMIT}: {sentences}."
-
-
-def _problems(cluster: Cluster, queue: ClusterQueue) -> Iterable[tuple[str, str]]:
-    if queue.spec.stop != "None":
-        yield "Stopped", "is stopped"
-    names = [name for group in queue.spec.groups for name in group.flavors]
-    missing = [name for name in names if name not in cluster.flavors]
-    if missing:
-        listed = " ".join(missing)
-        yield "FlavorNotFound", f"references missing ResourceFlavor(s): [{listed}]"
-    for flavor, topology in cluster.missing_topologies(queue):
-        sentence = f'there is no Topology "{topology}" for TAS flavor "{flavor}"'
-        yield "TopologyNotFound", sentence
-    if queue.spec.cohort in cluster.forest.in_cycle:
-        yield "CohortCycle", "belongs to a cohort that is its own ancestor"
 
 
 def _queue_usage(queue: ClusterQueue, without: Iterable[WorkloadInfo]) -> list[Status]:
@@ -187,16 +176,46 @@ def write_local_queue(cluster: Cluster, obj: Object, now_us: int) -> Memory:
         obj,
         now_us,
     )
-    usage = _local_queue_usage(cluster, local_queue)
     obj.status = {
         "conditions": [condition],
         "pendingWorkloads": local_queue.pending,
         "reservingWorkloads": local_queue.reserving,
         "admittedWorkloads": local_queue.admitted,
-        "flavorsReservation": usage,
-        "flavorsUsage": usage,
+        "flavorsReservation": _usage(cluster, local_queue, local_queue.usage),
+        "flavorsUsage": _usage(cluster, local_queue, local_queue.admitted_usage),
     }
-    return {}
+    ledger = cluster.ledger
+    if ledger is None:
+        return {}
+    entry = ledger.entries.get(local_queue)
+    if entry is not None and entry.shown_us is not None:
+        obj.status["fairSharing"] = _consumed(entry)
+    return ledger.dump(local_queue)
+
+
+def _consumed(entry: UsageEntry) -> Status:
+    """Return status.fairSharing: what the last sampling found.
+
+    Source: docs/semantics/kueue-admission-fair-sharing.md#status.
+    """
+    assert entry.shown_us is not None
+    return {
+        "weightedShare": 0,
+        "admissionFairSharingStatus": {
+            "consumedResources": {
+                name: decimal_si(amount, exponent=-9)
+                for name, amount in sorted(entry.shown.items())
+            },
+            "lastUpdate": durations.stamp_text(entry.shown_us // 1_000_000 * 1_000_000),
+        },
+    }
+
+
+def consumed_resources(status: Mapping[str, Any]) -> Usage:
+    """Return what a status says was consumed, in billionths."""
+    sharing = status.get("fairSharing") or {}
+    given = (sharing.get("admissionFairSharingStatus") or {}).get("consumedResources")
+    return {name: int(parse(text) * NANO) for name, text in (given or {}).items()}
 
 
 def _local_queue_verdict(cluster: Cluster, local_queue: LocalQueue) -> Verdict:
@@ -210,7 +229,9 @@ def _local_queue_verdict(cluster: Cluster, local_queue: LocalQueue) -> Verdict:
     return True, "Ready", CAN_SUBMIT
 
 
-def _local_queue_usage(cluster: Cluster, local_queue: LocalQueue) -> list[Status]:
+def _usage(
+    cluster: Cluster, local_queue: LocalQueue, usage: Mapping[FlavorResource, int]
+) -> list[Status]:
     queue = (
         cluster.forest.queues.get(local_queue.spec.queue) if local_queue.spec else None
     )
@@ -222,9 +243,7 @@ def _local_queue_usage(cluster: Cluster, local_queue: LocalQueue) -> list[Status
             "resources": [
                 {
                     "name": resource,
-                    "total": text_of(
-                        resource, local_queue.usage.get((flavor, resource), 0)
-                    ),
+                    "total": text_of(resource, usage.get((flavor, resource), 0)),
                 }
                 for resource in group.resources
             ],

@@ -56,14 +56,19 @@ def _whole_seconds(since_us: int) -> int:
     return since_us // _US_PER_S * _US_PER_S
 
 
-def _deadline(work: WorkloadInfo, waiting: Waiting | None) -> int | None:
-    """Return the next instant (us) that matters to a workload, or None."""
+def _deadline(work: WorkloadInfo, waiting: Waiting | None, now_us: int) -> int | None:
+    """Return the next instant (us) that matters to a workload, or None.
+
+    While a check delays its retry, nothing else does.
+    """
     if work.finished or not work.active:
         return None
     if not work.reserved:
         return work.requeue_at_us
     if work.evicted:
         return None
+    if work.requeue_at_us is not None and work.requeue_at_us > now_us:
+        return work.requeue_at_us
     limits = (execution_deadline(work), pods_ready_deadline(work, waiting))
     return min((limit for limit in limits if limit is not None), default=None)
 
@@ -82,7 +87,7 @@ class Timers:
         if self.waiting is None and not (work.max_execution_s or work.requeue_at_us):
             at_us = None  # the usual case: the clock never matters
         else:
-            at_us = _deadline(work, self.waiting)
+            at_us = _deadline(work, self.waiting, self.context.now_us)
         if at_us is None:
             if self._armed:
                 self._armed.pop(work.key, None)

@@ -12,6 +12,9 @@ from collections.abc import Callable, Iterator
 from scheduler.kueue.tree.protocols import Matches
 from scheduler.kueue.workload.equivalence_class import EquivalenceClass, Order
 from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.workload.local_queue import LocalQueue
+
+UsageOf = Callable[[LocalQueue], float]
 
 
 class PendingQueue:
@@ -33,9 +36,14 @@ class PendingQueue:
         "pending_inadmissible",
         "preemptor",
         "pushes",
+        "usage_of",
     )
 
-    def __init__(self, *, equivalence_hashing: bool) -> None:
+    def __init__(
+        self, *, equivalence_hashing: bool, usage_of: UsageOf | None = None
+    ) -> None:
+        # The usage of a LocalQueue, where that comes before all else.
+        self.usage_of = usage_of
         # Whether a failed head takes its equivalents with it.
         self.equivalence_hashing = equivalence_hashing
         self.pushes = 0
@@ -52,7 +60,7 @@ class PendingQueue:
     def push(self, work: WorkloadInfo) -> None:
         """Put a workload into the heap, or aside if its equivalents just failed."""
         scheduling_hash = work.scheduling_hash if self.equivalence_hashing else ""
-        members = self._class_of(scheduling_hash, work.namespace)
+        members = self._class_of(scheduling_hash, work)
         first = members.first()
         self.pushes += 1
         work.pending_queue, work.equivalence_class, work.heap_entry = (
@@ -69,11 +77,15 @@ class PendingQueue:
         if first is None or work.queue_order < first.queue_order:
             self._enter(members)
 
-    def _class_of(self, scheduling_hash: str, namespace: str) -> EquivalenceClass:
+    def _class_of(self, scheduling_hash: str, work: WorkloadInfo) -> EquivalenceClass:
         classes = self.classes.setdefault(scheduling_hash, {})
-        members = classes.get(namespace)
+        key = work.namespace
+        if self.usage_of is not None:
+            key = f"{key}/{work.local_queue_name}"
+        members = classes.get(key)
         if members is None:
-            members = classes[namespace] = EquivalenceClass(scheduling_hash, namespace)
+            members = EquivalenceClass(scheduling_hash, work.namespace, key)
+            classes[key] = members
             members.inadmissible = scheduling_hash in self.failed_hashes
         return members
 
@@ -129,7 +141,7 @@ class PendingQueue:
 
     def _drop_class(self, members: EquivalenceClass) -> None:
         classes = self.classes[members.scheduling_hash]
-        del classes[members.namespace]
+        del classes[members.key]
         if not classes:
             del self.classes[members.scheduling_hash]
         members.heap.clear()
@@ -164,6 +176,8 @@ class PendingQueue:
         return self._head()
 
     def _head(self) -> WorkloadInfo | None:
+        if self.usage_of is not None:
+            return self._head_by_usage(self.usage_of)
         sticky = self.preemptor
         if (
             sticky is not None
@@ -179,6 +193,28 @@ class PendingQueue:
                     return first
             heapq.heappop(self.class_heads)
         return None
+
+    def _head_by_usage(self, usage_of: UsageOf) -> WorkloadInfo | None:
+        """Return the first of the LocalQueue with the lowest usage.
+
+        Cost: classes. Source:
+        docs/semantics/kueue-admission-fair-sharing.md#order-of-pending-workloads.
+        """
+        best: tuple[float, bool, Order] | None = None
+        head: WorkloadInfo | None = None
+        sticky = self.preemptor
+        for classes in self.classes.values():
+            for members in classes.values():
+                if members.inadmissible:
+                    continue
+                ours = sticky is not None and sticky.equivalence_class is members
+                first = sticky if ours else members.first()
+                if first is None:
+                    continue
+                key = usage_of(first.local_queue), not ours, first.queue_order
+                if best is None or key < best:
+                    best, head = key, first
+        return head
 
     def clear_inflight(self, work: WorkloadInfo) -> None:
         """End the flight of a head without putting it anywhere."""

@@ -16,11 +16,14 @@ from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.scheduler.preempting import ActivePreemption
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.workload.checks import failed
 from scheduler.kueue.workload.info import LastAssignment, WorkloadInfo
 from scheduler.reasons import (
     ABOVE_LIMITS,
+    FAILED_CHECKS,
     MISCONFIGURED,
     OUTSIDE_LIMIT_RANGES,
+    PENDING_EVALUATION,
     WRONG_NAMESPACE,
 )
 
@@ -40,6 +43,9 @@ def nominate(
     Source: docs/semantics/kueue.md#nomination.
     """
     work, queue = entry.work, entry.queue
+    if work.checks and failed(work.checks):
+        entry.refuse(RequeueReason.GENERIC, PENDING_EVALUATION, FAILED_CHECKS)
+        return
     if not cluster.matches(queue, work.namespace):
         entry.refuse(RequeueReason.NAMESPACE_MISMATCH, MISCONFIGURED, WRONG_NAMESPACE)
         return

@@ -27,6 +27,7 @@ class PendingWorkloads(Protocol):
     inadmissible_workloads: dict[Workload, None]
     pending_active: int
     pending_inadmissible: int
+    usage_of: Callable[[Any], float] | None
     preemptor: Workload | None
 
     def push(self, work: Workload) -> None:
@@ -70,6 +71,7 @@ class AdmittedWorkloads(Protocol):
 
     workloads: dict[Workload, None]
     unadmitted: dict[Workload, None]
+    usage_of: Callable[[Any], float] | None
 
     def put(self, work: Workload) -> None:
         """Take a workload."""

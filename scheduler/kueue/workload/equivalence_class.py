@@ -13,10 +13,11 @@ Order = tuple[int, int, str, str]
 class EquivalenceClass:
     """Workloads that the scheduler treats alike, best first."""
 
-    __slots__ = ("heap", "inadmissible", "namespace", "scheduling_hash", "size")
+    __slots__ = ("heap", "inadmissible", "key", "namespace", "scheduling_hash", "size")
 
-    def __init__(self, identity: str, namespace: str) -> None:
+    def __init__(self, identity: str, namespace: str, key: str) -> None:
         self.scheduling_hash = identity
+        self.key = key  # the namespace, or the LocalQueue where usage decides
         self.namespace = namespace
         self.heap: list[tuple[Order, int, Workload]] = []
         self.size = 0

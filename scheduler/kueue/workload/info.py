@@ -15,6 +15,7 @@ from scheduler.kueue.tree.protocols import (
 )
 from scheduler.kueue.tree.quota import Amount
 from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.workload.check_state import States
 from scheduler.kueue.workload.equivalence_class import EquivalenceClass
 from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.records.objects import Key
@@ -58,6 +59,7 @@ class WorkloadInfo:
         "accumulated_s",
         "active",
         "admission",
+        "checks",
         "cluster_queue",
         "conditions",
         "created_us",
@@ -105,6 +107,7 @@ class WorkloadInfo:
         self.uid = uid
         self.conditions: dict[str, Condition] = {}
         self.admission: Admission | None = None
+        self.checks: States = {}  # what admission checks say, by name
         self.reclaimable: dict[str, int] = {}
         self.requeue_count = 0
         self.requeue_at_us: int | None = None

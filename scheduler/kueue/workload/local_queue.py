@@ -13,6 +13,7 @@ class LocalQueue:
     __slots__ = (
         "active_since_us",
         "admitted",
+        "admitted_usage",
         "key",
         "pending",
         "reserving",
@@ -29,7 +30,8 @@ class LocalQueue:
         self.pending = 0
         self.reserving = 0
         self.admitted = 0
-        self.usage: dict[FlavorResource, int] = {}
+        self.usage: dict[FlavorResource, int] = {}  # of those with quota
+        self.admitted_usage: dict[FlavorResource, int] = {}  # of those admitted
 
     @property
     def is_active(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler import durations
+from scheduler.kueue.workload.check_state import read_states, written
 from scheduler.kueue.workload.info import (
     Condition,
     LastAssignment,
@@ -23,6 +24,7 @@ JOB_UID = "kueue.x-k8s.io/job-uid"
 STATUS_FIELDS = (
     "accumulatedPastExecutionTimeSeconds",
     "admission",
+    "admissionChecks",
     "conditions",
     "reclaimablePods",
     "requeueState",
@@ -78,6 +80,7 @@ def update_from_status(work: WorkloadInfo, status: Manifest) -> None:
     work.unhealthy_nodes = tuple(
         item["name"] for item in status.get("unhealthyNodes") or ()
     )
+    work.checks = read_states(status.get("admissionChecks"))
     requeue = status.get("requeueState") or {}
     work.requeue_count = int(requeue.get("count") or 0)
     at = requeue.get("requeueAt")
@@ -123,6 +126,8 @@ def status_of(work: WorkloadInfo) -> dict[str, Any]:
         status["conditions"] = [
             _written(kind, condition) for kind, condition in work.conditions.items()
         ]
+    if work.checks:
+        status["admissionChecks"] = written(work.checks)
     if work.reclaimable:
         status["reclaimablePods"] = [
             {"name": name, "count": count} for name, count in work.reclaimable.items()

@@ -363,9 +363,9 @@ def test_a_generator_file_stands_for_queues_and_arrivals():
 
 
 def test_fields_that_decide_nothing_are_named():
-    text = QUEUE + "  admissionChecksStrategy: {admissionChecks: [{name: a}]}\n"
+    text = QUEUE + "  concurrentAdmissionPolicy: {migration: {}}\n"
     assert [path for path, _ in unsimulated(check(text))] == [
-        "spec.admissionChecksStrategy"
+        "spec.concurrentAdmissionPolicy"
     ]
 
 

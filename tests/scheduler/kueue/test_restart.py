@@ -80,7 +80,17 @@ class Restarting(Timeline):
     def _finish(self) -> None:
         self.store.commit(self.stage)
         self.stage = self.store.reborn(self.stage)
+        self.script.stage = self.shown.stage = self.stage
         super()._finish()
+
+    def _play(self, step) -> None:
+        super()._play(step)
+        self.store.commit(self.stage)
+        for key in list(self.store.objects):
+            if key not in self.script.objects:
+                del self.store.objects[key]
+        if step["op"] in ("active", "apply", "inactive"):
+            self.store.put(self.script.last)
 
 
 def sample(mode: str, step: int) -> list:
@@ -90,6 +100,20 @@ def sample(mode: str, step: int) -> list:
 @pytest.mark.parametrize("vector", sample("timed", 6), ids=lambda v: v["id"])
 def test_a_stage_that_is_read_back_at_every_instant_decides_the_same(vector):
     assert Restarting(vector).run() == Timeline(vector).run()
+
+
+@pytest.mark.parametrize("vector", sample("checks", 4), ids=lambda v: v["id"])
+def test_a_stage_that_is_read_back_at_every_instant_knows_its_checks(vector):
+    again, once = Restarting(copy.deepcopy(vector)).run(), Timeline(vector).run()
+    assert again["events"] == once["events"]
+    assert again["changes"] == once["changes"]
+
+
+@pytest.mark.parametrize("vector", sample("afs", 4), ids=lambda v: v["id"])
+def test_a_stage_that_is_read_back_at_every_instant_knows_what_was_used(vector):
+    again, once = Restarting(copy.deepcopy(vector)).run(), Timeline(vector).run()
+    assert again["events"] == once["events"]
+    assert again["usage"] == once["usage"]
 
 
 @pytest.mark.parametrize("vector", sample("settle", 9), ids=lambda v: v["id"])

@@ -95,7 +95,7 @@ def test_conditions_of_a_preempted_workload_follow_its_story():
     assert rig.condition("low", "Admitted")[1] == "NoReservation"
     stats = rig.status("Workload", "low", "default")["schedulingStats"]
     assert stats["evictions"] == [
-        {"reason": "Preempted", "underlyingCause": "InClusterQueue", "count": 1}
+        {"reason": "Preempted", "underlyingCause": "", "count": 1}
     ]
 
 

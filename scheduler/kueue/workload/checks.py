@@ -1,0 +1,38 @@
+"""Which admission checks a workload needs, and whether they are met.
+
+Source: docs/semantics/kueue-admission-checks.md#which-checks-a-workload-needs.
+"""
+
+from __future__ import annotations
+
+from scheduler.kueue.workload.check_state import READY, REJECTED, RETRY, States
+from scheduler.records.quota import QueueSpec
+from scheduler.records.workload import Admission
+
+
+def required_checks(spec: QueueSpec, admission: Admission | None) -> list[str]:
+    """Return the names of the checks needed, in order.
+
+    With an admission those of its flavors; before it those of all flavors.
+    """
+    if not spec.checks:
+        return []
+    if admission is None:
+        every = {name for group in spec.groups for name in group.flavors}
+        return [check.name for check in spec.checks if every <= check.flavors]
+    assigned = {
+        flavor for part in admission.pod_sets for flavor in part.flavors.values()
+    }
+    return [
+        check.name for check in spec.checks if not check.flavors.isdisjoint(assigned)
+    ]
+
+
+def all_ready(states: States) -> bool:
+    """Return whether every listed check is ready; true for none."""
+    return all(check.state == READY for check in states.values())
+
+
+def failed(states: States) -> bool:
+    """Return whether a check says Retry or Rejected."""
+    return any(check.state in (RETRY, REJECTED) for check in states.values())

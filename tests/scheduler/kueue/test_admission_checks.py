@@ -1,0 +1,112 @@
+"""Two-phase admission with answers by rule, in a world of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler.errors import PolicyError
+from scheduler.kueue.stage import KueueStage
+from scheduler.kueue.workload.check_state import CheckState
+from scheduler.records.check_rule import CheckRule, RecordedAnswer
+from scheduler.records.policy import read_policy
+from tests.scheduler.kueue.rig import Rig
+
+
+class Checked(Rig):
+    """A queue `q` whose workloads need the check `safe`, answered by a rule."""
+
+    def __init__(self, **rule: object) -> None:
+        super().__init__()
+        rules = [CheckRule(check="safe", **rule)] if rule else []
+        self.stage = KueueStage(self.context, self.stage.settings, rules=rules)
+        for obj in self.objects.values():
+            self.stage.put(obj)
+        self.put("AdmissionCheck", "safe", {"controllerName": "c"}, namespace="")
+        self.queue("q", 2)
+        key = next(key for key in self.objects if key.kind == "ClusterQueue")
+        strategy = {"admissionChecks": [{"name": "safe"}]}
+        self.edit(key, admissionChecksStrategy=strategy)
+
+    def reasons(self, at_s: float) -> list[tuple[str, str, str]]:
+        return self.run(at_s)
+
+
+def admitted(rig: Rig, name: str) -> bool:
+    works = rig.stage.cluster.workloads.values()
+    return next(w for w in works if w.key.name == name).has_condition("Admitted")
+
+
+def test_a_check_is_answered_after_its_delay_and_not_before():
+    rig = Checked(after="10s")
+    rig.workload("w", "q")
+    rig.run(0)
+    rig.run(9.9)
+    assert not admitted(rig, "w")
+    rig.run(10)
+    assert admitted(rig, "w")
+
+
+def test_a_check_without_a_rule_is_ready_at_once():
+    rig = Checked()
+    rig.workload("w", "q")
+    rig.run(0)
+    assert admitted(rig, "w")
+
+
+def test_a_check_answers_only_while_it_is_open():
+    rig = Checked(every="1h", open="1m", after="2m")
+    rig.workload("w", "q")
+    rig.run(0)
+    rig.run(3599)
+    assert not admitted(rig, "w")
+    rig.run(3600)
+    assert admitted(rig, "w")
+
+
+def test_a_check_left_to_people_waits_for_them():
+    rig = Checked(by_hand=True)
+    key = rig.workload("w", "q")
+    rig.run(0)
+    rig.run(1000)
+    assert not admitted(rig, "w")
+    rig.stage.answer_check(key, "safe", CheckState("Ready", "", 0))
+    rig.run(1001)
+    assert admitted(rig, "w")
+
+
+def test_a_recorded_answer_is_of_one_attempt():
+    no = RecordedAnswer(workload="default/w", answer="Retry", after="1s", attempt=1)
+    rig = Checked(after="5s", recorded=[no])
+    rig.workload("w", "q")
+    rig.run(0)
+    rig.run(1)
+    assert not admitted(rig, "w")
+    rig.run(6)
+    assert admitted(rig, "w")
+
+
+def test_a_rejected_workload_is_deactivated_and_its_quota_is_free():
+    rig = Checked(answer="Rejected", after="1s")
+    rig.workload("w", "q", 2)
+    rig.run(0)
+    rig.run(1)
+    (work,) = rig.stage.cluster.workloads.values()
+    assert not work.active
+    assert work.conditions["Evicted"].reason == "DeactivatedDueToAdmissionCheck"
+    assert not rig.stage.cluster.forest.queues["q"].admitted.workloads
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ({"after": "soon"}, "simulation.admissionChecks[0].after"),
+        ({"every": "1h"}, "expected both every and open"),
+        ({"every": "0s", "open": "0s"}, "more than 0s"),
+        ({"probability": 2}, "probability"),
+    ],
+)
+def test_a_rule_that_says_nothing_is_refused_by_path(rule, words):
+    simulation = {"admissionChecks": [{"check": "safe", **rule}]}
+    with pytest.raises(PolicyError) as caught:
+        read_policy({"spec": {"simulation": simulation}})
+    assert words in str(caught.value)
