@@ -160,9 +160,9 @@ LIMITS: dict[str, int] = {
         "SANDBOXES_PER_USER", 200 if SERVER else 0
     ),
     "objects_per_import": environment.number("OBJECTS_PER_IMPORT", 100_000),
-    "bytes_per_import": environment.number("BYTES_PER_IMPORT", 32 * 2**20),
+    "bytes_per_import": environment.number("BYTES_PER_IMPORT", 64 * 2**20),
     # A JSON text of an import is a little longer than the import.
-    "bytes_per_upload": environment.number("BYTES_PER_UPLOAD", 48 * 2**20),
+    "bytes_per_upload": environment.number("BYTES_PER_UPLOAD", 96 * 2**20),
     "bytes_per_body": environment.number("BYTES_PER_BODY", 2 * 2**20),
     "bytes_per_archive": environment.number("BYTES_PER_ARCHIVE", 256 * 2**20),
     "seconds_per_body": environment.number("SECONDS_PER_BODY", 60),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from scheduler.manifests.documents import Document
@@ -32,7 +31,7 @@ def check_change(document: Document) -> dict[str, Any]:
         expect_choice(document, spec, "spec.node", NODE_ACTIONS)
         if kind != "Node":
             raise document.error("spec.target.kind", f"expected Node, got {kind!r}")
-    manifest = copy.deepcopy(document.data)
+    manifest = document.copied()
     target = manifest["spec"]["target"]
     target["namespace"] = _namespace(target)
     return manifest

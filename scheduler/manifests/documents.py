@@ -7,9 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 import yaml
 
 from scheduler.errors import ManifestError, SourceLocation
+from scheduler.manifests.json_documents import (
+    ItemLines,
+    NotPlainError,
+    decode,
+    looks_like_json,
+)
 from scheduler.records.objects import Key
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -39,6 +46,8 @@ class Document:
     data: dict[str, Any]
     root: yaml.Node | None = field(default=None, repr=False)
     line: int = 1
+    lines: ItemLines | None = field(default=None, repr=False)  # of a List in JSON
+    index: int = 0  # of the item in it
 
     @property
     def kind(self) -> str:
@@ -62,15 +71,28 @@ class Document:
         namespace = str(metadata.get("namespace") or "default") if namespaced else ""
         return Key(self.kind, namespace, str(metadata.get("name") or ""))
 
+    def copied(self) -> dict[str, Any]:
+        """Return the data as a copy that may be changed."""
+        data: dict[str, Any] = msgspec.to_builtins(self.data)
+        return data
+
     def place(self, path: str = "") -> SourceLocation:
         """Return where `path` ("spec.groups[0].name") stands.
 
         A field that is absent has the line of the deepest part that exists.
         """
-        line = self.line
+        return SourceLocation(file=self.file, line=self._line(path), field=path)
+
+    def _line(self, path: str) -> int:
         if self.root is not None:
-            line = _line_of(self.root, path)
-        return SourceLocation(file=self.file, line=line, field=path)
+            return _line_of(self.root, path)
+        if self.lines is None:
+            return self.line
+        first = self.lines.line(self.index)
+        if path in ("", "kind"):  # asked of every object that is only kept
+            return first
+        node = yaml.compose(self.lines.slice(self.index), Loader=_Loader)
+        return first - 1 + (_line_of(node, path) if node is not None else 1)
 
     def error(self, path: str, problem: str) -> ManifestError:
         """Return the error to raise about this field."""
@@ -124,10 +146,33 @@ def read_documents(
     """
     if len(text.encode("utf-8", "surrogatepass")) > limits.bytes:
         raise _too_much(file, 1, f"more than {limits.bytes} bytes")
+    if looks_like_json(text) and (found := _read_json(text, file, limits)):
+        return found
     return [
         part
         for document in _compose(text, file, limits)
         for part in _take_apart(document)
+    ]
+
+
+def _read_json(text: str, file: str, limits: Limits) -> list[Document]:
+    """Return the documents of a List in JSON; [] for what is read as YAML."""
+    try:
+        data = decode(text, depth=limits.depth)
+    except NotPlainError:
+        return []
+    whole = Document(file=file, data=data)
+    items = data.get("items")
+    if not (whole.kind.endswith("List") and isinstance(items, list)):
+        return []
+    if not all(
+        type(item) is dict and type(item.get("items")) is not list for item in items
+    ):
+        return []
+    lines = ItemLines(text=text)
+    return [
+        Document(file=file, data=_with_list_kind(whole, item), lines=lines, index=index)
+        for index, item in enumerate(items)
     ]
 
 

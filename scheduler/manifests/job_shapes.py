@@ -6,7 +6,6 @@ object, `!` at the end for one that must be there.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -90,7 +89,7 @@ def check_job_kind(document: Document) -> Fields:
     for path in shape.names:
         for place, holder in _holders(document, path):
             expect_text(document, holder, place)
-    return copy.deepcopy(document.data)
+    return document.copied()
 
 
 def _check_holder(

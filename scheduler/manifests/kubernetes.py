@@ -6,7 +6,6 @@ scheduling depends on; the document itself is left as it is.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -37,7 +36,7 @@ def check_node(document: Document) -> dict[str, Any]:
 
     Raises ManifestError naming the field.
     """
-    manifest = copy.deepcopy(document.data)
+    manifest = document.copied()
     spec = expect_object(document, document.data, "spec")
     for path, taint in expect_items(document, spec, "spec.taints"):
         expect_text(document, taint, f"{path}.key")
@@ -62,7 +61,7 @@ def check_pod(document: Document) -> dict[str, Any]:
     """
     expect_object(document, document.data, "spec", needed=True)
     check_pod_spec(document, document.data, "spec")
-    manifest = copy.deepcopy(document.data)
+    manifest = document.copied()
     default_pod_spec(manifest["spec"])
     return manifest
 
@@ -216,7 +215,7 @@ def default_pod_spec(spec: dict[str, Any]) -> None:
 
 def check_namespace(document: Document) -> dict[str, Any]:
     """Return a Namespace."""
-    return copy.deepcopy(document.data)
+    return document.copied()
 
 
 def check_priority_class(document: Document) -> dict[str, Any]:
@@ -229,7 +228,7 @@ def check_priority_class(document: Document) -> dict[str, Any]:
     if policy is not None:
         policies = ("PreemptLowerPriority", "Never")
         expect_choice(document, document.data, "preemptionPolicy", policies)
-    return copy.deepcopy(document.data)
+    return document.copied()
 
 
 def check_disruption_budget(document: Document) -> dict[str, Any]:
@@ -246,7 +245,7 @@ def check_disruption_budget(document: Document) -> dict[str, Any]:
     expect_whole(
         document, status, "status.disruptionsAllowed", least=-(2**31), default=0
     )
-    return copy.deepcopy(document.data)
+    return document.copied()
 
 
 def _check_share(document: Document, spec: dict[str, Any], path: str) -> None:
@@ -265,7 +264,7 @@ def check_pod_group(document: Document) -> dict[str, Any]:
     expect_whole(document, spec, "spec.minMember", least=0, default=1)
     expect_whole(document, spec, "spec.scheduleTimeoutSeconds", least=0, default=0)
     expect_amounts(document, spec, "spec.minResources")
-    return copy.deepcopy(document.data)
+    return document.copied()
 
 
 def check_configuration(document: Document) -> dict[str, Any]:
@@ -275,7 +274,7 @@ def check_configuration(document: Document) -> dict[str, Any]:
     except (PolicyError, UnknownNameError, QuantityError) as error:
         path = str(error).split(":", 1)[0].removeprefix("kubeScheduler.")
         raise document.error(path, str(error)) from error
-    return copy.deepcopy(document.data)
+    return document.copied()
 
 
 CHECKS: dict[str, Callable[[Document], dict[str, Any]]] = {

@@ -7,8 +7,8 @@ Source: docs/semantics/kueue.md#defaults-and-validation.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from scheduler import registry
@@ -60,10 +60,7 @@ _PREEMPTION = {
 
 def _served(document: Document) -> Document:
     """Return the document in the served version; errors still find their line."""
-    data = to_served(document.data)
-    return Document(
-        file=document.file, data=data, root=document.root, line=document.line
-    )
+    return replace(document, data=to_served(document.data))
 
 
 def check_cluster_queue(document: Document) -> Fields:
@@ -81,7 +78,7 @@ def check_cluster_queue(document: Document) -> Fields:
     _check_preemption(document, spec)
     _check_fungibility(document, spec)
     _check_checks(document, spec)
-    manifest = copy.deepcopy(document.data)
+    manifest = document.copied()
     _default_queue(manifest["spec"])
     return manifest
 
@@ -180,7 +177,7 @@ def check_admission_check(document: Document) -> Fields:
     expect_text(document, spec, "spec.controllerName")
     parameters = expect_object(document, spec, "spec.parameters")
     expect_known(document, parameters, "spec.parameters", ("apiGroup", "kind", "name"))
-    return copy.deepcopy(document.data)
+    return document.copied()
 
 
 def _default_queue(spec: Fields) -> None:
@@ -213,7 +210,7 @@ def check_cohort(document: Document) -> Fields:
         raise document.error("spec.parentName", "expected another cohort, got itself")
     check_groups(document, spec, above="parentName", lending_within_nominal=False)
     check_weight(document, spec)
-    manifest = copy.deepcopy(document.data)
+    manifest = document.copied()
     manifest["spec"] = manifest.get("spec") or {}
     return manifest
 
@@ -226,7 +223,7 @@ def check_local_queue(document: Document) -> Fields:
     expect_text(document, spec, "spec.clusterQueue")
     _choice(document, spec, "spec.stopPolicy", _STOP)
     check_weight(document, spec)
-    manifest = copy.deepcopy(document.data)
+    manifest = document.copied()
     manifest["spec"]["stopPolicy"] = spec.get("stopPolicy") or "None"
     return manifest
 
@@ -246,7 +243,7 @@ def check_flavor(document: Document) -> Fields:
         if not item.get("key") and item.get("operator") != "Exists":
             problem = "expected Exists, as the toleration has no key"
             raise document.error(f"{path}.operator", problem)
-    manifest = copy.deepcopy(document.data)
+    manifest = document.copied()
     manifest["spec"] = manifest.get("spec") or {}
     return manifest
 
@@ -256,14 +253,14 @@ def check_priority_class(document: Document) -> Fields:
     value = expect_whole(document, document.data, "value", least=-(2**31))
     if value >= 2**31:
         raise document.error("value", f"expected a 32 bit number, got {value}")
-    return copy.deepcopy(document.data)
+    return document.copied()
 
 
 def check_runtime_class(document: Document) -> Fields:
     """Return a RuntimeClass. Raises ManifestError naming the field."""
     overhead = expect_object(document, document.data, "overhead")
     expect_amounts(document, overhead, "overhead.podFixed")
-    return copy.deepcopy(document.data)
+    return document.copied()
 
 
 def check_limit_range(document: Document) -> Fields:
@@ -274,7 +271,7 @@ def check_limit_range(document: Document) -> Fields:
         expect_choice(document, item, f"{path}.type", kinds)
         for name in ("default", "defaultRequest", "max", "min"):
             expect_amounts(document, item, f"{path}.{name}")
-    return copy.deepcopy(document.data)
+    return document.copied()
 
 
 def check_configuration(document: Document) -> Fields:
@@ -284,7 +281,7 @@ def check_configuration(document: Document) -> Fields:
     except PolicyError as error:
         path, _, problem = str(error).removeprefix("kueue.").partition(": ")
         raise document.error(path, problem) from error
-    return copy.deepcopy(document.data)
+    return document.copied()
 
 
 def kept_fields(document: Document) -> tuple[str, ...]:

@@ -318,7 +318,7 @@ def _generated(document: Document, metadata: dict[str, Any]) -> str | None:
     prefix = metadata.get("generateName")
     if not isinstance(prefix, str) or not prefix:
         return None
-    return f"{prefix}{document.line:05d}"
+    return f"{prefix}{document.place().line:05d}"
 
 
 def _served(manifest: dict[str, Any], key: Key, kind: kinds.Kind) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Source: docs/semantics/kueue.md#defaults-and-validation.
 
 from __future__ import annotations
 
-import copy
+from dataclasses import replace
 from typing import Any
 
 from scheduler.manifests.documents import Document
@@ -41,12 +41,7 @@ _POD_SET_FIELDS = ("count", "minCount", "name", "template", "topologyRequest")
 
 def check_workload(document: Document) -> Fields:
     """Return a Workload. Raises ManifestError naming the field."""
-    document = Document(
-        file=document.file,
-        data=to_served(document.data),
-        root=document.root,
-        line=document.line,
-    )
+    document = replace(document, data=to_served(document.data))
     spec = expect_object(document, document.data, "spec", needed=True)
     expect_known(document, spec, "spec", _WORKLOAD_FIELDS)
     expect_optional_text(document, spec, "spec.queueName")
@@ -55,7 +50,7 @@ def check_workload(document: Document) -> Fields:
     expect_whole(document, spec, "spec.maximumExecutionTimeSeconds", least=1, default=1)
     counts = _check_pod_sets(document, spec)
     _check_reclaimable(document, counts)
-    manifest = copy.deepcopy(document.data)
+    manifest = document.copied()
     _default_workload(manifest["spec"])
     return manifest
 
@@ -153,7 +148,7 @@ def check_job(document: Document) -> Fields:
             f"metadata.annotations.{MIN_PARALLELISM}",
             f"expected a count from 1 to the parallelism {parallelism}, got {least!r}",
         )
-    return copy.deepcopy(document.data)
+    return document.copied()
 
 
 def _within(text: object, most: int) -> bool:
@@ -180,4 +175,4 @@ def check_job_set(document: Document) -> Fields:
         check_template(document, job, f"{inner}.template")
     if not names:
         raise document.error("spec.replicatedJobs", "expected at least one")
-    return copy.deepcopy(document.data)
+    return document.copied()

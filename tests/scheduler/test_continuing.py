@@ -17,6 +17,7 @@ from scheduler.records.objects import Key
 from scheduler.scenarios import assemble
 from scheduler.simulation import simulate
 from scheduler.tick import run_tick
+from tests.bench.bench_running_clusters import judge
 from tests.builders import node, small_cluster
 
 RECORDINGS = Path(__file__).parents[3] / "shared" / "recordings"
@@ -278,3 +279,12 @@ def test_a_recorded_cluster_goes_on_with_its_workloads_and_pods(name):
     assert len(ours) <= len(jobs)
     decided = world.take().decisions
     assert not any(isinstance(one, Preempt) for one in decided)
+
+
+def test_a_cluster_in_full_swing_goes_on_with_nothing_out_of_place():
+    row = judge(Path(__file__).parent / "running" / "snapshot-100.json.gz")
+    assert row.lost == 0
+    assert row.pods > 40
+    assert row.elsewhere == 0
+    assert row.as_admitted == row.queues == 3
+    assert row.unexplained == []

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+import yaml
 
 from scheduler.errors import ManifestError
 from scheduler.manifests.documents import Limits, read_documents
@@ -103,3 +106,37 @@ def test_ten_megabytes_of_aliases_are_refused():
 def test_a_text_over_the_limit_is_refused():
     with pytest.raises(ManifestError, match="more than 10 bytes"):
         read_documents("a: 1234567890", limits=Limits(bytes=10))
+
+
+def a_list(*items: dict) -> str:
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": list(items)})
+
+
+def test_a_list_in_json_is_the_same_as_in_yaml():
+    items = [{"apiVersion": "v1", "kind": "Pod", "n": 1.5, "t": None, "e": [True, {}]}]
+    (ours,) = read_documents(a_list(*items))
+    (theirs,) = read_documents(yaml.safe_dump({"kind": "List", "items": items}))
+    assert ours.data == theirs.data == items[0]
+
+
+def test_a_field_of_an_item_of_a_list_in_json_has_its_line():
+    items = [{"kind": "A"}, {"kind": "B", "spec": {"x": [1, 2]}}]
+    text = json.dumps({"metadata": {}, "items": items, "kind": "List"}, indent=1)
+    first, second = read_documents(text)
+    lines = text.splitlines()
+    assert first.place().line == 1 + lines.index("  {")
+    assert lines[second.place("spec.x[1]").line - 1].strip() == "2"
+    assert lines[second.place("spec.x").line - 1].strip().startswith('"x"')
+
+
+def test_a_key_twice_in_json_is_refused_at_its_line():
+    text = '{"kind": "List", "items": [\n{"kind": "A",\n"kind": "B"}]}'
+    with pytest.raises(ManifestError, match="given twice") as refused:
+        read_documents(text, file="a.json")
+    assert refused.value.place.line == 3
+
+
+def test_json_that_is_nested_too_deep_is_refused():
+    text = '{"kind": "List", "items": [' + "[" * 80 + "]" * 80 + "]}"
+    with pytest.raises(ManifestError, match="nested over"):
+        read_documents(text)
