@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from scheduler.decisions import Evict
-from scheduler.lifetime.runs import Run
+from scheduler.lifetime.pods import owner_key
+from scheduler.lifetime.runs import Due, Run
 from scheduler.lifetime.stopping import RunStopping
 from scheduler.records.objects import Key
+
+#: Of the Job controller after the first failed pod; twice as long after each other.
+#: Source: Kubernetes, Jobs, pod backoff failure policy.
+BACKOFF_MS = 10_000
+LONGEST_BACKOFF_MS = 360_000
+_JOB = frozenset({"Job"})
 
 
 class NodeLoss(RunStopping):
@@ -46,7 +53,26 @@ class NodeLoss(RunStopping):
             return
         self._touch(owner)
         self._lose_work(run)
-        self.jobs.replace_pods(self.host.get(owner), run)
+        if self._backs_off(owner):
+            run.failures += 1
+            doubled = BACKOFF_MS << min(run.failures - 1, 10)
+            delay = min(doubled, LONGEST_BACKOFF_MS)
+            self._next(run, Due.REPLACE, delay)
+        else:
+            self.jobs.replace_pods(self.host.get(owner), run)
+
+    def _backs_off(self, owner: Key) -> bool:
+        """Return whether a Job's controller replaces the pods, after a back-off."""
+        if not self.steps.takes_time("termination"):
+            return False
+        job = owner_key(self.host.objects[owner], _JOB)
+        return owner.kind == "Job" or job is not None
+
+    def _replace(self, run: Run) -> None:
+        """Make up for the pods that a Job lost: its back-off is over."""
+        run.step = None
+        self._touch(run.owner)
+        self.jobs.replace_pods(self.host.get(run.owner), run)
 
     def _lose_work(self, run: Run) -> None:
         """Void what was done: work goes on while all pods of a run are ready."""

@@ -27,6 +27,7 @@ class Due(IntEnum):
     RELEASE = 7  # a run: the end of its pods is seen
     COMPLETE = 8  # a run: the end of its work is seen
     SEEN = 9  # a run: the readiness of its pods is seen
+    REPLACE = 10  # a run: its Job makes up for pods that failed
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,10 +50,11 @@ class Run:
     step: tuple[int, int] | None = None  # what comes next (a Due), and when
     seen_ms: int | None = None  # when its pods' readiness is seen
     ending: bool = False  # its pods were deleted and have not all ended
+    failures: int = 0  # pods that this attempt lost: a Job backs off
 
     def all_ready(self) -> bool:
-        """Return whether every pod of the run is ready."""
-        return len(self.ready) == len(self.pods)
+        """Return whether every pod of the run is there and ready."""
+        return len(self.ready) == len(self.pods) and self.step_due() != Due.REPLACE
 
     def step_due(self) -> int | None:
         """Return what comes next, or None when nothing is under way."""
@@ -77,8 +79,11 @@ class Run:
             self.failed,
             self.lost_ms,
         ]
-        if self.step is not None or self.seen_ms is not None or self.ending:
-            values.append([self.step, self.seen_ms, self.ending])
+        under_way = [self.step, self.seen_ms, self.ending]
+        if self.failures:
+            values.append([*under_way, self.failures])
+        elif any(value not in (None, False) for value in under_way):
+            values.append(under_way)
         return values
 
     @classmethod
@@ -86,7 +91,7 @@ class Run:
         """Return the run that wrote these values."""
         attempt, active, pods, made, waiting, ready, *rest = values
         started, ready_ms, ends, done, failed, lost, *later = rest
-        step, seen, ending = later[0] if later else (None, None, False)
+        step, seen, ending, *failures = later[0] if later else (None, None, False)
         return cls(
             owner=owner,
             attempt=attempt,
@@ -104,6 +109,7 @@ class Run:
             step=(step[0], step[1]) if step else None,
             seen_ms=seen,
             ending=ending,
+            failures=failures[0] if failures else 0,
         )
 
 

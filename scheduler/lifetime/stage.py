@@ -31,7 +31,7 @@ from scheduler.stage import Context
 ARRIVING = (NODE, *JOB_KINDS, WORKLOAD, "PodGroup", POD, CHANGE)
 _RANK = {kind: rank for rank, kind in enumerate(ARRIVING)}
 OWNERS = frozenset({*JOB_KINDS, WORKLOAD})
-_STEPS = (Due.START, Due.SUSPEND, Due.RELEASE, Due.COMPLETE)
+_STEPS = (Due.START, Due.SUSPEND, Due.RELEASE, Due.COMPLETE, Due.REPLACE)
 
 
 class Lifetime(TaintEviction):
@@ -238,6 +238,8 @@ class Lifetime(TaintEviction):
             self._suspend(run)
         elif due == Due.RELEASE:
             self._release(run)
+        elif due == Due.REPLACE:
+            self._replace(run)
         else:
             self._complete(run)
 

@@ -32,6 +32,7 @@ class RunStarting(RuntimeState):
             return
         run.step = None
         run.attempt += 1
+        run.failures = 0
         run.active = True
         run.started_ms = self.context.now_ms
         run.waiting.clear()

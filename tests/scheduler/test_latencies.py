@@ -351,3 +351,40 @@ def test_a_cycle_that_waited_for_pods_goes_on_as_soon_as_they_are_ready():
         },
     )
     assert times(world, Admit) == [(3000, "first"), (14_200, "second")]
+
+
+def preempted_twice() -> World:
+    """Return a Job on one node whose pod is preempted at 5 s and at 30 s."""
+    high = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "high"},
+        "value": 100,
+    }
+    urgent = [
+        pod(f"urgent-{at}", cpu=4, arrival=f"{at}s", runtime="1s") for at in (5, 30)
+    ]
+    for one in urgent:
+        one["spec"]["priorityClassName"] = "high"
+    return world_of(
+        node("n", cpu=4),
+        high,
+        flavor(),
+        cluster_queue("a", cpu=8),
+        local_queue("a", cluster_queue="a"),
+        job("low", queue="a", cpu=4, runtime="60s"),
+        *urgent,
+        simulation={"latencies": {"termination": "2s"}},
+    )
+
+
+def test_a_job_replaces_a_preempted_pod_after_a_back_off_that_doubles():
+    bound = [at for at, name in times(preempted_twice(), Bind) if "low" in name]
+    assert bound == [0, 17_000, 52_000]
+
+
+def test_a_back_off_goes_on_in_a_stored_world():
+    world = preempted_twice()
+    simulate(world, until_ms=12_000)
+    again = world.copy()
+    assert times(again, Bind) == times(world, Bind)
