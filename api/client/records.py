@@ -545,6 +545,7 @@ class MoveOutcome(TypedDict):
     victims: list[MoveVictim]
     shares: list[Share]
     sentences: list[str]
+    usage: list[str]
     preview: dict[str, Any]
 
 
@@ -987,7 +988,9 @@ class Use(TypedDict):
 
 
 class WhatIf(TypedDict):
-    """Edits to try on a copy, and the Workload that they are for, if one."""
+    """Edits to try on a copy, and the Workload that they are for, if one. Kind
+    Policy, of any name, patches the policy document.
+    """
 
     edits: list[Patch]
     pause: NotRequired[list[Patch]]
@@ -1450,7 +1453,9 @@ class Change(TypedDict):
 
 
 class Edit(TypedDict):
-    """A JSON merge patch of one object: enough to do the change for real."""
+    """A JSON merge patch of one object: enough to do the change for real. Kind
+    "Policy" patches the policy document; it has no namespace and no name.
+    """
 
     kind: str
     namespace: str
@@ -1628,7 +1633,8 @@ class Preemption(TypedDict):
 class Preview(TypedDict):
     """What an edit would come to, run on a copy; for drag and drop. `cells` is the
     quota that the workload's ClusterQueue has afterwards, with the request in
-    `amount`; `refused` says why the edit cannot be made.
+    `amount`; `refused` says why the edit cannot be made. `sentences` say all of
+    it, `usage` what they say of quota.
     """
 
     change: Change | None
@@ -1640,6 +1646,7 @@ class Preview(TypedDict):
     outcome: ChangeOutcome | None
     admitted: list[str]
     sentences: list[str]
+    usage: list[str]
 
 
 class PageState(TypedDict):

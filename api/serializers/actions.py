@@ -222,6 +222,9 @@ class MoveOutcomeSerializer(serializers.Serializer[Any]):
     victims = MoveVictimSerializer(many=True)
     shares = ShareSerializer(many=True)
     sentences = serializers.ListField(child=serializers.CharField())
+    usage = serializers.ListField(
+        child=serializers.CharField(), help_text="the sentences about quota"
+    )
     preview = serializers.DictField(help_text="the whole of it, as from `whatif`")
 
 
@@ -237,7 +240,10 @@ class PatchSerializer(serializers.Serializer[Any]):
 
 
 class WhatIfSerializer(serializers.Serializer[Any]):
-    """Edits to try on a copy, and the Workload that they are for, if one."""
+    """Edits to try on a copy, and the Workload that they are for, if one.
+
+    Kind Policy, of any name, patches the policy document.
+    """
 
     edits = PatchSerializer(many=True, allow_empty=False)
     pause = PatchSerializer(many=True, required=False, default=list)

@@ -190,6 +190,7 @@ def outcome_body(preview: Preview) -> dict[str, Any]:
         "victims": [_victim(victim) for victim in outcome.victims] if outcome else [],
         "shares": [_share(change) for change in outcome.shares] if outcome else [],
         "sentences": preview.sentences,
+        "usage": preview.usage,
         "preview": document,
     }
     return body

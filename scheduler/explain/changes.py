@@ -10,17 +10,21 @@ from scheduler.errors import SchedulerError
 from scheduler.explain.shapes import Amount, Change, Edit
 from scheduler.records.conditions import is_true
 from scheduler.records.objects import Key, Object
+from scheduler.records.policy import read_policy
 from scheduler.scenarios import merge
 from scheduler.tick import settle
 from scheduler.world import World
 
+#: The kind of an edit that patches the policy document.
+POLICY = "Policy"
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 
 
 def apply(world: World, change: Change) -> None:
     """Do a change to a world, as the same patches through the API would.
 
-    Raises SchedulerError when an object is not there, or a quantity is none.
+    Raises SchedulerError when an object is not there, a quantity is none, or the
+    policy would be none.
     """
     for edit in change.pause:
         _patch(world, edit)
@@ -31,6 +35,10 @@ def apply(world: World, change: Change) -> None:
 
 
 def _patch(world: World, edit: Edit) -> None:
+    if edit.kind == POLICY:
+        document = merge(world.policy.document(), edit.patch)
+        world.set_policy(read_policy(document))
+        return
     key = Key(edit.kind, edit.namespace, edit.name)
     known = world.objects.get(key)
     if known is None:

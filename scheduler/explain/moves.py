@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from scheduler.decisions import Admit, Decision, Preempt
+from scheduler.decisions import Admit, Bind, Decision, Preempt
 from scheduler.errors import SchedulerError
 from scheduler.explain.changes import apply, edit, local_queue_for, move_workload
 from scheduler.explain.flavor_options import FlavorOptions
 from scheduler.explain.fork import fork, kueue_of, object_of
-from scheduler.explain.outcomes import all_shares, attempt, outcome_of, victim_of
+from scheduler.explain.outcomes import (
+    Shares,
+    all_shares,
+    attempt,
+    outcome_of,
+    victim_of,
+)
 from scheduler.explain.shapes import (
     Change,
     ChangeOutcome,
     FlavorRow,
     Preview,
     ShareChange,
+    Victim,
 )
 from scheduler.explain.wording import bare, counted, listed, quantity, share
-from scheduler.kueue.stage import KueueStage
 from scheduler.lifetime.runtime_state import JOB_KINDS
 from scheduler.records.objects import Key
 from scheduler.simulation import simulate
@@ -142,6 +148,7 @@ def _for_workload(world: World, change: Change, key: Key, horizon_ms: int) -> Pr
         )
         if queue is not None:
             preview.queue, preview.cells = queue.name, FlavorOptions(work, queue).rows
+    preview.usage = [_cell(preview.queue, row) for row in preview.cells if row.chosen]
     preview.sentences = _sentences(preview)
     return preview
 
@@ -149,15 +156,16 @@ def _for_workload(world: World, change: Change, key: Key, horizon_ms: int) -> Pr
 def _for_all(world: World, change: Change, horizon_ms: int) -> Preview:
     until = world.context.now_ms + horizon_ms
     plain, changed = fork(world), fork(world)
-    before = all_shares(kueue_of(changed))
+    before = _shares(changed)
     apply(changed, change)
     usual = simulate(plain, until_ms=until).decisions
     outcome = simulate(changed, until_ms=until)
     news = _news(usual, outcome.decisions)
     victims = [
-        victim_of(world, decision, outcome.decisions)
+        _victim(world, decision, outcome.decisions)
         for decision in news
-        if isinstance(decision, Preempt) and decision.subject.kind == "Workload"
+        if isinstance(decision, Preempt)
+        and (world.kueue is None or decision.subject.kind == "Workload")
     ]
     preview = Preview(
         change=change,
@@ -178,13 +186,36 @@ def _for_all(world: World, change: Change, horizon_ms: int) -> Preview:
             pods_message="",
             position=None,
             victims=victims,
-            shares=_moved_shares(kueue_of(changed), before),
+            shares=_moved_shares(_shares(changed), before),
             work_lost_ms=sum(victim.work_lost_ms for victim in victims),
         ),
-        admitted=[str(d.subject) for d in news if isinstance(d, Admit)],
+        admitted=[str(d.subject) for d in news if isinstance(d, _starts(world))],
     )
     preview.sentences = _sentences(preview)
     return preview
+
+
+def _shares(world: World) -> Shares:
+    return {} if world.kueue is None else all_shares(world.kueue)
+
+
+def _starts(world: World) -> type[Decision]:
+    """Return the decision that lets a workload, or without Kueue a pod, in."""
+    return Bind if world.kueue is None else Admit
+
+
+def _victim(world: World, decision: Preempt, decisions: list[Decision]) -> Victim:
+    if world.kueue is not None:
+        return victim_of(world, decision, decisions)
+    return Victim(
+        workload=str(decision.subject),
+        queue="",
+        reason=decision.reason,
+        message=decision.message,
+        at_ms=decision.at_ms,
+        work_lost_ms=decision.work_lost_ms,
+        held=[],
+    )
 
 
 def _news(usual: list[Decision], now: list[Decision]) -> list[Decision]:
@@ -193,12 +224,10 @@ def _news(usual: list[Decision], now: list[Decision]) -> list[Decision]:
     return [d for d in now if (type(d), d.subject) not in known]
 
 
-def _moved_shares(
-    stage: KueueStage, before: dict[tuple[str, str], float | None]
-) -> list[ShareChange]:
+def _moved_shares(after: Shares, before: Shares) -> list[ShareChange]:
     return [
         ShareChange(kind=kind, name=name, before=before.get((kind, name)), after=now)
-        for (kind, name), now in all_shares(stage).items()
+        for (kind, name), now in after.items()
         if before.get((kind, name)) != now
     ]
 
@@ -208,7 +237,7 @@ def _sentences(preview: Preview) -> list[str]:
     assert outcome is not None
     return [
         *([_result(preview, outcome)] if preview.workload else _for_others(preview)),
-        *(_cell(preview.queue, row) for row in preview.cells if row.chosen),
+        *preview.usage,
         *_price(outcome),
     ]
 

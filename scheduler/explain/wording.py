@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
@@ -54,8 +55,8 @@ def several(parts: Iterable[Amount]) -> str:
 
 
 def share(value: float | None) -> str:
-    """Return a weighted share: "80", "133.3", "∞"."""
-    return "∞" if value is None else f"{value:.1f}".removesuffix(".0")
+    """Return a weighted share, rounded up as Kueue does: "80", "134", "∞"."""
+    return "∞" if value is None else str(math.ceil(value - 1e-9))
 
 
 def listed(names: Sequence[str]) -> str:

@@ -7,6 +7,10 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.e2e import truth
+
+#: The smallest board has more numbers than these.
+MOST_BARE = 20
 MANIFESTS = Path(__file__).parent / "manifests"
 
 
@@ -49,6 +53,15 @@ class Board:
     def sees(self, queue: str, name: str, state: str) -> None:
         """Wait until a card stands in a queue in a state."""
         expect(self.card(queue, name, state)).to_be_visible(timeout=45_000)
+
+    def agrees(self) -> None:
+        """Stand still, and hold every number on the board against REST's."""
+        board = self.page.get_by_role("link", name="Board", exact=True)
+        if board.get_attribute("aria-current") is None:
+            board.click()
+        if self.page.get_by_role("button", name="Pause", exact=True).count() > 0:
+            self.pause()
+        assert truth.agrees(self.page) > MOST_BARE
 
     def drag(self, card: Locator, target: Locator) -> None:
         """Carry a card by the mouse, in steps as a hand does."""

@@ -74,6 +74,7 @@ def test_a_nominal_quota_is_changed_by_its_handle(board: Board) -> None:
     done = board.page.get_by_text("Nominal quota of alpha in plain is 5 CPU").first
     expect(done).to_be_visible()
     expect(handle).to_have_attribute("aria-valuetext", re.compile("^5.CPU$"))
+    board.agrees()
 
 
 def test_a_plugin_is_put_off_at_one_extension_point(placed: Board) -> None:
@@ -83,6 +84,7 @@ def test_a_plugin_is_put_off_at_one_extension_point(placed: Board) -> None:
     score = points.get_by_role("button", name="score", exact=True)
     expect(score).to_have_attribute("aria-pressed", "true")
     score.click()
+    page.get_by_role("button", name="Apply", exact=True).click()
     expect(score).to_have_attribute("aria-pressed", "false")
     document = page.get_by_role("region", name="KubeSchedulerConfiguration")
     expect(document).to_contain_text("disabled")

@@ -27,12 +27,15 @@ def test_a_policy_change_changes_who_is_preempted(board: Board) -> None:
     board.page.get_by_role("link", name="Policy", exact=True).click()
     within = "alpha: Preemption within the ClusterQueue"
     board.page.get_by_role("combobox", name=within).select_option("Never")
+    expect(board.page.get_by_test_id("proposal")).to_contain_text("Within 30 s")
+    board.page.get_by_role("button", name="Apply", exact=True).click()
     expect(board.page.get_by_role("combobox", name=within)).to_have_value("Never")
     board.page.get_by_role("link", name="Board", exact=True).click()
     with board.page.expect_response(re.compile("/actions/import")):
         drop_file(board, "urgent-again.yaml")
     board.sees("alpha", "urgent-again", "Inadmissible")
     board.sees("alpha", "first", "Admitted")
+    board.agrees()
 
 
 def test_with_the_first_policy_the_same_job_preempts(board: Board) -> None:
@@ -42,6 +45,7 @@ def test_with_the_first_policy_the_same_job_preempts(board: Board) -> None:
     drop_file(board, "urgent-again.yaml")
     board.sees("alpha", "urgent-again", "Admitted")
     board.sees("alpha", "first", "Evicted")
+    board.agrees()
 
 
 def test_two_browsers_are_in_step(board: Board, browser: Browser) -> None:
@@ -55,6 +59,8 @@ def test_two_browsers_are_in_step(board: Board, browser: Browser) -> None:
     tick = other.get_by_test_id("tick").inner_text()
     expect(board.page.get_by_role("button", name="Play", exact=True)).to_be_visible()
     expect(board.page.get_by_test_id("tick")).to_have_text(tick)
+    board.agrees()
+    second.agrees()
     other.context.close()
 
 
@@ -71,6 +77,7 @@ def test_a_card_is_carried_by_the_keyboard(board: Board) -> None:
     expect(said).to_contain_text("Over beta")
     card.press("Enter")
     board.sees("beta", "waiting", "Admitted")
+    board.agrees()
 
 
 def test_escape_puts_a_carried_card_back(board: Board) -> None:
@@ -82,6 +89,7 @@ def test_escape_puts_a_carried_card_back(board: Board) -> None:
     board.drop()
     expect(board.page.get_by_test_id("drop-preview")).to_have_count(0)
     board.sees("alpha", "waiting", "Inadmissible")
+    board.agrees()
 
 
 def test_a_broken_file_names_its_line_and_loads_nothing(board: Board) -> None:

@@ -39,8 +39,10 @@ def test_the_scrubber_shows_the_past_and_comes_back(played: Board) -> None:
     expect(
         played.queue("alpha").get_by_role("button", name=re.compile("^urgent"))
     ).to_have_count(0)
+    played.agrees()
     played.page.get_by_role("button", name="Back to live").click()
     played.sees("alpha", "urgent", "Admitted")
+    played.agrees()
 
 
 def test_a_preemption_is_stepped_through(played: Board) -> None:
@@ -70,12 +72,17 @@ def test_a_fork_with_another_policy_is_compared(played: Board) -> None:
     visit(played, "Policy")
     within = "alpha: Preemption within the ClusterQueue"
     page.get_by_role("combobox", name=within).select_option("Never")
+    expect(page.get_by_test_id("proposal")).to_contain_text("Within 30 s")
+    page.get_by_role("button", name="Apply", exact=True).click()
     visit(played, "Compare")
     page.get_by_role("button", name=re.compile("^Run both to")).click()
     expect(page.get_by_text(re.compile(r"First difference, tick \d+"))).to_be_visible()
     outcomes = page.get_by_role("region", name="Workloads whose outcome differs")
     expect(outcomes).to_contain_text("urgent")
     expect(outcomes).to_contain_text("second")
+    differ = page.get_by_role("list", name="Settings that differ")
+    expect(differ).to_contain_text("alpha withinClusterQueue")
+    played.agrees()
 
 
 def test_why_pending_says_what_would_help(played: Board) -> None:
@@ -108,6 +115,8 @@ def test_the_palette_finds_a_workload(played: Board) -> None:
     expect(page).to_have_url(re.compile("sel=Workload"))
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_contain_text("Play or pause")
+    page.keyboard.press("Escape")
+    played.agrees()
 
 
 def test_the_page_goes_on_after_the_server_comes_back(
@@ -128,3 +137,4 @@ def test_the_page_goes_on_after_the_server_comes_back(
     with again:
         expect(page.get_by_role("banner")).to_contain_text("Paused", timeout=30_000)
         expect(page.get_by_test_id("tick")).to_have_text(tick)
+        board.agrees()

@@ -545,6 +545,8 @@ export interface components {
             readonly victims: readonly components["schemas"]["MoveVictim"][];
             readonly shares: readonly components["schemas"]["Share"][];
             readonly sentences: readonly string[];
+            /** @description the sentences about quota */
+            readonly usage: readonly string[];
             /** @description the whole of it, as from `whatif` */
             readonly preview: {
                 readonly [key: string]: unknown;
@@ -1065,7 +1067,11 @@ export interface components {
          * @enum {string}
          */
         readonly VisibilityEnum: "private" | "public";
-        /** @description Edits to try on a copy, and the Workload that they are for, if one. */
+        /**
+         * @description Edits to try on a copy, and the Workload that they are for, if one.
+         *
+         *     Kind Policy, of any name, patches the policy document.
+         */
         readonly WhatIf: {
             readonly edits: readonly components["schemas"]["Patch"][];
             readonly pause?: readonly components["schemas"]["Patch"][];
@@ -1498,7 +1504,11 @@ export interface components {
             readonly edits: readonly components["schemas"]["Edit"][];
             readonly pause: readonly components["schemas"]["Edit"][];
         };
-        /** @description A JSON merge patch of one object: enough to do the change for real. */
+        /**
+         * @description A JSON merge patch of one object: enough to do the change for real.
+         *
+         *         Kind "Policy" patches the policy document; it has no namespace and no name.
+         */
         readonly Edit: {
             readonly kind: string;
             readonly namespace: string;
@@ -1660,7 +1670,8 @@ export interface components {
          * @description What an edit would come to, run on a copy; for drag and drop.
          *
          *         `cells` is the quota that the workload's ClusterQueue has afterwards, with
-         *         the request in `amount`; `refused` says why the edit cannot be made.
+         *         the request in `amount`; `refused` says why the edit cannot be made. `sentences`
+         *         say all of it, `usage` what they say of quota.
          */
         readonly Preview: {
             readonly change: components["schemas"]["Change"] | null;
@@ -1672,6 +1683,7 @@ export interface components {
             readonly outcome: components["schemas"]["ChangeOutcome"] | null;
             readonly admitted: readonly string[];
             readonly sentences: readonly string[];
+            readonly usage: readonly string[];
         };
         /** @description Server: everything at one revision. The newest 600 samples and 200 events. */
         readonly PageState: {

@@ -12,7 +12,10 @@ from sandbox.base.errors import GoneError
 from sandbox.explain.comparing.shapes import BranchLine
 from sandbox.models import Event, Revision, Sample, Sandbox
 from sandbox.models.fields import decode_json, json_text
+from sandbox.page import diffs, rows
+from sandbox.page.diffs import Row
 from sandbox.page.events import EventRecord, records_of
+from sandbox.page.rows.tally import Tally
 from sandbox.world import history, operations
 from sandbox.world.history import RevisionRange
 from sandbox.world.operations import (
@@ -128,12 +131,12 @@ def _branch(
     end: int,
     before: list[Happened],
 ) -> Branch:
-    retold = _was_rerun(sandbox, common)
-    since = (
-        _rerun(sandbox, common, end)
-        if retold
-        else _happened(sandbox, Q(revision__gt=common, tick__lte=end))
-    )
+    # What is stored of what was undone describes something else.
+    if _was_rerun(sandbox, common):
+        since, samples = _rerun(sandbox, common, end)
+    else:
+        since = _happened(sandbox, Q(revision__gt=common, tick__lte=end))
+        samples = _samples(sandbox, common, end)
     return Branch(
         line=BranchLine(
             id=sandbox.pk,
@@ -147,8 +150,7 @@ def _branch(
         end_ms=_time_at(sandbox, end),
         before=before,
         since=since,
-        # The samples of what was undone describe something else.
-        samples=[] if retold else _samples(sandbox, common, end),
+        samples=samples,
     )
 
 
@@ -186,20 +188,32 @@ def _was_rerun(sandbox: Sandbox, common: int) -> bool:
     return any(kind in (Undo, Redo) for kind in kinds)
 
 
-def _rerun(sandbox: Sandbox, common: int, end: int) -> list[Happened]:
-    """Return what was decided on the way that counts: it is run again."""
+def _rerun(sandbox: Sandbox, common: int, end: int) -> tuple[list[Happened], list[Row]]:
+    """Return decisions and samples of the way that counts: it is run again."""
     world = history.world_at(sandbox, max(common, 1))
+    shown = Sandbox(title=sandbox.title, stack=sandbox.stack, seed=sandbox.seed)
+    page = rows.page_of(world, shown)
+    tally = Tally.of(page)
     found: list[Happened] = []
+    samples: list[Row] = []
     for revision in history.effective(sandbox, common):
         operation = operations.from_document(revision.operation)
         if isinstance(operation, Transport | operations.Begin):
             continue
         operations.perform(world, operation)
-        lines = records_of(world.take().decisions)
+        changes = world.take()
         if world.tick > end:
             break
+        lines = records_of(changes.decisions)
         found += happened_in(world.tick, lines)
-    return found
+        if isinstance(operation, operations.Tick):
+            shown.tick, shown.now_ms = world.tick, world.context.now_ms
+            diffs.apply(page, rows.delta_of(world, shown, page, tally, changes))
+            samples.append(rows.sample_of(shown, page, tally, lines))
+        else:
+            page = rows.page_of(world, shown)
+            tally = Tally.of(page)
+    return found, samples
 
 
 def happened_in(tick: int, lines: Iterable[EventRecord]) -> list[Happened]:

@@ -9,7 +9,10 @@ from scheduler.explain.shapes.waiting import FlavorRow, Victim
 
 
 class Edit(Shape):
-    """A JSON merge patch of one object: enough to do the change for real."""
+    """A JSON merge patch of one object: enough to do the change for real.
+
+    Kind "Policy" patches the policy document; it has no namespace and no name.
+    """
 
     kind: str
     namespace: str
@@ -93,7 +96,8 @@ class Preview(Shape):
     """What an edit would come to, run on a copy; for drag and drop.
 
     `cells` is the quota that the workload's ClusterQueue has afterwards, with
-    the request in `amount`; `refused` says why the edit cannot be made.
+    the request in `amount`; `refused` says why the edit cannot be made. `sentences`
+    say all of it, `usage` what they say of quota.
     """
 
     change: Change | None
@@ -105,3 +109,4 @@ class Preview(Shape):
     outcome: ChangeOutcome | None
     admitted: list[str] = []  # who else is admitted in the run, and was not without
     sentences: list[str] = []
+    usage: list[str] = []

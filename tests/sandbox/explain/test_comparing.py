@@ -130,6 +130,9 @@ def test_an_edit_that_was_undone_makes_no_difference(parted, person):
     assert row(other).hash == row(one).hash
     found = compare([row(one), row(other)])
     assert found.differences == [None]
+    ours, theirs = found.series.branches
+    assert len(theirs.pending) == 26
+    assert theirs == ours
 
 
 def test_strangers_are_compared_from_the_beginning(make, person):

@@ -6,7 +6,8 @@ import pytest
 
 from scheduler.errors import SchedulerError
 from scheduler.explain.changes import add_quota, apply, move_workload, without_limit
-from scheduler.explain.moves import what_if, what_if_move
+from scheduler.explain.moves import HORIZON_MS, what_if, what_if_move
+from scheduler.explain.shapes import Change, Edit
 from scheduler.records.objects import Key
 from scheduler.world import World
 from tests.builders import cluster_queue, flavor, job, local_queue, world_of
@@ -93,6 +94,23 @@ def test_an_edit_of_quota_reports_who_else_is_admitted() -> None:
     change = add_quota(world, LENDER, {("default", "cpu"): 3000})
     preview = what_if(world, change)
     assert preview.admitted == [str(workload(world, "late"))]
+
+
+def test_a_patch_of_the_policy_is_run_as_a_move_is() -> None:
+    world = _world()
+    fair = {"spec": {"kueue": {"fairSharing": {"preemptionStrategies": []}}}}
+    patch = Edit(kind="Policy", namespace="", name="", patch=fair)
+    preview = what_if(world, Change(edits=[patch]))
+    assert preview.outcome is not None
+    assert preview.outcome.ran_to_ms == world.context.now_ms + HORIZON_MS
+    assert world.policy.spec.kueue.get("fairSharing") is None
+
+
+def test_a_policy_without_kueue_is_previewed_by_its_pods() -> None:
+    world = world_of(stack="kube")
+    patch = {"spec": {"simulation": {"podStartMs": 1000}}}
+    edit = Edit(kind="Policy", namespace="", name="", patch=patch)
+    assert what_if(world, Change(edits=[edit])).admitted == []
 
 
 def test_a_preview_leaves_the_world_as_it_is() -> None:

@@ -1,11 +1,11 @@
 // Moves: what a drop means, what it would do, and the same as YAML and as a request.
 
-import { ask, request, type Json } from "@/net/rest";
-import type { MoveVictim, Victim } from "@/protocol/types";
+import { request, type Json } from "@/net/rest";
 import type { Carried, Drop, Target } from "@/lib/drag.svelte";
 import type { ToastCode } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { toYaml } from "@/lib/yaml";
+import { foreseeMove, foreseePin, type Foreseen } from "@/store/edits/foreseen";
 import { attempt, fork, nameOf, announceEdit } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 
@@ -13,16 +13,6 @@ export interface Move {
   readonly subject: string; // key of what is carried
   readonly target: string; // key of where it goes
   readonly label: string; // what people call the subject
-}
-
-/** What a drop or an edit would do, in the words of its preview. */
-export interface Foreseen {
-  readonly outcome: string; // "admitted", "bound", "waits", "inactive" or "ran"
-  readonly tick: number | null;
-  readonly sentences: readonly string[];
-  readonly position: number | null;
-  readonly victims: readonly (MoveVictim | Victim)[];
-  readonly shares: readonly { queue: string; before: string; after: string }[];
 }
 
 interface Request {
@@ -65,11 +55,9 @@ function localQueueOf(namespace: string, queue: string): string | undefined {
 }
 
 /** Ask what a move would do; it is run on a copy of the world, nothing changes. */
-export async function foresee(move: Move, signal: AbortSignal): Promise<Foreseen> {
+export function foresee(move: Move, signal: AbortSignal): Promise<Foreseen> {
   const { path, body } = requestOf(move);
-  const asked = { body: { ...body, dryRun: true }, signal };
-  if (path.endsWith("/pin")) return { position: null, shares: [], ...(await ask("PinOutcome", "POST", path, asked)) };
-  return ask("MoveOutcome", "POST", path, asked);
+  return path.endsWith("/pin") ? foreseePin(path, body, signal) : foreseeMove(path, body, signal);
 }
 
 /** Move for real; says what it was in YAML and as a REST call, with Undo. */

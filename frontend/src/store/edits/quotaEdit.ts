@@ -1,11 +1,12 @@
 // A nominal quota changed by hand: its text, what it would do, the edit itself.
 
-import { ask, record, request, rowsOf, text, type Json } from "@/net/rest";
+import { record, request, rowsOf, text, type Json } from "@/net/rest";
 import { attempt, fork, nameOf, announceEdit } from "@/store/live/intents";
 import { quantity, quotaText } from "@/lib/amounts";
 import { t } from "@/lib/words.svelte";
 import { live } from "@/store/live/live.svelte";
-import { codeOf, type Foreseen } from "@/store/edits/moves";
+import { foreseeEdits, type Foreseen } from "@/store/edits/foreseen";
+import { codeOf } from "@/store/edits/moves";
 import { objectPath } from "@/store/live/server";
 
 export interface QuotaEdit {
@@ -19,14 +20,8 @@ export interface QuotaEdit {
 export async function foreseeQuota(edit: QuotaEdit, signal: AbortSignal): Promise<Foreseen> {
   const [kind = "", namespace = ""] = edit.key.split("/");
   const patch = await patchOf(edit, signal);
-  const body = { edits: [{ kind, namespace, name: nameOf(edit.key), patch }] };
-  const { outcome, sentences } = await ask("Preview", "POST", `/sandboxes/${String(live.id)}/whatif`, { body, signal });
-  const shares = (outcome?.shares ?? []).map((one) => ({ queue: one.name, before: shareText(one.before), after: shareText(one.after) }));
-  return { outcome: "ran", tick: null, position: null, victims: [], ...outcome, shares, sentences };
+  return foreseeEdits([{ kind, namespace, name: nameOf(edit.key), patch }], signal);
 }
-
-// A share of null is that of a borrower of weight 0.
-const shareText = (share: number | null): string => (share === null ? "inf" : String(share));
 
 /** Set a nominal quota; says what it was in YAML and as a REST call, with Undo. */
 export async function setQuota(edit: QuotaEdit, onFork: boolean): Promise<boolean> {

@@ -5,6 +5,8 @@ import type { Entry } from "@/protocol/types";
 import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { attempt, undo } from "@/store/live/intents";
+import type { PatchEdit } from "@/store/edits/foreseen";
+import { propose } from "@/store/edits/proposal.svelte";
 import { live } from "@/store/live/live.svelte";
 
 let registry: Promise<readonly Entry[]> | null = null;
@@ -21,19 +23,24 @@ export function fetchRegistry(): Promise<readonly Entry[]> {
   return registry;
 }
 
-/** Lay a merge patch over the policy's spec; says what changed (in `said`, if its leaves do not), with Undo. */
-export async function patchPolicy(spec: Json, said?: readonly string[]): Promise<boolean> {
-  const path = `/sandboxes/${String(live.id)}/policy`;
+/** Show what a merge patch of the policy's spec would do and lay it over when confirmed; says what changed (in `said`, if its leaves do not), with Undo. */
+export function patchPolicy(spec: Json, said?: readonly string[]): Promise<boolean> {
   const before = live.latest.all("Policy")[0]?.document;
   const changes = said ?? leavesOf(spec).map(([leaf, value]) => `${leaf}: ${textOf(at(before, `spec.${leaf}`))} → ${textOf(value)}`);
-  return announced(await attempt(() => request("PATCH", path, { body: { spec } })), changes);
+  return propose(changes, [policyEdit(spec)], async () => announced(await attempt(() => request("PATCH", policyPath(), { body: { spec } })), changes));
+}
+
+/** Return a merge patch of the policy's spec as an edit to run on a copy. */
+export function policyEdit(spec: Json): PatchEdit {
+  return { kind: "Policy", namespace: "", name: "policy", patch: { spec } };
 }
 
 /** Replace the policy by a document in YAML. */
 export async function applyPolicy(yaml: string): Promise<boolean> {
-  const path = `/sandboxes/${String(live.id)}/policy`;
-  return announced(await attempt(() => request("PUT", path, { yaml })));
+  return announced(await attempt(() => request("PUT", policyPath(), { yaml })));
 }
+
+const policyPath = (): string => `/sandboxes/${String(live.id)}/policy`;
 
 // What changed stands in the toast, from what to what.
 function announced(answer: unknown, changes: readonly string[] = []): boolean {

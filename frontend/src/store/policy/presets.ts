@@ -6,6 +6,8 @@ import { t, type Word } from "@/lib/words.svelte";
 import type { ClusterQueueRow } from "@/protocol/types";
 import { attempt, undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
+import { propose } from "@/store/edits/proposal.svelte";
+import { policyEdit } from "@/store/policy/policy";
 import { fairSharingOf, fairSharingPatch, type FairSharing } from "@/store/policy/fairSharing";
 
 export interface Preset {
@@ -53,29 +55,39 @@ export function withPreset(manifest: Json, preset: Preset): Json {
   return { apiVersion, kind, metadata, spec: { ...spec, queueingStrategy: preset.strategy, preemption } };
 }
 
-/** Set a preset: the policy and every ClusterQueue in one edit; says what changed, with Undo. */
-export async function applyPreset(preset: Preset, document: unknown): Promise<boolean> {
-  const base = `/sandboxes/${String(live.id)}`;
+/** Show what a preset would do, and set the policy and every ClusterQueue in one edit when confirmed; with Undo. */
+export function applyPreset(preset: Preset, document: unknown): Promise<boolean> {
   const before = fairSharingOf(document);
   const queues = live.latest.all("ClusterQueue");
+  const sharing = before === preset.sharing ? [] : [policyEdit(fairSharingPatch(document, preset.sharing))];
+  const edits = queues.filter((row) => changesOf(preset, row).length > 0).map((row) => ({
+    kind: "ClusterQueue", namespace: "", name: row.name, patch: { spec: record(withPreset({ spec: {} }, preset)["spec"]) },
+  }));
+  if (sharing.length + edits.length === 0) return Promise.resolve(false);
+  const changes = linesOf(preset, before, queues);
+  return propose(changes, [...sharing, ...edits], () => setPreset(preset, document, changes));
+}
+
+async function setPreset(preset: Preset, document: unknown, changes: readonly string[]): Promise<boolean> {
+  const base = `/sandboxes/${String(live.id)}`;
   const done = await attempt(async () => {
     const list = record(await request("GET", `${base}/apis/kueue.x-k8s.io/v1beta2/clusterqueues`));
     const policy = { apiVersion: "quotalab.dev/v1", kind: "Policy", spec: fairSharingPatch(document, preset.sharing) };
-    const objects = [...rowsOf(list["items"]).map((one) => withPreset(one, preset)), ...(before === preset.sharing ? [] : [policy])];
+    const objects = [...rowsOf(list["items"]).map((one) => withPreset(one, preset)), ...(fairSharingOf(document) === preset.sharing ? [] : [policy])];
     return request("POST", `${base}/actions/import`, { body: { objects } });
   });
   if (done === null) return false;
-  report(preset, before, queues);
+  const [text, detail] = [t("preset.done", { name: t(preset.word) }), changes.join("\n")];
+  announce(text);
+  toast({ tone: "note", text, detail, acts: [{ label: t("act.undo"), run: () => void undo() }] });
   return true;
 }
 
-function report(preset: Preset, before: FairSharing, queues: readonly ClusterQueueRow[]): void {
+function linesOf(preset: Preset, before: FairSharing, queues: readonly ClusterQueueRow[]): string[] {
   const sharing = before === preset.sharing ? [] : [`${t("switch.fair")}: ${t(`fair.${before}`)} → ${t(`fair.${preset.sharing}`)}`];
   const lines = queues.flatMap((row) => {
     const changes = changesOf(preset, row).map(([field, from, to]) => `${field} ${from} → ${to}`);
     return changes.length === 0 ? [] : [`${row.name}: ${changes.join(", ")}`];
   });
-  const [text, detail] = [t("preset.done", { name: t(preset.word) }), [...sharing, ...lines].join("\n")];
-  announce(text);
-  toast({ tone: "note", text, detail, acts: [{ label: t("act.undo"), run: () => void undo() }] });
+  return [...sharing, ...lines];
 }

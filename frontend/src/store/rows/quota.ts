@@ -1,5 +1,6 @@
 // The quota tree as the board draws it: order, sums of a cohort, scales; pure.
 
+import { formatNumber } from "@/lib/words.svelte";
 import { amount, isUnlimited, orderResources } from "@/lib/amounts";
 import type { QuotaCell, ClusterQueueRow, CohortRow, WorkloadCounts } from "@/protocol/types";
 
@@ -134,8 +135,8 @@ export function subtreeLevel(tree: readonly Branch[], key: string, pair: string)
   };
 }
 
-// A cohort's cell holds its own quota and what its children lend; the rest is its own.
-function ownQuota(tree: readonly Branch[], key: string, pair: string): number {
+/** Return a cohort's own quota of a pair: its cell holds what its children lend as well. */
+export function ownQuota(tree: readonly Branch[], key: string, pair: string): number {
   const row = tree.find((branch) => branch.row.key === key)?.row;
   const cell = row && cellOf(row, pair);
   if (cell === undefined) return 0;
@@ -199,4 +200,9 @@ export function scaleOf(levels: readonly Level[]): number {
 /** Return a weighted share as a number; Infinity for weight 0 while borrowing. */
 export function shareValue(share: string): number {
   return share === "inf" ? Infinity : Number(share);
+}
+
+/** Return a weighted share as every view writes it: whole, rounded up as Kueue rounds it; "∞" for a borrower of weight 0. */
+export function shareText(share: number): string {
+  return Number.isFinite(share) ? formatNumber(Math.ceil(share - 1e-9)) : "∞";
 }

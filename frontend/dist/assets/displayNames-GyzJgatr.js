@@ -1,1 +1,0 @@
-import{t as e}from"./cards-CpQceSNN.js";import{s as t}from"./intents-C4SC9Tsk.js";import{r as n}from"./live.svelte-CbJi3Bo7.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

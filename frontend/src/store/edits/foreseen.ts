@@ -1,0 +1,75 @@
+// What a drop or an edit would do, run on a copy: asked of the server, in one shape for every preview.
+
+import { ask, type Json } from "@/net/rest";
+import { span } from "@/lib/times";
+import { t } from "@/lib/words.svelte";
+import type { MoveOutcome, MoveVictim, PinOutcome, Preview, Victim } from "@/protocol/types";
+import { live } from "@/store/live/live.svelte";
+
+export interface Foreseen {
+  readonly outcome: string; // "admitted", "bound", "waits", "inactive" or "ran"
+  readonly tick: number | null;
+  readonly position: number | null;
+  readonly withinMs: number; // how far the copy ran, of virtual time
+  readonly sentences: readonly string[]; // what is said nowhere else in the preview
+  readonly admitted: readonly string[]; // keys of who is admitted with the change alone
+  readonly victims: readonly (MoveVictim | Victim)[];
+  readonly shares: readonly { queue: string; before: string; after: string }[];
+}
+
+/** A merge patch of one object; kind "Policy" patches the policy document. */
+export interface PatchEdit {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly patch: Json;
+}
+
+const LATE_MS = 30_000;
+
+/** Wait for an answer, but not for ever. Throws an Error with the sentence to show. */
+async function inTime<T>(signal: AbortSignal, asked: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const late = AbortSignal.timeout(LATE_MS);
+  try {
+    return await asked(AbortSignal.any([signal, late]));
+  } catch (error) {
+    throw late.aborted && !signal.aborted ? new Error(t("drop.late", { span: span(LATE_MS) })) : error;
+  }
+}
+
+/** Ask what a move would do. */
+export async function foreseeMove(path: string, body: Json, signal: AbortSignal): Promise<Foreseen> {
+  const from = live.latest.sandbox?.tMs ?? 0;
+  const found = await inTime(signal, (either) => ask("MoveOutcome", "POST", path, { body: { ...body, dryRun: true }, signal: either }));
+  return ofMove(found, from);
+}
+
+function ofMove(found: MoveOutcome, from: number): Foreseen {
+  const { outcome, tick, position, usage, victims, shares, ranTo } = found;
+  return { outcome, tick, position, withinMs: ranTo - from, sentences: usage, admitted: [], victims, shares };
+}
+
+/** Ask what pinning a pod would do. */
+export async function foreseePin(path: string, body: Json, signal: AbortSignal): Promise<Foreseen> {
+  const from = live.latest.sandbox?.tMs ?? 0;
+  const found: PinOutcome = await inTime(signal, (either) => ask("PinOutcome", "POST", path, { body: { ...body, dryRun: true }, signal: either }));
+  return { ...found, position: null, withinMs: found.ranTo - from, admitted: [], shares: [] };
+}
+
+/** Ask what edits would do to everybody. */
+export async function foreseeEdits(edits: readonly PatchEdit[], signal: AbortSignal): Promise<Foreseen> {
+  const from = live.latest.sandbox?.tMs ?? 0;
+  const path = `/sandboxes/${String(live.id)}/whatif`;
+  return ofEdits(await inTime(signal, (either) => ask("Preview", "POST", path, { body: { edits }, signal: either })), from);
+}
+
+function ofEdits({ outcome, admitted, sentences }: Preview, from: number): Foreseen {
+  const none = { outcome: "ran", tick: null, position: null, victims: [], shares: [] };
+  if (outcome === null) return { ...none, withinMs: 0, sentences, admitted };
+  const shares = outcome.shares.map((one) => ({ queue: one.name, before: shareText(one.before), after: shareText(one.after) }));
+  const { tick, position, victims } = outcome;
+  return { outcome: outcome.outcome, tick, position, victims, withinMs: outcome.ranToMs - from, sentences: [], admitted, shares };
+}
+
+// A share of null is that of a borrower of weight 0.
+const shareText = (share: number | null): string => (share === null ? "inf" : String(share));

@@ -1,0 +1,227 @@
+"""Every number on the board, held against what REST says of the same tick."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from playwright.sync_api import Page
+
+from tests.services.default_run import wait_for
+
+Row = dict[str, Any]
+
+#: What the page marks with `data-fact`, the object it is of, and how it is drawn.
+READ = """() => [...document.querySelectorAll('[data-fact]')]
+  .filter((node) => node.checkVisibility())
+  .map((node) => ({
+    key: node.closest('[data-key]')?.dataset.key ?? '',
+    what: node.dataset.fact,
+    text: node.innerText,
+    name: node.querySelector('[role=img]')?.ariaLabel ?? '',
+    line: node.parentElement.innerText,
+  }))"""
+CARDS = """() => [...document.querySelectorAll('[data-card]')]
+  .map((node) => [node.closest('[data-key]')?.dataset.key, node.dataset.card])"""
+BAR = re.compile(r": (\S+) used of nominal (\S+), (\S+) borrowed, (\S+) lent")
+SECTIONS = {
+    "waiting": {"pending", "inadmissible"},
+    **{name: {name} for name in ("reserved", "admitted", "inactive", "finished")},
+}
+TALLY = {"pending": ("pending", "inadmissible")}
+HALF = 0.051  # what is written with one decimal
+
+
+class Fact(NamedTuple):
+    """One number of the page: of which object, what, as written."""
+
+    key: str
+    what: str
+    text: str
+    name: str
+    line: str
+
+
+def agrees(page: Page) -> int:
+    """Wait until every number on the page is REST's; return how many there are.
+
+    A page that never agrees fails with what it shows and what it should.
+    """
+    count = 0
+
+    def same() -> bool:
+        nonlocal count
+        count, wrong = compared(page)
+        return not wrong
+
+    try:
+        wait_for(same, "numbers that agree", timeout_s=20, every_s=0.2)
+    except AssertionError:
+        count, wrong = compared(page)
+        assert wrong == []
+    assert count > 0
+    return count
+
+
+def compared(page: Page) -> tuple[int, list[str]]:
+    """Return how many numbers were read, and those that are not REST's."""
+    found = page.evaluate(READ)
+    cards = page.evaluate(CARDS)
+    state = state_of(page)
+    rows = {row["key"]: row for row in state["rows"]}
+    tick = page.get_by_test_id("tick").inner_text().replace(",", "")
+    wrong = [] if int(tick) == rows["Sandbox//sandbox"]["tick"] else [f"tick {tick}"]
+    facts = [Fact(**one) for one in found]
+    for fact in facts:
+        wrong += [f"{fact.key} {fact.what}: {one}" for one in differs(fact, rows)]
+    for column, key in cards:
+        if not stands_in(rows.get(key), column):
+            wrong.append(f"card {key} in {column}")
+    return len(facts) + len(cards), wrong
+
+
+def state_of(page: Page) -> dict[str, Any]:
+    """Return what REST says of the tick that the page shows."""
+    host, _, rest = page.url.partition("/s/")
+    past = re.search(r"[?&]tick=(\d+)", rest)
+    query = f"?tick={past[1]}" if past else ""
+    path = f"{host}/api/v1/sandboxes/{rest.split('/')[0]}/state{query}"
+    answer: dict[str, Any] = json.loads(page.request.get(path).text())
+    return answer
+
+
+def differs(fact: Fact, rows: dict[str, Row]) -> Iterator[str]:
+    """Yield what the page says and what it should, where they differ."""
+    for shown, expected in pairs(fact, rows):
+        if not (shown == expected or abs(shown - expected) < HALF):
+            yield f"shows {shown:g}, not {expected:g}"
+
+
+def pairs(fact: Fact, rows: dict[str, Row]) -> Iterator[tuple[float, float]]:
+    """Yield the numbers of a fact, each with the one that the rows have."""
+    what, _, of = fact.what.partition(" ")
+    if what == "share":
+        yield number(fact.text), share_of(rows[fact.key])
+    elif what == "usage" and fact.name:
+        yield from usage(fact, rows, of)
+    elif what == "used":
+        yield number(fact.text), amount(of, rows[fact.key]["used"].get(of, "0"))
+    elif what == "cards":
+        yield number(fact.text), cards_in(rows, fact.key, SECTIONS.get(of, {of}))
+    elif what == "legend":
+        yield from legend(fact, rows)
+    elif fact.key:
+        names = TALLY.get(what, (what,))
+        counts = counts_of(rows, fact.key)
+        yield number(fact.text), sum(counts[name] for name in names)
+
+
+def share_of(row: Row) -> float:
+    """Return a queue's share as it is written: Kueue's is whole, rounded up."""
+    if row["kind"] == "Queue":
+        return float(row["share"])
+    return math.inf if row["share"] == "inf" else math.ceil(float(row["share"]) - 1e-9)
+
+
+def usage(fact: Fact, rows: dict[str, Row], pair: str) -> Iterator[tuple[float, float]]:
+    """Yield what a bar says in its name, and beside it."""
+    shown = BAR.search(fact.name)
+    assert shown is not None, fact.name
+    flavor, _, resource = pair.partition("/")
+    names = ("used", "nominal", "borrowed", "lent")
+    queues = queues_under(rows, fact.key)
+    cells = [
+        cell
+        for row in queues
+        for cell in row["cells"]
+        if (cell["flavor"], cell["resource"]) == (flavor, resource)
+    ]
+    single = fact.key.startswith("ClusterQueue/")
+    for name, text in zip(names, shown.groups(), strict=True):
+        if single or name == "used":
+            expected = sum(amount(resource, cell[name]) for cell in cells)
+            yield number(text), expected
+    if resource != "memory":
+        expected = sum(amount(resource, cell["used"]) for cell in cells)
+        yield number(fact.text.split("/")[0]), expected
+
+
+def legend(fact: Fact, rows: dict[str, Row]) -> Iterator[tuple[float, float]]:
+    """Yield a curve's number of now: a queue's share, or a resource's use."""
+    name = fact.line.split("\n")[0].rsplit(" ", 1)[0].strip()
+    name = name.removesuffix(fact.text).strip()
+    if (queue := rows.get(f"ClusterQueue//{name}")) and "hare" in fact.what:
+        yield number(fact.text), share_of(queue)
+    cells = [
+        cell
+        for row in rows.values()
+        if row["kind"] == "ClusterQueue"
+        for cell in row["cells"]
+        if cell["resource"] == name
+    ]
+    quota = sum(int(cell["nominal"]) for cell in cells)
+    if quota and fact.what.startswith("legend Util"):
+        used = sum(int(cell["used"]) for cell in cells)
+        yield number(fact.text), 100 * used / quota
+
+
+def queues_under(rows: dict[str, Row], key: str) -> list[Row]:
+    """Return a ClusterQueue, or those below a Cohort at any depth."""
+    row = rows[key]
+    if row["kind"] == "ClusterQueue":
+        return [row]
+    found = []
+    for other in rows.values():
+        if other["kind"] == "ClusterQueue" and other["cohort"] == row["name"]:
+            found.append(other)
+        elif other["kind"] == "Cohort" and other["parent"] == row["name"]:
+            found += queues_under(rows, other["key"])
+    return found
+
+
+def counts_of(rows: dict[str, Row], key: str) -> Counter[str]:
+    """Return the workloads of a queue or cohort by phase, counted one by one."""
+    names = {row["name"] for row in queues_under(rows, key)}
+    return Counter(
+        row["phase"]
+        for row in rows.values()
+        if row["kind"] == "Workload" and row["clusterQueue"] in names
+    )
+
+
+def cards_in(rows: dict[str, Row], column: str, phases: set[str]) -> int:
+    """Return how many workloads stand in a section of a column."""
+    return sum(
+        row["kind"] == "Workload" and row["phase"] in phases and stands_in(row, column)
+        for row in rows.values()
+    )
+
+
+def stands_in(row: Row | None, column: str) -> bool:
+    """Return whether a card belongs to a column."""
+    if row is None:
+        return False
+    if row["kind"] != "Workload":
+        place = row.get("queue") or row["namespace"]
+        return column in (f"Queue//{place}", f"namespace/{row['namespace']}")
+    queue = row["clusterQueue"]
+    return column == (f"ClusterQueue//{queue}" if queue else "none")
+
+
+def amount(resource: str, text: str) -> float:
+    """Return canonical units in the unit that the page writes: CPUs, GiB."""
+    if resource in ("cpu", "vcore"):
+        return int(text) / 1000
+    return int(text) / 2**30 if resource == "memory" else float(text)
+
+
+def number(text: str) -> float:
+    """Return a number as the page writes it."""
+    plain = text.replace(",", "").replace("\xa0", " ").replace("∞", "inf").strip()
+    found = re.search(r"inf|-?\d+(\.\d+)?", plain)
+    assert found is not None, f"no number in {text!r}"
+    return float(found[0])
