@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import warnings
 
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.sessions import SessionMiddlewareStack
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
+# Files of the page are short and read as a whole; Django warns of each kind once,
+# in the terminal of whoever runs the server.
+warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sync")
 http = get_asgi_application()  # before anything that imports a model
 
 from sandbox.base.security import OriginCheck  # noqa: E402
