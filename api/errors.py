@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.db import OperationalError
+from django.db import InternalError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -49,6 +49,8 @@ _CODES: tuple[tuple[type[Exception], int, str], ...] = (
     (BusyError, 503, "ServiceUnavailable"),
     (SchedulerError, 422, "Invalid"),
     (OperationalError, 503, "ServiceUnavailable"),
+    # PostgreSQL's word for a transaction that may only read.
+    (InternalError, 503, "ServiceUnavailable"),
     (exceptions.NotAuthenticated, 401, "Unauthorized"),
     (exceptions.AuthenticationFailed, 401, "Unauthorized"),
     (exceptions.PermissionDenied, 403, "Forbidden"),
@@ -116,6 +118,8 @@ def message_of(error: Exception) -> str:
     """Return the sentence for people."""
     if isinstance(error, RecursionError):
         return "nested beyond reading"
+    if isinstance(error, InternalError) or "readonly" in str(error):
+        return "the database takes no changes now; reading works, try again later"
     if isinstance(error, OperationalError):
         return "the database does not answer; try again"
     if isinstance(error, exceptions.ValidationError):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
+from pathlib import Path
 
 import redis
 from django.conf import settings
@@ -36,6 +38,9 @@ def _database() -> str:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
         refuse_newer_database()
+        if _is_read_only():
+            logger.error("the database takes no changes")
+            return "read-only"
     except DatabaseError as problem:
         logger.warning("database does not answer", extra={"problem": problem})
         return "unreachable"
@@ -43,6 +48,18 @@ def _database() -> str:
         logger.warning("%s", problem)
         return "newer than this program"
     return "ok"
+
+
+def _is_read_only() -> bool:
+    """Return whether nothing can be written: a standby, or a file without the right."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW transaction_read_only")
+            return bool(cursor.fetchone() == ("on",))
+    file = Path(settings.DATABASES["default"]["NAME"])
+    return file.exists() and not (
+        os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
+    )
 
 
 def _disk() -> str:

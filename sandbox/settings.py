@@ -55,6 +55,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "sandbox.base.logs.with_request_id",
     "django.middleware.security.SecurityMiddleware",
+    "sandbox.process.schema_version.refuse_requests",
     "sandbox.base.security.headers",
     "sandbox.base.security.storable_address",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -29,6 +29,8 @@ _DAY_MS = 86_400_000
 
 #: The present and any past tick. With the longest tick, times still fit 64 bits.
 TICK = Range(0, 10**10)
+#: The wall time of virtual 0, in microseconds since 1970: up to the year 3000.
+START_TIME_US = Range(0, 32_503_680_000 * 10**6)
 #: Of one step.
 TICKS_PER_STEP = Range(1, 10**6)
 #: Virtual time per tick.

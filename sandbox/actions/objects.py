@@ -308,6 +308,8 @@ def do_policy(
         after = merge(before, document) if patch else document
         answer = Imported(revision=session.sandbox.revision)
         operation = _changed_policy(before, after, answer)
+        if operation is not None:
+            _keep_start_time(before, operation.document)
         if operation is None or dry_run:
             _try(session.loaded.world, operation)
             return answer
@@ -321,6 +323,15 @@ def do_policy(
         )
         answer.revision = session.commit(request).revision
         return answer
+
+
+def _keep_start_time(before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Refuse another wall time of virtual 0: what happened has its times already."""
+    now, given = (one["spec"]["simulation"]["startTime"] for one in (before, after))
+    if given != now:
+        problem = f"the sandbox began at {now}; make another one to begin at {given}"
+        cause = Cause(problem=problem, field="spec.simulation.startTime")
+        raise InvalidError(problem, causes=[cause])
 
 
 def do_delete(

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from sandbox.live.people import Asker
 from sandbox.live.threads import in_thread, once_for_all
 from sandbox.models import Sandbox
+from sandbox.process.schema_version import problem_now
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +39,12 @@ _watched: dict[_Key, _Watched] = {}
 
 
 def who_sees(asker: Asker, sandbox_id: str) -> int | None:
-    """Return the id of the person if they may see the sandbox now. Two or three queries."""
+    """Return the id of the person if they may see the sandbox now. Two or three queries.
+
+    Nobody sees anything through a program that is older than the database.
+    """
+    if problem_now():
+        return None
     user = asker.person()
     # A stranger's question takes as long as anybody's.
     seen = Sandbox.objects.visible_to(user).filter(pk=sandbox_id, archived_at=None)

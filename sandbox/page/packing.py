@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from sandbox.base.inflating import inflated_size
 from sandbox.page.diffs import (
     Page,
     Patch,
@@ -74,8 +75,7 @@ def opened_size(body: bytes, most: int) -> int:
     For what comes from outside: it is opened no further than that.
     """
     start = 0 if body[:1] == b"x" else 1
-    opener = zlib.decompressobj()
-    size = len(opener.decompress(body[start:], most + 1))
+    size = inflated_size(body[start:], most)
     if size > most:
         raise FormatError(f"over {most} bytes when opened")
     return size

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import math
+import time
+from collections.abc import Callable
+
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, connection
 from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+
+from sandbox.base.security import status
 
 APPS = ("sandbox", "api")
+HEALTH = ("/healthz", "/readyz")
+#: A process that was left behind by an upgrade goes on for no longer than this.
+LOOK_EVERY_S = 5.0
+Respond = Callable[[HttpRequest], HttpResponseBase]
 
 
 def refuse_newer_database() -> None:
@@ -16,22 +30,64 @@ def refuse_newer_database() -> None:
     read. A database that does not answer, or is empty, is somebody else's matter.
     """
     try:
-        loader = MigrationLoader(connection, ignore_no_migrations=True)
+        newer = newer_migrations()
     except DatabaseError:
         return
-    known = set(loader.disk_migrations)
-    newer = sorted(
-        name
-        for app, name in loader.applied_migrations
-        if app in APPS and (app, name) not in known and not _replaced(loader, app, name)
-    )
     if newer:
-        raise ImproperlyConfigured(
-            f"the database is newer than this program: it has the migration "
-            f"{', '.join(newer)}, which this version does not know. Start the version "
-            "that wrote it, or restore a backup made before the upgrade."
-        )
+        raise ImproperlyConfigured(_problem(newer))
 
 
-def _replaced(loader: MigrationLoader, app: str, name: str) -> bool:
-    return any((app, name) in one.replaces for one in loader.disk_migrations.values())
+def newer_migrations() -> list[str]:
+    """Return the applied migrations that are not here. One query; may raise DatabaseError."""
+    applied = MigrationRecorder(connection).applied_migrations()
+    known = _known()
+    return sorted(
+        name for app, name in applied if app in APPS and (app, name) not in known
+    )
+
+
+@functools.cache
+def _known() -> frozenset[tuple[str, str]]:
+    """Return the migrations of this program, and those that they replaced."""
+    found = MigrationLoader(None, ignore_no_migrations=True).disk_migrations
+    replaced = (key for one in found.values() for key in one.replaces)
+    return frozenset([*found, *replaced])
+
+
+def _problem(newer: list[str]) -> str:
+    return (
+        f"the database is newer than this program: it has the migration "
+        f"{', '.join(newer)}, which this version does not know. Start the version "
+        "that wrote it, or restore a backup made before the upgrade."
+    )
+
+
+class _Look:
+    """What was found at the last look, which is repeated every few seconds."""
+
+    at = -math.inf  # monotonic seconds
+    problem = ""
+
+
+def problem_now() -> str:
+    """Return why this program must not serve the database; at most LOOK_EVERY_S old."""
+    now = time.monotonic()
+    if now - _Look.at > LOOK_EVERY_S:
+        _Look.at = now
+        with contextlib.suppress(DatabaseError):
+            newer = newer_migrations()
+            _Look.problem = _problem(newer) if newer else ""
+    return _Look.problem
+
+
+def refuse_requests(respond: Respond) -> Respond:
+    """Middleware: a process that an upgrade left behind answers 503, health excepted."""
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        problem = "" if request.path_info in HEALTH else problem_now()
+        if not problem:
+            return respond(request)
+        body = status(503, "ServiceUnavailable", problem)
+        return JsonResponse(body, status=503, headers={"Retry-After": "60"})
+
+    return answer

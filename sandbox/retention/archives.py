@@ -21,6 +21,7 @@ from sandbox.base.errors import (
     Cause,
     InvalidError,
 )
+from sandbox.base.inflating import inflated_size
 from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
 from sandbox.world import history, worlds
 
@@ -155,6 +156,7 @@ def seal(archive: Archive) -> bytes:
 def unseal(data: bytes, most: int) -> Archive:
     """Return what a file holds; at most `most` bytes when opened.
 
+    A file that is larger inside is refused before any of it is kept in memory.
     Raises InvalidError for what is no archive, of a later format, cut off or
     damaged.
     """
@@ -167,9 +169,9 @@ def unseal(data: bytes, most: int) -> Archive:
         raise wrong(f"expected format {known}, got {given!r}; update this program")
     opener = zlib.decompressobj()
     try:
-        body = opener.decompress(rest, most)
-        if opener.unconsumed_tail:
+        if inflated_size(rest, most) > most:
             raise wrong(f"over {most} bytes when opened")
+        body = opener.decompress(rest, most)
         if not opener.eof:
             raise wrong("the file is cut off")
         if opener.unused_data:

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from scheduler import ranges
-from scheduler.errors import PolicyError
+from scheduler import durations, ranges
+from scheduler.errors import PolicyError, QuantityError
 from scheduler.records.check_rule import CheckRule, check_rules
 from scheduler.records.latencies import Latencies, read_latencies
 
@@ -129,4 +129,15 @@ def read_policy(document: dict[str, Any]) -> Policy:
     rules = policy.spec.simulation.admission_checks
     if rules is not msgspec.UNSET:
         check_rules(rules)
+    _check_start_time(policy.spec.simulation.start_time)
     return policy
+
+
+def _check_start_time(text: str) -> None:
+    place = "policy: simulation.startTime"
+    try:
+        start = durations.stamp_us(text)
+    except QuantityError as error:
+        raise PolicyError(f"{place}: {error}") from error
+    if start not in ranges.START_TIME_US:
+        raise PolicyError(f"{place}: expected a time from 1970 to 2999, got {text!r}")

@@ -255,3 +255,29 @@ def test_a_step_beyond_time_is_refused_by_the_action_too(busy, person):
 
     with pytest.raises(InvalidError, match="untilTick"):
         actions.do_step(person, busy.pk, until_tick=BIG)
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        "nonsense",
+        "",
+        "2026-13-01T00:00:00Z",
+        "0001-01-01T00:00:00Z",
+        "9999-12-31T23:59:59Z",
+    ],
+)
+def test_a_start_time_that_is_none_is_refused_when_it_is_patched(client, busy, time):
+    body = {"spec": {"simulation": {"startTime": time}}}
+    url = f"/api/v1/sandboxes/{busy.pk}/policy"
+    answer = client.patch(url, body, content_type="application/merge-patch+json")
+    assert answer.status_code == 422
+    assert "startTime" in answer.json()["message"]
+
+
+def test_the_start_of_what_has_begun_stays(client, busy):
+    body = {"spec": {"simulation": {"startTime": "2027-01-01T00:00:00Z"}}}
+    url = f"/api/v1/sandboxes/{busy.pk}/policy"
+    answer = client.patch(url, body, content_type="application/merge-patch+json")
+    assert answer.status_code == 422
+    assert "make another one" in answer.json()["message"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import math
 from datetime import timedelta
 
 import pytest
 from django.core.cache import caches
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
+from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from django.utils import timezone
@@ -16,7 +18,10 @@ from django.utils import timezone
 from api import health
 from api.idempotency import FREE_AFTER
 from sandbox import actions
+from sandbox.live import rights
+from sandbox.live.people import Asker
 from sandbox.models import Answer, Audit
+from sandbox.process import schema_version
 from sandbox.process.schema_version import refuse_newer_database
 from sandbox.worker import tasks
 
@@ -44,6 +49,36 @@ def test_a_newer_database_is_not_ready(newer):
     answer = Client().get("/readyz")
     assert answer.status_code == 503
     assert answer.json()["database"] == "newer than this program"
+
+
+def test_a_process_that_an_upgrade_left_behind_refuses_its_requests(busy, monkeypatch):
+    monkeypatch.setattr(schema_version._Look, "at", -math.inf)
+    monkeypatch.setattr(schema_version._Look, "problem", "")
+    assert Client().get(f"/api/v1/sandboxes/{busy.pk}").status_code == 200
+    MigrationRecorder.Migration.objects.create(app="sandbox", name="0999_later")
+    monkeypatch.setattr(schema_version._Look, "at", -math.inf)
+    answer = Client().get(f"/api/v1/sandboxes/{busy.pk}")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "60")
+    assert "0999_later" in answer.json()["message"]
+    assert Client().get("/healthz").status_code == 200
+    assert rights.who_sees(Asker(), busy.pk) is None, "its streams end"
+
+
+def test_a_database_that_takes_no_changes_is_read_and_said_to_be_so(busy):
+    file = connection.connection  # itself: Django asks nothing after an error
+    file.execute("PRAGMA query_only=ON")
+    try:
+        url = f"/api/v1/sandboxes/{busy.pk}"
+        read, written = Client().get(url), Client().post(f"{url}/actions/pause")
+    finally:
+        file.execute("PRAGMA query_only=OFF")
+    assert (read.status_code, written.status_code) == (200, 503)
+    assert "takes no changes" in written.json()["message"]
+
+
+def test_a_database_without_the_right_to_write_is_not_ready(db, monkeypatch):
+    monkeypatch.setattr(health, "_is_read_only", lambda: True)
+    assert Client().get("/readyz").json()["database"] == "read-only"
 
 
 def test_a_full_disk_is_not_ready(db, monkeypatch):

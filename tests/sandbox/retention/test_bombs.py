@@ -1,0 +1,50 @@
+"""Archives that are larger inside than they say: refused before they are unpacked."""
+
+from __future__ import annotations
+
+import tracemalloc
+import zlib
+
+import pytest
+
+from sandbox.base.errors import InvalidError
+from sandbox.base.inflating import inflated_size
+from sandbox.page.packing import FormatError, opened_size
+from sandbox.retention.archives import FORMAT, MAGIC, unseal
+
+MOST = 200 * 2**20
+
+
+def zeros(size: int) -> bytes:
+    """Return so many zeros, compressed a thousandfold."""
+    packer = zlib.compressobj(9)
+    parts = [packer.compress(bytes(2**20)) for _ in range(size >> 20)]
+    return b"".join([*parts, packer.flush()])
+
+
+@pytest.fixture(scope="module")
+def bomb() -> bytes:
+    return zeros(MOST + 2**20)
+
+
+@pytest.mark.parametrize("data", [b"", b"a", bytes(100_000), b"\x00\x01" * 50_000])
+def test_the_size_inside_is_exact(data):
+    assert inflated_size(zlib.compress(data), 2**20) == len(data)
+
+
+def test_an_archive_bomb_is_refused_in_little_memory(bomb):
+    tracemalloc.start()
+    with pytest.raises(InvalidError, match="when opened"):
+        unseal(MAGIC + str(FORMAT).encode() + b"\n" + bomb, MOST)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 32 * 2**20
+
+
+def test_a_bomb_in_an_archive_is_refused_in_little_memory(bomb):
+    tracemalloc.start()
+    with pytest.raises(FormatError, match="when opened"):
+        opened_size(bomb, MOST)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 32 * 2**20
