@@ -2,6 +2,8 @@
 
 import type { Attachment } from "svelte/attachments";
 
+import { neighbourOf, type Way } from "@/lib/place";
+
 export interface Carried {
   readonly kind: string; // what it is; targets accept by kind
   readonly key: string;
@@ -39,6 +41,7 @@ class Drag {
 
 export const drag = new Drag();
 const THRESHOLD_PX = 4;
+const WAYS: Readonly<Record<string, Way>> = { ArrowRight: "right", ArrowDown: "down", ArrowLeft: "left", ArrowUp: "up" };
 const targets = new Map<HTMLElement, () => Target>();
 let onDrop: (drop: Drop) => Promise<unknown> = () => Promise.resolve();
 let boxes: { element: HTMLElement; box: DOMRect }[] = [];
@@ -167,11 +170,8 @@ function carryByKeys(carried: Carried, element: HTMLElement): void {
 }
 
 function carryKey(event: KeyboardEvent): void {
-  const steps: Readonly<Record<string, number>> = {
-    ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1,
-  };
-  const step = steps[event.key];
-  if (step !== undefined) stepTarget(step);
+  const way = WAYS[event.key];
+  if (way !== undefined) stepTarget(way);
   else if (event.key === "Enter" || event.key === " ") void drop(event.shiftKey);
   else if (event.key === "Escape") cancel();
   else return;
@@ -179,12 +179,13 @@ function carryKey(event: KeyboardEvent): void {
   event.stopPropagation();
 }
 
-// Targets in reading order, without the one it came from.
-function stepTarget(step: number): void {
-  const away = boxes.filter(({ element }) => targets.get(element)?.().id !== drag.carried?.from);
-  away.sort((a, b) => a.box.top - b.box.top || a.box.left - b.box.left);
-  const at = away.findIndex(({ element }) => targets.get(element)?.().id === drag.over?.id);
-  const next = away[at < 0 ? (step > 0 ? 0 : away.length - 1) : (at + step + away.length) % away.length];
+// To the neighbour on that side of where the card is, without the target it came from.
+function stepTarget(way: Way): void {
+  const idOf = (element: HTMLElement): string | undefined => targets.get(element)?.().id;
+  const at = boxes.find(({ element }) => idOf(element) === (drag.over?.id ?? drag.carried?.from));
+  const away = boxes.filter(({ element }) => element !== at?.element && idOf(element) !== drag.carried?.from);
+  const from = at?.box ?? new DOMRect(drag.x, drag.y, 0, 0);
+  const next = away[neighbourOf(from, away.map(({ box }) => box), way)];
   if (next === undefined) return;
   next.element.scrollIntoView({ block: "nearest", inline: "nearest" });
   measure();

@@ -36,7 +36,9 @@ export function startKeys(): void {
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing) return;
     const keys = nameOf(event);
-    if (isTyping(event.target) && keys !== "Ctrl k") return;
+    // A dialog or a menu that is open has the keys, and Esc closes it before anything else.
+    if (document.querySelector(keys === "Escape" ? "dialog[open], [popover]:popover-open" : "dialog[open]") !== null) return;
+    if (isTyping(event.target) && keys !== "Ctrl k" && !leaves(event.target, keys)) return;
     const binding = keyboard.bindings.get(pairWith(keys, event.timeStamp)) ?? plain(event, keys);
     if (binding === undefined) return;
     event.preventDefault();
@@ -45,9 +47,10 @@ export function startKeys(): void {
 }
 
 function plain(event: KeyboardEvent, keys: string): Binding | undefined {
-  // Space and Enter belong to the control that has the focus.
-  const onControl = event.target instanceof Element && event.target.closest("button, a, [role]");
+  // Space and Enter belong to the control that has the focus, arrows to one that is set by them.
+  const onControl = event.target instanceof Element && event.target.closest("button, a, input, select, summary, [role]");
   if ((keys === " " || keys === "Enter") && onControl) return undefined;
+  if (event.target instanceof HTMLInputElement && /^(Arrow.*|Home|End)$/.test(keys)) return undefined;
   return keyboard.bindings.get(keys);
 }
 
@@ -68,7 +71,14 @@ function pairWith(keys: string, atMs: number): string {
 /** Return whether a key press belongs to a field that is being filled in. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+  if (target instanceof HTMLInputElement) return !/^(checkbox|radio|range|button|submit|file)$/.test(target.type);
+  return target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName);
+}
+
+// Esc leaves a field, the next one closes what it stands in; a choice has nothing of its own to undo.
+function leaves(target: EventTarget | null, keys: string): boolean {
+  if (keys === "Escape" && target instanceof HTMLElement) target.blur();
+  return target instanceof HTMLSelectElement && keys.startsWith("Ctrl ");
 }
 
 /** Move the focus inside a group of items by arrow keys (roving tabindex). */

@@ -28,3 +28,21 @@ export function boxOf(element: Element): Box {
 export function pageSize(): { readonly width: number; readonly height: number } {
   return { width: ownPixels(innerWidth), height: ownPixels(innerHeight) };
 }
+
+type Place = Pick<Box, "left" | "top" | "width" | "height">;
+export type Way = "left" | "right" | "up" | "down";
+/** Return the index of the nearest box on one side of another, -1 when there is none. */
+export function neighbourOf(from: Place, boxes: readonly Place[], way: Way): number {
+  const level = way === "left" || way === "right";
+  const sign = way === "right" || way === "down" ? 1 : -1;
+  let [best, least] = [-1, Infinity];
+  boxes.forEach((box, index) => {
+    const dx = box.left + box.width / 2 - from.left - from.width / 2;
+    const dy = box.top + box.height / 2 - from.top - from.height / 2;
+    const [along, aside] = level ? [dx * sign, Math.abs(dy)] : [dy * sign, Math.abs(dx)];
+    // What lies more to the side than ahead is nobody's neighbour on that side.
+    if (along <= 1 || aside > 2 * along) return;
+    if (along + 2 * aside < least) [best, least] = [index, along + 2 * aside];
+  });
+  return best;
+}

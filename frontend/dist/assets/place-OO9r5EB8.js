@@ -1,1 +1,0 @@
-var e=()=>`currentCSSZoom`in document.body?document.body.currentCSSZoom:1;function t(t){return t/e()}function n(e){let n=e.getBoundingClientRect(),r=e=>t(n[e]);return{left:r(`left`),top:r(`top`),right:r(`right`),bottom:r(`bottom`),width:r(`width`),height:r(`height`)}}function r(){return{width:t(innerWidth),height:t(innerHeight)}}export{t as n,r,n as t};
