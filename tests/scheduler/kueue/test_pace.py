@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from scheduler.decisions import Admit
 from scheduler.kueue.scheduler.pace import CyclePace
 from scheduler.latencies import StepTimes
-from tests.builders import world_of
+from scheduler.simulation import simulate
+from tests.builders import cluster_queue, flavor, job, local_queue, world_of
 
 
 def pace(**latencies: str) -> CyclePace:
@@ -28,6 +30,23 @@ def test_each_tree_has_a_time_of_its_own_and_the_first_is_due_next():
     collecting.request_requeue("queue a", "a", 300)
     assert collecting.due(0, heads=False) == 1000
     assert collecting.due_requeues(1300) == ["a", "b"]
+
+
+def test_a_queue_and_a_cohort_of_one_name_are_two_trees():
+    world = world_of(
+        flavor(),
+        cluster_queue("same", cpu=1),
+        cluster_queue("other", cohort="same", cpu=1),
+        *(local_queue(name, cluster_queue=name) for name in ("same", "other")),
+        *(
+            job(f"{name}-{number}", queue=name, cpu=1, runtime="5s")
+            for name in ("same", "other")
+            for number in range(2)
+        ),
+        simulation={"latencies": {"reactivation": "1s"}},
+    )
+    found = simulate(world, until_ms=9000).decisions
+    assert [d.at_ms for d in found if isinstance(d, Admit)] == [0, 0, 6000, 6000]
 
 
 def cycle(paced: CyclePace, now_ms: int, number: int, **outcome: bool) -> int:

@@ -166,6 +166,16 @@ class Reborn(Rig):
         self.stage.settle()
 
 
+def test_what_was_stored_before_its_controllers_ran_is_written_again_after():
+    rig = Reborn()
+    rig.queue("q")
+    key = rig.workload("a", "q")
+    rig.rebirth()
+    rig.context.journal.touched.clear()
+    rig.controllers()
+    assert key in rig.context.journal.touched
+
+
 EDITS = st.lists(
     st.tuples(
         st.sampled_from(["add", "add", "finish", "remove", "off", "on", "cut", "hold"]),
