@@ -158,6 +158,17 @@ def replaced(node: str) -> str:
     return f"Pods of the failed node {node} have other places"
 
 
+def several_node_failures(nodes: Iterable[str]) -> str:
+    """Return the sentence of an eviction because a second node failed.
+
+    Source: docs/semantics/kueue-topology.md#failed-nodes.
+    """
+    return (
+        "Workload eviction triggered due to multiple TAS assigned node failures, "
+        "including: " + ", ".join(nodes)
+    )
+
+
 def no_replacement(nodes: Iterable[str]) -> str:
     """Return the sentence of an eviction because a failed node has no replacement.
 

@@ -367,6 +367,11 @@ class KueueStage:
         self.pace.note_change()
         self.life.note_pods_ready(self.cluster.workloads[key], ready=ready)
 
+    def note_pod(self, pod: Object) -> None:
+        """Note that a pod got its node, or ended: others' places may change by it."""
+        if self.cluster.topologies.topologies:
+            self.handlers.put(pod, restore=False)
+
     def admitted(self) -> Iterator[Key]:
         """Yield the workloads that hold quota and run."""
         for queue in self.cluster.forest.queues.values():

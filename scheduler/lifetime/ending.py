@@ -46,6 +46,8 @@ class RunEnding(RunStarting):
         self._touch(pod.key)
         for stage in self.host.placers():
             stage.put(pod)
+        if self.host.kueue is not None:
+            self.host.kueue.note_pod(pod)
 
     def emit_finish(self, run: Run) -> None:
         """Report the end of a run that belongs to no scheduler."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from scheduler.kueue.topology.nodes import PLACED_BY_TOPOLOGY, UNCONSTRAINED
 from scheduler.records.annotations import PREFIX
 from scheduler.records.objects import Key, Object
+from scheduler.records.topology import Path
 
 POD_SET = "kueue.x-k8s.io/podset"  # label: the pod set that a pod belongs to
 
@@ -79,3 +81,28 @@ def owner_key(pod: Object, kinds: frozenset[str]) -> Key | None:
                 str(reference["kind"]), pod.key.namespace, str(reference.get("name"))
             )
     return None
+
+
+def by_topology(pod_set: dict[str, Any]) -> dict[str, Any]:
+    """Return the pod set with the annotation that its pods are placed by topology.
+
+    Kueue adds it where the template asks for nothing: such pods are counted where
+    their assignment is.
+    """
+    template = pod_set.get("template") or {}
+    metadata = template.get("metadata") or {}
+    annotations = metadata.get("annotations") or {}
+    if any(name in annotations for name in PLACED_BY_TOPOLOGY):
+        return pod_set
+    own = {**annotations, UNCONSTRAINED: "true"}
+    return {
+        **pod_set,
+        "template": {**template, "metadata": {**metadata, "annotations": own}},
+    }
+
+
+def domain_of(pod: Object, levels: tuple[str, ...]) -> Path | None:
+    """Return the domain that a pod's node selector names; None while it is gated."""
+    selector = pod.spec.get("nodeSelector") or {}
+    values = tuple(selector.get(level) for level in levels)
+    return None if None in values else tuple(str(value) for value in values)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from scheduler.decisions import Admit, Arrive, Bind, Decision, Evict, Fail, Preempt
+from scheduler.decisions import (
+    Admit,
+    Arrive,
+    Bind,
+    Decision,
+    Evict,
+    Fail,
+    Preempt,
+    Replace,
+)
 from scheduler.lifetime import status
 from scheduler.lifetime.changes import CHANGE, carry_out
 from scheduler.lifetime.job_defaults import give_default_labels
@@ -54,6 +63,7 @@ class Lifetime(TaintEviction):
             Preempt: self._evicted,
             Bind: self._bound,
             Fail: self._refused,
+            Replace: self._replaced,
         }
 
     # -- the stage's contract --------------------------------------------
@@ -276,6 +286,9 @@ class Lifetime(TaintEviction):
         if decision.subject.kind == WORKLOAD:
             self.jobs.admitted(self.host.objects[decision.subject], decision.pod_sets)
 
+    def _replaced(self, decision: Replace) -> None:
+        self.jobs.replaced(self.host.objects[decision.subject])
+
     def _evicted(self, decision: Evict | Preempt) -> None:
         key = decision.subject
         if key.kind != POD:
@@ -301,6 +314,8 @@ class Lifetime(TaintEviction):
         obj.manifest.setdefault("spec", {})["nodeName"] = decision.node
         self.placed[pod] = decision.node
         self._touch(pod)
+        if self.host.kueue is not None:
+            self.host.kueue.note_pod(obj)
         run = self.runs.get(self.owners.get(pod, pod))
         if run is not None and run.active and pod not in run.ready:
             self._wait_ready(run, pod)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.lifetime.pods import POD_SET, make_pod
+from scheduler.kueue.topology.ungating import RankedPod, domains_for
+from scheduler.lifetime.pods import POD_SET, by_topology, domain_of, make_pod
 from scheduler.lifetime.runs import Due, Run
 from scheduler.lifetime.runtime_state import (
     POD,
@@ -13,6 +14,7 @@ from scheduler.lifetime.runtime_state import (
 )
 from scheduler.records.objects import Key, Object
 from scheduler.records.spans import NEVER
+from scheduler.records.topology import TopologyAssignment
 
 
 class RunStarting(RuntimeState):
@@ -72,8 +74,41 @@ class RunStarting(RuntimeState):
         """Make the pods that the run lacks."""
         for pod_set in pod_sets:
             have = self._count(run, pod_set["name"])
-            for _ in range(int(pod_set["count"]) - have):
+            missing = int(pod_set["count"]) - have
+            if pod_set.get("topology") is not None:
+                self._add_placed_pods(run, owner, pod_set, missing)
+                continue
+            for _ in range(missing):
                 self.add_pod(run, owner, pod_set)
+
+    def _add_placed_pods(
+        self, run: Run, owner: Object, pod_set: dict[str, Any], missing: int
+    ) -> None:
+        """Make pods with the node selector of their domain; none on a failed node.
+
+        Source: docs/semantics/kueue-topology.md#ungating-pods.
+        """
+        assignment: TopologyAssignment = pod_set["topology"]
+        levels, name = assignment.levels, pod_set["name"]
+        standing = [
+            RankedPod(key.name, {}, domain_of(self.host.objects[key], levels))
+            for key in run.pods
+            if self.host.objects[key].labels.get(POD_SET, name) == name
+        ]
+        gated = [RankedPod(str(index), {}) for index in range(missing)]
+        failed = self._failed_nodes(owner)
+        for values in domains_for([*standing, *gated], assignment).values():
+            if values[-1] not in failed:
+                place = dict(zip(levels, values, strict=True))
+                selector = {**(pod_set.get("nodeSelector") or {}), **place}
+                placed = {**pod_set, "nodeSelector": selector}
+                self.add_pod(run, owner, by_topology(placed))
+
+    def _failed_nodes(self, owner: Object) -> frozenset[str]:
+        if self.host.kueue is not None:
+            self.host.kueue.settle()  # a node that fails now is noted there
+        status = self.host.get(owner.key).status
+        return frozenset(item["name"] for item in status.get("unhealthyNodes") or ())
 
     def _count(self, run: Run, pod_set: str) -> int:
         return sum(

@@ -69,7 +69,6 @@ _CLUSTER_WIDE = frozenset(
         "PersistentVolume",
         "ProvisioningRequestConfig",
         "StorageClass",
-        "Topology",
     }
 )
 
@@ -124,6 +123,7 @@ def _configuration(kind: str, group: str, versions: tuple[str, ...]) -> Kind:
 
 TABLE: tuple[Kind, ...] = (
     _kueue("ResourceFlavor", "resourceflavors"),
+    _kueue("Topology", "topologies"),
     _kueue("Cohort", "cohorts"),
     _kueue("ClusterQueue", "clusterqueues"),
     _kueue("LocalQueue", "localqueues", namespaced=True),
@@ -202,13 +202,6 @@ TABLE: tuple[Kind, ...] = (
     ),
     _kept("MultiKueueConfig", KUEUE, "v1beta2", "multikueueconfigs", _NO_CHECKS),
     _kept("MultiKueueCluster", KUEUE, "v1beta2", "multikueueclusters", _NO_CHECKS),
-    _kept(
-        "Topology",
-        KUEUE,
-        "v1beta2",
-        "topologies",
-        "topology-aware scheduling is not simulated",
-    ),
     _kept("ReplicaSet", "apps", "v1", "replicasets", _SPREADS),
     _kept("DaemonSet", "apps", "v1", "daemonsets", _NO_CONTROLLER),
     _kept("CronJob", "batch", "v1", "cronjobs", _NO_CONTROLLER),

@@ -30,6 +30,7 @@ from scheduler.manifests.strict import (
     expect_optional_text,
     expect_texts,
 )
+from scheduler.manifests.topology import check_flavor_topology, check_topology
 from scheduler.manifests.versions import to_served
 from scheduler.manifests.workloads import check_job, check_job_set, check_workload
 
@@ -234,6 +235,7 @@ def check_flavor(document: Document) -> Fields:
     known = ("nodeLabels", "nodeTaints", "tolerations", "topologyName")
     expect_known(document, spec, "spec", known)
     expect_labels(document, spec, "spec.nodeLabels")
+    check_flavor_topology(document, spec)
     for path, taint in expect_items(document, spec, "spec.nodeTaints"):
         expect_text(document, taint, f"{path}.key")
         expect_choice(document, taint, f"{path}.effect", _EFFECTS)
@@ -295,6 +297,7 @@ CHECKS: dict[str, Callable[[Document], Fields]] = {
     "Cohort": check_cohort,
     "LocalQueue": check_local_queue,
     "ResourceFlavor": check_flavor,
+    "Topology": check_topology,
     "Workload": check_workload,
     "WorkloadPriorityClass": check_priority_class,
     "RuntimeClass": check_runtime_class,

@@ -21,6 +21,7 @@ from scheduler.manifests.strict import (
     expect_known,
     expect_optional_text,
 )
+from scheduler.manifests.topology import check_annotations, check_topology_request
 from scheduler.manifests.versions import to_served
 
 Fields = dict[str, Any]
@@ -86,6 +87,7 @@ def _check_pod_set(document: Document, item: Fields, path: str) -> tuple[str, in
         if least > count:
             problem = f"expected at most the count {count}, got {least}"
             raise document.error(f"{path}.minCount", problem)
+    check_topology_request(document, item, path)
     check_template(document, item, f"{path}.template")
     return name, count
 
@@ -98,6 +100,7 @@ def check_template(document: Document, holder: Fields, path: str) -> None:
     """
     template = expect_object(document, holder, path, needed=True)
     check_pod_spec(document, template, f"{path}.spec")
+    check_annotations(document, template, path)
     refuse_pods_resource(document, template["spec"], f"{path}.spec")
 
 

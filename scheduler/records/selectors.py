@@ -13,7 +13,8 @@ Labels = Mapping[str, str]
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NAME = "metadata.name"
 #: effects that keep a pod away, in the spelling of the API
-HARD_EFFECTS = ("NoSchedule", "NoExecute")
+NO_EXECUTE = "NoExecute"
+HARD_EFFECTS = ("NoSchedule", NO_EXECUTE)
 
 
 class Requirement(msgspec.Struct, frozen=True, gc=False):

@@ -25,7 +25,7 @@ def take_quota(work: WorkloadInfo, queue: ClusterQueue, cluster: Cluster) -> Non
     work.flavor_resources = frozenset(cell.flavor_resource for cell in usage)
     add_usages(work.usage)
     if any(part.topology is not None for part in work.admission.pod_sets):
-        work.topology = Held(cluster.topologies, stands_of(work))
+        work.topology = Held(cluster.topologies, stands_of(work), work)
     queue.admitted.put(work)
     _count(work.local_queue, work, 1)
 

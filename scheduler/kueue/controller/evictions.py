@@ -130,6 +130,7 @@ def finish_eviction(life: Lifecycle, work: WorkloadInfo) -> None:
     if PODS_READY in work.conditions:
         life.set_condition(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
     life.release_quota(work)
+    work.unhealthy_nodes = ()
     if work.active:
         life.set_pending(work, PENDING_EVALUATION, evicted.message)
     else:

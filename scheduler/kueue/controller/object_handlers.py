@@ -13,6 +13,7 @@ from scheduler.kueue.cache.assumed import drop_quota
 from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.controller import status
 from scheduler.kueue.controller.lifecycle import Lifecycle
+from scheduler.kueue.controller.node_failures import note_node
 from scheduler.kueue.controller.queue_assignment import QueueAssignment
 from scheduler.kueue.queue.pending import PendingQueue
 from scheduler.kueue.tree.tree import (
@@ -53,6 +54,7 @@ class ObjectHandlers:
         self.assignment = QueueAssignment(cluster, life, name)
         self.edited: dict[str, int] = {}  # ClusterQueue -> kind of edit
         self.edited_cohorts: dict[str, None] = {}
+        self.changed_nodes: dict[str, None] = {}
         self._put: dict[str, Callable[[Object, bool], None]] = {
             "AdmissionCheck": self._put_check,
             "ClusterQueue": self._put_queue,
@@ -328,9 +330,12 @@ class ObjectHandlers:
 
     def _put_node(self, obj: Object, restore: bool) -> None:
         self._edit_places(self.cluster.topologies.put_node(obj), restore=restore)
+        if not restore:
+            self.changed_nodes[obj.key.name] = None
 
     def _remove_node(self, key: Key) -> None:
         self._edit_places(self.cluster.topologies.remove_node(key.name))
+        self.changed_nodes[key.name] = None
 
     def _put_pod(self, obj: Object, restore: bool) -> None:
         self._edit_places(self.cluster.topologies.put_pod(obj), restore=restore)
@@ -354,11 +359,23 @@ class ObjectHandlers:
 
     def settle(self) -> None:
         """Link the trees and place every new workload; idle when nothing came."""
-        if not (self.edited or self.assignment.unplaced or self.cluster.needs_linking):
+        if not (
+            self.edited
+            or self.assignment.unplaced
+            or self.cluster.needs_linking
+            or self.changed_nodes
+        ):
             return
         self.cluster.link()
         self.assignment.assign_all()
+        self._note_nodes()
         self._apply_edits()
+
+    def _note_nodes(self) -> None:
+        changed, self.changed_nodes = self.changed_nodes, {}
+        if self.cluster.topologies.holders:
+            for name in changed:
+                note_node(self.life, name)
 
     def _apply_edits(self) -> None:
         """Re-activate around what was edited, and let the controller look at it.

@@ -22,7 +22,7 @@ def replace(life: Lifecycle, entry: Entry) -> None:
     work.admission = entry.assignment.admission(entry.queue.name)
     if work.topology is not None:
         work.topology.release()
-    work.topology = Held(life.cluster.topologies, stands_of(work))
+    work.topology = Held(life.cluster.topologies, stands_of(work), work)
     work.unhealthy_nodes = ()
     life.note_second_pass(work)
     life.context.journal.touch(work.key)

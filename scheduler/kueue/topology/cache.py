@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scheduler.kueue.topology.gates import TopologyGates
 from scheduler.kueue.topology.nodes import (
@@ -32,10 +32,13 @@ class DomainUsage(NamedTuple):
 class Held:
     """What a workload with quota takes of leaves, until it is released."""
 
-    __slots__ = ("cache", "usage")
+    __slots__ = ("cache", "usage", "work")
 
-    def __init__(self, cache: TopologyCache, usage: tuple[DomainUsage, ...]) -> None:
+    def __init__(
+        self, cache: TopologyCache, usage: tuple[DomainUsage, ...], work: Any = None
+    ) -> None:
         self.cache = cache
+        self.work = work  # whose it is
         self.usage = usage
         cache.charge_all(usage, 1)
         cache.holders[self] = None

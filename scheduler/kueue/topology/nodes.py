@@ -23,6 +23,7 @@ PLACED_BY_TOPOLOGY = tuple(
         "slice-required-topology-constraints",
     )
 )
+UNCONSTRAINED = _PREFIX + "unconstrained-topology"
 _ENDED = ("Succeeded", "Failed")
 
 
@@ -34,6 +35,7 @@ class TopologyNode(NamedTuple):
     taints: tuple[Taint, ...]
     allocatable: Mapping[str, int]  # canonical units, all resources
     usable: bool
+    ready: bool = True
 
     def belongs(self, labels: Mapping[str, str], levels: tuple[str, ...]) -> bool:
         """Return whether it is in the tree of a flavor with these labels and levels.
@@ -61,14 +63,20 @@ def read_topology_node(manifest: Manifest, status: Manifest) -> TopologyNode:
             for name, text in (status.get("allocatable") or {}).items()
         },
         usable=not spec.get("unschedulable") and is_ready(status),
+        ready=is_ready(status),
     )
 
 
 def is_ready(status: Manifest) -> bool:
-    """Return whether the condition Ready is there and True."""
-    return any(
+    """Return whether the condition Ready is there and True.
+
+    A document that has no conditions at all was written by a person.
+    Source: docs/semantics/kueue-topology.md#failed-nodes.
+    """
+    conditions = status.get("conditions")
+    return conditions is None or any(
         condition.get("type") == "Ready" and condition.get("status") == "True"
-        for condition in status.get("conditions") or ()
+        for condition in conditions
     )
 
 

@@ -6,12 +6,20 @@ from collections.abc import Iterable
 from typing import Any
 
 from scheduler.decisions import PodSetAdmission
+from scheduler.kueue.topology.ungating import RankedPod, domains_for
 from scheduler.lifetime.jobs.pod_admission import ADMISSION_GATE
 from scheduler.lifetime.jobs.state import JobState, PodSets, pod_sets_of
 from scheduler.lifetime.pods import owner_key
 from scheduler.records.objects import Key, Object
+from scheduler.records.topology import (
+    TopologyAssignment,
+    read_topology_assignment,
+    read_topology_request,
+)
 
 _GATE = {"name": ADMISSION_GATE}
+#: Of a podset: pods, flavors, and where topology puts them.
+Assigned = tuple[int, list[str], TopologyAssignment | None]
 
 
 class JobStart(JobState):
@@ -25,9 +33,16 @@ class JobStart(JobState):
             self.lifetime.start(workload, [])
             return
         counts = {
-            a.name: (a.count, sorted(set(a.flavors.values()))) for a in admissions
+            a.name: (a.count, sorted(set(a.flavors.values())), a.topology)
+            for a in admissions
         }
         self._start(workload, self._with_flavors(workload, counts))
+
+    def replaced(self, workload: Object) -> None:
+        """Let pods go to the places that were found for those of a failed node."""
+        run = self.lifetime.run_of(workload.key)
+        if run.active and not self._given_pods(workload.key):
+            self.lifetime.fill_up(run, workload, self._assigned(workload))
 
     def resume(self, workload: Object) -> None:
         """Start the run of a Workload whose quota stands in its status."""
@@ -48,17 +63,18 @@ class JobStart(JobState):
             a["name"]: (
                 max(0, int(a.get("count", 0)) - gone.get(a["name"], 0)),
                 sorted(set(a.get("flavors", {}).values())),
+                read_topology_assignment(a.get("topologyAssignment")),
             )
             for a in admission.get("podSetAssignments") or []
         }
         return self._with_flavors(workload, counts)
 
-    def _with_flavors(
-        self, workload: Object, counts: dict[str, tuple[int, list[str]]]
-    ) -> PodSets:
+    def _with_flavors(self, workload: Object, counts: dict[str, Assigned]) -> PodSets:
         found = []
         for pod_set in pod_sets_of(workload):
-            count, flavors = counts.get(pod_set["name"], (pod_set["count"], []))
+            count, flavors, topology = counts.get(
+                pod_set["name"], (pod_set["count"], [], None)
+            )
             selector: dict[str, str] = {}
             tolerations: list[dict[str, Any]] = []
             for name in flavors:
@@ -66,7 +82,12 @@ class JobStart(JobState):
                 if flavor is not None:
                     selector.update(flavor.spec.get("nodeLabels") or {})
                     tolerations += flavor.spec.get("tolerations") or []
-            extra = {"nodeSelector": selector, "tolerations": tolerations}
+            extra: dict[str, Any] = {
+                "nodeSelector": selector,
+                "tolerations": tolerations,
+            }
+            if topology is not None:
+                extra["topology"] = topology
             found.append({**pod_set, "count": count, **extra})
         return found
 
@@ -79,8 +100,24 @@ class JobStart(JobState):
         for pod in given:
             self.lifetime.attach(run, pod.key)
         self.lifetime.start(workload, [])
+        places = self._places(given, pod_sets)
         for pod in given:
-            self._ungate(pod, pod_sets)
+            self._ungate(pod, pod_sets, places.get(pod.key.name, {}))
+
+    def _places(
+        self, given: list[Object], pod_sets: PodSets
+    ) -> dict[str, dict[str, str]]:
+        """Return the labels of the domain that each given pod goes to, by rank."""
+        assignment = pod_sets[0].get("topology") if pod_sets else None
+        if assignment is None:
+            return {}
+        request = read_topology_request(pod_sets[0].get("topologyRequest"))
+        ranked = [RankedPod(pod.key.name, pod.labels) for pod in given]
+        found = domains_for(ranked, assignment, request)
+        return {
+            name: dict(zip(assignment.levels, values, strict=True))
+            for name, values in found.items()
+        }
 
     def _given_pods(self, workload: Key) -> list[Object]:
         """Return the pods that make up this Workload, when people gave them."""
@@ -93,7 +130,7 @@ class JobStart(JobState):
         )
         return [self.host.objects[key] for key in sorted(members)]
 
-    def _ungate(self, pod: Object, pod_sets: PodSets) -> None:
+    def _ungate(self, pod: Object, pod_sets: PodSets, place: dict[str, str]) -> None:
         spec = pod.manifest["spec"]
         gates = [g for g in spec.get("schedulingGates") or [] if g != _GATE]
         spec["schedulingGates"] = gates
@@ -101,6 +138,7 @@ class JobStart(JobState):
             spec["nodeSelector"] = {
                 **(spec.get("nodeSelector") or {}),
                 **pod_set["nodeSelector"],
+                **place,
             }
             spec["tolerations"] = [
                 *(spec.get("tolerations") or []),

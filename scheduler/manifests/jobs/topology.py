@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from scheduler.manifests.topology import read_layers
+
 Manifest = Mapping[str, Any]
 
 _PREFIX = "kueue.x-k8s.io/podset-"
@@ -14,6 +16,7 @@ _FIELDS = {
     "group-name": "podSetGroupName",
     "slice-required-topology": "podSetSliceRequiredTopology",
 }
+_LAYERS = "slice-required-topology-constraints"
 JOB_INDEX = "batch.kubernetes.io/job-completion-index"
 JOBSET_INDEX = "jobset.sigs.k8s.io/job-index"
 POD_GROUP_INDEX = "kueue.x-k8s.io/pod-group-pod-index"
@@ -45,6 +48,11 @@ def topology_request(
     size = annotations.get(_PREFIX + "slice-size", "")
     if size.isdigit():
         request["podSetSliceSize"] = int(size)
+    layers = read_layers(annotations.get(_PREFIX + _LAYERS))
+    if layers:
+        request["podsetSliceRequiredTopologyConstraints"] = layers
+        request.pop("podSetSliceRequiredTopology", None)
+        request.pop("podSetSliceSize", None)
     if index:
         request["podIndexLabel"] = index
     if sub_groups is not None:
