@@ -55,6 +55,7 @@ class ObjectHandlers:
         self.edited: dict[str, int] = {}  # ClusterQueue -> kind of edit
         self.edited_cohorts: dict[str, None] = {}
         self.changed_nodes: dict[str, None] = {}
+        self.watches_nodes = True  # whether a failed node is noted on workloads
         self._put: dict[str, Callable[[Object, bool], None]] = {
             "AdmissionCheck": self._put_check,
             "ClusterQueue": self._put_queue,
@@ -373,7 +374,7 @@ class ObjectHandlers:
 
     def _note_nodes(self) -> None:
         changed, self.changed_nodes = self.changed_nodes, {}
-        if self.cluster.topologies.holders:
+        if self.watches_nodes and self.cluster.topologies.holders:
             for name in changed:
                 note_node(self.life, name)
 
