@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from scheduler.arrivals import expand
-from scheduler.errors import ManifestError, SchedulerError
+from scheduler.errors import ManifestError, SchedulerError, SourceLocation
 from scheduler.manifests import kinds
 from scheduler.manifests.documents import DEFAULT_LIMITS, Document, Limits
 from scheduler.manifests.load import Loaded, load, take_document
@@ -50,8 +50,11 @@ def assemble(
     seed: int | None = None,
     policy: Mapping[str, Any] | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    skip_errors: bool = False,
 ) -> Assembled:
     """Build a world from files. `policy` is a patch of the policy's spec.
+
+    With `skip_errors` what cannot be taken is left out, and reported.
 
     The policy is that of the scenario, then of the configuration files among
     the sources, then the patch. Without a scenario or a Policy's `simulation`
@@ -59,7 +62,8 @@ def assemble(
     `simulation: {latencies: null}` in the patch makes them instant. Raises
     InputError with every finding, or PolicyError; nothing is half taken.
     """
-    return prepare(sources, limits=limits).assemble(seed=seed, policy=policy)
+    prepared = prepare(sources, limits=limits)
+    return prepared.assemble(seed=seed, policy=policy, skip_errors=skip_errors)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +80,7 @@ class Prepared:
         seed: int | None = None,
         policy: Mapping[str, Any] | None = None,
         change: Callable[[Loaded], None] | None = None,
+        skip_errors: bool = False,
     ) -> Assembled:
         """Build a world; `change` edits what was loaded, arrivals included.
 
@@ -92,17 +97,21 @@ class Prepared:
         loaded.findings += check_references(
             manifests, loaded.places, stack=spec["stack"]
         )
-        if loaded.errors:
-            raise InputError(loaded)
+        _refuse_errors(loaded, skip=skip_errors)
         made = read_policy({"spec": spec})
         if dump_time is not None:
             estimate_run_times(loaded.objects, now=made.spec.simulation.start_time)
         world = World.create(made, _seed(self.scenario, seed))
         for obj in loaded.objects:
             _put(world, obj, loaded)
-        if loaded.errors:
-            raise InputError(loaded)
+        _refuse_errors(loaded, skip=skip_errors)
         return Assembled(world=world, scenario=self.scenario, loaded=loaded)
+
+
+def _refuse_errors(loaded: Loaded, *, skip: bool) -> None:
+    if loaded.errors and not skip:
+        raise InputError(loaded)
+    loaded.leave_out_errors()
 
 
 def _put(world: World, obj: Object, loaded: Loaded) -> None:
@@ -123,7 +132,14 @@ def prepare(sources: Sources, *, limits: Limits = DEFAULT_LIMITS) -> Prepared:
     loaded = load(
         [source for source in sources if source[0].endswith(_YAML)], limits=limits
     )
-    return Prepared(files=dict(sources), loaded=loaded, scenario=_scenario(loaded))
+    scenario = _scenario(loaded)
+    for name, _ in sources:
+        if scenario is None and not name.endswith(_YAML):
+            place = SourceLocation(file=name, line=1)
+            known = ", ".join(_YAML)
+            loaded.warn(place, f"not read: expected a name in {known}")
+            loaded.files.append(name)
+    return Prepared(files=dict(sources), loaded=loaded, scenario=scenario)
 
 
 def _copy(loaded: Loaded) -> Loaded:
@@ -141,6 +157,8 @@ def _copy(loaded: Loaded) -> Loaded:
         scenarios=loaded.scenarios,
         findings=list(loaded.findings),
         places=dict(loaded.places),
+        files=loaded.files,
+        outcomes=loaded.outcomes.copy(),
     )
 
 

@@ -599,9 +599,11 @@ class Operations(Sender):
     def sandboxes_create(
         self,
         body: Create | None = None,
+        *,
+        skip_errors: bool | None = None,
     ) -> Created:
         """Make a sandbox of a scenario, of files, or empty; it is paused."""
-        return cast('Created', self.send('POST', f"/sandboxes", body=body))
+        return cast('Created', self.send('POST', f"/sandboxes", body=body, query=given({'skipErrors': skip_errors})))
 
     def sandboxes_delete(
         self,
@@ -1274,9 +1276,11 @@ class AsyncOperations(AsyncSender):
     async def sandboxes_create(
         self,
         body: Create | None = None,
+        *,
+        skip_errors: bool | None = None,
     ) -> Created:
         """Make a sandbox of a scenario, of files, or empty; it is paused."""
-        return cast('Created', await self.send('POST', f"/sandboxes", body=body))
+        return cast('Created', await self.send('POST', f"/sandboxes", body=body, query=given({'skipErrors': skip_errors})))
 
     async def sandboxes_delete(
         self,

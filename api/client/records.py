@@ -20,6 +20,9 @@ ExperimentRole: TypeAlias = Literal['owner', 'viewer']
 ExperimentState: TypeAlias = Literal['running', 'done', 'cancelled']
 
 
+KindOutcomeOutcomeEnum: TypeAlias = Literal['simulated', 'kept', 'configuration', 'refused']
+
+
 LevelEnum: TypeAlias = Literal['error', 'unsupported', 'warning']
 
 
@@ -168,6 +171,7 @@ class Create(TypedDict):
     files: NotRequired[list[File]]
     seed: NotRequired[int | None]
     policy: NotRequired[dict[str, Any]]
+    skipErrors: NotRequired[bool]
 
 
 class Created(TypedDict):
@@ -200,6 +204,7 @@ class Created(TypedDict):
     createdAt: str
     changedAt: str
     findings: list[Finding]
+    report: Report
 
 
 class Curves(TypedDict):
@@ -328,6 +333,17 @@ class File(TypedDict):
     text: str
 
 
+class FileOutcome(TypedDict):
+    """What one file gave: its documents by what became of them, and by kind."""
+
+    file: str
+    simulated: int
+    kept: int
+    configuration: int
+    refused: int
+    kinds: dict[str, int]
+
+
 class Finding(TypedDict):
     """Something that the importer found."""
 
@@ -336,6 +352,16 @@ class Finding(TypedDict):
     line: int
     field: str
     problem: str
+
+
+class FindingGroup(TypedDict):
+    """One sort of finding: how often, the first places, what it changes."""
+
+    level: LevelEnum
+    problem: str
+    effect: str
+    count: int
+    places: list[Place]
 
 
 class Fork(TypedDict):
@@ -385,6 +411,7 @@ class Imported(TypedDict):
     unchanged: list[str]
     policy: bool
     findings: list[Finding]
+    report: Report
     revision: int
 
 
@@ -430,6 +457,15 @@ class Kind(TypedDict):
     stacks: list[str]
     namespaced: bool
     note: str
+
+
+class KindOutcome(TypedDict):
+    """What became of the documents of a kind, and what that changes for decisions."""
+
+    kind: str
+    outcome: KindOutcomeOutcomeEnum
+    count: int
+    effect: str
 
 
 class Lesson(TypedDict):
@@ -696,6 +732,14 @@ class PinOutcome(TypedDict):
     sentences: list[str]
 
 
+class Place(TypedDict):
+    """A place in a file."""
+
+    file: str
+    line: int
+    field: str
+
+
 class Play(TypedDict):
     """Speed in ticks per second, 0 = as fast as it goes."""
 
@@ -726,6 +770,14 @@ class Registry(TypedDict):
     entries: list[Entry]
     kinds: list[Kind]
     policy: dict[str, Any]
+
+
+class Report(TypedDict):
+    """What was taken, what was kept, what was left out and why."""
+
+    files: list[FileOutcome]
+    kinds: list[KindOutcome]
+    findings: list[FindingGroup]
 
 
 class Reproduction(TypedDict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sys
 import time
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 import yaml
 
 from api.command.output import Bar, Found
+from api.command.reports import lines_of
 from api.command.verbs import Asked, Part, WrongError, one, took, verb
 
 _ENDINGS = (".yaml", ".yml", ".json", ".swf")
+_PACKED = ".gz"
 LOOK_EVERY_S = 0.1
 
 
@@ -50,16 +53,14 @@ def import_(asked: Asked) -> Found:
     else:
         if words.dry_run:
             raise WrongError("--dry-run needs --into: a new sandbox has nothing before")
-        made: Any = {"files": files, "title": words.title, "seed": words.seed}
+        made: Any = {
+            "files": files,
+            "title": words.title,
+            "seed": words.seed,
+            "skipErrors": words.skip_errors,
+        }
         found = operations.sandboxes_create(made)
-    notes = [_finding(finding) for finding in found.get("findings", ())]
-    return Found(document=found, line=found["id"], notes=notes)
-
-
-def _finding(finding: dict[str, Any]) -> str:
-    place = f"{finding['file']}:{finding['line']}: " if finding.get("file") else ""
-    problem = finding.get("message", finding.get("problem", ""))
-    return f"{finding['level']}: {place}{problem}"
+    return Found(document=found, line=found["id"], notes=lines_of(found["report"]))
 
 
 def read_files(paths: list[str]) -> list[tuple[str, str]]:
@@ -73,26 +74,39 @@ def read_files(paths: list[str]) -> list[tuple[str, str]]:
         if name == "-":
             found.append(("stdin.yaml", sys.stdin.read()))
         elif path.is_dir():
-            inside = sorted(p for p in path.rglob("*") if p.suffix in _ENDINGS)
+            inside = sorted(p for p in path.rglob("*") if _is_read(p))
             _report_ignored(path)
-            found += [(str(file), _text(file)) for file in inside]
+            found += [(_name(file), _text(file)) for file in inside]
         else:
-            found.append((name, _text(path)))
+            found.append((_name(path), _text(path)))
     return found
+
+
+def _name(path: Path) -> str:
+    return str(path).removesuffix(_PACKED)
+
+
+def _is_read(path: Path) -> bool:
+    return path.is_file() and _name(path).endswith(_ENDINGS)
 
 
 def _report_ignored(folder: Path) -> None:
     for file in sorted(folder.rglob("*")):
-        if file.is_file() and file.suffix not in _ENDINGS:
+        if file.is_file() and not _is_read(file):
             known = ", ".join(sorted(_ENDINGS))
             print(f"{file}: ignored; expected a name in {known}", file=sys.stderr)
 
 
 def _text(path: Path) -> str:
     try:
+        if path.suffix == _PACKED:
+            with gzip.open(path, "rt", encoding="utf-8") as file:
+                return file.read()
         return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise WrongError(f"{path}: {error.strerror}") from error
+    except (OSError, EOFError) as error:
+        raise WrongError(
+            f"{path}: {getattr(error, 'strerror', '') or error}"
+        ) from error
     except UnicodeDecodeError as error:
         raise WrongError(f"{path}: expected UTF-8 text: {error}") from error
 

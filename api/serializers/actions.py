@@ -12,7 +12,9 @@ from api.serializers.sandboxes import (
     LONGEST_TITLE,
     FileSerializer,
     FindingSerializer,
+    ReportSerializer,
     SandboxSerializer,
+    report_body,
 )
 from sandbox.actions import Imported
 from sandbox.base.errors import Cause
@@ -148,6 +150,7 @@ class ImportedSerializer(serializers.Serializer[Any]):
     unchanged = serializers.ListField(child=serializers.CharField())
     policy = serializers.BooleanField()
     findings = FindingSerializer(many=True)
+    report = ReportSerializer()
     revision = serializers.IntegerField()
 
 
@@ -354,6 +357,7 @@ def imported_body(imported: Imported) -> dict[str, Any]:
         "unchanged": imported.unchanged,
         "policy": imported.policy,
         "findings": [finding_body(cause) for cause in imported.findings],
+        "report": report_body(imported.report),
         "revision": imported.revision,
     }
 

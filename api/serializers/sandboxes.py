@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from rest_framework import serializers
 
 from sandbox.models import Sandbox
 from sandbox.page.rows.transport import until_text
 from sandbox.retention.disk import PARTS, Use
 from scheduler import ranges
+from scheduler.manifests.report import Report
 
 #: As the column holds.
 LONGEST_TITLE = 200
@@ -32,6 +34,60 @@ class FindingSerializer(serializers.Serializer[Any]):
     problem = serializers.CharField()
 
 
+class FileOutcomeSerializer(serializers.Serializer[Any]):
+    """What one file gave: its documents by what became of them, and by kind."""
+
+    file = serializers.CharField()
+    simulated = serializers.IntegerField()
+    kept = serializers.IntegerField()
+    configuration = serializers.IntegerField()
+    refused = serializers.IntegerField()
+    kinds = serializers.DictField(child=serializers.IntegerField())
+
+
+class KindOutcomeSerializer(serializers.Serializer[Any]):
+    """What became of the documents of a kind, and what that changes for decisions."""
+
+    kind = serializers.CharField()
+    outcome = serializers.ChoiceField(["simulated", "kept", "configuration", "refused"])
+    count = serializers.IntegerField()
+    effect = serializers.CharField(allow_blank=True)
+
+
+class PlaceSerializer(serializers.Serializer[Any]):
+    """A place in a file."""
+
+    file = serializers.CharField()
+    line = serializers.IntegerField()
+    field = serializers.CharField(allow_blank=True)
+
+
+class FindingGroupSerializer(serializers.Serializer[Any]):
+    """One sort of finding: how often, the first places, what it changes."""
+
+    level = serializers.ChoiceField(["error", "unsupported", "warning"])
+    problem = serializers.CharField()
+    effect = serializers.CharField(allow_blank=True)
+    count = serializers.IntegerField()
+    places = PlaceSerializer(many=True)
+
+
+class ReportSerializer(serializers.Serializer[Any]):
+    """What was taken, what was kept, what was left out and why."""
+
+    files = FileOutcomeSerializer(many=True)
+    kinds = KindOutcomeSerializer(many=True)
+    findings = FindingGroupSerializer(many=True)
+
+
+def report_body(report: Report | None) -> dict[str, Any]:
+    """Return a report as it travels."""
+    body: dict[str, Any] = msgspec.to_builtins(
+        report or Report(files=[], kinds=[], findings=[])
+    )
+    return body
+
+
 class CreateSerializer(serializers.Serializer[Any]):
     """A new sandbox: of a scenario of the library, of files, or empty."""
 
@@ -51,6 +107,9 @@ class CreateSerializer(serializers.Serializer[Any]):
     )
     policy = serializers.DictField(
         required=False, default=dict, help_text="Merge patch of the policy's spec."
+    )
+    skipErrors = serializers.BooleanField(  # noqa: N815 - as it travels
+        required=False, default=False, help_text="leave out what cannot be taken"
     )
 
 
@@ -148,6 +207,7 @@ class CreatedSerializer(SandboxSerializer):
     """A sandbox just made, and what was found in its files."""
 
     findings = FindingSerializer(many=True)
+    report = ReportSerializer()
 
 
 class UseSerializer(serializers.Serializer[Any]):

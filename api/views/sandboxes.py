@@ -19,9 +19,10 @@ from api.serializers.sandboxes import (
     SandboxListSerializer,
     SandboxSerializer,
     UseSerializer,
+    report_body,
     use_body,
 )
-from api.views.base import View, number
+from api.views.base import View, flag, number
 from sandbox import actions
 from sandbox.models import Sandbox
 from sandbox.retention import disk
@@ -55,6 +56,7 @@ class Sandboxes(View):
         operation_id="sandboxes_create",
         request=CreateSerializer,
         responses={201: CreatedSerializer},
+        parameters=[OpenApiParameter("skipErrors", bool)],
     )
     @once
     def post(self, request: Request) -> Response:
@@ -67,9 +69,13 @@ class Sandboxes(View):
             files=[(file["name"], file["text"]) for file in given["files"]],
             seed=given["seed"],
             policy=given["policy"],
+            skip_errors=given["skipErrors"] or flag(request, "skipErrors"),
         )
-        findings = [finding_body(cause) for cause in made.findings]
-        body = {**self._body(made.sandbox), "findings": findings}
+        body = {
+            **self._body(made.sandbox),
+            "findings": [finding_body(cause) for cause in made.findings],
+            "report": report_body(made.report),
+        }
         return Response(body, status=201)
 
     def _body(self, sandbox: Sandbox) -> dict[str, Any]:

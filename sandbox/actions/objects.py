@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,10 +29,13 @@ from sandbox.world.operations import (
     SetPolicy,
     Several,
 )
-from scheduler.errors import PolicyError, SchedulerError
+from scheduler import durations
+from scheduler.errors import PolicyError, SchedulerError, SourceLocation
 from scheduler.manifests.documents import Limits
 from scheduler.manifests.load import Finding, Loaded, load
 from scheduler.manifests.references import check_references
+from scheduler.manifests.report import Report, report_of
+from scheduler.manifests.running import time_of
 from scheduler.manifests.updates import check_update
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import read_policy
@@ -53,6 +56,7 @@ class Imported:
     policy: bool = False  # the policy was changed too
     findings: list[Cause] = field(default_factory=list)
     revision: int = 0
+    report: Report | None = None
 
 
 def do_import(
@@ -123,11 +127,14 @@ def _plan(
     findings += check_references({**present, **coming}, loaded.places, stack=stack)
     fixed = _fixed(world, loaded)
     findings += fixed.values()
+    findings += _kept_time(world, loaded)
     errors = [finding for finding in findings if finding.level == "error"]
     if errors and not skip_errors:
         raise InvalidError("nothing was taken", causes=causes_of(findings))
-    answer = Imported(findings=causes_of(findings))
-    taken = [obj for obj in _without(loaded, errors) if obj.key not in fixed]
+    answer = Imported(findings=causes_of(findings), report=report_of(loaded, findings))
+    loaded.findings = findings
+    loaded.leave_out_errors()
+    taken = [obj for obj in loaded.objects if obj.key not in fixed]
     put = _put(world, taken, answer)
     policy = _policy(world, loaded, answer)
     parts: list[Part] = [p for p in (policy, put) if p is not None]
@@ -151,6 +158,22 @@ def _fixed(world: World, loaded: Loaded) -> dict[Key, Finding]:
     return found
 
 
+def _kept_time(world: World, loaded: Loaded) -> Iterator[Finding]:
+    """Yield that the sandbox's time is kept, where the files have one of their own."""
+    theirs = time_of(loaded.objects)
+    if theirs is None:
+        return
+    ours = durations.stamp_text(world.context.epoch_us + 1000 * world.context.now_ms)
+    if theirs == ours:
+        return
+    problem = (
+        f"read at {theirs}, but it is {ours} in this sandbox, and that is kept: ages, "
+        "run times and backoffs count to it; a new sandbox goes on from the files' time"
+    )
+    place = SourceLocation(file=loaded.files[0] if loaded.files else "", line=1)
+    yield Finding(level="warning", place=place, problem=problem)
+
+
 def _scenarios(loaded: Loaded) -> list[Finding]:
     return [
         Finding(
@@ -160,17 +183,6 @@ def _scenarios(loaded: Loaded) -> list[Finding]:
         )
         for document in loaded.scenarios
     ]
-
-
-def _without(loaded: Loaded, errors: list[Finding]) -> list[Object]:
-    """Return the objects that no error is about."""
-    wrong = {(error.place.file, error.place.line) for error in errors}
-    kept = []
-    for obj in loaded.objects:
-        place = loaded.places[obj.key].place("spec.parentName")
-        if (place.file, place.line) not in wrong:
-            kept.append(obj)
-    return kept
 
 
 def _put(world: World, objects: list[Object], answer: Imported) -> Put | None:

@@ -37,6 +37,7 @@ from sandbox.world.operations import Begin, Transport
 from sandbox.world.worlds import LoadedSandbox
 from scheduler.errors import SchedulerError
 from scheduler.manifests.documents import Limits
+from scheduler.manifests.report import Report, report_of
 from scheduler.scenarios import Assembled, InputError, assemble
 from scheduler.world import World
 
@@ -48,6 +49,7 @@ class Created(NamedTuple):
 
     sandbox: Sandbox
     findings: list[Cause]
+    report: Report
 
 
 def do_create(
@@ -59,18 +61,22 @@ def do_create(
     seed: int | None = None,
     policy: Mapping[str, Any] | None = None,
     limits: Limits | None = None,
+    skip_errors: bool = False,
 ) -> Created:
     """Make a sandbox of a scenario of the library, of files, or empty; paused.
 
     `policy` is a patch of the policy's spec. Raises InvalidError with every
-    finding of the files; then nothing is made.
+    finding of the files; then nothing is made. With `skip_errors` what cannot be
+    taken is left out.
     """
     limited.check_sandboxes(user)
     limited.check_bytes(files)
     if scenario:
         files = [*library.files_of(scenario), *files]
     with gc_paused():
-        made = _assemble(files, seed, policy, limits or limited.of_texts())
+        made = _assemble(
+            files, seed, policy, limits or limited.of_texts(), skip_errors=skip_errors
+        )
     limited.check_objects(len(made.loaded.objects))
     limited.check_texts(files, made.loaded.objects)
     sandbox = begin(
@@ -79,7 +85,7 @@ def do_create(
         title=title or _title(made) or "New sandbox",
         scenario=scenario,
     )
-    return Created(sandbox, causes_of(made.loaded.findings))
+    return Created(sandbox, causes_of(made.loaded.findings), report_of(made.loaded))
 
 
 def _assemble(
@@ -87,9 +93,17 @@ def _assemble(
     seed: int | None,
     policy: Mapping[str, Any] | None,
     limits: Limits,
+    *,
+    skip_errors: bool,
 ) -> Assembled:
     try:
-        return assemble(files, seed=seed, policy=policy or {}, limits=limits)
+        return assemble(
+            files,
+            seed=seed,
+            policy=policy or {},
+            limits=limits,
+            skip_errors=skip_errors,
+        )
     except InputError as error:
         raise InvalidError(
             "the files cannot be taken", causes=causes_of(error.loaded.findings)

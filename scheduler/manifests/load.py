@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -46,6 +47,7 @@ class Finding:
     level: Literal["error", "unsupported", "warning"]
     place: SourceLocation
     problem: str
+    sort: str = ""  # the problem without names: findings of one sort are counted
 
     def __str__(self) -> str:
         return f"{self.place}: {self.problem}"
@@ -61,6 +63,9 @@ class Loaded:
     findings: list[Finding] = field(default_factory=list)
     schedulers: list[dict[str, Any]] = field(default_factory=list)
     places: dict[Key, Document] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)  # names, in their order
+    # (file, kind, what became of it) -> documents
+    outcomes: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
     @property
     def errors(self) -> list[Finding]:
@@ -73,6 +78,21 @@ class Loaded:
         finding = Finding(level="error", place=place, problem=error.problem)
         self.findings.append(finding)
 
+    def warn(self, place: SourceLocation, problem: str) -> None:
+        """Add a warning as a finding."""
+        self.findings.append(Finding(level="warning", place=place, problem=problem))
+
+    def leave_out_errors(self) -> None:
+        """Leave out the objects that an error is about; the errors stay findings."""
+        wrong = {(error.place.file, error.place.line) for error in self.errors}
+        self.objects = [obj for obj in self.objects if not self._is_in(obj, wrong)]
+
+    def _is_in(self, obj: Object, wrong: set[tuple[str, int]]) -> bool:
+        if not wrong or obj.key.kind != "Cohort":  # other kinds are refused alone
+            return False
+        place = self.places[obj.key].place("spec.parentName")
+        return (place.file, place.line) in wrong
+
 
 def load(
     sources: Iterable[tuple[str, str]], *, limits: Limits = DEFAULT_LIMITS
@@ -83,11 +103,16 @@ def load(
     """
     loaded = Loaded()
     for file, text in sources:
+        loaded.files.append(file)
         try:
             documents = read_documents(text, file=file, limits=limits)
         except ManifestError as error:
             loaded.complain(error)
+            loaded.outcomes[file, "text", "refused"] += 1
             continue
+        if not documents:
+            place = SourceLocation(file=file, line=1)
+            loaded.warn(place, "holds no document; nothing was taken of it")
         for document in documents:
             take_document(loaded, document)
     loaded.objects.sort(key=_rank)
@@ -123,18 +148,24 @@ def _rank(obj: Object) -> int:
 
 def take_document(loaded: Loaded, document: Document) -> None:
     """Add one document to what was loaded; what is wrong becomes a finding."""
+    level = "refused"
     try:
         kind = _kind(document)
+        level = "configuration"
         if kind is None:
             _take_bare(loaded, document)
         elif kind.level == "configuration":
             _take_configuration(loaded, document)
         else:
             _take_object(loaded, document, kind)
+            level = kind.level
     except ManifestError as error:
+        level = "refused"
         loaded.complain(error)
     except SchedulerError as error:
+        level = "refused"
         loaded.complain(document.error("", str(error)))
+    loaded.outcomes[document.file, document.kind or "queues.yaml", level] += 1
 
 
 def _kind(document: Document) -> kinds.Kind | None:
@@ -279,6 +310,7 @@ def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
                 place=document.place("kind"),
                 problem=f"{kind.kind} {key.path}: not simulated, kept as it is: "
                 + kind.note,
+                sort=f"{kind.kind}: not simulated, kept as it is: {kind.note}",
             )
         )
 

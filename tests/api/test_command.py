@@ -238,3 +238,15 @@ def test_a_remote_experiment_ends_with_the_status_of_its_assertions(
 def test_the_sandbox_of_a_fixture_is_seen(make, said):
     sandbox = make(cluster_queue("q"))
     assert [one["id"] for one in said("list")[1]] == [row(sandbox).pk]
+
+
+def test_an_import_prints_its_report_and_leaves_out_what_is_wrong(
+    person, tmp_path, capsys
+):
+    path = tmp_path / "bad.yaml"
+    path.write_text(text_of(cluster_queue("q", cpu="four"), cluster_queue("r")))
+    assert main(["import", str(path), "--skip-errors"]) == 0
+    told = capsys.readouterr().err
+    assert "bad.yaml: 1 simulated, 1 refused (ClusterQueue 2)" in told
+    assert "error:" in told
+    assert Sandbox.objects.count() == 1

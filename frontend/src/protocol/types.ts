@@ -150,6 +150,11 @@ export interface components {
             readonly policy?: {
                 readonly [key: string]: unknown;
             };
+            /**
+             * @description leave out what cannot be taken
+             * @default false
+             */
+            readonly skipErrors?: boolean;
         };
         /** @description A sandbox just made, and what was found in its files. */
         readonly Created: {
@@ -186,6 +191,7 @@ export interface components {
             /** Format: date-time */
             readonly changedAt: string;
             readonly findings: readonly components["schemas"]["Finding"][];
+            readonly report: components["schemas"]["Report"];
         };
         /** @description One branch over the ticks; null where nothing is known. */
         readonly Curves: {
@@ -323,6 +329,17 @@ export interface components {
             readonly name?: string;
             readonly text: string;
         };
+        /** @description What one file gave: its documents by what became of them, and by kind. */
+        readonly FileOutcome: {
+            readonly file: string;
+            readonly simulated: number;
+            readonly kept: number;
+            readonly configuration: number;
+            readonly refused: number;
+            readonly kinds: {
+                readonly [key: string]: number;
+            };
+        };
         /** @description Something that the importer found. */
         readonly Finding: {
             readonly level: components["schemas"]["LevelEnum"];
@@ -330,6 +347,14 @@ export interface components {
             readonly line: number;
             readonly field: string;
             readonly problem: string;
+        };
+        /** @description One sort of finding: how often, the first places, what it changes. */
+        readonly FindingGroup: {
+            readonly level: components["schemas"]["LevelEnum"];
+            readonly problem: string;
+            readonly effect: string;
+            readonly count: number;
+            readonly places: readonly components["schemas"]["Place"][];
         };
         /** @description Where to fork; now when there is no tick. */
         readonly Fork: {
@@ -374,6 +399,7 @@ export interface components {
             readonly unchanged: readonly string[];
             readonly policy: boolean;
             readonly findings: readonly components["schemas"]["Finding"][];
+            readonly report: components["schemas"]["Report"];
             readonly revision: number;
         };
         /** @description A mean over seeds and its 95% interval; null with one run alone. */
@@ -415,6 +441,21 @@ export interface components {
             readonly namespaced: boolean;
             readonly note: string;
         };
+        /** @description What became of the documents of a kind, and what that changes for decisions. */
+        readonly KindOutcome: {
+            readonly kind: string;
+            readonly outcome: components["schemas"]["KindOutcomeOutcomeEnum"];
+            readonly count: number;
+            readonly effect: string;
+        };
+        /**
+         * @description * `simulated` - simulated
+         *     * `kept` - kept
+         *     * `configuration` - configuration
+         *     * `refused` - refused
+         * @enum {string}
+         */
+        readonly KindOutcomeOutcomeEnum: "simulated" | "kept" | "configuration" | "refused";
         /** @description A lesson; `code` is shown to the owner of the sandbox alone. */
         readonly Lesson: {
             readonly running: boolean;
@@ -725,6 +766,12 @@ export interface components {
          * @enum {string}
          */
         readonly PinOutcomeOutcomeEnum: "bound" | "waits";
+        /** @description A place in a file. */
+        readonly Place: {
+            readonly file: string;
+            readonly line: number;
+            readonly field: string;
+        };
         /** @description Speed in ticks per second, 0 = as fast as it goes. */
         readonly Play: {
             /** Format: double */
@@ -752,6 +799,12 @@ export interface components {
             readonly policy: {
                 readonly [key: string]: unknown;
             };
+        };
+        /** @description What was taken, what was kept, what was left out and why. */
+        readonly Report: {
+            readonly files: readonly components["schemas"]["FileOutcome"][];
+            readonly kinds: readonly components["schemas"]["KindOutcome"][];
+            readonly findings: readonly components["schemas"]["FindingGroup"][];
         };
         /** @description The smallest world that still shows a decision. */
         readonly Reproduction: {
@@ -2392,7 +2445,9 @@ export type ExperimentList = components['schemas']['ExperimentList'];
 export type ExperimentRole = components['schemas']['ExperimentRole'];
 export type ExperimentState = components['schemas']['ExperimentState'];
 export type File = components['schemas']['File'];
+export type FileOutcome = components['schemas']['FileOutcome'];
 export type Finding = components['schemas']['Finding'];
+export type FindingGroup = components['schemas']['FindingGroup'];
 export type Fork = components['schemas']['Fork'];
 export type Group = components['schemas']['Group'];
 export type Guess = components['schemas']['Guess'];
@@ -2404,6 +2459,8 @@ export type Join = components['schemas']['Join'];
 export type Joined = components['schemas']['Joined'];
 export type Key = components['schemas']['Key'];
 export type Kind = components['schemas']['Kind'];
+export type KindOutcome = components['schemas']['KindOutcome'];
+export type KindOutcomeOutcomeEnum = components['schemas']['KindOutcomeOutcomeEnum'];
 export type Lesson = components['schemas']['Lesson'];
 export type LevelEnum = components['schemas']['LevelEnum'];
 export type Link = components['schemas']['Link'];
@@ -2436,10 +2493,12 @@ export type Picture = components['schemas']['Picture'];
 export type Pin = components['schemas']['Pin'];
 export type PinOutcome = components['schemas']['PinOutcome'];
 export type PinOutcomeOutcomeEnum = components['schemas']['PinOutcomeOutcomeEnum'];
+export type Place = components['schemas']['Place'];
 export type Play = components['schemas']['Play'];
 export type Preempted = components['schemas']['Preempted'];
 export type Preemptions = components['schemas']['Preemptions'];
 export type Registry = components['schemas']['Registry'];
+export type Report = components['schemas']['Report'];
 export type Reproduction = components['schemas']['Reproduction'];
 export type ResultLine = components['schemas']['ResultLine'];
 export type Results = components['schemas']['Results'];

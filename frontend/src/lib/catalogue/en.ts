@@ -379,6 +379,8 @@ export const EN = {
   "load.done": "{n} file loaded|{n} files loaded",
   "load.dropHere": "Drop to load",
   "load.refused": "These files need a look",
+  "load.report": "What came of it",
+  "load.file": "{simulated} taken, {kept} only kept, {refused} refused",
   "load.rest": "Load the rest",
   "load.more": "and {n} more|and {n} more",
   "load.tooLarge": "These files hold more than 20 million characters. Load them in parts.",

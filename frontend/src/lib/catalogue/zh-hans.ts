@@ -419,6 +419,8 @@ export const ZH_HANS: Words = {
   "load.done": "已载入 {n} 个文件",
   "load.dropHere": "放下即载入",
   "load.refused": "这些文件需要看一下",
+  "load.report": "导入结果",
+  "load.file": "已采用 {simulated} 项，仅保留 {kept} 项，拒绝 {refused} 项",
   "load.rest": "载入其余部分",
   "load.more": "另有 {n} 项",
   "load.tooLarge": "这些文件超过 2000 万个字符。请分批载入。",

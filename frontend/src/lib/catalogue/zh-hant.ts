@@ -419,6 +419,8 @@ export const ZH_HANT: Words = {
   "load.done": "已載入 {n} 個檔案",
   "load.dropHere": "放下即載入",
   "load.refused": "這些檔案需要看一下",
+  "load.report": "匯入結果",
+  "load.file": "已採用 {simulated} 項，僅保留 {kept} 項，拒絕 {refused} 項",
   "load.rest": "載入其餘部分",
   "load.more": "另有 {n} 項",
   "load.tooLarge": "這些檔案超過 2000 萬個字元。請分批載入。",

@@ -4,13 +4,16 @@ import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { reportRefusal, undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
+import type { Report } from "@/protocol/types";
 import { loadRest, takeFiles, type Reading, type SourceFile } from "@/store/sandboxes/loading";
 import { ENDING, restoreFiles } from "@/store/sandboxes/storage";
 
-const LARGEST = 20_000_000; // characters of all files together
+const LARGEST = 64 * 2 ** 20; // characters of all files together
 
 class Loader {
   reading = $state.raw<Reading | null>(null);
+  /** What came of the files that were taken last, while somebody looks at it. */
+  report = $state.raw<Report | null>(null);
   busy = $state(false);
   dropping = $state(false);
   /** How many panels on the page show the findings themselves. */
@@ -24,8 +27,10 @@ class Loader {
       return;
     }
     await this.#run(async () => {
-      this.reading = await takeFiles(files, live.id);
-      if (this.reading === null && live.id !== null) this.#announce(t("load.done", { n: files.length }));
+      const into = live.id;
+      const found = await takeFiles(files, into);
+      this.reading = "files" in found && "message" in found ? found : null;
+      if ("kinds" in found) this.#tell(found, into, t("load.done", { n: files.length }));
     });
   }
 
@@ -42,9 +47,10 @@ class Loader {
     const { reading } = this;
     if (reading === null) return;
     await this.#run(async () => {
-      const count = await loadRest(reading.files, live.id);
+      const into = live.id;
+      const { count, report } = await loadRest(reading.files, into);
       this.reading = null;
-      this.#announce(t("load.read", { n: count }));
+      this.#tell(report, into, t("load.read", { n: count }));
     });
   }
 
@@ -62,15 +68,22 @@ class Loader {
     this.busy = false;
   }
 
-  #announce(sentence: string): void {
+  #tell(report: Report, into: string | null, sentence: string): void {
+    if (into === null && report.findings.length === 0) return;
     announce(sentence);
-    const acts = live.id === null ? [] : [{ label: t("act.undo"), run: () => void undo() }];
-    toast({ tone: "note", text: sentence, acts });
+    const show = report.findings.length === 0 ? [] : [{ label: t("load.report"), run: () => { this.report = report; } }];
+    const back = into === null ? [] : [{ label: t("act.undo"), run: () => void undo() }];
+    toast({ tone: "note", text: sentence, acts: [...show, ...back] });
   }
 }
 
 export const loader = new Loader();
 
 async function textsOf(files: readonly File[]): Promise<SourceFile[]> {
-  return Promise.all(files.map(async (file) => ({ name: file.name, text: await file.text() })));
+  return Promise.all(files.map(async (file) => ({ name: file.name.replace(/\.gz$/, ""), text: await textOf(file) })));
+}
+
+async function textOf(file: File): Promise<string> {
+  if (!file.name.endsWith(".gz")) return file.text();
+  return new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }

@@ -1,7 +1,7 @@
 // Loading: a sandbox from a scenario, from files, or from nothing; findings by line.
 
 import { ask, Refusal, request, type Json } from "@/net/rest";
-import type { Create, Imported, Sandbox } from "@/protocol/types";
+import type { Create, Created, Imported, Report, Sandbox } from "@/protocol/types";
 import { go, hrefOf } from "@/lib/address.svelte";
 import { fetchSandbox } from "@/store/live/server";
 import { attempt } from "@/store/live/intents";
@@ -17,6 +17,12 @@ export interface Finding {
   readonly line: number | null;
   readonly field: string;
   readonly problem: string;
+}
+
+/** What came of files that were taken in. */
+export interface Taken {
+  readonly report: Report;
+  readonly count: number;
 }
 
 export interface Reading {
@@ -66,16 +72,17 @@ function openNew(made: Sandbox): void {
 
 /** Take files in: into a new sandbox, or into one that is open.
  *
- * Returns null when all was taken, else what stands in the way; then nothing changed.
+ * Returns the report when all was taken, else what stands in the way; then nothing changed.
  */
 export async function takeFiles(
   files: readonly SourceFile[],
   into: string | null,
-): Promise<Reading | null> {
+): Promise<Reading | Report> {
   try {
-    if (into === null) openNew(await create(files));
-    else await importInto(into, files, {});
-    return null;
+    if (into !== null) return (await importInto(into, files, {})).report;
+    const made = await create(files);
+    openNew(made);
+    return made.report;
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 422) throw error;
     const findings = error.causes.map((cause) => ({ ...cause, problem: cause.message }));
@@ -83,15 +90,14 @@ export async function takeFiles(
   }
 }
 
-/** Load what can be loaded and leave the rest out. Returns how much came in. */
-export async function loadRest(files: readonly SourceFile[], into: string | null): Promise<number> {
+/** Load what can be loaded and leave the rest out. */
+export async function loadRest(files: readonly SourceFile[], into: string | null): Promise<Taken> {
   const body = { title: titleOf(files) };
   const id = into ?? (await ask("Created", "POST", "/sandboxes", { body })).id;
   try {
-    const { created, changed } = await importInto(id, files, { skipErrors: true });
-    const count = created.length + changed.length;
+    const { created, changed, report } = await importInto(id, files, { skipErrors: true });
     if (into === null) go(hrefOf(id, "board"));
-    return count;
+    return { count: created.length + changed.length, report };
   } catch (error) {
     // Nothing came in: an empty sandbox that nobody asked for is not left behind.
     if (into === null) await request("DELETE", `/sandboxes/${id}`);
@@ -99,7 +105,7 @@ export async function loadRest(files: readonly SourceFile[], into: string | null
   }
 }
 
-function create(files: readonly SourceFile[]): Promise<Sandbox> {
+function create(files: readonly SourceFile[]): Promise<Created> {
   const scenario = files.some((file) => /^kind: *Scenario *$/m.test(file.text));
   const body = scenario ? { files } : { files, title: titleOf(files) };
   return ask("Created", "POST", "/sandboxes", { body: body satisfies Create });

@@ -1,1 +1,0 @@
-import{t as e}from"./cards-D-i63K4J.js";import{s as t}from"./intents-JZFfY4sJ.js";import{r as n}from"./live.svelte-BH-7-RWD.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

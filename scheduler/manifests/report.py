@@ -1,0 +1,146 @@
+"""What came of an import: per file, per kind, and each sort of finding once.
+
+Made of what was loaded; nothing here decides what is taken.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from scheduler.errors import SourceLocation
+from scheduler.manifests import kinds
+from scheduler.manifests.load import Finding, Loaded
+
+#: Places of one sort of finding that are listed; the rest is a number.
+MOST_PLACES = 5
+
+
+@dataclass(slots=True, kw_only=True)
+class FileOutcome:
+    """What one file gave: how many documents were taken, by what became of them."""
+
+    file: str
+    simulated: int = 0
+    kept: int = 0
+    configuration: int = 0
+    refused: int = 0
+    kinds: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindOutcome:
+    """What became of the documents of one kind, and what that changes."""
+
+    kind: str
+    outcome: str  # simulated, kept, configuration or refused
+    count: int
+    effect: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingGroup:
+    """One sort of finding: how often, where first, and what it changes."""
+
+    level: str
+    problem: str
+    effect: str
+    count: int
+    places: list[SourceLocation]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What was taken, what was kept, what was left out and why."""
+
+    files: list[FileOutcome]
+    kinds: list[KindOutcome]
+    findings: list[FindingGroup]
+
+
+def report_of(loaded: Loaded, findings: Iterable[Finding] | None = None) -> Report:
+    """Return the report of what was loaded. Cost: O(documents + findings)."""
+    return Report(
+        files=list(_files(loaded)),
+        kinds=list(_kinds(loaded)),
+        findings=list(_groups(loaded.findings if findings is None else findings)),
+    )
+
+
+def _files(loaded: Loaded) -> Iterator[FileOutcome]:
+    found = {name: FileOutcome(file=name) for name in loaded.files}
+    for (file, kind, level), count in loaded.outcomes.items():
+        outcome = found.setdefault(file, FileOutcome(file=file))
+        setattr(outcome, level, getattr(outcome, level) + count)
+        outcome.kinds[kind] = outcome.kinds.get(kind, 0) + count
+    return iter(found.values())
+
+
+def _kinds(loaded: Loaded) -> Iterator[KindOutcome]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for (_, kind, level), count in loaded.outcomes.items():
+        counts[kind, level] += count
+    order = ("refused", "kept", "configuration", "simulated")
+    for kind, level in sorted(counts, key=lambda one: (order.index(one[1]), one[0])):
+        yield KindOutcome(
+            kind=kind,
+            outcome=level,
+            count=counts[kind, level],
+            effect=_effect(kind, level),
+        )
+
+
+def _effect(kind: str, level: str) -> str:
+    if level == "refused":
+        return _LEFT_OUT
+    if level != "kept":
+        return ""
+    entry = kinds.BY_KIND.get(kind)
+    return effect_of(entry.note) if entry is not None else _NOBODY_KNOWS
+
+
+def _groups(findings: Iterable[Finding]) -> Iterator[FindingGroup]:
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        sort = (finding.level, finding.sort or finding.problem)
+        groups.setdefault(sort, []).append(finding)
+    order = ("error", "unsupported", "warning")
+    for level, problem in sorted(groups, key=lambda one: order.index(one[0])):
+        members = groups[level, problem]
+        yield FindingGroup(
+            level=level,
+            problem=problem,
+            effect=_LEFT_OUT if level == "error" else effect_of(problem),
+            count=len(members),
+            places=[member.place for member in members[:MOST_PLACES]],
+        )
+
+
+_LEFT_OUT = "it is not taken; nothing of it counts"
+_NOBODY_KNOWS = "no decision here depends on it; in a cluster its controller may act"
+#: What is said of a thing that is not simulated -> what that changes.
+_EFFECTS = {
+    "volumes are not simulated": "pods are bound that would wait for a volume",
+    "dynamic resource allocation": "pods are bound that would wait for a device",
+    "admission checks are not": "Workloads are admitted that would wait for a check",
+    "controller is not simulated": "no pods come of it, so what it runs takes no room",
+    "does not take part in": "no decision depends on it",
+    "decides nothing here": _NOBODY_KNOWS,
+    "topology-aware": "pods are placed without regard to the topology that is asked; "
+    "where the flavor has none, Kueue would not admit the Workload",
+    "usage over time": "who used much before does not wait longer",
+    "Kueue reads the label": "the job is in no queue because of it",
+    "elastic jobs": "its size stays that with which it was admitted",
+    "concurrent admission": "it is tried in one flavor after the other",
+    "preemption gates": "it preempts as soon as it may",
+    "kept, not simulated": "decisions are those of the default",
+}
+
+
+def effect_of(problem: str) -> str:
+    """Return what a thing without effect here changes for decisions; "" if said."""
+    for words, effect in _EFFECTS.items():
+        if words in problem:
+            return effect
+    return ""
