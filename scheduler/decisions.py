@@ -145,6 +145,12 @@ class Finish(Decision, frozen=True, tag="Finish"):
     """A Workload or Pod ran to its end."""
 
 
+class Checkpoint(Decision, frozen=True, tag="Checkpoint"):
+    """Work of a stopped run that is kept; its next attempt goes on from there."""
+
+    kept_ms: int = 0
+
+
 class NodeChange(Decision, frozen=True, tag="NodeChange"):
     """A node was added, cordoned, drained, failed or recovered."""
 
@@ -176,6 +182,7 @@ AnyDecision = (
     | Bind
     | Fail
     | Finish
+    | Checkpoint
     | NodeChange
     | Edit
 )

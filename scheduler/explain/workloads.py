@@ -153,7 +153,11 @@ def waiting_of(stage: KueueStage, work: WorkloadInfo) -> Waiting | None:
     if line is None or queue is None:
         return None
     sticky = line.preemptor
-    members = sorted(line.workloads(), key=lambda w: (w is not sticky, w.queue_order))
+    usage_of = line.usage_of or (lambda _: 0.0)
+    members = sorted(
+        line.workloads(),
+        key=lambda w: (usage_of(w.local_queue), w is not sticky, w.queue_order),
+    )
     at = members.index(work)
     later = work.requeue_at_us
     return Waiting(

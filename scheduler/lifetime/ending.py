@@ -83,11 +83,16 @@ class RunEnding(RunStarting):
         if run is None or not run.active:
             return
         if run.started_ms is not None:
-            run.lost_ms += self.context.now_ms - run.started_ms
+            self.lose(run, run.started_ms)
         run.step, run.ending = None, False
         self._halt(run)
         self._drop_pods(run)
         self._touch(owner)
+
+    def lose(self, run: Run, since_ms: int, *, by: Key | None = None) -> None:
+        """Count what a stop throws away, and what checkpoints keep of it."""
+        timing = self.timing(self.host.objects[run.owner])
+        self.checkpoints.stop(run, timing, since_ms, self._emit, by=by)
 
     def _halt(self, run: Run) -> None:
         """Void what an attempt still had before it."""

@@ -52,7 +52,7 @@ class NodeLoss(RunStopping):
         if not run.active:
             return
         self._touch(owner)
-        self._lose_work(run)
+        self._lose_work(run, pod)
         if self._backs_off(owner):
             run.failures += 1
             doubled = BACKOFF_MS << min(run.failures - 1, 10)
@@ -74,10 +74,10 @@ class NodeLoss(RunStopping):
         self._touch(run.owner)
         self.jobs.replace_pods(self.host.get(run.owner), run)
 
-    def _lose_work(self, run: Run) -> None:
+    def _lose_work(self, run: Run, pod: Key) -> None:
         """Void what was done: work goes on while all pods of a run are ready."""
         if run.ready_ms is not None:
-            run.lost_ms += self.context.now_ms - run.ready_ms
+            self.lose(run, run.ready_ms, by=pod)
             run.ready_ms = run.ends_ms = run.seen_ms = None
             run.failed = False
             self._report_ready(run, False)

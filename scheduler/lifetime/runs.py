@@ -49,6 +49,7 @@ class Run:
     lost_ms: int = 0  # work thrown away by stops, all attempts
     step: tuple[int, int] | None = None  # what comes next (a Due), and when
     seen_ms: int | None = None  # when its pods' readiness is seen
+    kept_ms: int = 0  # work that checkpoints saved from stops
     ending: bool = False  # its pods were deleted and have not all ended
     failures: int = 0  # pods that this attempt lost: a Job backs off
 
@@ -80,7 +81,9 @@ class Run:
             self.lost_ms,
         ]
         under_way = [self.step, self.seen_ms, self.ending]
-        if self.failures:
+        if self.kept_ms:
+            values.append([*under_way, self.failures, self.kept_ms])
+        elif self.failures:
             values.append([*under_way, self.failures])
         elif any(value not in (None, False) for value in under_way):
             values.append(under_way)
@@ -91,7 +94,8 @@ class Run:
         """Return the run that wrote these values."""
         attempt, active, pods, made, waiting, ready, *rest = values
         started, ready_ms, ends, done, failed, lost, *later = rest
-        step, seen, ending, *failures = later[0] if later else (None, None, False)
+        step, seen, ending, *rest = later[0] if later else (None, None, False)
+        failures, kept = [*rest, 0, 0][:2]
         return cls(
             owner=owner,
             attempt=attempt,
@@ -109,7 +113,8 @@ class Run:
             step=(step[0], step[1]) if step else None,
             seen_ms=seen,
             ending=ending,
-            failures=failures[0] if failures else 0,
+            failures=failures,
+            kept_ms=kept,
         )
 
 

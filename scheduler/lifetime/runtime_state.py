@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from scheduler import durations, registry
 from scheduler.decisions import Decision
 from scheduler.latencies import StepTimes
+from scheduler.lifetime.checkpoints import Checkpoints
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Run, Timers
 from scheduler.records.annotations import Timing, read_timing
@@ -100,6 +101,7 @@ class RuntimeState:
         self.pod_start_ms = simulation.pod_start_ms
         self.places_pods = simulation.nodes_schedule
         self.steps = StepTimes(context, policy)
+        self.checkpoints = Checkpoints(context, simulation)
         self.runs: dict[Key, Run] = {}
         self.timers = Timers()
         self.future: dict[Key, int] = {}  # not arrived yet -> when

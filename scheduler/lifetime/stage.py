@@ -303,7 +303,7 @@ class Lifetime(TaintEviction):
         owner = self.owners.get(pod, pod)
         run = self.runs.get(owner)
         if run is not None and run.active:
-            self._lose_work(run)
+            self._lose_work(run, pod)
         self.terminate(pod)
 
     def _bound(self, decision: Bind) -> None:

@@ -170,6 +170,8 @@ class RunStarting(RuntimeState):
         run.ready_ms = self.context.now_ms
         length = self._length(run)
         if length is not None:
+            timing = self.timing(self.host.objects[run.owner])
+            length += self.checkpoints.restart_ms(run, timing)
             run.ends_ms = self.context.now_ms + length
             self.timers.add(run.ends_ms, Due.FINISH, run.owner, run.attempt)
         delay = self.steps.draw("readiness", str(run.owner), run.attempt)
@@ -199,7 +201,7 @@ class RunStarting(RuntimeState):
         elif timing.recreate or self.jobs.serves(obj):
             length = None
         if length is not None:
-            length *= self.jobs.waves(obj)
+            length = max(0, length * self.jobs.waves(obj) - run.kept_ms)
         if timing.fails_after is not None:
             fails = timing.fails_after.draw(seed, "fails", subject, run.attempt)
             if length is None or fails < length:

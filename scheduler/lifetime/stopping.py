@@ -48,7 +48,7 @@ class RunStopping(RunEnding):
         run.step = None
         started = run.active
         if run.active and run.started_ms is not None:
-            run.lost_ms += self.context.now_ms - run.started_ms
+            self.lose(run, run.started_ms)
         self._halt(run)
         if not run.pods:  # nobody to wait for, or a world without nodes
             self._pods_ended(run, self._takes("termination", run) if started else 0)

@@ -9,6 +9,7 @@ from scheduler.decisions import (
     Admit,
     Arrive,
     Bind,
+    Checkpoint,
     Deactivate,
     Decision,
     Evict,
@@ -61,6 +62,8 @@ class Measures:
         self.evictions = 0
         self.work_lost_ms = 0
         self.lost: Amounts = {}  # units x ms
+        self.lost_usage: dict[Key, Amounts] = {}  # what each held when it lost it
+        self.restarts = 0
         self.last_finish_ms = 0
         self._reactions: dict[type[Decision], Callable[[Any], None]] = {
             Arrive: self._arrive,
@@ -72,6 +75,7 @@ class Measures:
             Requeue: self._requeue,
             Deactivate: self._deactivate,
             Finish: self._finish,
+            Checkpoint: self._checkpoint,
             NodeChange: self._node_changed,
         }
         adopting.adopt(self)
@@ -153,6 +157,7 @@ class Measures:
         parts: tuple[tuple[str, Amounts], ...],
     ) -> None:
         key, now = decision.subject, decision.at_ms
+        self.restarts += key in self.lost_usage
         if (arrived := self.arrivals.get(key)) is not None:
             self.waits.setdefault(key, now - arrived)
             self.last_waits[key] = now - arrived
@@ -181,9 +186,20 @@ class Measures:
             return
         self.evictions += 1
         lasted = decision.at_ms - reservation.since_ms
+        self.lost_usage[decision.subject] = reservation.usage
+        self._count_lost(reservation.usage, lasted)
+
+    def _count_lost(self, usage: Amounts, lasted: int) -> None:
         self.work_lost_ms += lasted
-        for resource, amount in reservation.usage.items():
+        for resource, amount in usage.items():
             self.lost[resource] = self.lost.get(resource, 0) + amount * lasted
+
+    def _checkpoint(self, decision: Checkpoint) -> None:
+        """Take back what was counted as lost and is kept."""
+        for key in (decision.by, decision.subject):
+            if key is not None and key in self.lost_usage:
+                self._count_lost(self.lost_usage[key], -decision.kept_ms)
+                return
 
     def _requeue(self, decision: Requeue) -> None:
         if decision.subject.kind == self.kind:

@@ -33,6 +33,7 @@ class MeasuredRun(Protocol):
     evictions: int
     work_lost_ms: int
     lost: Amounts
+    restarts: int
     last_finish_ms: int
 
     def subject(self, key: Key) -> Subject:
@@ -59,6 +60,8 @@ def summarise(run: MeasuredRun, scheduling_ms: float | None) -> Summary:
         makespan_ms=_makespan(run),
         work_lost_ms=run.work_lost_ms,
         work_lost=_hours(run.lost),
+        restarts=run.restarts,
+        goodput=_goodput(run.lost, spent),
         utilisation=_utilisation(run, spent, now),
         fragmentation=run.samples.fragmentation(),
         share_error=run.samples.share_error(),
@@ -70,6 +73,19 @@ def summarise(run: MeasuredRun, scheduling_ms: float | None) -> Summary:
         limit_ms=run.limit_ms,
         scheduling_ms=scheduling_ms,
     )
+
+
+def _goodput(lost: Amounts, spent: Mapping[str, Amounts]) -> dict[str, float]:
+    """Return the share of what was held that no stop threw away."""
+    held: Amounts = {}
+    for uses in spent.values():
+        for resource, amount in uses.items():
+            held[resource] = held.get(resource, 0) + amount
+    return {
+        resource: 1 - lost.get(resource, 0) / amount
+        for resource, amount in sorted(held.items())
+        if amount
+    }
 
 
 def _makespan(run: MeasuredRun) -> int:

@@ -47,6 +47,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     makespan_ms: int  # first arrival to last finish
     work_lost_ms: int  # held and thrown away by evictions
     work_lost: dict[str, float]  # resource -> units x hours
+    restarts: int = 0  # starts after an eviction
+    goodput: dict[str, float] = {}  # resource -> share of what was held, not lost
     utilisation: dict[str, float]  # resource -> share of capacity over the run
     fragmentation: dict[str, float]  # resource -> free but useless, while some wait
     share_error: float | None  # of the cluster, below the weighted fair share

@@ -14,9 +14,20 @@ RUNTIME = PREFIX + "runtime"
 READY_AFTER = PREFIX + "ready-after"
 FAILS_AFTER = PREFIX + "fails-after"
 RECREATE = PREFIX + "recreate"
+CHECKPOINT_EVERY = PREFIX + "checkpoint-every"
+RESTART_TAKES = PREFIX + "restart-takes"
 #: What an importer took the run time from; for people.
 RUNTIME_SOURCE = PREFIX + "runtime-source"
-KNOWN = (ARRIVAL, RUNTIME, READY_AFTER, FAILS_AFTER, RECREATE, RUNTIME_SOURCE)
+KNOWN = (
+    ARRIVAL,
+    RUNTIME,
+    READY_AFTER,
+    FAILS_AFTER,
+    RECREATE,
+    CHECKPOINT_EVERY,
+    RESTART_TAKES,
+    RUNTIME_SOURCE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +38,8 @@ class Timing:
     runtime: Span | None = None
     ready_after: Span | None = None
     fails_after: Span | None = None
+    checkpoint_every: Span | None = None  # of work done
+    restart_takes: Span | None = None  # before work goes on in a later attempt
     recreate: bool = False
 
 
@@ -51,6 +64,8 @@ def read_timing(annotations: Mapping[str, str]) -> Timing:
         runtime=_span(ours, RUNTIME),
         ready_after=_span(ours, READY_AFTER),
         fails_after=_span(ours, FAILS_AFTER),
+        checkpoint_every=_span(ours, CHECKPOINT_EVERY),
+        restart_takes=_span(ours, RESTART_TAKES),
         recreate=_flag(ours, RECREATE),
     )
 

@@ -10,6 +10,7 @@ from scheduler import durations, ranges
 from scheduler.errors import PolicyError, QuantityError
 from scheduler.records.check_rule import CheckRule, check_rules
 from scheduler.records.latencies import Latencies, read_latencies
+from scheduler.records.spans import read_span
 
 API_VERSION = "quotalab.dev/v1"
 
@@ -82,6 +83,9 @@ class Simulation(
     extender_latency_ms: Annotated[int, _LATENCY] | msgspec.UnsetType = msgspec.UNSET
     # Absent in what was stored before there were any: every step takes no time.
     latencies: Latencies | msgspec.UnsetType = msgspec.UNSET
+    # What a job does that does not say it itself; absent: no checkpoints.
+    checkpoint_every: str | msgspec.UnsetType = msgspec.UNSET
+    restart_takes: str | msgspec.UnsetType = msgspec.UNSET
     admission_checks: list[CheckRule] | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -126,6 +130,8 @@ def read_policy(document: dict[str, Any]) -> Policy:
     latencies = policy.spec.simulation.latencies
     if latencies is not msgspec.UNSET:
         read_latencies(latencies)
+    for name in ("checkpoint_every", "restart_takes"):
+        _check_span(policy.spec.simulation, name)
     rules = policy.spec.simulation.admission_checks
     if rules is not msgspec.UNSET:
         check_rules(rules)
@@ -141,3 +147,14 @@ def _check_start_time(text: str) -> None:
         raise PolicyError(f"{place}: {error}") from error
     if start not in ranges.START_TIME_US:
         raise PolicyError(f"{place}: expected a time from 1970 to 2999, got {text!r}")
+
+
+def _check_span(simulation: Simulation, name: str) -> None:
+    text = getattr(simulation, name)
+    if text is msgspec.UNSET:
+        return
+    try:
+        read_span(text)
+    except QuantityError as error:
+        path = name.split("_")[0] + name.split("_")[1].capitalize()
+        raise PolicyError(f"policy: simulation.{path}: {error}") from error

@@ -492,6 +492,8 @@ export const EN_LATER = {
   "measure.waitP95Ms": "p95 wait",
   "measure.waiting": "Never started",
   "measure.withinLimit": "Started in time",
+  "measure.goodput": "Goodput",
+  "measure.restarts": "Restarts",
   "measure.workLost": "Work lost",
   "measure.workLostMs": "Time lost to evictions",
   "compare.add": "Add a branch",

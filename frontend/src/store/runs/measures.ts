@@ -27,6 +27,8 @@ const WORDS = {
   waitP95Ms: "measure.waitP95Ms",
   waiting: "measure.waiting",
   withinLimit: "measure.withinLimit",
+  goodput: "measure.goodput",
+  restarts: "measure.restarts",
   workLost: "measure.workLost",
   workLostMs: "measure.workLostMs",
   count: "measure.count",
@@ -37,7 +39,7 @@ const WORDS = {
   meanLastMs: "measure.meanLastMs",
 } as const satisfies Readonly<Record<string, Word>>;
 
-const SHARES = new Set(["utilisation", "fragmentation", "shareError", "withinLimit", "nominalUse"]);
+const SHARES = new Set(["goodput", "utilisation", "fragmentation", "shareError", "withinLimit", "nominalUse"]);
 const BYTES = 2 ** 30;
 
 /** Those that say most about a policy, in the order in which they are read. */

@@ -1,1 +1,0 @@
-import{t as e}from"./cards-DkHr90sk.js";import{s as t}from"./intents-COn9HBw8.js";import{r as n}from"./live.svelte-DKobe0VB.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

@@ -1,0 +1,81 @@
+"""What a stop costs: work since the last checkpoint, and the time to restart.
+
+Work is counted while all pods of a run are ready. A checkpoint is taken each time
+another interval of work is done; a later attempt first takes its restart time and
+goes on from there. Without checkpoints everything is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from scheduler.decisions import Checkpoint, Decision
+from scheduler.lifetime.runs import Run
+from scheduler.records.annotations import Timing
+from scheduler.records.objects import Key
+from scheduler.records.policy import Simulation
+from scheduler.records.spans import NEVER, Span, read_span
+from scheduler.stage import Context
+
+
+class Checkpoints:
+    """The defaults of the policy, and the arithmetic."""
+
+    def __init__(self, context: Context, simulation: Simulation) -> None:
+        self.context = context
+        self.every = _span(simulation.checkpoint_every)
+        self.restart = _span(simulation.restart_takes)
+
+    def restart_ms(self, run: Run, timing: Timing) -> int:
+        """Return how long the present attempt takes before work goes on."""
+        span = timing.restart_takes or self.restart
+        if span is None or run.attempt <= 1:
+            return 0
+        return span.draw(self.context.seed, "restart", str(run.owner), run.attempt)
+
+    def stop(
+        self,
+        run: Run,
+        timing: Timing,
+        since_ms: int,
+        emit: Callable[[Decision], None],
+        *,
+        by: Key | None = None,
+    ) -> None:
+        """Count what a stop throws away of the time since `since_ms`.
+
+        What checkpoints keep is reported; `by` is the pod that was lost.
+        """
+        now = self.context.now_ms
+        kept = self._saved(run, timing) - run.kept_ms
+        run.lost_ms += now - since_ms - kept
+        run.kept_ms += kept
+        if kept:
+            emit(
+                Checkpoint(
+                    at_ms=now,
+                    subject=run.owner,
+                    by=by,
+                    reason="Kept",
+                    message=f"{kept / 1000:g} s of work are kept by a checkpoint",
+                    kept_ms=kept,
+                )
+            )
+
+    def _saved(self, run: Run, timing: Timing) -> int:
+        """Return the work up to the last checkpoint, over all attempts."""
+        span = timing.checkpoint_every or self.every
+        if span is None or run.ready_ms is None:
+            return run.kept_ms
+        every = span.draw(self.context.seed, "checkpoint", str(run.owner))
+        worked = self.context.now_ms - run.ready_ms - self.restart_ms(run, timing)
+        if every >= NEVER or worked <= 0:
+            return run.kept_ms
+        total = run.kept_ms + worked
+        return max(run.kept_ms, total - total % every if every else total)
+
+
+def _span(text: str | msgspec.UnsetType) -> Span | None:
+    return None if isinstance(text, msgspec.UnsetType) else read_span(text)
