@@ -12,6 +12,8 @@ from scheduler.records.scenario import Scenario, read_scenario
 
 FOLDER = Path(__file__).parents[1] / "scenarios"
 _FILE = "scenario.yaml"
+#: Former names; sandboxes and archives that were made under them still have them.
+RENAMED = {"thread-best-effort-line": "thread-best-effort-queue"}
 _READ = (".yaml", ".yml", ".json", ".swf", ".txt")
 
 
@@ -47,7 +49,7 @@ def files_of(name: str) -> list[tuple[str, str]]:
 
 
 def _folder(name: str) -> Path:
-    folder = FOLDER / name
+    folder = FOLDER / RENAMED.get(name, name)
     if not name.replace("-", "").isalnum() or not (folder / _FILE).is_file():
         raise NotFoundError(f"there is no scenario {name!r} in the library")
     return folder

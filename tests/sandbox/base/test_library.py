@@ -51,3 +51,8 @@ def test_every_scenario_of_the_folder_is_in_the_library():
     assert set(library.names()) == folders
     horizons = [library.scenario(name).spec.horizon for name in library.names()]
     assert all(durations.milliseconds(horizon) for horizon in horizons)
+
+
+@pytest.mark.parametrize(("former", "name"), library.RENAMED.items())
+def test_a_scenario_is_found_under_its_former_name(former, name):
+    assert library.files_of(former) == library.files_of(name)
