@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 
 import type { WorkloadRow } from "@/protocol/types";
 import { fitCards, heightOf } from "@/store/rows/fit";
-import { compareRanks, placeOf, type Place } from "@/store/rows/cardPositions";
+import { compareRanks, placeOf, type CardPosition } from "@/store/rows/cardPositions";
 import { workload } from "./worlds";
 
-function rank(row: Partial<WorkloadRow>): Place["rank"] {
+function rank(row: Partial<WorkloadRow>): CardPosition["rank"] {
   return placeOf(workload(row), "kueue")?.rank ?? [];
 }
 

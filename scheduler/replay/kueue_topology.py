@@ -10,7 +10,7 @@ from typing import Any
 from scheduler.amounts import canonical
 from scheduler.kueue.topology.gates import read_gates
 from scheduler.kueue.topology.nodes import read_other_pod, read_topology_node
-from scheduler.kueue.topology.placing import Placing, PodSetToPlace, Results
+from scheduler.kueue.topology.placement import PodSetPlacement, PodSetToPlace, Results
 from scheduler.kueue.topology.replacement import replace_node
 from scheduler.kueue.topology.search import CountsCache
 from scheduler.kueue.topology.tree import TopologyTree
@@ -47,12 +47,12 @@ def decide(vector: Vector) -> dict[str, Any]:
     """Return where our engine puts the podsets of a vector."""
     given = vector["place"]
     tree = tree_of(given)
-    placing = Placing(
+    placement = PodSetPlacement(
         CountsCache(),
         read_gates(vector["gates"]),
         empty=bool(given.get("simulateEmpty")),
     )
-    return _written(_placed(placing, tree, given))
+    return _written(_placed(placement, tree, given))
 
 
 def tree_of(given: Vector) -> TopologyTree:
@@ -71,7 +71,7 @@ def tree_of(given: Vector) -> TopologyTree:
         tree.put_node(read_topology_node(manifest, manifest.get("status") or {}))
     for row in given["usage"]:
         total = {name: canonical(name, text) for name, text in row["total"].items()}
-        tree.charge(tuple(row["values"]), total, 1)
+        tree.add_usage(tuple(row["values"]), total, 1)
     return tree
 
 
@@ -90,18 +90,18 @@ def podsets_of(given: Vector) -> list[PodSetToPlace]:
     ]
 
 
-def _placed(placing: Placing, tree: TopologyTree, given: Vector) -> Results:
+def _placed(placement: PodSetPlacement, tree: TopologyTree, given: Vector) -> Results:
     podsets = podsets_of(given)
     status = given["workload"].get("status") or {}
     failed = status.get("unhealthyNodes") or ()
     if not failed:
-        return placing.place(tree, podsets)
+        return placement.place(tree, podsets)
     current: dict[str, TopologyAssignment] = {}
     for row in status["admission"]["podSetAssignments"]:
         known = read_topology_assignment(row.get("topologyAssignment"))
         if known is not None:
             current[row["name"]] = known
-    return replace_node(placing, tree, podsets, current, failed[0]["name"])
+    return replace_node(placement, tree, podsets, current, failed[0]["name"])
 
 
 def _written(results: Results) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 // Texts that are cut by their box: the whole of one is shown where the pointer rests.
 
 /** Begin to report; call once. Only texts that are really cut get a title. */
-export function tellCutTexts(): void {
+export function titleCutTexts(): void {
   addEventListener("pointerover", report, { passive: true });
 }
 

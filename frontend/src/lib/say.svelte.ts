@@ -19,12 +19,12 @@ export interface ToastCode {
 
 const MOST = 3;
 
-class Voice {
+class Announcer {
   toasts = $state.raw<readonly Toast[]>([]);
   announced = $state("");
 }
 
-export const voice = new Voice();
+export const voice = new Announcer();
 let nextId = 1;
 
 /** Show a toast; errors stay until they are closed, a note until the next one or by itself. */

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler.kueue.cache.cluster import Cluster
-from scheduler.kueue.topology.cache import DomainUsage, Held
+from scheduler.kueue.topology.cache import DomainUsage, ReservedDomains
 from scheduler.kueue.tree.protocols import FlavorResource
 from scheduler.kueue.tree.quota import add_usages, remove_usages
 from scheduler.kueue.tree.tree import ClusterQueue, ResourceNode
@@ -25,7 +25,7 @@ def take_quota(work: WorkloadInfo, queue: ClusterQueue, cluster: Cluster) -> Non
     work.flavor_resources = frozenset(cell.flavor_resource for cell in usage)
     add_usages(work.usage)
     if any(part.topology is not None for part in work.admission.pod_sets):
-        work.topology = Held(cluster.topologies, stands_of(work), work)
+        work.topology = ReservedDomains(cluster.topologies, stands_of(work), work)
     queue.admitted.put(work)
     _count(work.local_queue, work, 1)
 

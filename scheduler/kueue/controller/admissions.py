@@ -49,10 +49,10 @@ def admit(life: Lifecycle, entry: Entry) -> None:
     life.update_queue_order(work)
     admitted = _first_phase(life, work, queue)
     remove_usages(entry.assignment.usage.items())
-    life.cluster.topologies.charge(entry.assignment.topology_usage, -1)
+    life.cluster.topologies.add_usage(entry.assignment.topology_usage, -1)
     take_quota(work, queue, life.cluster)
     if life.ledger is not None and queue.spec.usage_based:
-        life.ledger.charge(work)
+        life.ledger.add_entry_penalty(work)
         if admitted:
             life.ledger.settle(work)
     work.last_assignment = None

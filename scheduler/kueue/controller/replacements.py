@@ -10,7 +10,7 @@ from scheduler.kueue.cache.assumed import stands_of
 from scheduler.kueue.controller.evictions import evict
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.scheduler.entries import Entry
-from scheduler.kueue.topology.cache import Held
+from scheduler.kueue.topology.cache import ReservedDomains
 from scheduler.reasons import NODE_FAILURES, NODE_REPLACED, no_replacement, replaced
 
 
@@ -22,7 +22,7 @@ def replace(life: Lifecycle, entry: Entry) -> None:
     work.admission = entry.assignment.admission(entry.queue.name)
     if work.topology is not None:
         work.topology.release()
-    work.topology = Held(life.cluster.topologies, stands_of(work), work)
+    work.topology = ReservedDomains(life.cluster.topologies, stands_of(work), work)
     work.unhealthy_nodes = ()
     life.note_second_pass(work)
     life.context.journal.touch(work.key)

@@ -16,7 +16,7 @@ from scheduler.kueue.flavorassigner.assignment import (
 )
 from scheduler.kueue.flavorassigner.modes import FlavorFit, Mode
 from scheduler.kueue.topology.cache import DomainUsage, TopologyCache
-from scheduler.kueue.topology.placing import Placing, PodSetToPlace, Results
+from scheduler.kueue.topology.placement import PodSetPlacement, PodSetToPlace, Results
 from scheduler.kueue.topology.question import NO_REQUEST, level_key
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.tree import ClusterQueue, GroupSearch
@@ -170,15 +170,15 @@ class TopologyPlacement:
 
     def search(self, *, empty: bool) -> Results:
         """Return where everything stands; nothing of it is kept."""
-        placing = Placing(self.cache.searches, self.cache.gates, empty=empty)
-        placing.sharing = self.cache.sharing()
+        placement = PodSetPlacement(self.cache.searches, self.cache.gates, empty=empty)
+        placement.sharing = self.cache.sharing()
         results: Results = {}
         flavors = sorted(self.by_flavor)
         for flavor in flavors:
             tree = self.cache.trees[flavor]
-            placing.last_flavor = flavor == flavors[-1]
-            results.update(placing.place(tree, self.by_flavor[flavor]))
-        placing.end()
+            placement.last_flavor = flavor == flavors[-1]
+            results.update(placement.place(tree, self.by_flavor[flavor]))
+        placement.end()
         return results
 
     # ---- the test that a search for victims asks ----
@@ -186,12 +186,12 @@ class TopologyPlacement:
     def remove(self, work: WorkloadInfo) -> None:
         """Take a victim out of the trees of its flavors."""
         if work.topology is not None:
-            self.cache.charge(work.topology.usage, -1)
+            self.cache.add_usage(work.topology.usage, -1)
 
     def add(self, work: WorkloadInfo) -> None:
         """Put a victim back."""
         if work.topology is not None:
-            self.cache.charge(work.topology.usage, 1)
+            self.cache.add_usage(work.topology.usage, 1)
 
     def fits(self) -> bool:
         """Return whether everything has a place now."""

@@ -95,7 +95,7 @@ class Cycle:
             else:  # a negative reservation never reached the parent
                 cell.usage -= amount
         for usage in reversed(self.held_places):
-            self.cluster.topologies.charge(usage, -1)
+            self.cluster.topologies.add_usage(usage, -1)
         return decided + [entry for entry in heads if entry not in set(decided)]
 
     def _trace(self, entry: Entry) -> Trace | None:
@@ -181,7 +181,7 @@ class Cycle:
         assert entry.assignment is not None
         freed = self._freed(entry)
         remove_usages(freed)
-        self._charge_topologies(self.preempted, -1)
+        self._add_topology_usage(self.preempted, -1)
         entry.assignment, entry.targets = assign_flavors(
             self.cluster,
             self.preempting,
@@ -191,17 +191,17 @@ class Cycle:
             trace=self._trace(entry),
         )
         add_usages(reversed(freed))
-        self._charge_topologies(self.preempted, 1)
+        self._add_topology_usage(self.preempted, 1)
         store_last_assignment(self.cluster, entry)
         return entry.assignment.mode is Mode.FIT
 
     def _freed(self, entry: Entry) -> list[Amount]:
         return list(self.freed.get(entry.queue.root, {}).items())
 
-    def _charge_topologies(self, works: Iterable[WorkloadInfo], sign: int) -> None:
+    def _add_topology_usage(self, works: Iterable[WorkloadInfo], sign: int) -> None:
         for work in works:
             if work.topology is not None:
-                self.cluster.topologies.charge(work.topology.usage, sign)
+                self.cluster.topologies.add_usage(work.topology.usage, sign)
 
     def _lost_its_places(self, entry: Entry) -> bool:
         """Return whether quota is there and the places are gone.
@@ -239,9 +239,9 @@ class Cycle:
         if not usage:
             return True
         gone = [*self.preempted, *(target.work for target in entry.targets)]
-        self._charge_topologies(dict.fromkeys(gone), -1)
+        self._add_topology_usage(dict.fromkeys(gone), -1)
         fitting = self.cluster.topologies.fits(usage)
-        self._charge_topologies(dict.fromkeys(gone), 1)
+        self._add_topology_usage(dict.fromkeys(gone), 1)
         return fitting
 
     def _fits_quota(self, entry: Entry) -> bool:
@@ -265,7 +265,7 @@ class Cycle:
         assert entry.assignment is not None
         usage = entry.assignment.topology_usage
         if usage:
-            self.cluster.topologies.charge(usage, 1)
+            self.cluster.topologies.add_usage(usage, 1)
             self.held_places.append(usage)
 
     def _reserve_without_candidates(self, entry: Entry) -> None:
@@ -326,5 +326,5 @@ class Cycle:
             return
         entry.status = EntryStatus.ADMITTED
         add_usages(entry.assignment.usage.items())
-        self.cluster.topologies.charge(entry.assignment.topology_usage, 1)
+        self.cluster.topologies.add_usage(entry.assignment.topology_usage, 1)
         self.blocked = self.gated

@@ -11,7 +11,7 @@ from scheduler.kueue.flavorassigner.modes import Mode
 from scheduler.kueue.flavorassigner.topology import is_explicit, to_place
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.topology.cache import DomainUsage
-from scheduler.kueue.topology.placing import Placing, PodSetToPlace, Results
+from scheduler.kueue.topology.placement import PodSetPlacement, PodSetToPlace, Results
 from scheduler.kueue.topology.replacement import replace_node, stands_on
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.records.topology import TopologyAssignment
@@ -90,7 +90,7 @@ def _search(cluster: Cluster, work: WorkloadInfo, assignment: Assignment) -> Res
                 by_flavor.setdefault(flavor, []).append(
                     to_place(part, plan.count, implied=not is_explicit(part))
                 )
-    placing = Placing(cache.searches, cache.gates)
+    placing = PodSetPlacement(cache.searches, cache.gates)
     placing.sharing = cache.sharing()
     node = work.unhealthy_nodes[0]
     results: Results = {}

@@ -10,7 +10,7 @@ from math import log2
 from typing import NamedTuple
 
 from scheduler.kueue.topology.counts import NOTHING, Count, Counts
-from scheduler.kueue.topology.descent import Share, each_alone
+from scheduler.kueue.topology.descent import DomainShare, each_alone
 from scheduler.kueue.topology.ordering import by_capacity
 from scheduler.kueue.topology.question import Question
 from scheduler.kueue.topology.tree import Domain, Leaf
@@ -99,7 +99,7 @@ class View:
             self._strike(child, leader_only=leader_only)
 
 
-def place(counts: Counts, question: Question) -> list[Share] | None:
+def place(counts: Counts, question: Question) -> list[DomainShare] | None:
     """Return the leaves of a balanced placement; None when there is none."""
     kept = _best_set(counts, question)
     if kept is None:
@@ -256,7 +256,7 @@ def _entropy_rank(view: View, domain: Domain) -> tuple[float, ...]:
 
 def _even(
     view: View, question: Question, picked: list[Domain], threshold: int
-) -> list[Share] | None:
+) -> list[DomainShare] | None:
     """Give each domain the threshold, and what is left over to the first ones."""
     extra = question.slices - len(picked) * threshold
     if extra < 0:
@@ -271,13 +271,13 @@ def _even(
             more = min(count.slices - threshold, extra)
         leaders -= led
         extra -= more
-        shares.append(Share(domain, (threshold + more) * question.size, led))
+        shares.append(DomainShare(domain, (threshold + more) * question.size, led))
     return None if extra > 0 or leaders > 0 else shares
 
 
 def _descend(
-    view: View, question: Question, shares: list[Share], level: int
-) -> list[Share]:
+    view: View, question: Question, shares: list[DomainShare], level: int
+) -> list[DomainShare]:
     for index in range(level, view.lowest):
         if index < question.slice_level:
             size = question.size

@@ -29,7 +29,7 @@ class DomainUsage(NamedTuple):
     pods: int
 
 
-class Held:
+class ReservedDomains:
     """What a workload with quota takes of leaves, until it is released."""
 
     __slots__ = ("cache", "usage", "work")
@@ -40,12 +40,12 @@ class Held:
         self.cache = cache
         self.work = work  # whose it is
         self.usage = usage
-        cache.charge_all(usage, 1)
+        cache.add_usage_everywhere(usage, 1)
         cache.holders[self] = None
 
     def release(self) -> None:
         """Give it back."""
-        self.cache.charge_all(self.usage, -1)
+        self.cache.add_usage_everywhere(self.usage, -1)
         del self.cache.holders[self]
 
 
@@ -64,7 +64,7 @@ class TopologyCache:
         self.pods: dict[Key, OtherPod] = {}
         self.others: dict[str, dict[str, int]] = {}
         self.trees: dict[str, TopologyTree] = {}
-        self.holders: dict[Held, None] = {}
+        self.holders: dict[ReservedDomains, None] = {}
         self.searches = CountsCache()
         self._unread: dict[Key, Object] = {}
 
@@ -113,7 +113,7 @@ class TopologyCache:
         for held in self.holders:
             for usage in held.usage:
                 if tree in self._sharing(usage.flavor):
-                    tree.charge(usage.key, usage.per_pod, usage.pods)
+                    tree.add_usage(usage.key, usage.per_pod, usage.pods)
 
     def _read_all(self) -> None:
         unread, self._unread = self._unread, {}
@@ -201,13 +201,13 @@ class TopologyCache:
             return []
         return [t for t in self.trees.values() if t.topology.has_hostname]
 
-    def charge_all(self, usage: Iterable[DomainUsage], sign: int) -> None:
+    def add_usage_everywhere(self, usage: Iterable[DomainUsage], sign: int) -> None:
         """Take or give back in every tree in which it counts."""
         for each in usage:
             for tree in self._sharing(each.flavor):
-                tree.charge(each.key, each.per_pod, sign * each.pods)
+                tree.add_usage(each.key, each.per_pod, sign * each.pods)
 
-    def charge(self, usage: Iterable[DomainUsage], sign: int) -> None:
+    def add_usage(self, usage: Iterable[DomainUsage], sign: int) -> None:
         """Take or give back within a cycle: in the flavor's own tree alone.
 
         Source: docs/semantics/kueue-topology.md#within-a-cycle.
@@ -215,7 +215,7 @@ class TopologyCache:
         for each in usage:
             tree = self.trees.get(each.flavor)
             if tree is not None:
-                tree.charge(each.key, each.per_pod, sign * each.pods)
+                tree.add_usage(each.key, each.per_pod, sign * each.pods)
 
     def fits(self, usage: Iterable[DomainUsage]) -> bool:
         """Return whether each leaf has what is to be taken there, one by one.

@@ -29,7 +29,7 @@ class CountView(Protocol):
         """Return the count of a domain."""
 
 
-class Share(NamedTuple):
+class DomainShare(NamedTuple):
     """What one domain is to take."""
 
     domain: Domain
@@ -37,7 +37,7 @@ class Share(NamedTuple):
     leaders: int
 
 
-def descend(counts: Counts, question: Question, level: Level) -> list[Share]:
+def descend(counts: Counts, question: Question, level: Level) -> list[DomainShare]:
     """Return the leaves and what each takes; those with no pods may be among them."""
     of = counts.of
     shares = fewest(
@@ -59,7 +59,9 @@ def descend(counts: Counts, question: Question, level: Level) -> list[Share]:
     return shares
 
 
-def _anew(counts: Counts, question: Question, shares: list[Share]) -> list[Share]:
+def _anew(
+    counts: Counts, question: Question, shares: list[DomainShare]
+) -> list[DomainShare]:
     """Spread all pods over the children of all domains, whoever had how many."""
     parents = sorted(share.domain.path for share in shares)
     by_path = {share.domain.path: share.domain for share in shares}
@@ -79,10 +81,10 @@ def _anew(counts: Counts, question: Question, shares: list[Share]) -> list[Share
 
 
 def each_alone(
-    counts: CountView, question: Question, shares: list[Share], size: int
-) -> list[Share]:
+    counts: CountView, question: Question, shares: list[DomainShare], size: int
+) -> list[DomainShare]:
     """Spread what each domain got over its own children, in pieces of `size`."""
-    found: list[Share] = []
+    found: list[DomainShare] = []
     numbers: Numbers = counts.of if size == 1 else _in_pieces(counts.of, size)
     for share in shares:
         children = _ordered(counts, question, share.domain.in_order())
@@ -128,7 +130,7 @@ def fewest(
     *,
     slices: bool,
     scored: bool = False,
-) -> list[Share]:
+) -> list[DomainShare]:
     """Return the shortest beginning of the list that is enough, and what each takes.
 
     The last one is the closest fit among those left. Nothing is returned when the
@@ -140,7 +142,7 @@ def fewest(
     left = pods // piece
     domains = leader_first(domains, of, left, leaders, slices=slices)
     best = not question.least_free
-    found: list[Share] = []
+    found: list[DomainShare] = []
     for at, domain in enumerate(domains):
         count = of(domain)
         if leaders > 0:
@@ -152,10 +154,10 @@ def fewest(
                 count = of(domain)
                 room = count[unit + 1]
             if room >= left and count.leaders >= leaders:
-                found.append(Share(domain, left * piece, leaders))
+                found.append(DomainShare(domain, left * piece, leaders))
                 return found
             took, led = min(room, left), min(count.leaders, leaders)
-            found.append(Share(domain, took * piece, led))
+            found.append(DomainShare(domain, took * piece, led))
             leaders -= led
             left -= took
             continue
@@ -164,8 +166,8 @@ def fewest(
             domain = best_fit(domains[at:], of, left, 0, slices=slices, scored=scored)
             room = of(domain)[unit]
         if room >= left:
-            found.append(Share(domain, left * piece, 0))
+            found.append(DomainShare(domain, left * piece, 0))
             return found
-        found.append(Share(domain, room * piece, 0))
+        found.append(DomainShare(domain, room * piece, 0))
         left -= room
     return []

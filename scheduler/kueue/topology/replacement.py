@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scheduler.kueue.topology.placing import Placing, PodSetToPlace, Results
+from scheduler.kueue.topology.placement import PodSetPlacement, PodSetToPlace, Results
 from scheduler.kueue.topology.question import (
     NO_REQUEST,
     UnplaceableError,
@@ -35,7 +35,7 @@ def stands_on(assignment: TopologyAssignment | None, node: str) -> bool:
 
 
 def replace_node(
-    placing: Placing,
+    placement: PodSetPlacement,
     tree: TopologyTree,
     podsets: Sequence[PodSetToPlace],
     current: Assignments,
@@ -45,7 +45,7 @@ def replace_node(
     results: Results = {}
     for part in podsets:
         if part.count and stands_on(current.get(part.name), node):
-            found = _replace(placing, tree, part, current[part.name], node)
+            found = _replace(placement, tree, part, current[part.name], node)
             results[part.name] = found
             if isinstance(found, str):
                 break
@@ -53,7 +53,7 @@ def replace_node(
 
 
 def _replace(
-    placing: Placing,
+    placement: PodSetPlacement,
     tree: TopologyTree,
     part: PodSetToPlace,
     before: TopologyAssignment,
@@ -84,17 +84,17 @@ def _replace(
             count,
             implied=part.implied,
             tolerations=tree.flavor.tolerations,
-            gates=placing.gates,
+            gates=placement.gates,
             within=within,
         )
     except UnplaceableError as error:
         return str(error)
-    placed = placing.search(tree, question)
+    placed = placement.search(tree, question)
     if isinstance(placed, str):
         return placed
     if not placed.workers:
         return f"cannot find replacement assignment for unhealthy node: {node}"
-    placing.assume_stands(tree, placed.workers, part.needs)
+    placement.assume_stands(tree, placed.workers, part.needs)
     return _merged(tree, keep, assignment_of(tree, placed.workers))
 
 

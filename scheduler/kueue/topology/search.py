@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from scheduler.kueue.topology import balanced
 from scheduler.kueue.topology.counts import Counts
-from scheduler.kueue.topology.descent import Share, descend
+from scheduler.kueue.topology.descent import DomainShare, descend
 from scheduler.kueue.topology.levels import NoLevel, find_level
 from scheduler.kueue.topology.messages import no_domains, no_fit
 from scheduler.kueue.topology.question import Question
@@ -67,7 +67,7 @@ def place(counts: Counts, question: Question) -> Placed | str:
     return _placed(descend(counts, question, level))
 
 
-def _placed(shares: list[Share]) -> Placed:
+def _placed(shares: list[DomainShare]) -> Placed:
     ordered = sorted(shares, key=lambda share: share.domain.path)
     leaves = [(share, share.domain) for share in ordered]
     return Placed(

@@ -155,7 +155,7 @@ class TopologyTree:
 
     # ---- what is taken ----
 
-    def charge(self, key: Path, per_pod: Mapping[str, int], count: int) -> None:
+    def add_usage(self, key: Path, per_pod: Mapping[str, int], count: int) -> None:
         """Take (or, below 0, give back) the requests of so many pods on a leaf.
 
         A leaf that is not in the tree keeps its usage for when it is.

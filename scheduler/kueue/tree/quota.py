@@ -30,7 +30,7 @@ def add_usage(cell: ResourceNode | None, amount: int) -> None:
 
 
 def remove_usage(cell: ResourceNode | None, amount: int) -> None:
-    """Take usage away; the exact inverse of `charge` for amounts of 0 and up."""
+    """Take usage away; the exact inverse of `add_usage` for amounts of 0 and up."""
     while cell is not None:
         shared = cell.usage - cell.local_quota
         cell.usage -= amount

@@ -79,7 +79,7 @@ class UsageLedger:
 
     # ---- entry penalties ----
 
-    def charge(self, work: WorkloadInfo) -> None:
+    def add_entry_penalty(self, work: WorkloadInfo) -> None:
         """Record the entry penalty of a workload that got quota.
 
         Source: docs/semantics/kueue-admission-fair-sharing.md#entry-penalty.

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from scheduler.kueue.topology.cache import Held
+from scheduler.kueue.topology.cache import ReservedDomains
 from scheduler.kueue.tree.protocols import (
     FlavorResources,
     PendingWorkloads,
@@ -118,7 +118,7 @@ class WorkloadInfo:
         # Where it is: holding quota in `cluster_queue`, or waiting in `pending_queue`.
         self.cluster_queue: ClusterQueue | None = None
         self.usage: tuple[Amount, ...] = ()
-        self.topology: Held | None = None  # what it takes of leaves
+        self.topology: ReservedDomains | None = None  # what it takes of leaves
         self.unhealthy_nodes: tuple[str, ...] = ()
         self.second_pass_us: int | None = None  # when it looks for other places
         self.second_pass_tries = 0

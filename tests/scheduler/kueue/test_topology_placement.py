@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scheduler.kueue.topology.counts import Counts
 from scheduler.kueue.topology.gates import TopologyGates
 from scheduler.kueue.topology.nodes import TopologyNode
-from scheduler.kueue.topology.placing import Placing, PodSetToPlace
+from scheduler.kueue.topology.placement import PodSetPlacement, PodSetToPlace
 from scheduler.kueue.topology.search import CountsCache
 from scheduler.kueue.topology.tree import TopologyTree
 from scheduler.records.placement_needs import PlacementNeeds
@@ -76,13 +76,13 @@ def test_no_leaf_holds_more_than_it_has(steps, request, gates):
     for kind, first, second in steps:
         if kind == "place":
             part = pods_of(first, second, request)
-            placing = Placing(cache, gates)
+            placing = PodSetPlacement(cache, gates)
             found = placing.place(tree, [part])["main"]
             placing.end()
             if isinstance(found, TopologyAssignment):
                 before = {key: dict(tree.used[key]) for key in tree.used}
                 for domain in found.domains:
-                    tree.charge(domain.values, part.needs.per_pod, domain.pods)
+                    tree.add_usage(domain.values, part.needs.per_pod, domain.pods)
                 grown = [key for key in tree.used if tree.used[key] != before.get(key)]
                 for key in grown:
                     left = tree.remaining(tree.leaves[key], empty=False).amounts
@@ -97,11 +97,11 @@ def test_no_leaf_holds_more_than_it_has(steps, request, gates):
 def test_counts_that_follow_changes_equal_counts_from_scratch(steps, request, empty):
     tree = tree_of(*(host(n, 6000) for n in range(8)))
     part = pods_of(1, 4, request)
-    question = Placing(CountsCache(), TopologyGates()).question(tree, part)
+    question = PodSetPlacement(CountsCache(), TopologyGates()).question(tree, part)
     followed = Counts(tree, question, empty=empty).refresh()
     for kind, first, second in steps:
         if kind == "place":
-            tree.charge((f"h{first}",), {"cpu": 1000, "pods": 1}, second)
+            tree.add_usage((f"h{first}",), {"cpu": 1000, "pods": 1}, second)
         elif kind == "node":
             tree.put_node(host(first, second * 1000, usable=second != 3))
         else:

@@ -10,7 +10,7 @@ export type CardState = WorkloadRow["phase"];
 
 export type CardRow = WorkloadRow | PodRow | ApplicationRow;
 
-export interface Place {
+export interface CardPosition {
   readonly column: string; // key of the queue's row, or "namespace/<name>"
   readonly section: Section;
   readonly rank: readonly (number | string)[];
@@ -19,7 +19,7 @@ export interface Place {
 export type Stack = "kube" | "kueue" | "yunikorn";
 
 /** Return where a row's card stands, or null when it has none in this stack. */
-export function placeOf(row: AnyRow, stack: Stack): Place | null {
+export function placeOf(row: AnyRow, stack: Stack): CardPosition | null {
   switch (row.kind) {
     case "Workload":
       return stack === "kueue" ? placeOfWorkload(row) : null;
@@ -33,7 +33,7 @@ export function placeOf(row: AnyRow, stack: Stack): Place | null {
   }
 }
 
-function placeOfWorkload(row: WorkloadRow): Place {
+function placeOfWorkload(row: WorkloadRow): CardPosition {
   const column = row.clusterQueue === "" ? "none" : `ClusterQueue//${row.clusterQueue}`;
   return { column, section: sectionOf(row.phase), rank: rankOf(row) };
 }
@@ -66,7 +66,7 @@ export function stateOfApplication(row: ApplicationRow): CardState {
   return APPLICATION_STATES[row.state] ?? "inadmissible";
 }
 
-function placeOfApplication(row: ApplicationRow): Place {
+function placeOfApplication(row: ApplicationRow): CardPosition {
   return { column: `Queue//${row.queue}`, section: heldIn(stateOfApplication(row)), rank: [row.submittedMs, row.name] };
 }
 
@@ -86,12 +86,12 @@ export function stateOfPod(row: PodRow): CardState {
   return POD_STATES[row.phase];
 }
 
-function placeOfPod(row: PodRow): Place {
+function placeOfPod(row: PodRow): CardPosition {
   return { column: `namespace/${row.namespace}`, section: heldIn(stateOfPod(row)), rank: [-row.priority, row.name] };
 }
 
 // YuniKorn's applications hold their pods; one that waits for a node stands beside them.
-function placeOfWaitingPod(row: PodRow): Place | null {
+function placeOfWaitingPod(row: PodRow): CardPosition | null {
   if (row.phase !== "pending" || row.queue === "") return null;
   return { column: `Queue//${row.queue}`, section: "waiting", rank: [Infinity, row.name] };
 }
@@ -103,12 +103,12 @@ function heldIn(state: CardState): Section {
 }
 
 /** Return whether two ranks differ. */
-export function sameRank(a: Place["rank"], b: Place["rank"]): boolean {
+export function sameRank(a: CardPosition["rank"], b: CardPosition["rank"]): boolean {
   return a.length === b.length && a.every((part, index) => part === b[index]);
 }
 
 /** Compare two ranks, part by part; numbers before texts of the same place. */
-export function compareRanks(a: Place["rank"], b: Place["rank"]): number {
+export function compareRanks(a: CardPosition["rank"], b: CardPosition["rank"]): number {
   for (let index = 0; index < a.length; index++) {
     const left = a[index] ?? 0;
     const right = b[index] ?? 0;

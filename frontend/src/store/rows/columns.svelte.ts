@@ -8,7 +8,7 @@ import {
   placeOf,
   sameRank,
   SECTIONS,
-  type Place,
+  type CardPosition,
   type Section,
   type Stack,
 } from "@/store/rows/cardPositions";
@@ -41,7 +41,7 @@ type Changes = Map<string, Map<Section, Change>>; // column -> section -> change
 /** All columns of one page. */
 export class Columns {
   readonly #columns = new SvelteMap<string, Column>();
-  readonly #places = new Map<string, Place>();
+  readonly #places = new Map<string, CardPosition>();
 
   /** Return the column of a queue's key; empty while nothing stands in it. */
   of(column: string): Lists {
@@ -54,7 +54,7 @@ export class Columns {
   }
 
   /** Return where a card stands now; not reactive. */
-  place(key: string): Place | undefined {
+  place(key: string): CardPosition | undefined {
     return this.#places.get(key);
   }
 
@@ -68,7 +68,7 @@ export class Columns {
     for (const [column, sections] of changes) this.#relist(column, sections);
   }
 
-  #move(key: string, next: Place | null, changes: Changes): void {
+  #move(key: string, next: CardPosition | null, changes: Changes): void {
     const before = this.#places.get(key);
     if (before === undefined && next === null) return;
     if (before !== undefined && next !== null && unmoved(before, next)) return;
@@ -117,7 +117,7 @@ export class Columns {
   }
 }
 
-function changeOf(changes: Changes, place: Place): Change {
+function changeOf(changes: Changes, place: CardPosition): Change {
   const sections = changes.get(place.column) ?? new Map<Section, Change>();
   changes.set(place.column, sections);
   const change = sections.get(place.section) ?? { gone: new Set<string>(), come: [] };
@@ -125,7 +125,7 @@ function changeOf(changes: Changes, place: Place): Change {
   return change;
 }
 
-function unmoved(before: Place, next: Place): boolean {
+function unmoved(before: CardPosition, next: CardPosition): boolean {
   return (
     before.column === next.column &&
     before.section === next.section &&

@@ -12,7 +12,7 @@ import { changedKeys, EMPTY_PAGE, type Page } from "@/store/rows/page";
 type RowOf<K extends RowKind> = Extract<AnyRow, { kind: K }>;
 
 // A row that no view has read yet changes without notifying anything: most rows are off screen.
-class Cell {
+class RowSignal {
   #row: AnyRow | null = null;
   #observed = false;
   #version = $state(0);
@@ -49,7 +49,7 @@ export const byName = (a: string, b: string): number => names.compare(a, b) || (
 export class RowStore {
   page = $state.raw<Page>(EMPTY_PAGE);
   readonly columns = new Columns();
-  readonly #cells = new Map<string, Cell>();
+  readonly #cells = new Map<string, RowSignal>();
   // All at once: a list made while it is being read would not be reactive.
   readonly #keyLists: Readonly<Record<RowKind, KeyList>> = {
     Sandbox: new KeyList(),
@@ -148,7 +148,7 @@ export class RowStore {
       if (cell !== undefined) cell.row = null;
       this.#cells.delete(key);
     } else if (cell === undefined) {
-      const fresh = new Cell();
+      const fresh = new RowSignal();
       fresh.row = row;
       this.#cells.set(key, fresh);
       moved.add(row.kind);

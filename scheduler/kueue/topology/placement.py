@@ -1,4 +1,4 @@
-"""Placing the podsets of a workload: groups together, one after another.
+"""PodSetPlacement the podsets of a workload: groups together, one after another.
 
 Source: docs/semantics/kueue-topology.md#several-podsets.
 """
@@ -42,7 +42,7 @@ class PodSetToPlace:
 Results = dict[str, TopologyAssignment | str]
 
 
-class Placing:
+class PodSetPlacement:
     """The podsets placed in one search; each counts for those after it.
 
     `end` takes back what was assumed.
