@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 import time
 
 from celery import shared_task
@@ -12,7 +13,7 @@ from django.db.models import F
 
 from sandbox.actions import do_clear, do_fail, do_tick, do_trim
 from sandbox.base import counters
-from sandbox.base.database_time import DatabaseTime
+from sandbox.base.database_time import DatabaseTime, database_seconds
 from sandbox.base.errors import OvertakenError
 from sandbox.base.memory import collect_seldom
 from sandbox.experiments import tasks as experiments
@@ -37,7 +38,7 @@ NEARLY_S = 0.06
 #: Clearing history away goes on for so long at a time.
 TIDY_S = 2.0
 #: A tick that its process has not begun after this is sent to all of them.
-EXPIRES_S = 1.0
+EXPIRES_S = 3.0
 #: There it keeps its place for so long: who is never served must not lose its place too.
 EXPIRES_FOR_ALL_S = 4.0
 #: Sandboxes that one pulse sends; the next follows in 50 ms.
@@ -51,25 +52,40 @@ def _make_ready(**_: object) -> None:
 
 @shared_task(name="sandbox.pulse", ignore_result=True)
 def pulse() -> int:
-    """Send every sandbox that is due to a worker; return how many."""
-    now = DatabaseTime()
-    due = Sandbox.objects.filter(
-        playing=True, due_at__lte=now, lease_until__lt=now, queued_until__lt=now
-    ).order_by("due_at")
+    """Send every sandbox that is due to a worker; return how many.
+
+    A fixed number of statements: a pulse that takes long while hundreds are due would
+    find its own messages old when it ends, and send them again for ever.
+    """
     sent = 0
-    rows = due.values_list("pk", "warm", "queued_until", now)[:MOST_SENT]
-    for pk, warm, queued_until, seen_at in rows:
-        # One that was sent and never begun goes to whoever is there.
-        to = warm if queued_until == 0 else ""
-        ticket = seen_at + (EXPIRES_S if to else EXPIRES_FOR_ALL_S)
-        same = Sandbox.objects.filter(pk=pk, queued_until=queued_until)
-        if same.update(queued_until=ticket):
-            send(pk, to, ticket)
+    # One that was sent and never begun goes to whoever is there.
+    for fresh, seconds in ((True, EXPIRES_S), (False, EXPIRES_FOR_ALL_S)):
+        for pk, warm, ticket in _mark_due(fresh=fresh, seconds=seconds):
+            send(pk, warm if fresh else "", ticket)
             sent += 1
     experiments.look()
     if not sent:
         idle_flag.mark_if_idle()
     return sent
+
+
+def _mark_due(*, fresh: bool, seconds: float) -> list[tuple[str, str, float]]:
+    """Note in the rows of what is due that a message is on its way; return id, warm, ticket.
+
+    The ticket is of this call alone: of two pulses each sends what it marked.
+    """
+    now = DatabaseTime()
+    due = Sandbox.objects.filter(
+        playing=True, due_at__lte=now, lease_until__lt=now, queued_until__lt=now
+    )
+    due = due.filter(queued_until=0) if fresh else due.exclude(queued_until=0)
+    keys = list(due.order_by("due_at").values_list("pk", flat=True)[:MOST_SENT])
+    if not keys:
+        return []
+    ticket = database_seconds() + seconds + secrets.randbelow(10**6) * 1e-9
+    due.filter(pk__in=keys).update(queued_until=ticket)
+    mine = Sandbox.objects.filter(pk__in=keys, queued_until=ticket).order_by("due_at")
+    return list(mine.values_list("pk", "warm", "queued_until"))
 
 
 def send(sandbox_id: str, warm: str, ticket: float) -> None:

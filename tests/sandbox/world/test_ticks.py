@@ -229,6 +229,17 @@ def test_the_pulse_sends_what_is_due_and_once(busy, make, monkeypatch):
     assert sent == [busy.pk]
 
 
+def test_a_pulse_costs_the_same_for_one_and_for_many(
+    make, person, monkeypatch, django_assert_num_queries
+):
+    monkeypatch.setattr(tasks, "send", lambda *a: None)
+    for count in (1, 8):
+        for _ in range(count):
+            actions.do_play(person, make(*contended(2)).pk)
+        with django_assert_num_queries(6):
+            assert tasks.pulse.apply().get() == count
+
+
 def test_what_was_sent_and_never_begun_is_sent_again(busy, monkeypatch):
     sent = []
     monkeypatch.setattr(tasks, "send", lambda *a: sent.append(a))

@@ -1,0 +1,200 @@
+"""Thousands of sandboxes that all play, sockets on them, and 1, 2, 4 worker processes.
+
+Run `./dev bench tests/bench/bench_scale.py`; SCALE_SANDBOXES (5000), SCALE_SOCKETS (2000),
+SCALE_SECONDS (20). Figures are printed and never asserted; docs/scale.md has them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+import redis
+import websockets
+
+from tests.services.default_run import ROOT, DefaultRun, wait_for
+
+SANDBOXES = int(os.environ.get("SCALE_SANDBOXES", "5000"))
+SOCKETS = int(os.environ.get("SCALE_SOCKETS", "2000"))
+SECONDS = float(os.environ.get("SCALE_SECONDS", "20"))
+TABLES = ("revision", "event", "diff", "sample", "checkpoint")
+
+_MAKE = """
+import sys, django
+django.setup()
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+from django.db import transaction
+from sandbox import actions
+from sandbox.live.people import local_user
+from sandbox.models import Sandbox
+from sandbox.world import broadcast
+from tests.builders import cluster_queue, flavor, job, local_queue
+from tests.sandbox.conftest import text_of
+broadcast._publish = lambda *_: None
+jobs = [job(f"j-{n}", queue="q", cpu=1, runtime=f"{3 + n}s", recreate="true") for n in range(4)]
+text = text_of(flavor(), cluster_queue("c", cpu=2), local_queue("q", cluster_queue="c"), *jobs)
+who = local_user()
+for start in range(0, int(sys.argv[1]), 100):
+    with transaction.atomic():
+        for seed in range(start, start + 100):
+            actions.do_create(who, files=[("w.yaml", text)], seed=seed)
+Sandbox.objects.update(playing=True, speed=1.0)
+"""
+
+
+def made(folder: Path, count: int) -> None:
+    """Put sandboxes into the data folder of a run that is not started yet."""
+    (folder / "data").mkdir(parents=True)
+    done = subprocess.run(
+        [sys.executable, "-c", _MAKE, str(count)],
+        cwd=ROOT,
+        env={
+            "PATH": os.environ["PATH"],
+            "QUOTALAB_DATA": str(folder / "data"),
+            "DJANGO_SETTINGS_MODULE": "sandbox.settings",
+            "PYTHONPATH": str(ROOT),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+class Run(DefaultRun):
+    """A default run on sandboxes that are there, of so many worker processes."""
+
+    def __init__(self, folder: Path, workers: int) -> None:
+        super().__init__(folder)
+        self.arguments = (*self.arguments, "--workers", str(workers))
+
+    def rows(self) -> dict[str, int]:
+        file = f"{self.environment['QUOTALAB_DATA']}/quotalab.sqlite3"
+        with contextlib.closing(sqlite3.connect(file, timeout=30)) as database:
+            found = {}
+            for table in TABLES:
+                query = f"SELECT COALESCE(MAX(id), 0) FROM sandbox_{table}"
+                (found[table],) = database.execute(query).fetchone()
+            query = (
+                "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+            )
+            (found["bytes"],) = database.execute(query).fetchone()
+        return found
+
+    def bus(self) -> dict[str, int]:
+        words = " ".join(self.child("valkey").cmdline())
+        path = words.partition("unixsocket:")[2].split()[0]
+        with contextlib.closing(redis.Redis(unix_socket_path=path)) as client:
+            info = client.info()
+        return {"commands": info["total_commands_processed"]}
+
+    def ids(self, count: int) -> list[str]:
+        file = f"{self.environment['QUOTALAB_DATA']}/quotalab.sqlite3"
+        with contextlib.closing(sqlite3.connect(file, timeout=30)) as database:
+            query = "SELECT id FROM sandbox_sandbox WHERE playing ORDER BY id LIMIT ?"
+            return [one for (one,) in database.execute(query, [count])]
+
+    def seconds(self) -> dict[str, float]:
+        """Return the processor seconds of each part so far."""
+        found: dict[str, float] = {}
+        for process in (self.process, *self.family()):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                line = " ".join(process.cmdline())
+                name = next((w for w in ("valkey", "worker") if w in line), "web")
+                used = process.cpu_times()
+                found[name] = found.get(name, 0.0) + used.user + used.system
+        return found
+
+
+def per_second(run: Run, seconds: float) -> dict[str, float]:
+    """Return what happened each second, and each tick, for so long."""
+    before, commands, used = run.rows(), run.bus(), run.seconds()
+    begun = time.monotonic()
+    time.sleep(seconds)  # what is measured is what happens meanwhile
+    took = time.monotonic() - begun
+    after, more, spent = run.rows(), run.bus(), run.seconds()
+    ticks = max(1, after["sample"] - before["sample"])
+    found = {"ticksPerS": ticks / took, "load": os.getloadavg()[0]}
+    for table in TABLES:
+        found[f"{table}RowsPerTick"] = (after[table] - before[table]) / ticks
+    found["bytesPerTick"] = (after["bytes"] - before["bytes"]) / ticks
+    found["busCommandsPerTick"] = (more["commands"] - commands["commands"]) / ticks
+    for name, value in spent.items():
+        found[f"{name}CpuShare"] = (value - used.get(name, 0.0)) / took
+    return {name: round(value, 2) for name, value in found.items()}
+
+
+def show(name: str, figures: dict) -> None:
+    sys.stdout.write(f"\n{name}: {json.dumps(figures)}\n")
+    sys.stdout.flush()
+
+
+@pytest.mark.bench
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_throughput_by_workers(tmp_path, workers):
+    made(tmp_path, 400)
+    with Run(tmp_path, workers) as run:
+        per_second(run, 5)  # worlds are read
+        show(f"400 sandboxes, {workers} processes", per_second(run, SECONDS))
+
+
+@pytest.mark.bench
+def test_many_sandboxes_and_sockets(tmp_path):
+    begun = time.monotonic()
+    made(tmp_path, SANDBOXES)
+    size = Run(tmp_path, 2).rows()["bytes"] / SANDBOXES
+    took = round(time.monotonic() - begun)
+    show("made", {"seconds": took, "bytesPerSandbox": round(size)})
+    with Run(tmp_path, 2) as run:
+        per_second(run, 5)
+        show(f"{SANDBOXES} sandboxes", per_second(run, SECONDS))
+        asyncio.run(_with_sockets(run))
+
+
+async def _with_sockets(run: Run) -> None:
+    base = run.url.replace("http", "ws", 1)
+    ids = run.ids(SOCKETS)
+    frames, open_ = [0], [0]
+    stop = asyncio.Event()
+
+    async def listen(one: str) -> None:
+        url = f"{base}/ws/sandboxes/{one}"
+        async with websockets.connect(url, max_size=None, open_timeout=300) as socket:
+            await socket.send('{"type":"hello","since":null}')
+            await socket.recv()
+            open_[0] += 1
+            while not stop.is_set():
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(socket.recv(), 1.0)
+                    frames[0] += 1
+
+    begun = time.monotonic()
+    tasks = []
+    for n, one in enumerate(ids):
+        tasks.append(asyncio.create_task(listen(one)))
+        if n % 50 == 49:
+            await asyncio.sleep(0.25)
+    await asyncio.to_thread(
+        wait_for, lambda: open_[0] == len(ids), "every socket", 300, 0.2
+    )
+    opened, seen = round(time.monotonic() - begun, 1), frames[0]
+    figures = await asyncio.to_thread(per_second, run, SECONDS)
+    figures |= {
+        "open": open_[0],
+        "openedInS": opened,
+        "framesPerS": round((frames[0] - seen) / SECONDS, 1),
+        "webMiB": round(run.process.memory_full_info().uss / 2**20),
+    }
+    show(f"{SANDBOXES} sandboxes, {len(ids)} sockets", figures)
+    stop.set()
+    await asyncio.gather(*tasks, return_exceptions=True)
