@@ -12,6 +12,7 @@ VERBS = {
     "replay": "scheduler.replay",
     "reproduce": "scheduler.cli.reproduce",
     "rerun": "scheduler.cli.rerun",
+    "outcomes": "scheduler.cli.outcomes",
     "shadow": "scheduler.cli.shadow",
 }
 USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m] [--json]
@@ -20,6 +21,7 @@ USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m
        python -m scheduler rerun FOLDER [--latencies default|recorded|none]
        python -m scheduler shadow FOLDER [--details]
        python -m scheduler replay VECTORS... [--show ID]
+       python -m scheduler outcomes FOLDER...
 """
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from scheduler.errors import (
@@ -115,8 +115,23 @@ def load(
             loaded.warn(place, "holds no document; nothing was taken of it")
         for document in documents:
             take_document(loaded, document)
+    _refuse_if_nothing(loaded)
     loaded.objects.sort(key=_rank)
     return loaded
+
+
+def _refuse_if_nothing(loaded: Loaded) -> None:
+    """Make an error of what is no manifest, where there is nothing else."""
+    if any(level != "refused" for _, _, level in loaded.outcomes):
+        return
+    loaded.findings = [
+        replace(found, level="error") if found.sort == NO_MANIFEST else found
+        for found in loaded.findings
+    ]
+
+
+#: Of files that lie beside manifests: a tool's configuration, a dashboard.
+NO_MANIFEST = "not an object of a cluster: not taken"
 
 
 #: What others look up by name comes first, whatever the order in the files.
@@ -150,6 +165,9 @@ def take_document(loaded: Loaded, document: Document) -> None:
     """Add one document to what was loaded; what is wrong becomes a finding."""
     level = "refused"
     try:
+        if problem := _no_manifest(document):
+            _leave_aside(loaded, document, problem)
+            return
         kind = _kind(document)
         level = "configuration"
         if kind is None:
@@ -168,12 +186,43 @@ def take_document(loaded: Loaded, document: Document) -> None:
     loaded.outcomes[document.file, document.kind or "queues.yaml", level] += 1
 
 
+def _no_manifest(document: Document) -> str:
+    """Return why a document is no object of a cluster; "" when it may be one.
+
+    A kind of a group that is known whole is one, whatever it lacks.
+    """
+    if not document.kind and not document.api_version:
+        known = yunikorn.holds_queues(document) or is_generator(document.data)
+        return "" if known or _values(document) else "neither apiVersion nor kind"
+    named = document.metadata.get("name") or document.metadata.get("generateName")
+    group = kinds.split(document.api_version)[0]
+    if named or document.kind in kinds.BY_KIND or group in kinds.GROUPS:
+        return ""
+    return f"a {document.kind or 'document'} of {group or 'no group'} without a name"
+
+
+def _leave_aside(loaded: Loaded, document: Document, problem: str) -> None:
+    loaded.findings.append(
+        Finding(
+            level="unsupported",
+            place=document.place("kind"),
+            problem=f"{problem}, so it is no object of a cluster: not taken",
+            sort=NO_MANIFEST,
+        )
+    )
+    loaded.outcomes[document.file, document.kind or "no kind", "refused"] += 1
+
+
+def _values(document: Document) -> str:
+    """Return the queues.yaml of a bare `queues.yaml: |`, as in a ConfigMap's data."""
+    text = document.data.get(yunikorn.FILE)
+    return text if isinstance(text, str) else ""
+
+
 def _kind(document: Document) -> kinds.Kind | None:
     """Return the table's entry; None for a queues.yaml or a generator file."""
     if not document.kind and not document.api_version:
-        if yunikorn.holds_queues(document) or is_generator(document.data):
-            return None
-        raise document.error("", "expected apiVersion and kind, found neither")
+        return None
     for name in ("apiVersion", "kind"):
         if not isinstance(document.data.get(name), str) or not document.data[name]:
             raise document.error(name, "expected a text, found none")
@@ -237,7 +286,13 @@ def _take_bare(loaded: Loaded, document: Document) -> None:
     if is_generator(document.data):
         _take_generated(loaded, document)
         return
+    if text := _values(document):
+        for inner in read_documents(text, file=document.file):
+            _take_bare(loaded, inner)
+        return
     yunikorn.read(document)  # says what is wrong with it, by line
+    if "queues" in loaded.policy.get("yunikorn", {}):
+        loaded.warn(document.place(), "takes the place of the queues.yaml before it")
     _merge_policy(loaded, document, {"yunikorn": {"queues": document.data}})
 
 

@@ -45,6 +45,27 @@ def _dangling(
                 place=document.place(path),
                 problem=f"{target.kind} {target.path!r} does not exist; {effect}",
             )
+    if key.kind == "ClusterQueue":
+        yield from _foreign_flavors(manifest, document)
+
+
+def _foreign_flavors(
+    manifest: Mapping[str, Any], document: Document
+) -> Iterator[Finding]:
+    """Yield the flavors of admission checks that the ClusterQueue does not have."""
+    spec = manifest.get("spec") or {}
+    own = {target.name for _, target in _flavors(spec)}
+    strategy = spec.get("admissionChecksStrategy") or {}
+    for index, check in enumerate(strategy.get("admissionChecks") or ()):
+        for name in check.get("onFlavors") or ():
+            if name not in own:
+                path = (
+                    f"spec.admissionChecksStrategy.admissionChecks[{index}].onFlavors"
+                )
+                problem = f"this ClusterQueue has no flavor {name!r}: not checked in it"
+                yield Finding(
+                    level="warning", place=document.place(path), problem=problem
+                )
 
 
 _EFFECTS = {

@@ -134,6 +134,7 @@ _EFFECTS = {
     "elastic jobs": "its size stays that with which it was admitted",
     "concurrent admission": "it is tried in one flavor after the other",
     "preemption gates": "it preempts as soon as it may",
+    "not an object of a cluster": "nothing of it counts, as kubectl would not take it",
     "kept, not simulated": "decisions are those of the default",
 }
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import random
 from pathlib import Path
 
 import pytest
+import yaml
 
+from scheduler.cli import outcomes
 from scheduler.kube.configuration.configuration import read_configurations
 from scheduler.manifests.load import load
 from scheduler.records.objects import Key
 from scheduler.scenarios import InputError, assemble
+from tests.builders import cluster_queue, flavor
 
 SAMPLES = Path(__file__).parents[3] / "shared" / "samples" / "kueue"
 
@@ -232,3 +236,46 @@ def test_a_policy_and_a_configuration_of_the_same_scheduler_are_one_too_many():
     found = problems(f"{policy}---\n{SCHEDULER.format(name='b')}")
     assert len(found) == 1
     assert "'kubeScheduler' is given twice" in found[0]
+
+
+TOOL = "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\nnodes: [{role: worker}]\n"
+
+
+def test_a_file_of_a_tool_beside_manifests_refuses_nothing_and_is_reported():
+    loaded = load([("kind.yaml", TOOL), ("f.yaml", yaml.safe_dump(flavor()))])
+    assert not loaded.errors
+    assert [obj.key.kind for obj in loaded.objects] == ["ResourceFlavor"]
+    (finding,) = loaded.findings
+    assert "a Cluster of kind.x-k8s.io without a name" in finding.problem
+    assert loaded.outcomes["kind.yaml", "Cluster", "refused"] == 1
+
+
+def test_a_file_of_a_tool_alone_is_an_error():
+    assert len(load([("kind.yaml", TOOL)]).errors) == 1
+    assert len(load([("board.json", '{"panels": []}')]).errors) == 1
+
+
+def test_the_values_of_a_config_map_are_read_as_the_queues_they_hold():
+    queues = "partitions: [{name: default, queues: [{name: root}]}]"
+    loaded = load([("config.yaml", yaml.safe_dump({"queues.yaml": queues}))])
+    assert not loaded.errors
+    assert "queues" in loaded.policy["yunikorn"]
+
+
+def test_an_admission_check_for_a_flavor_that_the_queue_has_not_is_a_warning():
+    queue = cluster_queue("q")
+    check = {"name": "c", "onFlavors": ["elsewhere"]}
+    queue["spec"]["admissionChecksStrategy"] = {"admissionChecks": [check]}
+    made = assemble([("q.yaml", yaml.safe_dump_all([flavor(), queue]))])
+    problems = [finding.problem for finding in made.loaded.findings]
+    assert "this ClusterQueue has no flavor 'elsewhere': not checked in it" in problems
+
+
+def test_a_table_of_outcomes_has_a_row_per_file(tmp_path):
+    (tmp_path / "f.yaml").write_text(yaml.safe_dump(flavor()))
+    (tmp_path / "kind.yaml").write_text(TOOL)
+    out = io.StringIO()
+    assert outcomes.main([str(tmp_path)], out) == 0
+    rows = out.getvalue().splitlines()[2:]
+    assert rows[0] == f"| `{tmp_path.name}/f.yaml` | 1 | 0 | 0 | 0 |  |"
+    assert "| 0 | 0 | 0 | 1 | error: not an object of a cluster" in rows[1]
