@@ -12,10 +12,10 @@ from scheduler.arrivals import expand
 from scheduler.errors import ManifestError, SchedulerError, SourceLocation
 from scheduler.manifests import kinds
 from scheduler.manifests.documents import DEFAULT_LIMITS, Document, Limits
+from scheduler.manifests.dumps.dump_time import time_of
+from scheduler.manifests.dumps.run_times import estimate_run_times
 from scheduler.manifests.load import Loaded, load, take_document
 from scheduler.manifests.references import check_references
-from scheduler.manifests.run_times import estimate_run_times
-from scheduler.manifests.running import time_of
 from scheduler.patches import merge as merge
 from scheduler.records.latencies import USUAL
 from scheduler.records.objects import Object

@@ -32,10 +32,10 @@ from sandbox.world.operations import (
 from scheduler import durations
 from scheduler.errors import PolicyError, SchedulerError, SourceLocation
 from scheduler.manifests.documents import Limits
+from scheduler.manifests.dumps.dump_time import time_of
 from scheduler.manifests.load import Finding, Loaded, load
 from scheduler.manifests.references import check_references
 from scheduler.manifests.report import Report, report_of
-from scheduler.manifests.running import time_of
 from scheduler.manifests.updates import check_update
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import read_policy

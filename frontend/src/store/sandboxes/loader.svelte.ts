@@ -30,7 +30,7 @@ class Loader {
       const into = live.id;
       const found = await takeFiles(files, into);
       this.reading = "files" in found && "message" in found ? found : null;
-      if ("kinds" in found) this.#tell(found, into, t("load.done", { n: files.length }));
+      if ("kinds" in found) this.#say(found, into, t("load.done", { n: files.length }));
     });
   }
 
@@ -50,7 +50,7 @@ class Loader {
       const into = live.id;
       const { count, report } = await loadRest(reading.files, into);
       this.reading = null;
-      this.#tell(report, into, t("load.read", { n: count }));
+      this.#say(report, into, t("load.read", { n: count }));
     });
   }
 
@@ -68,7 +68,7 @@ class Loader {
     this.busy = false;
   }
 
-  #tell(report: Report, into: string | null, sentence: string): void {
+  #say(report: Report, into: string | null, sentence: string): void {
     if (into === null && report.findings.length === 0) return;
     announce(sentence);
     const show = report.findings.length === 0 ? [] : [{ label: t("load.report"), run: () => { this.report = report; } }];
