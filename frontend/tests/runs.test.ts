@@ -1,11 +1,14 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 
 import { roundMarks } from "@/draw/steps";
 import { csvOf } from "@/lib/saving";
+import { withWords } from "@/lib/words.svelte";
 import { axisValues, BLANK, documentOf, packDraft, unpackDraft, variantCount, type Draft, type Subject } from "@/store/runs/drafting";
 import type { Interval, ResultLine } from "@/protocol/types";
 import { changeText, measureLabel, measureText, usualMeasures } from "@/store/runs/measures";
 import { half, judge, reach } from "@/store/runs/results";
+
+beforeAll(() => withWords(Promise.resolve())); // measures have words that come later
 
 const quota: Subject = {
   id: "quota", label: "quota", group: "queue", kind: "text", choices: [], now: "4",

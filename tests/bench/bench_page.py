@@ -74,6 +74,7 @@ class World:
             "totals": {GPU: "8", "cpu": "16000"},
             "reason": "Pending",
             "message": "insufficient unused quota",
+            "conditions": [condition("QuotaReserved"), condition("Admitted")],
             "sticky": False,
             "orderUs": str(n),
             "createdMs": 0,
@@ -245,6 +246,17 @@ def queue(n: int, dice: random.Random) -> dict[str, Any]:
     }
 
 
+def condition(name: str) -> dict[str, Any]:
+    """Return one condition of a workload."""
+    return {
+        "type": name,
+        "status": True,
+        "reason": name,
+        "message": "",
+        "sinceMs": 0,
+    }
+
+
 def node(n: int) -> dict[str, Any]:
     """Return one node."""
     return {
@@ -305,7 +317,7 @@ def measure(seconds: float) -> dict[str, float]:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         world, lines = World(), list[WebSocketRoute]()
         serve(page, world, lines)
-        page.goto(f"{URL}/s/bench/board")
+        page.goto(f"{URL}/s/bench/board?density=cards")
         card = page.locator("[data-card]").first
         card.wait_for()
         devtools = page.context.new_cdp_session(page)

@@ -68,15 +68,30 @@ function dominantOf(nodes: readonly NodeRow[]): string {
   return device ?? (names.includes("cpu") ? "cpu" : (names[0] ?? "cpu"));
 }
 
+const largest = new WeakMap<Sized["podSets"], Map<string, number>>();
+
+// Pod sets that did not change were looked through before.
+function largestAsk(waiting: Iterable<Sized>, resource: string): number {
+  let asked = 0;
+  for (const { podSets } of waiting) {
+    let known = largest.get(podSets);
+    if (known === undefined) largest.set(podSets, (known = new Map<string, number>()));
+    let most = known.get(resource);
+    if (most === undefined) {
+      most = podSets.reduce((size, set) => Math.max(size, amount(set.requests[resource])), 0);
+      known.set(resource, most);
+    }
+    if (most > asked) asked = most;
+  }
+  return asked;
+}
+
 /** Return what is free in the scarcest pool and how much of it the next pod could use. */
-export function strandedOf(pools: readonly Pool[], waiting: readonly Sized[]): Stranded | null {
+export function strandedOf(pools: readonly Pool[], waiting: Iterable<Sized>): Stranded | null {
   const pool = pools.find((candidate) => candidate.resource.includes("/")) ?? pools[0];
   if (pool === undefined) return null;
   const { resource } = pool;
-  let asked = 0;
-  for (const row of waiting) {
-    for (const set of row.podSets) asked = Math.max(asked, amount(set.requests[resource]));
-  }
+  const asked = largestAsk(waiting, resource);
   const pieces = freePieces(pools, resource);
   const free = pieces.reduce((sum, piece) => sum + piece, 0);
   if (asked === 0 || free === 0) return null;

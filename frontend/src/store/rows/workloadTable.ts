@@ -1,7 +1,7 @@
 // Workloads as a table: narrowed, sorted, grouped; pure.
 
 import { amount, mainResource } from "@/lib/amounts";
-import type { WorkloadRow } from "@/protocol/types";
+import type { AnyRow, WorkloadRow } from "@/protocol/types";
 import { displayName } from "@/store/rows/cards";
 
 export const FIELDS = ["queue", "user", "phase", "priority"] as const;
@@ -100,4 +100,11 @@ export function valuesOf(rows: readonly WorkloadRow[], field: Field): [string, n
   for (const row of rows) counts.set(valueOf(row, field), (counts.get(valueOf(row, field)) ?? 0) + 1);
   const order = (a: string, b: string): number => (field === "priority" ? Number(b) - Number(a) : a < b ? -1 : 1);
   return [...counts].sort((a, b) => order(a[0], b[0]));
+}
+
+/** Yield the workloads of a page that have no pods running yet. */
+export function* waitingIn(rows: ReadonlyMap<string, AnyRow>): Generator<WorkloadRow> {
+  for (const row of rows.values()) {
+    if (row.kind === "Workload" && (row.phase === "pending" || row.phase === "inadmissible" || row.phase === "reserved")) yield row;
+  }
 }
