@@ -1,0 +1,34 @@
+"""Timeouts, backoffs and deadlines are those of the text, read second by second."""
+
+from __future__ import annotations
+
+import random
+
+from scheduler.replay import kueue
+from tests.scheduler.kueue.reference.timers import BothAtOnceError, Event, Timers, case
+
+CASES = 40
+
+
+def decided(script: dict) -> list[Event]:
+    return [
+        (event["tMs"] // 1000, event["ev"], event["wl"][3:], event.get("reason", ""))
+        for event in kueue.decide(script)["events"]
+    ]
+
+
+def expected(script: dict) -> tuple[list[Event], int | None]:
+    """Return the events of the text, and of how many it tells; None = of all."""
+    try:
+        return Timers(script).run(), None
+    except BothAtOnceError as both:
+        return both.events, len(both.events)
+
+
+def test_timers_of_drawn_workloads_are_those_of_the_text():
+    seed = random.getrandbits(32)
+    draw = random.Random(seed)
+    for _ in range(CASES):
+        script = case(draw)
+        events, told = expected(script)
+        assert decided(script)[:told] == events, seed
