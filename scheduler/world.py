@@ -17,6 +17,7 @@ from scheduler import durations, streams
 from scheduler.decisions import Decision
 from scheduler.errors import SchedulerError
 from scheduler.lifetime.stage import Lifetime
+from scheduler.manifests.check_answers import check_answers
 from scheduler.manifests.reclaimable import check_reclaimable
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Policy, read_policy
@@ -47,9 +48,10 @@ class Changes:
 
 
 RECLAIMABLE = "reclaimablePods"
+CHECKS = "admissionChecks"
 #: What the status of a known object may be given from outside: no stage writes it.
 _REPORTED = {
-    "Workload": (RECLAIMABLE,),
+    "Workload": (RECLAIMABLE, CHECKS),
     "Node": ("allocatable", "capacity", "conditions", "images"),
 }
 
@@ -138,6 +140,7 @@ class World:
         wrote. Objects with an arrival time in the future wait for it.
         """
         known = self.objects.get(obj.key)
+        answers = reported_status(obj).get(CHECKS) if known is not None else None
         if known is None:
             self._fill_in(obj)
             self.lifetime.prepare(obj)
@@ -150,6 +153,8 @@ class World:
             return known
         self.lifetime.request_advance()
         self.introduce(known)
+        if self.kueue is not None and answers:
+            self.kueue.answer_checks(known.key, answers)
         return known
 
     def introduce(self, obj: Object) -> None:
@@ -175,9 +180,12 @@ class World:
     def _replace(self, known: Object, obj: Object) -> None:
         """Put an edited manifest in place; identity stays, generation counts.
 
-        Raises ManifestError for reclaimable pods that it cannot have.
+        Raises ManifestError for reclaimable pods, or answers of admission checks,
+        that it cannot have.
         """
         given = reported_status(obj)
+        if CHECKS in given:
+            check_answers(self.get(known.key), given.pop(CHECKS))
         if RECLAIMABLE in given:
             check_reclaimable(self.get(known.key), given[RECLAIMABLE])
         metadata, before = obj.metadata, known.metadata

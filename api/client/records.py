@@ -1071,6 +1071,8 @@ class Explanation(TypedDict):
     searches: list[PreemptionSearch]
     decisive: int | None
     sentences: list[str]
+    checks: list[CheckRow]
+    usage: list[UsageRow]
 
 
 class NodeName(TypedDict):
@@ -1298,6 +1300,28 @@ class ShareRow(TypedDict):
     share: float | None
     weight: float
     borrowing: bool
+
+
+class CheckRow(TypedDict):
+    """One admission check of a workload; `answers_ms`: when its rule answers."""
+
+    name: str
+    state: str
+    message: str
+    answersMs: int | None
+
+
+class UsageRow(TypedDict):
+    """A LocalQueue of the ClusterQueue as admission fair sharing orders it. `usage`
+    is consumed and pending together, weighted; None is infinite.
+    """
+
+    localQueue: str
+    weight: float
+    usage: float | None
+    consumed: dict[str, str]
+    pending: dict[str, str]
+    ours: bool
 
 
 class PodExplanation(TypedDict):

@@ -58,7 +58,7 @@ def fork_kueue(world: World) -> KueueStage:
     freshen(world)
     now = world.context
     context = Context(seed=now.seed, epoch_us=now.epoch_us, now_ms=now.now_ms)
-    stage = KueueStage(context, live.settings)
+    stage = KueueStage(context, live.settings, rules=live.answers.given)
     stage.load_state(live.dump_state())
     for key in sorted(key for key in world.objects if not world.lifetime.waits(key)):
         obj = world.objects[key]

@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler import durations
 from scheduler.errors import SchedulerError
-from scheduler.explain import sentences
+from scheduler.explain import sentences, two_phase
 from scheduler.explain.flavor_options import FlavorOptions
 from scheduler.explain.fork import fork_kueue, kueue_of, object_of
 from scheduler.explain.searches import Reader, decisive
@@ -50,7 +50,10 @@ def explain(world: World, key: Key) -> Explanation:
     answer = _blank(world, key, obj.status)
     if work is not None:
         _fill(answer, stage, work)
-    answer.sentences = sentences.of(answer)
+    answer.sentences = [
+        *sentences.of(answer),
+        *two_phase.sentences_of(answer.checks, answer.usage),
+    ]
     return answer
 
 
@@ -93,6 +96,9 @@ def _fill(answer: Explanation, stage: KueueStage, work: WorkloadInfo) -> None:
     answer.chain = list(_chain(work, queue))
     answer.condition = _deciding(answer)
     answer.waiting = waiting_of(stage, work)
+    answer.checks = two_phase.checks_of(stage, work)
+    if queue is not None:
+        answer.usage = two_phase.usage_of(stage, work, queue)
     if queue is None:
         answer.attempt = _untried(answer, "its LocalQueue leads to no ClusterQueue")
         return

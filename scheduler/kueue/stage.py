@@ -6,7 +6,7 @@ The order of a driver at one instant: put / remove / finish / stopped, then
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from scheduler.kueue.cache.cluster import Cluster
@@ -25,7 +25,7 @@ from scheduler.kueue.scheduler.pace import CyclePace
 from scheduler.kueue.scheduler.preempting import ActivePreemption
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.tree import ClusterQueue, Cohort
-from scheduler.kueue.workload.check_state import CheckState
+from scheduler.kueue.workload.check_state import CheckState, read_states
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.kueue.workload.reading import (
@@ -361,6 +361,17 @@ class KueueStage:
         self.controller.checks.set_state(work, name, answer)
         self.life.flush()
         return True
+
+    def answer_checks(self, key: Key, given: Iterable[Mapping[str, Any]]) -> None:
+        """Take answers as a Workload's status states them; those that are news."""
+        work = self.cluster.workloads.get(key)
+        for name, answer in read_states(given).items():
+            known = None if work is None else work.checks.get(name)
+            if known is None or (known.state, known.message) != (
+                answer.state,
+                answer.message,
+            ):
+                self.answer_check(key, name, answer)
 
     def pods_ready(self, key: Key, ready: bool) -> None:
         """Note that all pods of a workload run, or that some no longer do."""

@@ -1157,6 +1157,8 @@ export interface components {
             readonly searches: readonly components["schemas"]["PreemptionSearch"][];
             readonly decisive: number | null;
             readonly sentences: readonly string[];
+            readonly checks: readonly components["schemas"]["CheckRow"][];
+            readonly usage: readonly components["schemas"]["UsageRow"][];
         };
         /** @description A place in the quota tree. */
         readonly NodeName: {
@@ -1371,6 +1373,30 @@ export interface components {
             readonly share: number | null;
             readonly weight: number;
             readonly borrowing: boolean;
+        };
+        /** @description One admission check of a workload; `answers_ms`: when its rule answers. */
+        readonly CheckRow: {
+            readonly name: string;
+            readonly state: string;
+            readonly message: string;
+            readonly answersMs: number | null;
+        };
+        /**
+         * @description A LocalQueue of the ClusterQueue as admission fair sharing orders it.
+         *
+         *         `usage` is consumed and pending together, weighted; None is infinite.
+         */
+        readonly UsageRow: {
+            readonly localQueue: string;
+            readonly weight: number;
+            readonly usage: number | null;
+            readonly consumed: {
+                readonly [key: string]: string;
+            };
+            readonly pending: {
+                readonly [key: string]: string;
+            };
+            readonly ours: boolean;
         };
         /** @description Where kube-scheduler could place a pod, node by node. */
         readonly PodExplanation: {
@@ -2550,6 +2576,8 @@ export type PreemptionStep = components['schemas']['PreemptionStep'];
 export type Test = components['schemas']['Test'];
 export type QuotaCheck = components['schemas']['QuotaCheck'];
 export type ShareRow = components['schemas']['ShareRow'];
+export type CheckRow = components['schemas']['CheckRow'];
+export type UsageRow = components['schemas']['UsageRow'];
 export type PodExplanation = components['schemas']['PodExplanation'];
 export type Scorer = components['schemas']['Scorer'];
 export type NodeRowRecord = components['schemas']['NodeRowRecord'];

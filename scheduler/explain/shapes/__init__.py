@@ -48,9 +48,11 @@ from scheduler.explain.shapes.searching import (
     Test,
 )
 from scheduler.explain.shapes.waiting import (
+    CheckRow,
     Condition,
     FlavorAttempt,
     FlavorRow,
+    UsageRow,
     Victim,
     Waiting,
 )
@@ -74,6 +76,8 @@ __all__ = [
     "Standing",
     "Condition",
     "FlavorRow",
+    "CheckRow",
+    "UsageRow",
     "UsedShare",
     "Victim",
     "FlavorAttempt",

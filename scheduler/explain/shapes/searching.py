@@ -12,9 +12,11 @@ from scheduler.explain.shapes.numbers import (
     Standing,
 )
 from scheduler.explain.shapes.waiting import (
+    CheckRow,
     Condition,
     FlavorAttempt,
     FlavorRow,
+    UsageRow,
     Victim,
     Waiting,
 )
@@ -129,6 +131,8 @@ class Explanation(Shape):
     searches: list[PreemptionSearch]
     decisive: int | None
     sentences: list[str]
+    checks: list[CheckRow] = []
+    usage: list[UsageRow] = []
 
 
 class Preemption(Shape):

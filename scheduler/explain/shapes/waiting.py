@@ -74,6 +74,29 @@ class FlavorAttempt(Shape):
     targets: list[Victim] = []
 
 
+class CheckRow(Shape):
+    """One admission check of a workload; `answers_ms`: when its rule answers."""
+
+    name: str
+    state: str
+    message: str
+    answers_ms: int | None
+
+
+class UsageRow(Shape):
+    """A LocalQueue of the ClusterQueue as admission fair sharing orders it.
+
+    `usage` is consumed and pending together, weighted; None is infinite.
+    """
+
+    local_queue: str
+    weight: float
+    usage: float | None
+    consumed: dict[str, str]
+    pending: dict[str, str]
+    ours: bool
+
+
 class Waiting(Shape):
     """Where a workload stands in its ClusterQueue; positions from 1."""
 

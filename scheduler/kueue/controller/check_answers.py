@@ -25,6 +25,7 @@ class CheckAnswers:
 
     def __init__(self, context: Context, rules: Sequence[CheckRule] | None) -> None:
         self.context = context
+        self.given = rules
         self.simulated = rules is not None
         self.rules = {rule.check: rule for rule in rules or ()}
         self._heap: list[tuple[int, Key, str]] = []
@@ -41,6 +42,10 @@ class CheckAnswers:
             elif self._armed.get((work.key, name)) != at:
                 self._armed[work.key, name] = at
                 heapq.heappush(self._heap, (at, work.key, name))
+
+    def answers_at(self, work: WorkloadInfo, name: str) -> int | None:
+        """Return when (ms) a rule answers a check; None if nobody asks it, or never."""
+        return self._due(work, name) if self.simulated else None
 
     def due(self) -> int | None:
         """Return the next instant (ms) with an answer, or None."""

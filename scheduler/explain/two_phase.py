@@ -1,0 +1,78 @@
+"""What an explanation says of admission checks and of usage that decays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from scheduler.amounts import decimal_si
+from scheduler.explain.shapes import CheckRow, UsageRow
+from scheduler.kueue.stage import KueueStage
+from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.usage.decay import Usage, add
+from scheduler.kueue.workload.check_state import READY
+from scheduler.kueue.workload.info import WorkloadInfo
+
+
+def checks_of(stage: KueueStage, work: WorkloadInfo) -> list[CheckRow]:
+    """Return the checks of a workload, with when a rule answers each."""
+    return [
+        CheckRow(
+            name=name,
+            state=check.state,
+            message=check.message,
+            answers_ms=stage.answers.answers_at(work, name),
+        )
+        for name, check in work.checks.items()
+    ]
+
+
+def usage_of(
+    stage: KueueStage, work: WorkloadInfo, queue: ClusterQueue
+) -> list[UsageRow]:
+    """Return the LocalQueues of a ClusterQueue, least used first; none without AFS."""
+    ledger = stage.life.ledger
+    if ledger is None or not queue.spec.usage_based:
+        return []
+    rows = []
+    for local_queue in stage.cluster.local_queues_of.get(queue.name, ()):
+        value, entry = ledger.value(local_queue), ledger.entries.get(local_queue)
+        spec = local_queue.spec
+        rows.append(
+            UsageRow(
+                local_queue=str(local_queue.key),
+                weight=1.0 if spec is None else spec.weight,
+                usage=None if value == math.inf else value,
+                consumed=_texts(entry.consumed if entry else {}),
+                pending=_texts(add(entry.pending.values()) if entry else {}),
+                ours=local_queue is work.local_queue,
+            )
+        )
+    return sorted(rows, key=lambda r: (r.usage is None, r.usage or 0.0, r.local_queue))
+
+
+def sentences_of(checks: list[CheckRow], usage: list[UsageRow]) -> Iterator[str]:
+    """Yield what checks and usage have to do with its waiting."""
+    waits = [row for row in checks if row.state != READY]
+    if waits:
+        named = ", ".join(f"{row.name} ({_answer(row)})" for row in waits)
+        yield f"Admission checks that are not ready: {named}."
+    for place, row in enumerate(usage):
+        if row.ours and len(usage) > 1:
+            used = "infinite" if row.usage is None else f"{row.usage:.6g}"
+            yield (
+                f"Its LocalQueue has usage {used}: number {place + 1} of {len(usage)} "
+                "in its ClusterQueue, and the least used goes first."
+            )
+
+
+def _answer(row: CheckRow) -> str:
+    if row.answers_ms is None:
+        return row.state
+    return f"{row.state}, answered at {row.answers_ms / 1000:g} s"
+
+
+def _texts(usage: Usage) -> dict[str, str]:
+    return {
+        name: decimal_si(amount, exponent=-9) for name, amount in sorted(usage.items())
+    }
