@@ -9,7 +9,8 @@ from scheduler.lifetime.stopping import RunStopping
 from scheduler.records.objects import Key
 
 #: Of the Job controller after the first failed pod; twice as long after each other.
-#: Source: Kubernetes, Jobs, pod backoff failure policy.
+#: Source:
+#: <https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-backoff-failure-policy>
 BACKOFF_MS = 10_000
 LONGEST_BACKOFF_MS = 360_000
 _JOB = frozenset({"Job"})
