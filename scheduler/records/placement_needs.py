@@ -44,6 +44,16 @@ class PlacementNeeds:
         return {**self.requests, PODS: self.requests.get(PODS, 0) + 1}
 
     @cached_property
+    def identity(self) -> tuple[object, ...]:
+        """Return what is equal for templates that fit on the same leaves."""
+        return (
+            tuple(self.per_pod.items()),
+            tuple(sorted(self.selector.items())),
+            self.terms,
+            self.preferences,
+        )
+
+    @cached_property
     def tolerations(self) -> tuple[Toleration, ...]:
         """Return the tolerations of the template."""
         return read_tolerations(self.spec.get("tolerations"))

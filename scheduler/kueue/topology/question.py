@@ -61,7 +61,8 @@ class Question:
     @property
     def identity(self) -> tuple[object, ...]:
         """Return what makes two questions have the same counts on every domain."""
-        return (self.needs, self.leader, self.tolerations, self.slice_level,
+        leader = None if self.leader is None else self.leader.identity
+        return (self.needs.identity, leader, self.tolerations, self.slice_level,
                 self.size, *sorted(self.inner.items()), self.within)  # fmt: skip
 
 
