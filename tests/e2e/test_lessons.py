@@ -55,8 +55,8 @@ def test_two_follow_guess_and_are_led_on(board: Board, browser: Browser) -> None
     slider.focus()
     slider.press("Home")
     expect(ben.get_by_test_id("tick")).to_have_text("0")
-    ada.get_by_role("button", name="Step one tick").click()
-    expect(ada.get_by_text("You follow a lesson").first).to_be_visible()
+    expect(ada.get_by_role("button", name="Step one tick")).to_be_disabled()
+    expect(ada.get_by_role("button", name="Fork to try")).to_be_visible()
 
     bar.get_by_role("button", name="End the lesson").click()
     expect(ada.get_by_text("The presenter ended the lesson")).to_be_visible()

@@ -511,6 +511,7 @@ export const EN = {
   "speed.slow": "runs at {now} of {asked} ticks/s|runs at {now} of {asked} ticks/s",
   "add.title": "Add by hand",
   "add.open": "Add",
+  "lesson.fork": "Fork to try",
 } as const;
 
 export type Words = Readonly<Record<keyof typeof EN | keyof typeof EN_LATER, string>>;

@@ -1188,4 +1188,5 @@ export const ZH_HANS: Words = {
   "policy.part.simulation": "模拟",
   "policy.part.document": "文档",
   "policy.part.glossary": "术语表",
+  "lesson.fork": "分叉试试",
 };

@@ -1188,4 +1188,5 @@ export const ZH_HANT: Words = {
   "policy.part.simulation": "模擬",
   "policy.part.document": "文件",
   "policy.part.glossary": "術語表",
+  "lesson.fork": "分叉試試",
 };

@@ -23,6 +23,8 @@ class Live {
   earlier = $state.raw<readonly EventLine[]>([]);
   /** Keys whose state just changed, for the tint; empty when the world moves fast. */
   fresh = $state.raw(NONE);
+  /** This reader follows a lesson: the page looks on. */
+  follows = $state(false);
   readonly id = $derived(this.sandbox?.id ?? null);
   readonly latest = $derived(this.sandbox?.rows ?? NOTHING);
   readonly loaded = $derived(this.sandbox?.loaded ?? false);
@@ -33,6 +35,8 @@ class Live {
   readonly shown = $derived(this.past ?? this.latest);
   /** The virtual time of it. */
   readonly nowMs = $derived(this.shown.sandbox?.tMs ?? 0);
+  /** Nothing can be changed here: the tick is past, or a lesson is followed. */
+  readonly frozen = $derived(this.past !== null || this.follows);
   readonly stack = $derived(this.shown.sandbox?.stack ?? "kueue");
   readonly fairSharing = $derived(this.shown.sandbox?.fairSharing ?? false);
 }

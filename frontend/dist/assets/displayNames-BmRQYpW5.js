@@ -1,1 +1,0 @@
-import{t as e}from"./cards-DMwZYzKZ.js";import{s as t}from"./intents-oPyTL9RV.js";import{r as n}from"./live.svelte-Bxi7Ablc.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
