@@ -9,7 +9,14 @@ import tomllib
 from pathlib import Path
 
 # The verbs enrol when their modules are read.
-from api.command import changing, experimenting, explaining, reading, retention  # noqa: F401
+from api.command import (  # noqa: F401
+    changing,
+    connecting,
+    experimenting,
+    explaining,
+    reading,
+    retention,
+)
 from api.command.verbs import VERBS
 
 #: Verbs that only make sense here: management commands with their own --help.

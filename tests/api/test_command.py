@@ -192,7 +192,7 @@ def test_completion_names_every_verb_and_is_read_by_its_shell(capsys, tmp_path, 
 def test_the_examples_in_the_help_are_words_that_it_understands():
     for verb in VERBS.values():
         for line in verb.examples:
-            words = line.partition("| quotalab ")[2] or line
+            words = line.partition("| quotalab ")[2] or line.partition(" > ")[0]
             if "'" not in words:
                 assert parser().parse_args(words.split())
 
@@ -250,3 +250,20 @@ def test_an_import_prints_its_report_and_leaves_out_what_is_wrong(
     assert "bad.yaml: 1 simulated, 1 refused (ClusterQueue 2)" in told
     assert "error:" in told
     assert Sandbox.objects.count() == 1
+
+
+def test_a_kubeconfig_names_the_sandbox_and_carries_the_token(person, said, world):
+    key = said("import", world)[1]["id"]
+    document = said("kubeconfig", key)[1]
+    assert document["clusters"][0]["cluster"]["server"].endswith(f"/sandboxes/{key}")
+    assert document["current-context"] == document["contexts"][0]["name"]
+    assert document["users"][0]["user"] == {}
+
+
+def test_tokens_are_made_listed_and_revoked(person, said):
+    made = said("token", "ci", "--scope", "write")[1]
+    assert made["token"]
+    (row,) = said("tokens")[1]
+    assert (row["name"], row["scope"]) == ("ci", "write")
+    assert said("tokens", "--revoke", str(row["id"]))[0] == 0
+    assert said("tokens")[1] == []

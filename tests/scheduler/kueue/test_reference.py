@@ -36,7 +36,8 @@ def test_a_cycle_on_a_changed_state_is_that_of_the_text(seed):
     draw = random.Random(seed)
     for vector in draw.sample(recorded("cycle"), CASES):
         state = changed(vector, draw)
-        assert kueue.decide(state) == one_cycle(state), vector["id"]
+        decided, expected = kueue.decide(state), one_cycle(state)
+        assert {name: decided[name] for name in expected} == expected, vector["id"]
 
 
 @pytest.mark.parametrize("seed", range(4))
