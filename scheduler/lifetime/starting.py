@@ -73,7 +73,7 @@ class RunStarting(RuntimeState):
     def fill_up(self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
         """Make the pods that the run lacks."""
         for pod_set in pod_sets:
-            have = self._count(run, pod_set["name"])
+            have = len(self.pods_of(run, pod_set["name"]))
             missing = int(pod_set["count"]) - have
             if pod_set.get("topology") is not None:
                 self._add_placed_pods(run, owner, pod_set, missing)
@@ -110,12 +110,13 @@ class RunStarting(RuntimeState):
         status = self.host.get(owner.key).status
         return frozenset(item["name"] for item in status.get("unhealthyNodes") or ())
 
-    def _count(self, run: Run, pod_set: str) -> int:
-        return sum(
-            1
+    def pods_of(self, run: Run, pod_set: str) -> list[Key]:
+        """Return the pods that the run has of this set, oldest first."""
+        return [
+            pod
             for pod in run.pods
             if self.host.objects[pod].labels.get(POD_SET, pod_set) == pod_set
-        )
+        ]
 
     def add_pod(self, run: Run, owner: Object, pod_set: dict[str, Any]) -> None:
         """Make one more pod of this pod set."""

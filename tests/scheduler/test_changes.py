@@ -113,3 +113,25 @@ def test_a_change_that_makes_no_sense_is_refused(target, spec, problem):
     with pytest.raises(InputError, match="spec") as refused:
         assembled(*small_cluster(), change("5s", target, **spec))
     assert problem in str(refused.value)
+
+
+@pytest.mark.parametrize("stack", ["kube", "yunikorn", "kueue"])
+@pytest.mark.parametrize(
+    ("replicas", "left"), [(3, ["0", "1", "2"]), (1, ["0"]), (0, [])]
+)
+def test_a_service_that_nobody_manages_is_scaled(stack, replicas, left):
+    requests = {"requests": {"cpu": "1"}}
+    template = {"spec": {"containers": [{"name": "c", "resources": requests}]}}
+    served = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"replicas": 2, "selector": {}, "template": template},
+    }
+    target = {"kind": "Deployment", "name": "web", "namespace": "default"}
+    scaled = change("5s", target, patch={"spec": {"replicas": replicas}})
+    world = world_of(node("n", cpu=8), served, scaled, stack=stack)
+    simulate(world, until_ms=20_000)
+    pods = [key for key in world.objects if key.kind == "Pod"]
+    assert [key.name.removeprefix("web-main-") for key in pods] == left
+    assert all(world.get(key).spec.get("nodeName") == "n" for key in pods)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scheduler.kueue.queries import is_running, is_stopping
 from scheduler.lifetime.jobs.starting import JobStart
-from scheduler.lifetime.jobs.state import OWNERS, pod_sets_of
+from scheduler.lifetime.jobs.state import OWNERS, PodSets, pod_sets_of
 from scheduler.lifetime.jobs.workloads import JobWorkloads
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Run
@@ -39,7 +39,15 @@ class JobArrival(JobStart, JobWorkloads):
         elif not kind.suspended_by_user(job.manifest) and self.lifetime.placement():
             pod_sets = self._made(job, lambda: kind.pod_sets(job.manifest, around))
             if pod_sets is not None:
-                self.lifetime.start(job, pod_sets)
+                self._start_or_scale(job, pod_sets)
+
+    def _start_or_scale(self, job: Object, pod_sets: PodSets) -> None:
+        """Start what nobody manages; what serves already gets its new replicas."""
+        run = self.lifetime.runs.get(job.key)
+        if run is not None and run.active and self.kind_of(job).endless:
+            self.lifetime.scale(run, job, pod_sets)
+        else:
+            self.lifetime.start(job, pod_sets)
 
     def _is_over(self, job: Object) -> bool:
         """Return whether a job came with a status that says it has ended."""
