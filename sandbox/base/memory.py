@@ -33,7 +33,7 @@ def collect_seldom() -> None:
     """Let a process that holds worlds look for garbage less often.
 
     A world is many thousand values that stay; what a tick throws away goes by
-    reference counts. Whole worlds do not: who lets one go says so to `let_go`.
+    reference counts. Whole worlds do not: who lets one go says so to `note_released`.
     """
     global _seldom
     _seldom = True

@@ -44,7 +44,7 @@ MOST_WORKLOADS = 20
 def fairness(world: World) -> Fairness:
     """Return shares, flows, the next to be admitted and the next victims.
 
-    The heads are the first of every queue, parked or not, in the order in
+    The heads are the first of every queue, inadmissible or not, in the order in
     which a cycle would take them, decided on a copy. Raises SchedulerError
     when the stack has no Kueue. O(workloads that have not finished).
     """

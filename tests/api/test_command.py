@@ -246,9 +246,9 @@ def test_an_import_prints_its_report_and_leaves_out_what_is_wrong(
     path = tmp_path / "bad.yaml"
     path.write_text(text_of(cluster_queue("q", cpu="four"), cluster_queue("r")))
     assert main(["import", str(path), "--skip-errors"]) == 0
-    told = capsys.readouterr().err
-    assert "bad.yaml: 1 simulated, 1 refused (ClusterQueue 2)" in told
-    assert "error:" in told
+    reported = capsys.readouterr().err
+    assert "bad.yaml: 1 simulated, 1 refused (ClusterQueue 2)" in reported
+    assert "error:" in reported
     assert Sandbox.objects.count() == 1
 
 

@@ -1,7 +1,7 @@
 """200 sockets that open at one instant: how long until each has its first page.
 
 Run `./dev bench tests/bench/bench_first_page.py`. On one sandbox, as a class that is
-told an address, and on eight that all play four ticks a second; the aim is 3 s.
+given an address, and on eight that all play four ticks a second; the aim is 3 s.
 """
 
 from __future__ import annotations

@@ -31,37 +31,37 @@ def preempted(*, at: str = "7s", **low: str) -> World:
 
 
 def run(world: World) -> tuple[Summary, list]:
-    measures, told = Measures(world), []
+    measures, decisions = Measures(world), []
 
-    def hear(decisions):
-        told.extend(decisions)
-        measures.observe(decisions)
+    def hear(made):
+        decisions.extend(made)
+        measures.observe(made)
 
     simulate(world, until_ms=120_000, hear=hear)
-    return measures.summary(), told
+    return measures.summary(), decisions
 
 
-def last_finish(told: list) -> int:
-    return max(d.at_ms for d in told if isinstance(d, Finish))
+def last_finish(decisions: list) -> int:
+    return max(d.at_ms for d in decisions if isinstance(d, Finish))
 
 
 def test_without_checkpoints_all_work_is_lost():
-    found, told = run(preempted())
+    found, decisions = run(preempted())
     assert found.work_lost_ms == 7_000
-    assert last_finish(told) == 37_000
+    assert last_finish(decisions) == 37_000
 
 
 def test_work_up_to_the_last_checkpoint_is_kept():
-    found, told = run(preempted(checkpoint_every="3s"))
+    found, decisions = run(preempted(checkpoint_every="3s"))
     assert found.work_lost_ms == 1_000
-    assert last_finish(told) == 31_000
-    (kept,) = [d for d in told if isinstance(d, Checkpoint)]
+    assert last_finish(decisions) == 31_000
+    (kept,) = [d for d in decisions if isinstance(d, Checkpoint)]
     assert (kept.kept_ms, kept.subject.kind) == (6_000, "Workload")
 
 
 def test_a_restart_takes_its_time_before_work_goes_on():
-    found, told = run(preempted(checkpoint_every="3s", restart_takes="2s"))
-    assert last_finish(told) == 33_000
+    found, decisions = run(preempted(checkpoint_every="3s", restart_takes="2s"))
+    assert last_finish(decisions) == 33_000
     assert found.restarts == 1
 
 
