@@ -9,6 +9,7 @@ from scheduler.kueue.queue.requeue import RequeueReason, backoff_over, requeue_h
 from scheduler.kueue.scheduler.strategies.best_effort_fifo import BestEffortFIFO
 from scheduler.kueue.scheduler.strategies.strict_fifo import StrictFIFO
 from scheduler.kueue.workload.info import Condition
+from scheduler.records.objects import Key
 from tests.scheduler.kueue.rig import Rig
 
 NOW = 1_000_000
@@ -70,3 +71,18 @@ def test_a_backoff_is_over_at_its_very_instant(work):
 def test_requeued_false_is_a_backoff_without_an_end(work, status, over):
     work.conditions["Requeued"] = Condition(status, "", "", 0)
     assert backoff_over(work, NOW) is over
+
+
+def test_two_requests_of_one_tree_do_not_hide_that_of_another():
+    rig = Rig()
+    for name, cohort in (("a", "c"), ("b", "c"), ("alone", "")):
+        rig.queue(name, 1, cohort=cohort)
+        rig.workload(f"holds-{name}", name, 1)
+    rig.run(0)
+    for name in ("a", "b", "alone"):
+        rig.workload(f"waits-{name}", name, 1)
+    rig.run(1)
+    for name in ("a", "b", "alone"):
+        rig.stage.finish(Key("Workload", "default", f"holds-{name}"))
+    rig.run(2)
+    assert rig.runs() == ["waits-a", "waits-alone", "waits-b"]

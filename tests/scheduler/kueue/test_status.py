@@ -124,3 +124,12 @@ def test_a_local_queue_counts_all_who_are_admitted_through_it():
     rig.stage.finish(Key("Workload", "default", "two"))
     rig.run(1)
     assert rig.status("LocalQueue", "q", "default")["admittedWorkloads"] == 2
+
+
+def test_a_local_queue_that_came_after_its_workload_is_written():
+    rig = Rig()
+    rig.workload("early", "late")
+    rig.queue("late")
+    rig.context.journal.touched.clear()
+    rig.run(0)
+    assert Key("LocalQueue", "default", "late") in rig.context.journal.touched
