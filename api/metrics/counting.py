@@ -9,6 +9,7 @@ from api.metrics.count_cache import CountCache
 from sandbox.models import Sandbox
 from sandbox.page.diffs import Page
 from sandbox.world import history
+from scheduler.reasons import QUOTA_RESERVED
 
 Labels = tuple[str, ...]
 #: Times by place: what histograms are made of, in seconds.
@@ -25,7 +26,8 @@ class WorkloadTotals:
 
     revision: int = 0
     queue_of: dict[str, str] = field(default_factory=dict)  # Workload -> ClusterQueue
-    admitted: Counter[Labels] = field(default_factory=Counter)  # queue, priority class
+    reserved: Counter[Labels] = field(default_factory=Counter)  # queue, priority class
+    admitted: Counter[Labels] = field(default_factory=Counter)
     finished: Counter[Labels] = field(default_factory=Counter)
     evicted: Counter[Labels] = field(default_factory=Counter)  # ..., reason, cause
     once: set[Labels] = field(default_factory=set)  # evictions, once per Workload
@@ -34,6 +36,7 @@ class WorkloadTotals:
     ran: Times = field(default_factory=_times)  # execution
     since: dict[str, int] = field(default_factory=dict)  # Workload -> admitted at
     # The same by (name of LocalQueue, namespace, priority class).
+    local_reserved: Counter[Labels] = field(default_factory=Counter)
     local_admitted: Counter[Labels] = field(default_factory=Counter)
     local_finished: Counter[Labels] = field(default_factory=Counter)
     local_evicted: Counter[Labels] = field(default_factory=Counter)
@@ -42,7 +45,7 @@ class WorkloadTotals:
     attempts: Counter[Labels] = field(default_factory=Counter)  # result
 
 
-_TYPES = ("Admit", "Wait", "Preempt", "Evict", "Finish")
+_TYPES = ("Admit", "ReserveQuota", "Wait", "Preempt", "Evict", "Finish")
 
 
 def _read(counts: WorkloadTotals, sandbox: Sandbox, page: Page) -> None:
@@ -68,11 +71,16 @@ def _read(counts: WorkloadTotals, sandbox: Sandbox, page: Page) -> None:
             subject.split("/")[1],
             priority_class,
         )
+        if type_ == "ReserveQuota" or (type_, reason) == ("Admit", QUOTA_RESERVED):
+            counts.reserved[place] += 1
+            counts.local_reserved[local] += 1
+            counts.attempts["success",] += 1
         match type_:
+            case "ReserveQuota":
+                counts.queue_of[subject] = queue
             case "Admit":
                 counts.queue_of[subject] = queue
                 counts.admitted[place] += 1
-                counts.attempts["success",] += 1
                 created = row.get("createdMs")
                 if isinstance(created, int):
                     wait = max(0, t_ms - created) / 1000

@@ -19,7 +19,7 @@ def _local_totals(
 ) -> None:
     names = ("name", "namespace", "priority_class")
     for word, found in (
-        ("quota_reserved", counts.local_admitted),
+        ("quota_reserved", counts.local_reserved),
         ("admitted", counts.local_admitted),
         ("finished", counts.local_finished),
     ):
@@ -50,7 +50,7 @@ def _totals(out: Exposition, counts: WorkloadTotals, common: dict[str, str]) -> 
         out.add(name, "counter", help_, number, labels)
     names = ("cluster_queue", "priority_class")
     for name, help_, found in (
-        ("kueue_quota_reserved_workloads_total", "Got quota", counts.admitted),
+        ("kueue_quota_reserved_workloads_total", "Got quota", counts.reserved),
         ("kueue_admitted_workloads_total", "Admitted", counts.admitted),
         ("kueue_finished_workloads_total", "Finished", counts.finished),
     ):
