@@ -9,6 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from scheduler.decisions import Admit, Finish, Preempt
 from scheduler.manifests.load import load
@@ -288,3 +290,31 @@ def test_a_cluster_in_full_swing_goes_on_with_nothing_out_of_place():
     assert row.elsewhere == 0
     assert row.as_admitted == row.queues == 3
     assert row.unexplained == []
+
+
+def in_full_swing():
+    folder = Path(__file__).parent / "running"
+    with gzip.open(folder / "snapshot-100.json.gz", "rt") as file:
+        sources = [("dump.json", file.read())]
+    sources.append(("config.yaml", (folder / "config.yaml").read_text()))
+    return assemble(sources).world
+
+
+def exported(world) -> str:
+    policy = world.policy.document()
+    simulation = {"latencies": None, **policy["spec"].get("simulation", {})}
+    policy = {**policy, "spec": {**policy["spec"], "simulation": simulation}}
+    objects = [{**obj.manifest, "status": obj.status} for obj in world.objects.values()]
+    return json.dumps({"kind": "List", "apiVersion": "v1", "items": [policy, *objects]})
+
+
+@settings(max_examples=4, deadline=None)
+@given(ticks=st.integers(0, 20))
+def test_to_export_with_status_and_to_load_again_is_the_identity(ticks):
+    world = in_full_swing()
+    for _ in range(ticks):
+        run_tick(world)
+    again = assemble([("export.json", exported(world))]).world
+    assert {key: (obj.manifest, obj.status) for key, obj in again.objects.items()} == {
+        key: (obj.manifest, obj.status) for key, obj in world.objects.items()
+    }
