@@ -1071,6 +1071,7 @@ class Explanation(TypedDict):
     searches: list[PreemptionSearch]
     decisive: int | None
     sentences: list[str]
+    topology: list[TopologySearch]
     checks: list[CheckRow]
     usage: list[UsageRow]
 
@@ -1302,6 +1303,41 @@ class ShareRow(TypedDict):
     borrowing: bool
 
 
+class TopologySearch(TypedDict):
+    """A search for places for one podset, from the highest level down. `empty`: as
+    if nobody else had places, which is what preemption could reach. `reason` is
+    Kueue's where nothing was found.
+    """
+
+    podSet: str
+    flavor: str
+    empty: bool
+    reason: str
+    levels: list[TopologyLevel]
+    sentence: str
+
+
+class TopologyLevel(TypedDict):
+    """One level of a search for places; `more` domains are not listed."""
+
+    level: str
+    requested: bool
+    needed: int
+    domains: list[TopologyDomain]
+    more: int
+
+
+class TopologyDomain(TypedDict):
+    """A domain in a search for places. `fits` pods of the podset have places there,
+    `taken` of them are placed below; `why` it was left, "" where it was taken.
+    """
+
+    path: str
+    fits: int
+    taken: int
+    why: str
+
+
 class CheckRow(TypedDict):
     """One admission check of a workload; `answers_ms`: when its rule answers."""
 
@@ -1500,8 +1536,9 @@ class Verdict(TypedDict):
     its pods stay pending), "no", or "unknown" when the run was given up. `kind`:
     "wait", "nominalQuota", "borrowingLimit", "priority", "weight",
     "reclaimWithinCohort", "withinClusterQueue", "borrowWithinCohort",
-    "queueingStrategy" or "localQueue". `finishes` are the workloads whose end
-    came right before (kind "wait"). `subject` and `effect` are sentences.
+    "queueingStrategy", "topology" or "localQueue". `finishes` are the workloads
+    whose end came right before (kind "wait"). `subject` and `effect` are
+    sentences.
     """
 
     id: str

@@ -20,6 +20,7 @@ from scheduler.explain.changes import (
 )
 from scheduler.explain.fork import kueue_of
 from scheduler.explain.shapes import Amount, Change, Explanation, FlavorRow
+from scheduler.explain.topology_questions import relaxations
 from scheduler.explain.wording import several
 from scheduler.kueue.tree.quota import available_non_negative
 from scheduler.kueue.tree.tree import ClusterQueue, Cohort
@@ -80,6 +81,7 @@ def questions(world: World, key: Key, answer: Explanation) -> list[Question]:
     return [
         wait,
         *_stops(world, work, queue),
+        *(_one("topology", *each) for each in _relaxations(work)),
         *_quota(world, queue, answer),
         *_limits(world, queue, answer),
         *_priority(world, work, queue),
@@ -92,6 +94,11 @@ def questions(world: World, key: Key, answer: Explanation) -> list[Question]:
 def _one(kind: str, now: str, subject: str, change: Change, value: str) -> Question:
     candidate = CandidateChange(subject=subject, change=change, value=value)
     return Question(id=f"{kind}/{value}", kind=kind, now=now, candidates=[candidate])
+
+
+def _relaxations(work: WorkloadInfo) -> Iterator[tuple[str, str, Change, str]]:
+    for now, subject, value, change in relaxations(work):
+        yield now, subject, change, value
 
 
 # ---- what is stopped ----

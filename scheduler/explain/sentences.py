@@ -12,7 +12,18 @@ _STRICT = "StrictFIFO"
 
 def of(answer: Explanation) -> list[str]:
     """Return the sentences of an explanation."""
-    return [*_state(answer), *_line(answer), *_flavors(answer), *_preemption(answer)]
+    return [
+        *_state(answer),
+        *_line(answer),
+        *_flavors(answer),
+        *_topology(answer),
+        *_preemption(answer),
+    ]
+
+
+def _topology(answer: Explanation) -> Iterator[str]:
+    if answer.state in ("pending", "requeued"):
+        yield from (search.sentence for search in answer.topology if not search.empty)
 
 
 def _state(answer: Explanation) -> Iterator[str]:

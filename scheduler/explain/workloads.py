@@ -20,6 +20,7 @@ from scheduler.explain.shapes import (
     Victim,
     Waiting,
 )
+from scheduler.explain.topology import topology_searches
 from scheduler.kueue.scheduler.cycle import Cycle
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.stage import KueueStage
@@ -112,6 +113,7 @@ def _fill(answer: Explanation, stage: KueueStage, work: WorkloadInfo) -> None:
     answer.attempt = attempt(stage, work, queue, trace)
     options.take(trace.steps)
     answer.searches = Reader(stage).searches(trace.steps)
+    answer.topology = topology_searches(trace.steps)
     targets = [(victim.workload, victim.reason) for victim in answer.attempt.targets]
     answer.decisive = decisive(answer.searches, targets)
 

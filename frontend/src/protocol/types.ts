@@ -1157,6 +1157,7 @@ export interface components {
             readonly searches: readonly components["schemas"]["PreemptionSearch"][];
             readonly decisive: number | null;
             readonly sentences: readonly string[];
+            readonly topology: readonly components["schemas"]["TopologySearch"][];
             readonly checks: readonly components["schemas"]["CheckRow"][];
             readonly usage: readonly components["schemas"]["UsageRow"][];
         };
@@ -1374,6 +1375,40 @@ export interface components {
             readonly weight: number;
             readonly borrowing: boolean;
         };
+        /**
+         * @description A search for places for one podset, from the highest level down.
+         *
+         *         `empty`: as if nobody else had places, which is what preemption could reach.
+         *         `reason` is Kueue's where nothing was found.
+         */
+        readonly TopologySearch: {
+            readonly podSet: string;
+            readonly flavor: string;
+            readonly empty: boolean;
+            readonly reason: string;
+            readonly levels: readonly components["schemas"]["TopologyLevel"][];
+            readonly sentence: string;
+        };
+        /** @description One level of a search for places; `more` domains are not listed. */
+        readonly TopologyLevel: {
+            readonly level: string;
+            readonly requested: boolean;
+            readonly needed: number;
+            readonly domains: readonly components["schemas"]["TopologyDomain"][];
+            readonly more: number;
+        };
+        /**
+         * @description A domain in a search for places.
+         *
+         *         `fits` pods of the podset have places there, `taken` of them are placed below;
+         *         `why` it was left, "" where it was taken.
+         */
+        readonly TopologyDomain: {
+            readonly path: string;
+            readonly fits: number;
+            readonly taken: number;
+            readonly why: string;
+        };
         /** @description One admission check of a workload; `answers_ms`: when its rule answers. */
         readonly CheckRow: {
             readonly name: string;
@@ -1556,7 +1591,7 @@ export interface components {
          *         "unknown" when the run was given up.
          *         `kind`: "wait", "nominalQuota", "borrowingLimit", "priority", "weight",
          *         "reclaimWithinCohort", "withinClusterQueue", "borrowWithinCohort",
-         *         "queueingStrategy" or "localQueue". `finishes` are the workloads whose end
+         *         "queueingStrategy", "topology" or "localQueue". `finishes` are the workloads whose end
          *         came right before (kind "wait"). `subject` and `effect` are sentences.
          */
         readonly Verdict: {
@@ -2576,6 +2611,9 @@ export type PreemptionStep = components['schemas']['PreemptionStep'];
 export type Test = components['schemas']['Test'];
 export type QuotaCheck = components['schemas']['QuotaCheck'];
 export type ShareRow = components['schemas']['ShareRow'];
+export type TopologySearch = components['schemas']['TopologySearch'];
+export type TopologyLevel = components['schemas']['TopologyLevel'];
+export type TopologyDomain = components['schemas']['TopologyDomain'];
 export type CheckRow = components['schemas']['CheckRow'];
 export type UsageRow = components['schemas']['UsageRow'];
 export type PodExplanation = components['schemas']['PodExplanation'];

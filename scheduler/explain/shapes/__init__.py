@@ -46,6 +46,9 @@ from scheduler.explain.shapes.searching import (
     PreemptionStep,
     Source,
     Test,
+    TopologyDomain,
+    TopologyLevel,
+    TopologySearch,
 )
 from scheduler.explain.shapes.waiting import (
     CheckRow,
@@ -84,6 +87,9 @@ __all__ = [
     "Waiting",
     "Source",
     "Test",
+    "TopologyDomain",
+    "TopologyLevel",
+    "TopologySearch",
     "PreemptionStep",
     "PreemptionSearch",
     "Explanation",

@@ -108,6 +108,44 @@ class PreemptionSearch(Shape):
     targets: list[Victim]
 
 
+class TopologyDomain(Shape):
+    """A domain in a search for places.
+
+    `fits` pods of the podset have places there, `taken` of them are placed below;
+    `why` it was left, "" where it was taken.
+    """
+
+    path: str
+    fits: int
+    taken: int
+    why: str
+
+
+class TopologyLevel(Shape):
+    """One level of a search for places; `more` domains are not listed."""
+
+    level: str
+    requested: bool
+    needed: int
+    domains: list[TopologyDomain]
+    more: int
+
+
+class TopologySearch(Shape):
+    """A search for places for one podset, from the highest level down.
+
+    `empty`: as if nobody else had places, which is what preemption could reach.
+    `reason` is Kueue's where nothing was found.
+    """
+
+    pod_set: str
+    flavor: str
+    empty: bool
+    reason: str
+    levels: list[TopologyLevel]
+    sentence: str
+
+
 class Explanation(Shape):
     """Why a workload is where it is, at this instant.
 
@@ -131,6 +169,7 @@ class Explanation(Shape):
     searches: list[PreemptionSearch]
     decisive: int | None
     sentences: list[str]
+    topology: list[TopologySearch] = []
     checks: list[CheckRow] = []
     usage: list[UsageRow] = []
 

@@ -16,8 +16,13 @@ from scheduler.kueue.flavorassigner.assignment import (
 )
 from scheduler.kueue.flavorassigner.modes import FlavorFit, Mode
 from scheduler.kueue.topology.cache import DomainUsage, TopologyCache
+from scheduler.kueue.topology.description import describe
 from scheduler.kueue.topology.placement import PodSetPlacement, PodSetToPlace, Results
-from scheduler.kueue.topology.question import NO_REQUEST, level_key
+from scheduler.kueue.topology.question import (
+    NO_REQUEST,
+    UnplaceableError,
+    level_key,
+)
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.tree import ClusterQueue, GroupSearch
 from scheduler.kueue.workload.info import WorkloadInfo
@@ -179,7 +184,31 @@ class TopologyPlacement:
             placement.last_flavor = flavor == flavors[-1]
             results.update(placement.place(tree, self.by_flavor[flavor]))
         placement.end()
+        if self.trace is not None:
+            self._note(self.trace, placement, results)
         return results
+
+    def _note(self, trace: Trace, placement: PodSetPlacement, results: Results) -> None:
+        """Write down, level by level, what each podset found."""
+        for flavor, podsets in sorted(self.by_flavor.items()):
+            tree = self.cache.trees[flavor]
+            for part in podsets:
+                found = results.get(part.name)
+                if found is None:
+                    continue
+                try:
+                    question = placement.question(tree, part)
+                except UnplaceableError:
+                    continue
+                counts = self.cache.searches.of(tree, question, empty=placement.empty)
+                trace.note(
+                    "topology",
+                    podSet=part.name,
+                    flavor=flavor,
+                    empty=placement.empty,
+                    reason=found if isinstance(found, str) else "",
+                    levels=describe(counts, question, found),
+                )
 
     # ---- the test that a search for victims asks ----
 

@@ -1,1 +1,0 @@
-import{t as e}from"./cards-BHC3xZ9M.js";import{s as t}from"./intents-Clv_f9_o.js";import{r as n}from"./live.svelte-Dt3GOjC6.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
