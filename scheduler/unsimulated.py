@@ -29,7 +29,6 @@ _DECIDING = frozenset(
     {
         "admissionFairSharing",
         "featureGates",
-        "managedJobsNamespaceSelector",
         "multiKueue",
         "resources",
     }

@@ -27,6 +27,7 @@ from scheduler.kueue.usage.settings import (
     UsageFairSharing,
     read_usage_fair_sharing,
 )
+from scheduler.records.selectors import Requirement, Selector, read_selector
 from scheduler.records.transformations import ResourceTransform
 
 Document = Mapping[str, Any]
@@ -65,6 +66,7 @@ _SIMULATED = {
     "fairSharing": ("enable", "preemptionStrategies"),
     "featureGates": NAMES,
     "integrations": ("labelKeysToCopy",),
+    "managedJobsNamespaceSelector": ("matchExpressions", "matchLabels"),
     "resources": FIELDS,
     "waitForPodsReady": (
         "blockAdmission",
@@ -79,6 +81,14 @@ _REQUEUING = (
     "backoffLimitCount",
     "backoffMaxSeconds",
     "timestamp",
+)
+#: Kueue leaves the jobs of these namespaces alone where nothing else is said.
+NOT_SYSTEM = Selector(
+    (
+        Requirement(
+            "kubernetes.io/metadata.name", "NotIn", ("kube-system", "kueue-system")
+        ),
+    )
 )
 _SET_UP = ("apiVersion", "kind", "metadata")
 
@@ -105,6 +115,7 @@ class Settings:
     waiting: Waiting | None = None
     copied_labels: tuple[str, ...] = ()
     unqueued_jobs: bool = False  # manageJobsWithoutQueueName
+    managed_namespaces: Selector = NOT_SYSTEM  # managedJobsNamespaceSelector
     usage: UsageFairSharing | None = None  # admissionFairSharing
     transform: ResourceTransform | None = None  # resources
     ignores_undeclared: bool = False  # resources.quotaCheckStrategy
@@ -115,6 +126,11 @@ class Settings:
     def preemption(self) -> str:
         """Return the name of the preemption strategy that is in force."""
         return "FairSharing" if self.fair else "Classical"
+
+
+def _managed_namespaces(document: Document) -> Selector:
+    given = _section(document, "managedJobsNamespaceSelector")
+    return read_selector(given) if given else NOT_SYSTEM
 
 
 def read_configuration(document: Document) -> Settings:
@@ -138,6 +154,7 @@ def read_configuration(document: Document) -> Settings:
         waiting=None if waiting is None else _waiting(waiting),
         copied_labels=tuple(integrations.get("labelKeysToCopy") or ()),
         unqueued_jobs=bool(document.get("manageJobsWithoutQueueName", False)),
+        managed_namespaces=_managed_namespaces(document),
         usage=read_usage_fair_sharing(
             _section(document, "admissionFairSharing")
             if document.get("admissionFairSharing") is not None

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
+from scheduler.kueue.configuration import Settings
 from scheduler.manifests.jobs.making import PRIORITY_CLASS, QUEUE
 from scheduler.records.objects import Key, Object
 
 DEFAULT = "default"
-#: Kueue leaves the jobs of these namespaces alone.
-_SYSTEM = ("kube-system", "kueue-system")
+_NAME = "kubernetes.io/metadata.name"
+
+
+def is_covered(
+    namespace: str, settings: Settings, objects: Mapping[Key, Object]
+) -> bool:
+    """Return whether the managedJobsNamespaceSelector takes jobs of a namespace.
+
+    Source: docs/semantics/kueue-lifecycle.md#default-localqueue.
+    """
+    found = objects.get(Key("Namespace", "", namespace))
+    labels = {**(found.labels if found is not None else {}), _NAME: namespace}
+    return settings.managed_namespaces.matches(labels)
 
 
 def give_default_labels(job: Object, present: Collection[Key]) -> None:
-    """Label a new job for the LocalQueue and WorkloadPriorityClass named `default`.
+    """Label a new job or pod for the LocalQueue and priority class named `default`.
 
     Only where they exist, and only what is missing. A job with a status was
     created elsewhere and stays as it is. `present` are the keys of all objects;
@@ -21,7 +33,7 @@ def give_default_labels(job: Object, present: Collection[Key]) -> None:
     Source: docs/semantics/kueue-lifecycle.md#default-localqueue.
     """
     namespace = job.key.namespace
-    if job.status or namespace in _SYSTEM:
+    if job.status:
         return
     labels = dict(job.labels)
     if Key("LocalQueue", namespace, DEFAULT) in present:

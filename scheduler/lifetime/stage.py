@@ -17,7 +17,7 @@ from scheduler.decisions import (
 )
 from scheduler.lifetime import status
 from scheduler.lifetime.changes import CHANGE, carry_out
-from scheduler.lifetime.job_defaults import give_default_labels
+from scheduler.lifetime.job_defaults import give_default_labels, is_covered
 from scheduler.lifetime.jobs.stage import Jobs
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Due, Run
@@ -80,14 +80,19 @@ class Lifetime(TaintEviction):
 
     def prepare(self, obj: Object) -> None:
         """Fill into a new object what the API server's admission would."""
+        if self._may_be_managed(obj):
+            give_default_labels(obj, self.host.objects)
         if obj.key.kind == POD:
             self.jobs.prepare_pod(obj)
-        elif obj.key.kind in JOB_KINDS and self._is_own_job(obj):
-            give_default_labels(obj, self.host.objects)
 
-    def _is_own_job(self, job: Object) -> bool:
-        """Return whether Kueue would manage this job itself, not its owner."""
-        return self.host.kueue is not None and owner_key(job, OWNERS) is None
+    def _may_be_managed(self, obj: Object) -> bool:
+        """Return whether Kueue manages such a job or pod itself, not its owner."""
+        kueue = self.host.kueue
+        if kueue is None or obj.key.kind not in (*JOB_KINDS, POD):
+            return False
+        if obj.spec.get("nodeName") or owner_key(obj, OWNERS) is not None:
+            return False
+        return is_covered(obj.key.namespace, kueue.settings, self.host.objects)
 
     def remove(self, key: Key) -> None:
         """Forget an object; what ran for it stops, what was made for it goes."""

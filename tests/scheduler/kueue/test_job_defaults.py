@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
+
 from scheduler.records.objects import Key, Object
 from scheduler.simulation import simulate
+from scheduler.unsimulated import features_of
 from scheduler.world import World
 from tests.builders import (
     cluster_queue,
     flavor,
     job,
     local_queue,
+    node,
+    pod,
     workload_priority,
     world_of,
 )
@@ -70,3 +75,33 @@ def test_the_priority_class_named_default_is_given_with_the_queue():
     assert labels(found)[PRIORITY] == "default"
     (key,) = found.keys("Workload")
     assert found.get(key).spec["priority"] == 7
+
+
+def test_a_plain_pod_goes_to_the_local_queue_named_default_and_is_gated():
+    found = world(pod("p"))
+    made = found.get(Key("Pod", "default", "p"))
+    assert made.labels[QUEUE] == "default"
+    assert made.spec["schedulingGates"] == [{"name": "kueue.x-k8s.io/admission"}]
+
+
+def test_a_pod_that_stands_on_its_node_gets_no_queue():
+    stands = pod("p")
+    stands["spec"]["nodeName"] = "n"
+    found = world(node("n"), stands)
+    assert QUEUE not in found.get(Key("Pod", "default", "p")).labels
+
+
+@pytest.mark.parametrize(("team", "labelled"), [("a", True), ("b", False)])
+def test_only_namespaces_of_the_selector_get_default_queues(team, labelled):
+    namespace = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "default", "labels": {"team": team}},
+    }
+    selector = {"managedJobsNamespaceSelector": {"matchLabels": {"team": "a"}}}
+    queue = local_queue("default", cluster_queue="q")
+    found = world_of(
+        namespace, flavor(), cluster_queue("q"), queue, unlabelled(), kueue=selector
+    )
+    assert (QUEUE in labels(found)) is labelled
+    assert not [line for line in features_of(found) if "managedJobs" in line]
