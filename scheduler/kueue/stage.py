@@ -456,12 +456,20 @@ class KueueStage:
         memory: dict[str, Any] = {"cycle": self.cluster.cycle}
         if self.held:
             memory["held"] = [list(key) for key in self.held]
+        if self.life.ledger is not None and self.life.ledger.changed:
+            changed = sorted(queue.key for queue in self.life.ledger.changed)
+            memory["looks"] = [list(key) for key in changed]
         return memory | self.pace.dump()
 
     def load_state(self, memory: dict[str, Any]) -> None:
         """Take back what `dump_state` returned."""
         self.cluster.cycle = memory.get("cycle", 0)
         self.held = [Key(*key) for key in memory.get("held") or ()]
+        for _, namespace, name in memory.get("looks") or ():
+            if self.life.ledger is not None:
+                self.life.ledger.changed[self.cluster.local_queue(namespace, name)] = (
+                    None
+                )
         self.pace.load(memory)
 
     def owned(self) -> Iterable[Key]:

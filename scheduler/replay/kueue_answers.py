@@ -23,7 +23,7 @@ class Answers:
     ) -> None:
         self.stage = stage
         self.objects = {obj.key: obj for obj in objects}
-        self.last: Object | None = None  # the object put last
+        self.last: Object | None = None  # what this step put
         self.steps = steps
         self.attempts: dict[Key, int] = {}
         self.timed = [(s["atMs"], at) for at, s in enumerate(steps) if "atMs" in s]
@@ -58,6 +58,7 @@ class Answers:
 
     def play(self, step: Step) -> None:
         """Do one step; nothing where it does not apply."""
+        self.last = None
         self._play[step["op"]](step)
 
     def _answer(self, step: Step) -> None:

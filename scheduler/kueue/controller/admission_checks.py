@@ -116,5 +116,6 @@ class AdmissionChecks:
             self.life.ledger.changed[work.local_queue] = None
         if work.cluster_queue is not None:
             work.cluster_queue.generation += 1
+            self.life.mark_queues_changed(work, work.cluster_queue)
         if not work.active:
             self.life.request_requeue(work)

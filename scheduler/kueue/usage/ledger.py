@@ -206,13 +206,13 @@ class UsageLedger:
         memory: dict[str, Any] = {}
         if entry is not None:
             memory["usage"] = msgspec.to_builtins(entry)
-        if local_queue in self.changed:
-            memory["look"] = True
+        if local_queue.key in self.stored:
+            memory["stored"] = self.stored[local_queue.key]
         return memory
 
     def load(self, local_queue: LocalQueue, memory: Mapping[str, Any]) -> None:
         """Take back what `dump` returned."""
         if "usage" in memory:
             self.entries[local_queue] = msgspec.convert(memory["usage"], UsageEntry)
-        if memory.get("look"):
-            self.changed[local_queue] = None
+        if "stored" in memory:
+            self.stored[local_queue.key] = dict(memory["stored"])

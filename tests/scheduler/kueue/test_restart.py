@@ -89,7 +89,7 @@ class Restarting(Timeline):
         for key in list(self.store.objects):
             if key not in self.script.objects:
                 del self.store.objects[key]
-        if step["op"] in ("active", "apply", "inactive"):
+        if self.script.last is not None:
             self.store.put(self.script.last)
 
 

@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 
 from scheduler.kueue.usage.decay import decayed, share_of_now
 from scheduler.kueue.workload.check_state import STATES, CheckState
+from scheduler.simulation import simulate
+from scheduler.world import World
+from tests.builders import cluster_queue, flavor, job, local_queue, world_of
 from tests.scheduler.kueue.rig import Rig
 
 #: (QuotaReserved, Admitted) before and after one step of the story.
@@ -89,3 +92,43 @@ def test_no_time_changes_nothing(consumed, used):
     assert decayed({"cpu": consumed}, {"cpu": used}, share_of_now(0.0, 60.0)) == {
         "cpu": consumed
     }
+
+
+def shared() -> World:
+    """Two LocalQueues of one ClusterQueue whose workloads need a check."""
+    queue = cluster_queue("main", cpu=2, within="LowerPriority")
+    mode = {"admissionMode": "UsageBasedAdmissionFairSharing"}
+    checks = {"admissionChecks": [{"name": "budget"}]}
+    queue["spec"] |= {"admissionScope": mode, "admissionChecksStrategy": checks}
+    check = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "AdmissionCheck",
+        "metadata": {"name": "budget"},
+        "spec": {"controllerName": "example.com/budget"},
+    }
+    rule = {"check": "budget", "after": "uniform(1s,4s)", "probability": 0.6}
+    retry = {"otherwise": "Retry", "requeueAfterSeconds": 3}
+    sharing = {"usageHalfLifeTime": "20s", "usageSamplingInterval": "7s"}
+    return world_of(
+        flavor(),
+        check,
+        queue,
+        local_queue("a", cluster_queue="main"),
+        local_queue("b", cluster_queue="main"),
+        *(
+            job(f"{name}{n}", queue=name, cpu=1, runtime="6s", arrival=f"{n * 2}s")
+            for n in range(6)
+            for name in "ab"
+        ),
+        kueue={"admissionFairSharing": sharing},
+        simulation={"admissionChecks": [{**rule, **retry}]},
+    )
+
+
+def test_a_world_read_back_at_every_second_is_the_same_world():
+    world, again = shared(), shared()
+    for second in range(1, 60):
+        simulate(world, until_ms=second * 1000)
+        simulate(again, until_ms=second * 1000)
+        again = again.copy()
+        assert again.hash() == world.hash(), second
