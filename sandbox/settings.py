@@ -266,5 +266,6 @@ LOGGING: dict[str, Any] = {
         "uvicorn.access": {"level": "WARNING"},
         "uvicorn.error": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},
+        "celery.worker.strategy": {"level": "WARNING"},
     },
 }

@@ -69,6 +69,10 @@ async def pump(subscription: SandboxSubscription, client: Client) -> None:
             return
         except asyncio.CancelledError:
             raise
+        except OSError as error:
+            # People close their pages; that is nobody's defect.
+            logger.debug("a client has gone: %s", error)
+            return
         except Exception:
             logger.exception(
                 "a client was not served", extra={"sandbox": subscription.sandbox_id}
