@@ -20,7 +20,7 @@ from scheduler.explain.changes import (
 )
 from scheduler.explain.fork import kueue_of
 from scheduler.explain.shapes import Amount, Change, Explanation, FlavorRow
-from scheduler.explain.topology_questions import relaxations
+from scheduler.explain.topology.questions import relaxations
 from scheduler.explain.wording import several
 from scheduler.kueue.tree.quota import available_non_negative
 from scheduler.kueue.tree.tree import ClusterQueue, Cohort

@@ -20,7 +20,7 @@ from scheduler.explain.shapes import (
     Victim,
     Waiting,
 )
-from scheduler.explain.topology import topology_searches
+from scheduler.explain.topology.searches import topology_searches
 from scheduler.kueue.scheduler.cycle import Cycle
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.stage import KueueStage

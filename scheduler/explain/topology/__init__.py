@@ -1,0 +1,3 @@
+"""Topology in explanations: the search level by level, and what is tried instead."""
+
+from __future__ import annotations
