@@ -42,10 +42,11 @@ def test_two_follow_guess_and_are_led_on(board: Board, browser: Browser) -> None
     ben.get_by_role("radio", name="etl").check()
     expect(page.get_by_text("2 · 100")).to_have_count(0)
 
+    page.get_by_role("button", name="Run to").click()
     reveal = page.get_by_role("button", name="Show the answer")
     reveal.click(timeout=90_000)
     for screen in (page, ada, ben):
-        expect(screen.get_by_text("etl, the queue with the highest")).to_be_visible()
+        expect(screen.get_by_text("etl. One of its runs is preempted")).to_be_visible()
     expect(ben.get_by_role("radio", name="etl")).to_be_disabled()
     expect(page.get_by_text("2 · 100")).to_be_visible()
 
