@@ -3,7 +3,8 @@
 python docs/screenshots/take.py http://127.0.0.1:8000
 
 Opens the scenario friday-rush, runs it to tick 230, forks it with classical
-preemption, and photographs each view in Chromium.
+preemption, and photographs each view in Chromium, and the board as a projector
+shows it.
 """
 
 from __future__ import annotations
@@ -111,17 +112,28 @@ def experiment_of(api: str) -> str:
 
 
 def shoot(
-    browser: Browser, url: str, name: str, theme: Literal["light", "dark"]
+    browser: Browser,
+    url: str,
+    name: str,
+    theme: Literal["light", "dark"],
+    *,
+    presenter: bool = False,
 ) -> None:
-    """Photograph one address."""
+    """Photograph one address; for a projector at 1280 x 720, in presenter mode."""
+    size = (1280, 720) if presenter else (1440, 900)
     page = browser.new_page(
-        viewport={"width": 1440, "height": 900}, color_scheme=theme, locale="en-US"
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme=theme,
+        locale="en-US",
     )
     page.goto(url)
     page.get_by_role("heading", level=1).first.wait_for(state="attached")
     page.wait_for_load_state("networkidle")
     # A view that is still being fetched shows grey boxes in its place.
     page.wait_for_function("!document.querySelector('.skeleton, [aria-busy=true]')")
+    if presenter:
+        page.get_by_role("banner").get_by_role("button", name="Friday rush").click()
+        page.get_by_role("button", name="Presenter mode on").first.click()
     page.screenshot(path=HERE / f"{name}-{theme}.png")
     page.close()
 
@@ -139,6 +151,8 @@ def main(url: str) -> None:
         "preemptions": f"{at}/preemptions?step=4",
         "compare": f"{at}/compare?with={fork}",
         "policy": f"{at}/policy",
+        "policy-simulation": f"{at}/policy?part=simulation",
+        "fields": f"{at}/board?sel=ClusterQueue//training&tab=fields",
         "runs": f"{at}/runs?run={experiment}",
         "runs-draft": f"{at}/runs?draft={DRAFT}",
         "lessons": f"{at}/lessons",
@@ -146,6 +160,9 @@ def main(url: str) -> None:
         "workloads": f"{at}/workloads?phase=waiting&group=queue",
         "tables": f"{at}/events?table=pods&group=phase",
         "past": f"{at}/board?tick=120",
+        "presenter-board": f"{at}/board?drawer=off",
+        "presenter-preemptions": f"{at}/preemptions?step=4",
+        "presenter-lessons": f"{at}/lessons",
     }
     with sync_playwright() as playwright:
         chromium = shutil.which("chromium")
@@ -154,7 +171,8 @@ def main(url: str) -> None:
         )
         for theme in THEMES:
             for name, address in views.items():
-                shoot(browser, address, name, theme)
+                presenter = name.startswith("presenter-")
+                shoot(browser, address, name, theme, presenter=presenter)
         browser.close()
 
 
