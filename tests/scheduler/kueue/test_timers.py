@@ -30,5 +30,5 @@ def test_timers_of_drawn_workloads_are_those_of_the_text():
     draw = random.Random(seed)
     for _ in range(CASES):
         script = case(draw)
-        events, told = expected(script)
-        assert decided(script)[:told] == events, seed
+        events, recorded = expected(script)
+        assert decided(script)[:recorded] == events, seed
