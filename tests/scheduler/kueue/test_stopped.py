@@ -8,9 +8,13 @@ SINCE = "2026-01-01T00:00:00Z"
 
 
 def reserved(stop: str) -> Rig:
-    """Return a queue in which one holds quota and is not admitted yet."""
+    """Return a queue in which one holds quota and waits for an admission check."""
     rig = Rig()
+    active = {"conditions": [{"type": "Active", "status": "True"}]}
+    rig.put("AdmissionCheck", "c", {}, namespace="", status=active)
     rig.queue("q", stop=stop)
+    queue = next(key for key in rig.objects if key.kind == "ClusterQueue")
+    rig.edit(queue, admissionChecksStrategy={"admissionChecks": [{"name": "c"}]})
     assigned = {
         "name": "main",
         "flavors": {"cpu": "f"},
@@ -32,7 +36,8 @@ def reserved(stop: str) -> Rig:
 
 def test_who_is_not_admitted_yet_loses_its_quota_when_the_queue_is_held():
     rig = reserved("Hold")
-    assert rig.condition("w") == (False, "Suspended", "ClusterQueue q is stopped")
+    # The controller looks again afterwards, and says what holds from then on.
+    assert rig.condition("w") == (False, "Suspended", "ClusterQueue q is inactive")
     assert rig.used("q") == 0
 
 
