@@ -133,3 +133,20 @@ def test_a_local_queue_that_came_after_its_workload_is_written():
     rig.context.journal.touched.clear()
     rig.run(0)
     assert Key("LocalQueue", "default", "late") in rig.context.journal.touched
+
+
+def test_what_waits_for_a_check_is_reserved_and_not_yet_used():
+    rig = Rig()
+    active = {"conditions": [{"type": "Active", "status": "True"}]}
+    rig.put("AdmissionCheck", "safe", {}, namespace="", status=active)
+    rig.queue("a", cpu=4)
+    checks = {"admissionChecks": [{"name": "safe"}]}
+    rig.edit(Key("ClusterQueue", "", "a"), admissionChecksStrategy=checks)
+    rig.workload("w", "a", cpu=3)
+    rig.run(0)
+    status = rig.status("ClusterQueue", "a")
+    totals = [
+        status[name][0]["resources"][0]["total"]
+        for name in ("flavorsReservation", "flavorsUsage")
+    ]
+    assert totals == ["3", "0"]
