@@ -1,1 +1,0 @@
-import{t as e}from"./cards-CqdO_twa.js";import{s as t}from"./intents-CQKq7wPn.js";import{r as n}from"./live.svelte-ZqMh-krU.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
