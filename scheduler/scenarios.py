@@ -14,13 +14,14 @@ from scheduler.manifests import kinds
 from scheduler.manifests.documents import DEFAULT_LIMITS, Document, Limits
 from scheduler.manifests.dumps.dump_time import time_of
 from scheduler.manifests.dumps.run_times import estimate_run_times
-from scheduler.manifests.load import Loaded, load, take_document
+from scheduler.manifests.load import Finding, Loaded, load, take_document
 from scheduler.manifests.references import check_references
 from scheduler.patches import merge as merge
 from scheduler.records.latencies import USUAL
 from scheduler.records.objects import Object
 from scheduler.records.policy import Stack, read_policy
 from scheduler.records.scenario import Scenario, read_scenario
+from scheduler.traces.taking import is_trace, take_traces
 from scheduler.world import World
 
 Sources = Sequence[tuple[str, str]]  # (file name, text)
@@ -133,13 +134,20 @@ def prepare(sources: Sources, *, limits: Limits = DEFAULT_LIMITS) -> Prepared:
         [source for source in sources if source[0].endswith(_YAML)], limits=limits
     )
     scenario = _scenario(loaded)
+    if scenario is None:
+        _report_unread(loaded, sources)
+        stack = loaded.policy.get("stack") or _stack_of(loaded)
+        take_traces(loaded, sources, stack=stack)
+    return Prepared(files=dict(sources), loaded=loaded, scenario=scenario)
+
+
+def _report_unread(loaded: Loaded, sources: Sources) -> None:
     for name, _ in sources:
-        if scenario is None and not name.endswith(_YAML):
+        if not (name.endswith(_YAML) or is_trace(name)):
             place = SourceLocation(file=name, line=1)
-            known = ", ".join(_YAML)
+            known = ", ".join((*_YAML, ".swf"))
             loaded.warn(place, f"not read: expected a name in {known}")
             loaded.files.append(name)
-    return Prepared(files=dict(sources), loaded=loaded, scenario=scenario)
 
 
 def _copy(loaded: Loaded) -> Loaded:
@@ -190,6 +198,9 @@ def _expand_arrivals(
             for manifest in expand(
                 arrival, seed=_seed(scenario, seed), ordinal=ordinal, files=files
             ):
+                if isinstance(manifest, Finding):
+                    loaded.findings.append(manifest)
+                    continue
                 take_document(
                     loaded,
                     Document(file=place.file, data=manifest, line=place.line),

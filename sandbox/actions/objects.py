@@ -40,6 +40,7 @@ from scheduler.manifests.updates import check_update
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import read_policy
 from scheduler.scenarios import merge
+from scheduler.traces.taking import is_trace, take_traces
 from scheduler.world import World, reported_status
 
 #: An edit of more objects than this is one event with their number.
@@ -77,11 +78,13 @@ def do_import(
     InvalidError with every finding.
     """
     limited.check_bytes(files)
-    loaded = load(files, limits=limits or limited.of_texts())
+    manifests = [file for file in files if not is_trace(file[0])]
+    loaded = load(manifests, limits=limits or limited.of_texts())
     limited.check_objects(len(loaded.objects))
     limited.check_texts(files, loaded.objects)
     _check_only(loaded, only)
     with edit_session(user, sandbox_id) as session:
+        _take_traces(session.loaded.world, loaded, files)
         refuse_stale(session.sandbox, seen, [str(obj.key) for obj in loaded.objects])
         operation, answer = _plan(session.loaded.world, loaded, skip_errors=skip_errors)
         if operation is None or dry_run:
@@ -96,6 +99,20 @@ def do_import(
         )
         answer.revision = session.commit(request).revision
         return answer
+
+
+def _take_traces(
+    world: World, loaded: Loaded, files: Sequence[tuple[str, str]]
+) -> None:
+    """Add the jobs of traces: their queues may be those of the sandbox."""
+    take_traces(
+        loaded,
+        files,
+        present=world.objects,
+        stack=loaded.policy.get("stack", world.policy.spec.stack),
+        start_ms=world.context.now_ms,
+    )
+    limited.check_objects(len(loaded.objects))
 
 
 def _check_only(loaded: Loaded, only: Key | None) -> None:

@@ -10,6 +10,7 @@ import msgspec
 
 from scheduler import registry
 from scheduler.errors import ManifestError, PolicyError
+from scheduler.manifests.load import Finding
 from scheduler.records.annotations import ARRIVAL, RUNTIME
 from scheduler.records.scenario import Arrival
 
@@ -30,14 +31,19 @@ class ArrivalProcess(Protocol):
 
     def __call__(
         self, parameters: Any, *, seed: int, subject: str, files: dict[str, str]
-    ) -> Iterator[Coming]:
-        """Yield what comes, in order of time. `files` are texts beside it."""
+    ) -> Iterator[Coming | Finding]:
+        """Yield what comes, in order of time, and what is to be said of the input.
+
+        `files` are texts beside it.
+        """
 
 
 def expand(
     arrival: Arrival, *, seed: int, ordinal: int, files: dict[str, str]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, Any] | Finding]:
     """Yield the manifests of one arrival, each with its arrival annotation.
+
+    What the process says of its input is passed on.
 
     Raises PolicyError for unknown processes and parameters.
     """
@@ -45,8 +51,13 @@ def expand(
     parameters = _parameters(arrival)
     subject = str(_name(arrival) or ordinal)
     coming = process(parameters, seed=seed, subject=subject, files=files)
-    for number, one in enumerate(coming, start=1):
-        yield _manifest(arrival, one, number)
+    number = 0
+    for one in coming:
+        if isinstance(one, Finding):
+            yield one
+        else:
+            number += 1
+            yield _manifest(arrival, one, number)
 
 
 def _parameters(arrival: Arrival) -> Any:

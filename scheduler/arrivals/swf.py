@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
 from scheduler.arrivals import Coming
-from scheduler.errors import ManifestError, SourceLocation
+from scheduler.errors import ManifestError
+from scheduler.manifests.load import Finding
 from scheduler.registry import register
-
-_FIELDS = 18
-_RUN_TIME, _USED, _ASKED = 3, 4, 7
+from scheduler.traces.jobs import job_of
+from scheduler.traces.swf import TraceJob, cut, read_trace
 
 
 class Swf(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
@@ -35,69 +34,34 @@ class Swf(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
 )
 def swf(
     parameters: Swf, *, seed: int, subject: str, files: dict[str, str]
-) -> Iterator[Coming]:
-    """Yield a Job per line: submit time, run time and processors count.
+) -> Iterator[Coming | Finding]:
+    """Yield a Job per line, and a finding for each line that is left out.
 
-    Raises ManifestError with file and line for a line that is not of the format.
-    Source: Standard Workload Format 2.2, fields 1, 2, 4, 5 and 8,
+    Submit time, run time, processors, requested time (as limit) and user count.
+    Raises ManifestError for a file that is not there or not of the format.
+    Source: Standard Workload Format 2.2,
     <https://www.cs.huji.ac.il/labs/parallel/workload/swf.html>
     """
     text = files.get(parameters.file)
     if text is None:
         known = ", ".join(sorted(files)) or "none"
         raise ManifestError(f"no file {parameters.file!r} beside it; found: {known}")
-    for count, line in enumerate(_lines(text, parameters.file)):
-        if count >= parameters.most:
-            return
-        yield _coming(line, parameters)
+    trace = read_trace(text, parameters.file)
+    yield from trace.left_out
+    yield from cut(trace, parameters.most)
+    for job in trace.jobs:
+        yield _coming(job, parameters)
 
 
-def _lines(text: str, file: str) -> Iterator[list[float]]:
-    for number, line in enumerate(text.splitlines(), start=1):
-        bare = line.split(";", 1)[0].split()
-        if not bare:
-            continue
-        try:
-            values = [float(word) for word in bare]
-        except ValueError:
-            values = []
-        if len(values) != _FIELDS:
-            raise ManifestError(
-                f"expected {_FIELDS} numbers, got {line[:60]!r}",
-                place=SourceLocation(file=file, line=number),
-            )
-        if values[_RUN_TIME] >= 0:
-            yield values
-
-
-def _coming(values: list[float], parameters: Swf) -> Coming:
-    processors = values[_USED] if values[_USED] > 0 else values[_ASKED]
-    name = f"swf-{int(values[0])}"
+def _coming(job: TraceJob, parameters: Swf) -> Coming:
     return Coming(
-        at_ms=round(values[1] * 1000 * parameters.scale),
-        name=name,
-        runtime_ms=round(values[_RUN_TIME] * 1000),
-        manifest=_job(max(1, int(processors)), parameters),
+        at_ms=round(job.submit_s * 1000 * parameters.scale),
+        name=f"swf-{job.number}",
+        runtime_ms=round(job.run_s * 1000),
+        manifest=job_of(
+            job,
+            namespace=parameters.namespace,
+            queue=parameters.queue,
+            cpu=parameters.cpu_per_processor,
+        ),
     )
-
-
-def _job(processors: int, parameters: Swf) -> dict[str, Any]:
-    requests = {"cpu": parameters.cpu_per_processor}
-    container = {
-        "name": "main",
-        "image": "trace",
-        "resources": {"requests": requests},
-    }
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {
-            "namespace": parameters.namespace,
-            "labels": {"kueue.x-k8s.io/queue-name": parameters.queue},
-        },
-        "spec": {
-            "parallelism": processors,
-            "completions": processors,
-            "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
-        },
-    }

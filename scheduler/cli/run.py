@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +21,8 @@ from scheduler.scenarios import Assembled, assemble
 from scheduler.simulation import SimulationResult, simulate
 
 _DEFAULT_HORIZON = "24h"
-_READ = (".yaml", ".yml", ".json", ".swf", ".txt")
+_READ = (".yaml", ".yml", ".json", ".swf", ".swf.gz", ".txt")
+_PACKED = ".gz"
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
@@ -66,19 +68,24 @@ def read_sources(paths: Sequence[Path]) -> list[tuple[str, str]]:
     files: list[Path] = []
     for path in paths:
         if path.is_dir():
-            files += sorted(p for p in path.iterdir() if p.suffix in _READ)
+            files += sorted(p for p in path.iterdir() if p.name.endswith(_READ))
         elif path.is_file():
             files.append(path)
         else:
             raise SchedulerError(f"{path}: expected a file or a folder, found neither")
-    return [(path.name, _text(path)) for path in files]
+    return [(path.name.removesuffix(_PACKED), _text(path)) for path in files]
 
 
 def _text(path: Path) -> str:
     try:
+        if path.suffix == _PACKED:
+            with gzip.open(path, "rt", encoding="utf-8") as file:
+                return file.read()
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise SchedulerError(f"{path}: expected UTF-8 text: {error}") from error
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise SchedulerError(f"{path}: expected gzip: {error}") from error
 
 
 def _until(options: argparse.Namespace, assembled: Assembled) -> int:

@@ -14,7 +14,7 @@ from sandbox import actions
 from sandbox.base.errors import Cause, SandboxError
 from sandbox.live.people import local_user
 
-_ENDINGS = (".yaml", ".yml", ".json")
+_ENDINGS = (".yaml", ".yml", ".json", ".swf")
 
 
 class Command(BaseCommand):

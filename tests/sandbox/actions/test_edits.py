@@ -20,7 +20,7 @@ from sandbox.explain.explaining import preview_move
 from sandbox.models import Event, Member, Revision, Sandbox, Workload
 from sandbox.world import worlds
 from scheduler.records.objects import Key
-from tests.builders import cluster_queue, flavor, local_queue, node, pod
+from tests.builders import cluster_queue, flavor, local_queue, node, pod, small_cluster
 from tests.sandbox.conftest import check_rows, contended, row, text_of, tick
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -45,6 +45,21 @@ def workload(sandbox: Sandbox, phase: str) -> Key:
 
 
 # ------------------------------------------------------------------ import
+
+
+def test_a_trace_comes_to_the_queues_and_the_time_of_its_sandbox(make, person):
+    sandbox = make(*small_cluster())
+    tick(sandbox, 2)
+    line = "1 30 -1 60 2 -1 -1 2 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n"
+    texts = [("t.swf", line + line.replace(" 60 ", " -1 ", 1))]
+    imported = actions.do_import(person, sandbox.pk, texts)
+    assert imported.created == ["Job/default/t-1"]
+    assert imported.report.files[0].refused == 1
+    world, _ = worlds.copy_of(sandbox.pk)
+    metadata = world.objects[Key("Job", "default", "t-1")].metadata
+    assert metadata["labels"]["kueue.x-k8s.io/queue-name"] == "main"
+    arrival = metadata["annotations"]["quotalab.dev/arrival"]
+    assert arrival == f"{world.context.now_ms + 30_000}ms"
 
 
 @needs_samples
