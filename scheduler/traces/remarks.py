@@ -34,8 +34,8 @@ def _limits(trace: Trace) -> str:
     limited = [job for job in trace.jobs if job.limit_s is not None]
     if not limited:
         return "no job has a requested time (field 9): none has a limit"
-    over = sum(job.run_s > job.limit_s for job in limited if job.limit_s is not None)
+    over = sum(job.run_s >= job.limit_s for job in limited if job.limit_s is not None)
     return (
-        f"{len(limited)} jobs have their requested time as limit, which Kueue obeys; "
-        f"{over} ran longer in the trace and are stopped at it"
+        f"{len(limited)} jobs have their requested time as limit; {over} ran as long or "
+        "longer in the trace, and Kueue stops them at it (it counts from admission)"
     )
