@@ -64,6 +64,9 @@ def _pod_specs(kind: str, manifest: Manifest) -> Iterator[Manifest]:
     spec = manifest.get("spec") or {}
     if kind == "Pod":
         yield spec
+    elif kind == "CronJob":
+        job = (spec.get("jobTemplate") or {}).get("spec") or {}
+        yield _inner(job.get("template"))
     elif kind == "Workload":
         yield from _templates(spec.get("podSets") or ())
     elif any(entry.name == kind for entry in registry.entries("job-kind")):

@@ -28,6 +28,7 @@ class Due(IntEnum):
     COMPLETE = 8  # a run: the end of its work is seen
     SEEN = 9  # a run: the readiness of its pods is seen
     REPLACE = 10  # a run: its Job makes up for pods that failed
+    SCHEDULE = 11  # a CronJob: its next Job is made
 
 
 @dataclass(slots=True, kw_only=True)

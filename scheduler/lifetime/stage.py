@@ -17,6 +17,7 @@ from scheduler.decisions import (
 )
 from scheduler.lifetime import status
 from scheduler.lifetime.changes import CHANGE, carry_out
+from scheduler.lifetime.controllers.stage import CONTROLLERS
 from scheduler.lifetime.job_defaults import give_default_labels, is_covered
 from scheduler.lifetime.jobs.stage import Jobs
 from scheduler.lifetime.pods import owner_key
@@ -37,7 +38,7 @@ from scheduler.stage import Context
 
 #: Kinds that arrive, in the order in which one instant takes them up: owners
 #: first, so that what is imported with them finds them.
-ARRIVING = (NODE, *JOB_KINDS, WORKLOAD, "PodGroup", POD, CHANGE)
+ARRIVING = (NODE, *CONTROLLERS, *JOB_KINDS, WORKLOAD, "PodGroup", POD, CHANGE)
 _RANK = {kind: rank for rank, kind in enumerate(ARRIVING)}
 OWNERS = frozenset({*JOB_KINDS, WORKLOAD})
 _STEPS = (Due.START, Due.SUSPEND, Due.RELEASE, Due.COMPLETE, Due.REPLACE)
@@ -128,6 +129,8 @@ class Lifetime(TaintEviction):
             memory["leaves"] = list(leaving)
         if (ends := self.terminating.get(obj.key)) is not None:
             memory["ends"] = ends
+        if (scheduled := self.jobs.controllers.next.get(obj.key)) is not None:
+            memory["scheduled"] = scheduled
         if memory:
             obj.memory[self.name] = memory
         else:
@@ -154,7 +157,7 @@ class Lifetime(TaintEviction):
 
     def owned(self) -> Iterable[Key]:
         """Return the objects that have a run or an arrival."""
-        return [*self.runs, *self.future]
+        return [*self.runs, *self.future, *self.jobs.controllers.next]
 
     # -- arrivals --------------------------------------------------------
 
@@ -217,6 +220,8 @@ class Lifetime(TaintEviction):
             return key in self.leaving and self.leaving[key][1] == at
         if due == Due.GONE:
             return self.terminating.get(key) == at
+        if due == Due.SCHEDULE:
+            return self.jobs.controllers.next.get(key) == at
         run = self.runs.get(self.owners.get(key, key))
         if due in _STEPS:
             return run is not None and run.step == (due, at)
@@ -238,6 +243,8 @@ class Lifetime(TaintEviction):
             self.drive_off(key)
         elif due == Due.GONE:
             self._end_terminated(key)
+        elif due == Due.SCHEDULE:
+            self.fresh[key] = None
         elif due in _STEPS:
             self._step(due, self.runs[key])
         elif due == Due.SEEN:
@@ -266,6 +273,9 @@ class Lifetime(TaintEviction):
         if obj.key.kind == CHANGE:
             if first:
                 carry_out(self, obj)
+            return
+        if obj.key.kind in CONTROLLERS:
+            self.jobs.controllers.sync(obj)
             return
         if first and self._is_counted(obj) and not status.came_ended(obj):
             self._emit(Arrive(at_ms=self.context.now_ms, subject=obj.key))
@@ -357,6 +367,8 @@ class Lifetime(TaintEviction):
         if "ends" in memory:
             self.terminating[key] = memory["ends"]
             self.timers.add(memory["ends"], Due.GONE, key)
+        if "scheduled" in memory:
+            self.jobs.controllers.wait(key, memory["scheduled"])
         if "run" in memory:
             self._restore_run(Run.from_memory(key, memory["run"]))
         self.jobs.note(obj)

@@ -145,6 +145,7 @@ TABLE: tuple[Kind, ...] = (
         "RuntimeClass", "node.k8s.io", ("v1",), "runtimeclasses", namespaced=False
     ),
     _simulated("Job", "batch", ("v1",), "jobs"),
+    _simulated("CronJob", "batch", ("v1",), "cronjobs"),
     _simulated("JobSet", "jobset.x-k8s.io", ("v1alpha2",), "jobsets"),
     *(
         _simulated(kind, "kubeflow.org", ("v1",), f"{kind.lower()}s")
@@ -204,7 +205,6 @@ TABLE: tuple[Kind, ...] = (
     _kept("MultiKueueCluster", KUEUE, "v1beta2", "multikueueclusters", _NO_CHECKS),
     _kept("ReplicaSet", "apps", "v1", "replicasets", _SPREADS),
     _kept("DaemonSet", "apps", "v1", "daemonsets", _NO_CONTROLLER),
-    _kept("CronJob", "batch", "v1", "cronjobs", _NO_CONTROLLER),
     _kept("Service", "", "v1", "services", _SERVES),
     _kept("ReplicationController", "", "v1", "replicationcontrollers", _NO_CONTROLLER),
     _kept("PodTemplate", "", "v1", "podtemplates", _NOT_SCHEDULED),

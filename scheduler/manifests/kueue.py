@@ -32,7 +32,12 @@ from scheduler.manifests.strict import (
 )
 from scheduler.manifests.topology import check_flavor_topology, check_topology
 from scheduler.manifests.versions import to_served
-from scheduler.manifests.workloads import check_job, check_job_set, check_workload
+from scheduler.manifests.workloads import (
+    check_cron_job,
+    check_job,
+    check_job_set,
+    check_workload,
+)
 
 Fields = dict[str, Any]
 
@@ -293,6 +298,7 @@ CHECKS: dict[str, Callable[[Document], Fields]] = {
     "WorkloadPriorityClass": check_priority_class,
     "RuntimeClass": check_runtime_class,
     "LimitRange": check_limit_range,
+    "CronJob": check_cron_job,
     "Job": check_job,
     "JobSet": check_job_set,
     "Configuration": check_configuration,

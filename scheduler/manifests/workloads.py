@@ -8,8 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from scheduler.cron import read_schedule
+from scheduler.errors import QuantityError
 from scheduler.manifests.documents import Document
 from scheduler.manifests.fields import (
+    expect_choice,
     expect_items,
     expect_object,
     expect_text,
@@ -28,6 +31,11 @@ Fields = dict[str, Any]
 
 MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
 _MOST_POD_SETS = 8
+_CRON_COUNTS = (
+    "startingDeadlineSeconds",
+    "successfulJobsHistoryLimit",
+    "failedJobsHistoryLimit",
+)
 _WORKLOAD_FIELDS = (
     "active",
     "maximumExecutionTimeSeconds",
@@ -156,6 +164,41 @@ def check_job(document: Document) -> Fields:
 
 def _within(text: object, most: int) -> bool:
     return isinstance(text, str) and text.isdigit() and 1 <= int(text) <= most
+
+
+def check_cron_job(document: Document) -> Fields:
+    """Return a CronJob. Raises ManifestError naming the field.
+
+    Source: docs/semantics/controllers.md#cronjob.
+    """
+    spec = expect_object(document, document.data, "spec", needed=True)
+    schedule = expect_text(document, spec, "spec.schedule")
+    _check_schedule(document, schedule, "spec.schedule")
+    if spec.get("timeZone") is not None:
+        zone = expect_text(document, spec, "spec.timeZone")
+        _check_schedule(document, schedule, "spec.timeZone", zone)
+    if spec.get("concurrencyPolicy") is not None:
+        policies = ("Allow", "Forbid", "Replace")
+        expect_choice(document, spec, "spec.concurrencyPolicy", policies)
+    expect_flag(document, spec, "spec.suspend", default=False)
+    for name in _CRON_COUNTS:
+        expect_whole(document, spec, f"spec.{name}", least=0, default=0)
+    template = expect_object(document, spec, "spec.jobTemplate", needed=True)
+    check_annotations(document, template, "spec.jobTemplate")
+    inner = "spec.jobTemplate.spec"
+    job = expect_object(document, template, inner, needed=True)
+    expect_whole(document, job, f"{inner}.parallelism", least=0, default=1)
+    expect_whole(document, job, f"{inner}.completions", least=0, default=1)
+    expect_flag(document, job, f"{inner}.suspend", default=False)
+    check_template(document, job, f"{inner}.template")
+    return document.copied()
+
+
+def _check_schedule(document: Document, text: str, path: str, zone: str = "") -> None:
+    try:
+        read_schedule(text, zone)
+    except QuantityError as error:
+        raise document.error(path, str(error)) from error
 
 
 def check_job_set(document: Document) -> Fields:

@@ -131,11 +131,11 @@ def test_a_name_that_nothing_has_is_a_warning_with_its_line():
 
 
 def test_what_is_not_simulated_is_named_with_its_line_and_the_rest_loads():
-    text = QUEUE + "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: r}\n"
+    text = QUEUE + "---\napiVersion: v1\nkind: Secret\nmetadata: {name: r}\n"
     loaded = load([("in.yaml", text)])
     (finding,) = [f for f in loaded.findings if f.level == "unsupported"]
-    assert str(finding).startswith("in.yaml:16: kind: CronJob default/r: not simulated")
-    assert {obj.key.kind for obj in loaded.objects} == {"ClusterQueue", "CronJob"}
+    assert str(finding).startswith("in.yaml:16: kind: Secret default/r: not simulated")
+    assert {obj.key.kind for obj in loaded.objects} == {"ClusterQueue", "Secret"}
 
 
 def test_the_later_of_two_of_one_name_counts():

@@ -77,6 +77,7 @@ class JobEnd(JobStart):
         job = owner_key(owner, frozenset(JOB_KINDS))
         if job is not None and job in self.host.objects:
             self.lifetime.context.journal.touch(job)
+        self.controllers.changed(job or owner.key)
 
     def is_given(self, pod: Object) -> bool:
         """Return whether a person gave this pod, rather than a run made it."""

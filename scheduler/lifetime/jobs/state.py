@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler import registry
+from scheduler.lifetime.controllers.stage import Controllers
 from scheduler.lifetime.given import GivenObjects
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runtime_state import JOB_KINDS
@@ -32,12 +33,14 @@ class JobState:
         self.runtimes: dict[Key, dict[str, Any]] = {}
         self.refused: dict[Key, None] = {}  # have no Workload for want of a class
         self.given = GivenObjects()
+        self.controllers = Controllers(lifetime)
         self.groups: dict[tuple[str, str], dict[Key, None]] = {}
         self.runtime_classes: dict[str, dict[str, Any]] = {}
         self.limit_ranges: dict[Key, dict[str, Any]] = {}
 
     def note(self, obj: Object) -> None:
         """Keep what other objects look up by name."""
+        self.controllers.note(obj)
         if obj.memory.get("job", {}).get("refused"):
             self.refused[obj.key] = None
         if obj.key.kind == "Workload" or obj.key not in self.lifetime.owners:
@@ -61,6 +64,7 @@ class JobState:
     def forget(self, key: Key) -> None:
         """Forget a deleted object; the Workload of a deleted job goes with it."""
         self.given.remove(key)
+        self.controllers.forget(key)
         self.classes.pop(key.name, None) if key.kind == "PriorityClass" else None
         if key.kind == "WorkloadPriorityClass":
             self.workload_classes.pop(key.name, None)

@@ -1,0 +1,1 @@
+"""Controllers of what is made in virtual time: the Jobs of CronJobs."""
