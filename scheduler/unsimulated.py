@@ -67,6 +67,8 @@ def _pod_specs(kind: str, manifest: Manifest) -> Iterator[Manifest]:
     elif kind == "CronJob":
         job = (spec.get("jobTemplate") or {}).get("spec") or {}
         yield _inner(job.get("template"))
+    elif kind in ("ReplicaSet", "DaemonSet"):
+        yield _inner(spec.get("template"))
     elif kind == "Workload":
         yield from _templates(spec.get("podSets") or ())
     elif any(entry.name == kind for entry in registry.entries("job-kind")):

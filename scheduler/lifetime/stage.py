@@ -282,6 +282,7 @@ class Lifetime(TaintEviction):
         self.jobs.take_up(obj, first=first)
         if obj.key.kind == NODE:
             self.judge_node(obj)
+            self.jobs.controllers.nodes_changed()
         elif obj.key.kind == POD:
             self.judge_pod(obj.key)
 

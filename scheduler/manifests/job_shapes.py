@@ -62,6 +62,8 @@ SHAPES: dict[str, Shape] = {
     "RayService": _ray("spec.rayClusterConfig!"),
     "Deployment": _SERVING,
     "StatefulSet": _SERVING,
+    "ReplicaSet": _SERVING,
+    "DaemonSet": Shape(templates=("spec.template!",)),
     "LeaderWorkerSet": Shape(
         templates=(f"{_GROUPS}.workerTemplate!", f"{_GROUPS}.leaderTemplate"),
         counts=("spec.replicas", f"{_GROUPS}.size"),

@@ -74,7 +74,6 @@ _CLUSTER_WIDE = frozenset(
 
 _NO_CHECKS = "its controller is not simulated; a rule of the policy answers the check"
 _NO_CONTROLLER = "its controller is not simulated; give the Pods or Jobs it makes"
-_SPREADS = f"{_NO_CONTROLLER}; its pods are spread by default"
 _SERVES = "read for one thing: the pods that it selects are spread by default"
 _NOT_SCHEDULED = "does not take part in scheduling decisions"
 
@@ -171,6 +170,8 @@ TABLE: tuple[Kind, ...] = (
     ),
     _simulated("AppWrapper", "workload.codeflare.dev", ("v1beta2",), "appwrappers"),
     _simulated("Deployment", "apps", ("v1",), "deployments"),
+    _simulated("ReplicaSet", "apps", ("v1",), "replicasets"),
+    _simulated("DaemonSet", "apps", ("v1",), "daemonsets"),
     _simulated("StatefulSet", "apps", ("v1",), "statefulsets"),
     _simulated(
         "LeaderWorkerSet", "leaderworkerset.x-k8s.io", ("v1",), "leaderworkersets"
@@ -203,8 +204,6 @@ TABLE: tuple[Kind, ...] = (
     ),
     _kept("MultiKueueConfig", KUEUE, "v1beta2", "multikueueconfigs", _NO_CHECKS),
     _kept("MultiKueueCluster", KUEUE, "v1beta2", "multikueueclusters", _NO_CHECKS),
-    _kept("ReplicaSet", "apps", "v1", "replicasets", _SPREADS),
-    _kept("DaemonSet", "apps", "v1", "daemonsets", _NO_CONTROLLER),
     _kept("Service", "", "v1", "services", _SERVES),
     _kept("ReplicationController", "", "v1", "replicationcontrollers", _NO_CONTROLLER),
     _kept("PodTemplate", "", "v1", "podtemplates", _NOT_SCHEDULED),

@@ -1,1 +1,1 @@
-"""Controllers of what is made in virtual time: the Jobs of CronJobs."""
+"""Controllers of what is made in virtual time: Jobs of CronJobs, and pods."""

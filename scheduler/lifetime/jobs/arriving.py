@@ -29,6 +29,8 @@ class JobArrival(JobStart, JobWorkloads):
         kind = self.kind_of(job)
         if owner_key(job, OWNERS) in self.host.objects:
             return  # what made it has the Workload, or the run
+        if self.controllers.hand_on(job):
+            return
         if self._adopt_workloads(job) or self._is_over(job):
             return
         around = self.surroundings()

@@ -17,6 +17,7 @@ from scheduler.manifests.jobs import JobKind
 from scheduler.records.annotations import ARRIVAL, PREFIX
 from scheduler.records.objects import Object
 
+_POD = frozenset({"Pod"})
 #: A Job admitted with fewer pods also does that much less work.
 EQUAL_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
 
@@ -26,14 +27,16 @@ class JobEnd(JobStart):
 
     def serves(self, owner: Object) -> bool:
         """Return whether it never ends by itself: a service, not a job."""
-        if owner.key.kind == "Pod":
-            return owner_key(owner, SERVING) is not None
-        found = owner.key
+        pod = owner_key(owner, _POD) if owner.key.kind == "Workload" else owner.key
+        if pod is not None and pod.kind == "Pod":
+            found = self.host.objects.get(pod)
+            return found is not None and owner_key(found, SERVING) is not None
+        job = owner.key
         if owner.key.kind == "Workload":
-            found = owner_key(owner, frozenset(JOB_KINDS)) or owner.key
-        if found.kind not in JOB_KINDS:
+            job = owner_key(owner, frozenset(JOB_KINDS)) or owner.key
+        if job.kind not in JOB_KINDS:
             return False
-        kind: JobKind = registry.lookup("job-kind", found.kind)
+        kind: JobKind = registry.lookup("job-kind", job.kind)
         return kind.endless
 
     def waves(self, owner: Object) -> int:

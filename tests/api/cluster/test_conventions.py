@@ -209,14 +209,14 @@ def test_a_replayed_key_answers_and_does_nothing_more(call, busy):
 
 
 def test_what_is_kept_but_not_simulated_comes_with_a_warning(call, busy):
-    daemons = {
+    revision = {
         "apiVersion": "apps/v1",
-        "kind": "DaemonSet",
+        "kind": "ControllerRevision",
         "metadata": {"name": "log", "namespace": "default"},
-        "spec": {},
+        "revision": 1,
     }
-    path = "/apis/apps/v1/namespaces/default/daemonsets"
-    answer = call("post", busy, path, daemons)
+    path = "/apis/apps/v1/namespaces/default/controllerrevisions"
+    answer = call("post", busy, path, revision)
     assert answer.status_code == 201
     assert answer.headers["Warning"].startswith("299 ")
 

@@ -1,0 +1,155 @@
+"""ReplicaSets and DaemonSets make their pods, and none beside those that came."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler.records.objects import Key
+from scheduler.simulation import simulate
+from scheduler.world import World
+from tests.builders import node, pod, small_cluster, world_of
+
+HOUR = 3_600_000
+
+
+def controller(
+    kind: str, *, queue: str = "", name: str = "web", **spec: object
+) -> dict:
+    made = pod("x")
+    labels = {"app": name, **({"kueue.x-k8s.io/queue-name": queue} if queue else {})}
+    template = {"metadata": {"labels": labels}, "spec": made["spec"]}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}"},
+        "spec": {
+            "selector": {"matchLabels": {"app": name}},
+            "template": template,
+            **spec,
+        },
+    }
+
+
+def owned(name: str, kind: str, by: str = "web", *, at: str = "n1") -> dict:
+    given = pod(name)
+    reference = {"apiVersion": "apps/v1", "kind": kind, "name": by, "uid": f"uid-{by}"}
+    given["metadata"]["ownerReferences"] = [reference]
+    given["spec"]["nodeName"] = at
+    given["status"] = {"phase": "Running"}
+    return given
+
+
+def settled(*objects: dict, stack: str = "kube") -> World:
+    world = world_of(*objects, stack=stack)
+    simulate(world, until_ms=HOUR)
+    return world
+
+
+def places(world: World) -> dict[str, str]:
+    pods = [world.get(key) for key in world.keys("Pod")]
+    return {one.key.name: one.spec.get("nodeName", "") for one in pods}
+
+
+def edit(world: World, key: Key, **spec: object) -> None:
+    obj = world.get(key)
+    manifest = {**obj.manifest, "spec": {**obj.spec, **spec}}
+    manifest["metadata"] = dict(obj.metadata)
+    world.put(type(obj)(key=key, manifest=manifest))
+    simulate(world, until_ms=2 * HOUR)
+
+
+@pytest.mark.parametrize("stack", ["kube", "yunikorn", "kueue"])
+def test_a_replica_set_has_so_many_pods_that_serve_on(stack):
+    world = settled(node("n1"), controller("ReplicaSet", replicas=3), stack=stack)
+    assert list(places(world).values()) == ["n1"] * 3
+
+
+def test_the_pods_of_a_replica_set_wait_for_quota_each():
+    made = controller("ReplicaSet", replicas=3, queue="main")
+    world = settled(*small_cluster(cpu=2), node("n1"), made, stack="kueue")
+    assert sorted(places(world).values()) == ["", "n1", "n1"]
+    assert len(world.keys("Workload")) == 3
+
+
+def test_pods_that_came_with_a_replica_set_count():
+    given = [owned(name, "ReplicaSet") for name in ("web-a", "web-b")]
+    world = settled(node("n1"), controller("ReplicaSet", replicas=2), *given)
+    assert list(places(world)) == ["web-a", "web-b"]
+
+
+def test_a_pod_of_an_earlier_replica_set_of_that_name_does_not_count():
+    given = owned("web-a", "ReplicaSet")
+    given["metadata"]["ownerReferences"][0]["uid"] = "another"
+    world = settled(node("n1"), controller("ReplicaSet", replicas=1), given)
+    assert len(places(world)) == 2
+
+
+def test_a_deployment_leaves_its_pods_to_the_replica_set_that_came_with_it():
+    inner = controller("ReplicaSet", replicas=2, name="inner")
+    reference = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    inner["metadata"]["ownerReferences"] = [{**reference, "uid": "uid-web"}]
+    given = [owned(name, "ReplicaSet", "inner") for name in ("web-a", "web-b")]
+    outer = controller("Deployment", replicas=2)
+    world = settled(node("n1"), outer, inner, *given)
+    assert list(places(world)) == ["web-a", "web-b"]
+    edit(world, Key("Deployment", "default", "web"), replicas=3)
+    assert len(places(world)) == 3
+
+
+def test_a_lost_pod_of_a_replica_set_is_made_again():
+    world = settled(node("n1"), node("n2"), controller("ReplicaSet", replicas=2))
+    world.delete(Key("Node", "", "n1"))
+    simulate(world, until_ms=2 * HOUR)
+    assert list(places(world).values()) == ["n2", "n2"]
+
+
+def test_a_smaller_replica_set_deletes_pods_and_its_end_deletes_all():
+    world = settled(node("n1"), controller("ReplicaSet", replicas=3))
+    edit(world, Key("ReplicaSet", "default", "web"), replicas=1)
+    assert list(places(world)) == ["web-pod-1"]
+    world.delete(Key("ReplicaSet", "default", "web"))
+    assert places(world) == {}
+
+
+def test_a_daemon_set_has_a_pod_on_each_node_and_on_a_new_one():
+    world = settled(node("n1"), node("n2"), controller("DaemonSet"))
+    assert sorted(places(world).values()) == ["n1", "n2"]
+    fresh = world_of(node("n3")).objects[Key("Node", "", "n3")]
+    world.put(fresh)
+    simulate(world, until_ms=2 * HOUR)
+    assert sorted(places(world).values()) == ["n1", "n2", "n3"]
+    world.delete(Key("Node", "", "n2"))
+    simulate(world, until_ms=3 * HOUR)
+    assert sorted(places(world).values()) == ["n1", "n3"]
+
+
+def test_a_daemon_set_leaves_out_nodes_that_do_not_match_or_are_tainted():
+    made = controller("DaemonSet")
+    made["spec"]["template"]["spec"]["nodeSelector"] = {"disk": "ssd"}
+    tainted, drained = node("n3", disk="ssd"), node("n4", disk="ssd")
+    tainted["spec"] = {"taints": [{"key": "own", "effect": "NoSchedule"}]}
+    key = "node.kubernetes.io/unschedulable"
+    drained["spec"] = {
+        "unschedulable": True,
+        "taints": [{"key": key, "effect": "NoSchedule"}],
+    }
+    world = settled(node("n1"), node("n2", disk="ssd"), tainted, drained, made)
+    assert sorted(places(world).values()) == ["n2", "n4"]
+
+
+def test_pods_that_came_with_a_daemon_set_count():
+    given = owned("web-a", "DaemonSet")
+    world = settled(node("n1"), node("n2"), controller("DaemonSet"), given)
+    found = places(world)
+    assert found.pop("web-a") == "n1"
+    assert list(found.values()) == ["n2"]
+
+
+def test_a_world_that_was_stored_keeps_the_same_pods():
+    world = settled(node("n1"), controller("ReplicaSet", replicas=2))
+    again = world.copy()
+    for one in (world, again):
+        one.delete(Key("Pod", "default", "web-pod-2"))
+        simulate(one, until_ms=2 * HOUR)
+    assert list(places(again)) == ["web-pod-1", "web-pod-3"]
+    assert again.hash() == world.hash()
