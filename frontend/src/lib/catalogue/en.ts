@@ -250,6 +250,8 @@ export const EN = {
   "column.lends": "lends {amount}",
   "column.more": "{n} more {state}|{n} more {state}",
   "card.position": "{position} of {of}",
+  "card.check": "waits for check {checks} · QuotaReserved|waits until all are ready: {checks} · QuotaReserved",
+  "card.checks": "waits for its checks · QuotaReserved",
   "card.moving": "moving",
   "card.asks": "{asks} asks, {allocations} allocations",
   "why.unused": "short of unused quota",

@@ -30,10 +30,10 @@ export interface Face {
 }
 
 /** Return what a card shows, or null for a row that has no card. */
-export function faceOf(row: AnyRow): Face | null {
+export function faceOf(row: AnyRow, checks: readonly string[] = []): Face | null {
   switch (row.kind) {
     case "Workload":
-      return faceOfWorkload(row);
+      return faceOfWorkload(row, checks);
     case "Application":
       return faceOfApplication(row);
     case "Pod":
@@ -43,15 +43,15 @@ export function faceOf(row: AnyRow): Face | null {
   }
 }
 
-/** Return what the card of a workload shows. */
-export function faceOfWorkload(row: WorkloadRow): Face {
+/** Return what the card of a workload shows; `checks` are those that its reservation needs, as far as they are known. */
+export function faceOfWorkload(row: WorkloadRow, checks: readonly string[] = []): Face {
   const from = row.readyMs ?? row.admittedMs;
   const run = row.phase === "admitted" && from !== null && row.endsMs !== null ? { from, to: row.endsMs } : null;
   return {
     name: displayName(row),
     state: stateOf(row),
     request: requestOf(row),
-    note: noteOf(row),
+    note: row.phase === "reserved" ? reservedNote(checks) : noteOf(row),
     message: row.message,
     priority: row.priority,
     run,
@@ -97,6 +97,25 @@ function noteOf(row: WorkloadRow): string {
     if (found !== null) return t(word, { flavor: found[1] ?? "" });
   }
   return row.message === "" ? row.reason : row.message;
+}
+
+// What holds quota and is not admitted waits for checks and for nothing else.
+function reservedNote(checks: readonly string[]): string {
+  return t(checks.length === 0 ? "card.checks" : "card.check", { n: checks.length, checks: checks.join(", ") });
+}
+
+/** Return the checks of a ClusterQueue's manifest that a workload with these flavors needs.
+ *
+ * Source: docs/semantics/kueue-admission-checks.md#which-checks-a-workload-needs.
+ */
+export function checksNeeded(listed: readonly ListedCheck[], { podSets }: WorkloadRow): string[] {
+  const flavors = new Set(podSets.flatMap((set) => Object.values(set.flavors)));
+  return listed.filter(({ on }) => on.length === 0 || on.some((flavor) => flavors.has(flavor))).map(({ name }) => name);
+}
+
+export interface ListedCheck {
+  readonly name: string;
+  readonly on: readonly string[]; // flavors; none means all
 }
 
 function faceOfApplication(row: ApplicationRow): Face {

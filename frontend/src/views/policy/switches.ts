@@ -44,6 +44,16 @@ export const GROUPS: readonly Group[] = [
     ],
   },
   {
+    word: "group.usage",
+    source: "source.kueue",
+    part: "scheduling",
+    stacks: ["kueue"],
+    switches: [
+      { path: "kueue.admissionFairSharing.usageHalfLifeTime", word: "switch.halfLife", help: "help.halfLife", kind: "text", first: "" },
+      { path: "kueue.admissionFairSharing.usageSamplingInterval", word: "switch.sampling", help: "help.sampling", kind: "text", first: "" },
+    ],
+  },
+  {
     word: "group.yunikorn",
     source: "source.yunikorn",
     part: "scheduling",
@@ -164,6 +174,13 @@ export const GROUPS: readonly Group[] = [
         first: "0s",
       },
     ],
+  },
+  {
+    word: "group.checks",
+    source: "source.checks",
+    part: "simulation",
+    stacks: ["kueue"],
+    switches: [],
   },
   {
     word: "group.extenders",

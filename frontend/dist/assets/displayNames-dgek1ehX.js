@@ -1,1 +1,0 @@
-import{t as e}from"./cards-B6NZtWTn.js";import{s as t}from"./intents-DZV48PgN.js";import{r as n}from"./live.svelte-Bmzq3GbU.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
