@@ -23,6 +23,14 @@ print(json.dumps([found.pk, found.tick, worlds.fresh(found).hash() == found.hash
 """
 
 
+PAUSE = """
+from sandbox import actions
+from sandbox.live.people import local_user
+from sandbox.models import Sandbox
+actions.do_pause(local_user(), Sandbox.objects.get().pk)
+"""
+
+
 def manage(environment: dict[str, str], *words: str) -> str:
     done = subprocess.run(
         [sys.executable, "manage.py", *words],
@@ -65,6 +73,8 @@ def check_backup(one: dict[str, str], other: dict[str, str], folder: Path) -> No
     pk, tick, whole = look(other)
     assert (pk, whole) == (made["id"], True)
     assert tick > 0
+    # It was on its way to its last tick; what a run asks for would be added to that.
+    manage(other, "shell", "-v0", "-c", PAUSE)
     manage(other, "run", pk, "--ticks", "2")
     assert look(other) == (pk, tick + 2, True)
     refused = subprocess.run(
