@@ -58,6 +58,7 @@ MIDDLEWARE = [
     "sandbox.process.schema_version.refuse_requests",
     "sandbox.base.security.headers",
     "sandbox.base.security.storable_address",
+    "api.cluster.slashes.without_last_slash",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

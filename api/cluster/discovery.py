@@ -11,7 +11,7 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.cluster import resources, subresources
+from api.cluster import access_reviews, resources, subresources
 from api.cluster.base import ClusterView
 from api.cluster.resources import SHORT_NAMES, Resource
 from sandbox.base.errors import NotFoundError
@@ -30,7 +30,8 @@ _OF_ALL = frozenset(
     }
 )
 VISIBILITY = "visibility.kueue.x-k8s.io"
-_VISIBLE = ["v1beta2", "v1beta1"]
+#: Groups that are answered and have no objects.
+_COMPUTED = {VISIBILITY: ["v1beta2", "v1beta1"], access_reviews.GROUP: ["v1"]}
 
 
 class Version(ClusterView):
@@ -78,7 +79,7 @@ class Groups(ClusterView):
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return every named group."""
         self.sandbox(sandbox_id)
-        found = {**resources.groups(), VISIBILITY: _VISIBLE}
+        found = {**resources.groups(), **_COMPUTED}
         if aggregated(request):
             return _list([_discovery(name, found[name]) for name in found])
         body = [_group(name, versions) for name, versions in found.items()]
@@ -91,7 +92,7 @@ class OneGroup(ClusterView):
     def get(self, request: Request, sandbox_id: str, group: str) -> Response:
         """Return the versions of one group."""
         self.sandbox(sandbox_id)
-        versions = {**resources.groups(), VISIBILITY: _VISIBLE}.get(group)
+        versions = {**resources.groups(), **_COMPUTED}.get(group)
         if versions is None:
             raise NotFoundError("the server could not find the requested resource")
         return Response({"apiVersion": "v1", **_group(group, versions)})
@@ -108,6 +109,8 @@ class Resources(ClusterView):
         found = resources.resources_of(group, version)
         if group == VISIBILITY and version in ("v1beta1", "v1beta2"):
             lines = _visibility_lines()
+        elif (group, version) == (access_reviews.GROUP, "v1"):
+            lines = _review_lines()
         elif found:
             lines = [line for resource in found for line in _lines(resource)]
         else:
@@ -243,4 +246,17 @@ def _visibility_lines() -> list[dict[str, Any]]:
             "verbs": ["get"],
         }
         for plural, namespaced in (("clusterqueues", False), ("localqueues", True))
+    ]
+
+
+def _review_lines() -> list[dict[str, Any]]:
+    return [
+        {
+            "name": plural,
+            "singularName": kind.lower(),
+            "namespaced": False,
+            "kind": kind,
+            "verbs": ["create"],
+        }
+        for plural, kind in access_reviews.KINDS.items()
     ]

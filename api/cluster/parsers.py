@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 
+from api.cluster.protobuf import MEDIA as PROTOBUF
 from api.renderers import StorableJSONParser, refuse_unstorable
 from sandbox.live.limits import of_texts
 from scheduler.errors import ManifestError
@@ -68,7 +69,7 @@ class ApplyPatch(YAMLObjectParser):
 class Unread(BaseParser):
     """A body in Kubernetes' binary encoding where the path says all that is needed."""
 
-    media_type = "application/vnd.kubernetes.protobuf"
+    media_type = PROTOBUF
 
     def parse(
         self,

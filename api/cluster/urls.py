@@ -5,12 +5,15 @@ from __future__ import annotations
 from django.urls import path
 
 from api.cluster import discovery
+from api.cluster.access_reviews import AccessReview, RulesReview
 from api.cluster.objects import Collection, One, Status
+from api.cluster.openapi import documents as openapi
 from api.cluster.subresources import Binding, Eviction, Scale
 from api.cluster.visibility import ClusterQueuePending, LocalQueuePending
 from api.cluster.yunikorn import paths as yunikorn
 
 _VISIBILITY = "apis/visibility.kueue.x-k8s.io/<str:version>"
+_AUTHORIZATION = "apis/authorization.k8s.io/v1"
 _POD = "api/v1/namespaces/<str:namespace>/pods/<str:name>"
 
 _objects = [
@@ -28,6 +31,13 @@ _objects = [
 
 urlpatterns = [
     path("version", discovery.Version.as_view()),
+    path("openapi/v2", openapi.Version2.as_view()),
+    path("openapi/v3", openapi.Index.as_view()),
+    path("openapi/v3/api/<str:version>", openapi.OfGroupVersion.as_view()),
+    path(
+        "openapi/v3/apis/<str:group>/<str:version>",
+        openapi.OfGroupVersion.as_view(),
+    ),
     path("api", discovery.CoreVersions.as_view()),
     path("apis", discovery.Groups.as_view()),
     path("api/<str:version>", discovery.Resources.as_view()),
@@ -42,6 +52,8 @@ urlpatterns = [
         "/pendingworkloads",
         LocalQueuePending.as_view(),
     ),
+    path(f"{_AUTHORIZATION}/selfsubjectaccessreviews", AccessReview.as_view()),
+    path(f"{_AUTHORIZATION}/selfsubjectrulesreviews", RulesReview.as_view()),
     path(f"{_POD}/eviction", Eviction.as_view()),
     path(f"{_POD}/binding", Binding.as_view()),
     path(

@@ -11,15 +11,18 @@ from rest_framework.serializers import ValidationError
 
 from api.cluster import reading
 from api.cluster.resources import Resource
+from api.cluster.versions import in_version
 from api.errors import AlreadyExistsError
 from sandbox import actions
 from sandbox.base.errors import Cause, StaleError
-from sandbox.models import Sandbox
+from sandbox.models import Sandbox, StoredObject
 from scheduler.manifests.load import load
 from scheduler.records.objects import Key
 
 Document = dict[str, Any]
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
+#: What of the metadata a write does not change.
+_OF_SERVER = frozenset({"creationTimestamp", "generation", "uid"})
 #: Kinds whose status is given with the object; others earn theirs.
 _STATUS_GIVEN = frozenset({"Node", "Namespace"})
 
@@ -141,9 +144,20 @@ class Change:
             for cause in imported.findings
         ]
         row = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
-        if row is None or self.dry_run:
+        if row is None:
             return _as_read(text)
+        if self.dry_run:
+            return self._dry(_as_read(text), row)
         return reading.document_of(row, self.resource)
+
+    def _dry(self, document: Document, row: StoredObject) -> Document:
+        """Return what the object would be: its version and its status stay."""
+        own = {n: v for n, v in row.manifest["metadata"].items() if n in _OF_SERVER}
+        own["resourceVersion"] = str(row.revision)
+        document = {**document, "metadata": {**document["metadata"], **own}}
+        if row.status and not self.of_status:
+            document["status"] = row.status
+        return in_version(document, self.resource)
 
     def _with_status(self, given: Document) -> Document:
         """Return the object as it is, under the status that was given."""

@@ -115,6 +115,28 @@ def test_apply_changes_a_builtin_kind_by_strategic_merge(kubectl):
     assert found["status"]["allocatable"]["cpu"]
 
 
+@pytest.fixture
+def with_openapi_3(kubectl):
+    """Older ones read OpenAPI in protobuf alone."""
+    known = json.loads(kubectl("version", "--client", "-o", "json"))
+    if int(known["clientVersion"]["minor"].rstrip("+")) < 27:
+        pytest.skip("kubectl reads OpenAPI v3 from 1.27 on")
+
+
+def test_apply_validates_and_a_diff_is_of_what_changed(kubectl, with_openapi_3):
+    given = text_of(cluster_queue("checked", cpu=2))
+    assert "created" in kubectl("apply", "-f", "-", given=given)
+    assert kubectl("diff", "-f", "-", given=given) == ""
+    wrong = given.replace("resourceGroups", "resourceGroup")
+    reported = kubectl("apply", "-f", "-", given=wrong, fails=True)
+    assert "did you mean" in reported
+
+
+def test_explain_and_can_i_are_answered(kubectl, with_openapi_3):
+    assert "resourceGroups" in kubectl("explain", "cq.spec")
+    assert kubectl("auth", "can-i", "create", "jobs").strip() == "yes"
+
+
 def test_patch_merges(kubectl):
     kubectl("patch", "cq", "a", "--type=merge", "-p", '{"spec":{"stopPolicy":"Hold"}}')
     assert "Hold" in kubectl("get", "cq", "a", "-o", "jsonpath={.spec.stopPolicy}")

@@ -1,0 +1,1 @@
+"""OpenAPI of a sandbox as a cluster, for kubectl's validation, `explain` and `diff`."""
