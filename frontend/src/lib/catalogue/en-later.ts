@@ -163,6 +163,8 @@ export const EN_LATER = {
   "nodes.dominant": "Dominant",
   "nodes.none": "No Node objects here: placement is off, and pods of admitted workloads are ready after their start time. Load Node manifests to place them.",
   "nodes.hatched": "free",
+  "nodes.pieces": "Free {resource} in pieces",
+  "nodes.outside": "{n} node without every label of the topology|{n} nodes without every label of the topology",
   "nodes.dragHint": "Drag a pod to another node",
   "pool.title": "Pool {name}",
   "pool.shape": "{n} node, {shape}|{n} nodes, {shape} each",

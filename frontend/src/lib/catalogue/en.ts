@@ -342,6 +342,7 @@ export const EN = {
   "yaml.revert": "Revert",
   "edit.done": "{name} changed",
   "chart.table": "Show as table",
+  "chart.later": "Dimmed: after tick {tick}",
   "nodes.title": "Nodes",
   "nodes.ready": "{ready} ready of {n}|{ready} ready of {n}",
   "nodes.usedOf": "{unit} used of {most}",

@@ -5,6 +5,8 @@ import { record, request, rowsOf, type Json } from "@/net/rest";
 const PLACES = {
   ClusterQueue: "apis/kueue.x-k8s.io/v1beta2/clusterqueues",
   Node: "api/v1/nodes",
+  ResourceFlavor: "apis/kueue.x-k8s.io/v1beta2/resourceflavors",
+  Topology: "apis/kueue.x-k8s.io/v1beta2/topologies",
 } as const;
 
 /** Return every object of a kind; none where the stack has no such kind. */
