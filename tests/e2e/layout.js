@@ -23,7 +23,7 @@
     for (let at = element; at && at !== document.body; at = at.parentElement) {
       const position = styleOf(at).position;
       if (position === "fixed" || position === "sticky" || at.localName === "dialog") return at;
-      if (at.matches(".drawer, [popover]")) return at;
+      if (at.matches("[popover]")) return at;
     }
     return null;
   };
