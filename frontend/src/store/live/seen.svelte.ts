@@ -8,9 +8,9 @@ class Seen {
   #upTo = $state(-1);
   #sandbox = $state<string | null>(null);
 
-  /** Return how many preemptors have acted since the preemption view was last open. */
-  unseen(events: readonly EventLine[], view: View): number {
-    const fresh = events.filter((event) => event.type === "Preempt" && this.#isNew(event));
+  /** Return how many preemptors have acted, up to the tick shown, since the preemption view was last open. */
+  unseen(view: View): number {
+    const fresh = live.shown.events.filter((event) => event.type === "Preempt" && this.#isNew(event));
     return view === "preemptions" ? 0 : new Set(fresh.map((e) => `${e.by}@${e.tick}`)).size;
   }
 
