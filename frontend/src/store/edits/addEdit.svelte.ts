@@ -14,8 +14,8 @@ import { live } from "@/store/live/live.svelte";
 /** One form; `check` asks the server, `apply` adds. */
 export class AddEdit {
   readonly kind: Addable;
-  readonly around: Around;
-  readonly questions: readonly Asked[];
+  readonly around: Around = $derived(around());
+  readonly questions: readonly Asked[] = $derived.by(() => questionsOf(this.kind, this.around));
   readonly texts = new SvelteMap<string, string>();
   written = $state<string | null>(null); // the YAML, once it is changed by hand
   problems = $state.raw<ReadonlyMap<string, string>>(new Map()); // by question; "" is the whole
@@ -27,10 +27,11 @@ export class AddEdit {
     this.written === null ? { objects: this.objects } : { files: [{ name: "added.yaml", text: this.written }] },
   );
 
+  /** What would be sent, as text: it changes when an answer does, not with every tick. */
+  readonly sent = $derived(JSON.stringify(this.body));
+
   constructor(kind: Addable) {
     this.kind = kind;
-    this.around = around();
-    this.questions = questionsOf(kind, this.around);
   }
 
   text(question: Asked): string {
