@@ -295,11 +295,3 @@ def _preemption(
     if set(victims) <= set(real.victims):
         return Difference(taken=frozenset(victims))
     return Difference("other victims")
-
-
-def tally(verdicts: Sequence[Verdict]) -> Mapping[tuple[str, str], int]:
-    """Return (kind of decision, what differs) -> how many; "" where they agree."""
-    found: dict[tuple[str, str], int] = defaultdict(int)
-    for verdict in verdicts:
-        found[verdict.real.kind, verdict.difference] += 1
-    return dict(sorted(found.items()))

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from scheduler.cli.shadow import main
-from scheduler.kueue.configuration import Settings
+from scheduler.kueue.configuration import Settings, read_configuration
 from scheduler.shadow.compare import Judge, Verdict
+from scheduler.shadow.engine import cycles
 from scheduler.shadow.history import History
 from tests.builders import cluster_queue, flavor, local_queue
 
@@ -187,11 +188,34 @@ def test_what_was_admitted_and_evicted_between_two_events_was_admitted_first() -
     assert found[1].agrees
 
 
-def test_a_workload_that_waits_for_its_victims_stays_at_the_head() -> None:
+def first_cycle(*workloads: Manifest, config: Manifest | None = None) -> set[str]:
+    """Return whom the first cycle admits, with a quota of 2 CPU."""
+    history = History([*queues(cpu="2"), *workloads], [])
+    settings = read_configuration(config or {})
+    decided = next(cycles(history.living(), settings, EPOCH_US, 1))
+    return {key.name for key in decided.admitted}
+
+
+def test_a_workload_that_waits_for_its_victims_heads_its_queue() -> None:
     first = waiting(workload("first", second=5), "WaitingForPreemptedWorkloads")
     rival = workload("rival", priority=5, second=6)
-    [verdict] = verdicts((0, first), (1, rival), (100, admitted(first)), cpu="2")
-    assert verdict.agrees
+    assert first_cycle(first, rival) == {"first"}
+
+
+def test_one_that_waits_for_quota_heads_nothing() -> None:
+    first = waiting(workload("first", second=5), "WaitingForQuota")
+    rival = workload("rival", priority=5, second=6)
+    assert first_cycle(first, rival) == {"rival"}
+
+
+@pytest.mark.parametrize(("active", "admits"), [(True, set()), (False, {"next"})])
+def test_one_that_was_deactivated_blocks_no_admission(
+    active: bool, admits: set[str]
+) -> None:
+    unready = admitted(workload("unready", cpu="0"), cpu="0")
+    unready["spec"]["active"] = active
+    blocking = {"waitForPodsReady": {"timeout": "5m", "blockAdmission": True}}
+    assert first_cycle(unready, workload("next"), config=blocking) == admits
 
 
 def test_the_command_closes_with_how_many_agree(
