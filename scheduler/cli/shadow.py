@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TextIO
-
-import msgspec
+from typing import TextIO
 
 from scheduler import durations
-from scheduler.cli.rerun import START, text_of
+from scheduler.cli.recording_folder import read_history, read_settings, read_start
 from scheduler.errors import SchedulerError
-from scheduler.kueue.configuration import Settings, read_configuration
-from scheduler.manifests.documents import read_documents
 from scheduler.shadow.compare import Judge, Shadow, Verdict
-from scheduler.shadow.history import History
-
-_US_PER_MS = 1000
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
@@ -34,9 +26,8 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     except (SchedulerError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    for verdict in found.verdicts:
-        if options.details and not verdict.agrees:
-            out.write(f"{_line(verdict)}\n")
+    if options.details:
+        out.writelines(f"{line}\n" for line in _details(found))
     out.write(f"{found}\n")
     return 0
 
@@ -49,45 +40,25 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument(
-        "--details", action="store_true", help="print each decision that differs"
+        "--details",
+        action="store_true",
+        help="print each decision that differs, and how many agree on which reading "
+        "of the state",
     )
     return parser
 
 
 def judge_folder(folder: Path) -> Shadow:
     """Return the verdicts on a recording. Raises SchedulerError, OSError."""
-    start = START.search(text_of(folder / "README.md"))
-    if start is None:
-        raise SchedulerError(f"{folder}/README.md: expected t=0 (TIME), found none")
-    start_us = durations.stamp_us(start[1])
-    with gzip.open(folder / "snapshot-0.json.gz") as standing:
-        items = msgspec.json.decode(standing.read())["items"]
-    history = History(items, _events(folder / "watch.jsonl.gz", start_us))
-    return Judge(history, _settings(folder), start_us).judge()
+    start_us = durations.stamp_us(read_start(folder))
+    return Judge(read_history(folder), read_settings(folder), start_us).judge()
 
 
-def _events(path: Path, start_us: int) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Yield (ms since t=0, type, object); raises SchedulerError with file and line."""
-    with gzip.open(path) as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                event = msgspec.json.decode(line)
-                at = durations.stamp_us(event["at"])
-            except (msgspec.MsgspecError, KeyError, TypeError) as error:
-                raise SchedulerError(
-                    f"{path}:{number}: expected a watch event with at, type and "
-                    f"object: {error}"
-                ) from error
-            yield (at - start_us) // _US_PER_MS, event["type"], event["object"]
-
-
-def _settings(folder: Path) -> Settings:
-    """Return what the recording's Configuration sets; the defaults without one."""
-    path = folder / "config.yaml"
-    if not path.is_file():
-        return Settings()
-    [document] = read_documents(text_of(path), file=path.name)
-    return read_configuration(document.data)
+def _details(found: Shadow) -> Iterator[str]:
+    """Yield a line per decision that differs, then one per reading that agrees."""
+    yield from (_line(verdict) for verdict in found.verdicts if not verdict.agrees)
+    for reading, count in found.readings().most_common():
+        yield f"{count} agree on {reading}"
 
 
 def _line(verdict: Verdict) -> str:

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from scheduler.cli import rerun as command
+from scheduler.cli.recording_folder import read_folder, read_snapshot
 from scheduler.decisions import Finish
 from scheduler.recordings.cycles import CycleClock, cycle_ends, windows
 from scheduler.recordings.recording import Event, read_attempts
@@ -142,8 +143,8 @@ def test_a_rerun_goes_on_from_a_snapshot_with_the_arrivals_after_it(folder):
 
 def test_what_ran_in_a_snapshot_ends_when_its_run_time_is_over(folder):
     snapshot(folder)
-    recording = command.read_folder(folder)
-    given = command.read_snapshot(folder, "4")
+    recording = read_folder(folder)
+    given = read_snapshot(folder, "4")
     world, jobs = go_on(recording, given, {"latencies": None}, 1)
     outcome = simulate(world, until_ms=60_000)
     finished = {
@@ -177,7 +178,7 @@ def test_two_reruns_are_equal(folder):
 
 
 def test_steps_are_measured_from_the_watch_events(folder):
-    samples = measure(command.read_folder(folder)).samples
+    samples = measure(read_folder(folder)).samples
     assert {step: took for step, [(_, took)] in samples.items()} == {
         "scheduling_cycle": 200,
         "job_start": 300,
@@ -206,7 +207,7 @@ def test_cycles_are_as_many_as_the_metrics_say():
 
 
 def test_an_attempt_takes_what_it_took(folder):
-    recording = command.read_folder(folder)
+    recording = read_folder(folder)
     watch = measure(recording)
     job = ("default", "first")
     assert watch.steps[job, "job_start", 1, 0] == 300

@@ -142,7 +142,15 @@ def test_who_comes_later_may_pass_one_that_was_put_aside() -> None:
     first, second = workload("first"), workload("second", second=1)
     tried = waiting(first, "WaitingForQuota")
     [verdict] = verdicts((0, first), (1, tried), (2, second), (100, admitted(second)))
-    assert verdict.agrees
+    assert str(verdict.reading) == "the state just before, those tried in vain aside"
+
+
+def test_what_came_after_a_cycle_began_agrees_with_an_earlier_state() -> None:
+    first, urgent = workload("first"), workload("urgent", priority=9)
+    [verdict] = verdicts(
+        (0, first), (10, urgent), (20, admitted(first)), strategy="StrictFIFO"
+    )
+    assert str(verdict.reading) == "an earlier state"
 
 
 def test_the_victims_of_one_preemptor_are_one_decision() -> None:
@@ -232,8 +240,10 @@ def test_the_command_closes_with_how_many_agree(
     }
     with gzip.open(tmp_path / "watch.jsonl.gz", "wt") as watch:
         watch.write(json.dumps(event) + "\n")
-    assert main([str(tmp_path)]) == 0
-    assert capsys.readouterr().out == "1 decisions, 1 agree\n"
+    assert main([str(tmp_path), "--details"]) == 0
+    assert capsys.readouterr().out == (
+        "1 agree on the state just before\n1 decisions, 1 agree\n"
+    )
 
 
 def test_a_line_that_is_no_watch_event_is_named(
