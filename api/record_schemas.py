@@ -22,7 +22,7 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     ),
     "counterfactuals_read": (shapes.Counterfactuals,),
     "fairness_read": (shapes.Fairness, QueueFairness),
-    "preemption_steps_read": (shapes.Preemption,),
+    "preemption_steps_read": (shapes.Preemption, shapes.PodPreemption),
     "whatif_create": (shapes.Preview,),
     "state_read": (wire.PageState,),
 }

@@ -53,6 +53,7 @@ from .records import (
     PinOutcome,
     Play,
     PodExplanation,
+    PodPreemption,
     Preemption,
     Preview,
     ProfileList,
@@ -533,9 +534,9 @@ class Operations(Sender):
         self,
         sandbox_id: str | int,
         place: str | int,
-    ) -> Preemption:
+    ) -> Preemption | PodPreemption:
         """Return the search that chose the victim: its tick run again and traced."""
-        return cast('Preemption', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/preemptions/{self.part(place)}"))
+        return cast('Preemption | PodPreemption', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/preemptions/{self.part(place)}"))
 
     def preemptions_read(
         self,
@@ -1210,9 +1211,9 @@ class AsyncOperations(AsyncSender):
         self,
         sandbox_id: str | int,
         place: str | int,
-    ) -> Preemption:
+    ) -> Preemption | PodPreemption:
         """Return the search that chose the victim: its tick run again and traced."""
-        return cast('Preemption', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/preemptions/{self.part(place)}"))
+        return cast('Preemption | PodPreemption', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/preemptions/{self.part(place)}"))
 
     async def preemptions_read(
         self,

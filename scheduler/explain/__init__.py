@@ -5,8 +5,9 @@ written down; a counterfactual is a copy that was changed and really run on.
 The world that is asked about stays as it is.
 
 - `workloads.explain(world, key) -> Explanation`: why a Workload is where it is
-- `preemptions.explain_preemption(world_before, decision) -> Preemption`: the
-  search that chose a victim, step by step, from the world before its tick
+- `preemptions.explain_preemption(world_before, decision) -> Preemption |
+  PodPreemption`: the search that chose a victim, step by step, from the world
+  before its tick; of pods node by node
 - `counterfactuals.counterfactuals(world, key, horizon_ms=, limit=)
   -> Counterfactuals`; `try_counterfactuals` yields (tried, of, Verdict)
 - `moves.what_if_move(world, key, target) -> Preview`, `moves.what_if(world,

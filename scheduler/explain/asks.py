@@ -57,14 +57,14 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
         queue=ask.app.queue.path,
         node=ask.node.name if ask.node is not None else "",
         reserved_on=ask.reserved_on.name if ask.reserved_on is not None else "",
-        requests=_amounts(ask.resource),
+        requests=amounts_of(ask.resource),
         allow_preempt_self=ask.allow_self,
         allow_preempt_other=ask.allow_other,
         originator=ask.originator,
         path=[
-            check for queue in ask.app.queue.route for check in _headrooms(queue, ask)
+            check for queue in ask.app.queue.route for check in headrooms(queue, ask)
         ],
-        headroom=_amounts(ask.app.queue.headroom() or {}),
+        headroom=amounts_of(ask.app.queue.headroom() or {}),
         checks=list(_checks(partition, ask, found)) if found else [],
         sorting=[]
         if ask.node is not None
@@ -102,11 +102,13 @@ def _finite(share: float) -> float:
     return max(-_LARGEST, min(_LARGEST, share))
 
 
-def _amounts(given: Limits) -> list[Amount]:
+def amounts_of(given: Limits) -> list[Amount]:
+    """Return a resource as amounts, by name."""
     return [Amount(resource=name, amount=str(n)) for name, n in sorted(given.items())]
 
 
-def _headrooms(queue: Queue, ask: Ask) -> Iterator[QueueHeadroom]:
+def headrooms(queue: Queue, ask: Ask) -> Iterator[QueueHeadroom]:
+    """Yield a queue's quota and usage of each type that is asked."""
     for name in sorted(ask.resource):
         limit = (queue.max or {}).get(name)
         used = queue.allocated.get(name, 0)
@@ -189,7 +191,7 @@ def _victim(pod: Ask) -> Victim:
         queue=pod.app.queue.path,
         reason="PreemptedByScheduler",
         priority=pod.priority,
-        held=_amounts(pod.resource),
+        held=amounts_of(pod.resource),
     )
 
 

@@ -9,8 +9,10 @@ from scheduler.decisions import Decision, Preempt
 from scheduler.errors import SchedulerError
 from scheduler.explain.flavor_options import traced_flavors
 from scheduler.explain.fork import fork, kueue_of
+from scheduler.explain.pod_preemptions import kube, yunikorn
 from scheduler.explain.searches import Reader, decisive
 from scheduler.explain.shapes import (
+    PodPreemption,
     Preemption,
     PreemptionSearch,
     ShareChange,
@@ -24,20 +26,29 @@ from scheduler.world import World
 Values = Mapping[str, Any]
 
 
-def explain_preemption(world_before: World, decision: Decision) -> Preemption:
+def explain_preemption(
+    world_before: World, decision: Decision
+) -> Preemption | PodPreemption:
     """Return the search that chose a victim, every step of it.
 
-    `world_before` is the world at the start of the tick in which Kueue made
-    `decision`, a Preempt; it is left as it is. Raises SchedulerError when the
-    tick does not decide that. Costs a copy and the tick.
+    `world_before` is the world at the start of the tick in which `decision`, a
+    Preempt, was made; it is left as it is. A Workload's is Kueue's search, a
+    Pod's what kube-scheduler or YuniKorn tried node by node. Raises
+    SchedulerError when the tick does not decide that. Costs a copy and the tick.
     """
-    kueue_of(world_before)
     if not isinstance(decision, Preempt) or decision.by is None:
         raise SchedulerError(f"expected a preemption by somebody, got {decision}")
-    if decision.by.kind != "Workload":
-        raise SchedulerError(
-            f"{decision.by} is no Workload: only Kueue's preemptions have steps"
-        )
+    if decision.by.kind == "Workload":
+        return explain_workload_preemption(world_before, decision)
+    if world_before.yunikorn is not None:
+        return yunikorn.explain(world_before, decision)
+    return kube.explain(world_before, decision)
+
+
+def explain_workload_preemption(world_before: World, decision: Preempt) -> Preemption:
+    """Return Kueue's search for victims; as `explain_preemption`."""
+    kueue_of(world_before)
+    assert decision.by is not None
     world = fork(world_before)
     stage = kueue_of(world)
     stage.traced, stage.trace = decision.by, Trace()

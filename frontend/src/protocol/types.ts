@@ -1781,6 +1781,104 @@ export interface components {
             readonly message: string;
         };
         /**
+         * @description A preemption of pods step by step, found by running its tick again.
+         *
+         *         `scheduler`: "kube-scheduler" or "YuniKorn"; `strategy` as the decision has
+         *         it, `laws` of YuniKorn in force. `nodes` come in the order in which they were
+         *         looked at, the first two hundred of `total_nodes`. `wanted` candidates are
+         *         enough for kube-scheduler. `tied` nodes were equal in all rules; one of them
+         *         was drawn.
+         */
+        readonly PodPreemption: {
+            readonly scheduler: string;
+            readonly strategy: string;
+            readonly laws: string;
+            readonly preemptor: string;
+            readonly queue: string;
+            readonly priority: number;
+            readonly atMs: number;
+            readonly tick: number;
+            readonly requests: readonly components["schemas"]["Amount"][];
+            readonly node: string;
+            readonly rules: readonly string[];
+            readonly nodes: readonly components["schemas"]["TriedNode"][];
+            readonly totalNodes: number;
+            readonly wanted: number | null;
+            readonly tied: readonly string[];
+            readonly budgets: readonly components["schemas"]["Budget"][];
+            readonly path: readonly components["schemas"]["QueueHeadroom"][];
+            readonly sources: readonly components["schemas"]["CandidateQueue"][];
+            readonly targets: readonly components["schemas"]["Victim"][];
+            readonly reason: string;
+            readonly message: string;
+        };
+        /**
+         * @description One node and what became of it.
+         *
+         *         `outcome`: "chosen"; "lost" to the chosen one by `lost_by`, a rule of the
+         *         answer, "draw" (equal in all rules) or "order" (equal, and looked at later);
+         *         "doesNotFit" (even with all candidates gone), "noCandidates", "notHelpful"
+         *         (no removal could help), "notTried" (enough were found before), "refused" (by
+         *         an extender or a predicate). `why` are the scheduler's own words.
+         */
+        readonly TriedNode: {
+            readonly node: string;
+            readonly outcome: string;
+            readonly why: string;
+            readonly lostBy: string;
+            readonly victims: readonly string[];
+            readonly violations: number;
+            readonly costs: readonly components["schemas"]["Cost"][];
+            readonly missing: readonly components["schemas"]["Amount"][];
+            readonly pods: readonly components["schemas"]["TriedPod"][];
+        };
+        /** @description What one rule counts for a node; the lowest is best, the first rule decides. */
+        readonly Cost: {
+            readonly rule: string;
+            readonly value: number;
+        };
+        /**
+         * @description One thing that was tried with one pod of a node, in order.
+         *
+         *         `kind` "candidate": may go. Under kube-scheduler all of them are taken off a
+         *         copy of the node first (`verdict` "removed"), then each is put back
+         *         (`kind` "putBack"): "spared" where the preemptor still fits, else "needed",
+         *         and `why` is what the filters said. Under YuniKorn a candidate is "taken",
+         *         "spared" (enough is free without it), "noHelp" (it holds nothing that is
+         *         short), "withinGuarantee" (its queue would fall below its guarantee), or
+         *         "overAskGuarantee" (the preemptor's queue would pass its own). `budgets` name
+         *         the PodDisruptionBudgets that have no disruption left for it.
+         */
+        readonly TriedPod: {
+            readonly pod: string;
+            readonly kind: string;
+            readonly verdict: string;
+            readonly queue: string;
+            readonly priority: number;
+            readonly sinceMs: number | null;
+            readonly held: readonly components["schemas"]["Amount"][];
+            readonly optedOut: boolean;
+            readonly originator: boolean;
+            readonly budgets: readonly string[];
+            readonly why: string;
+        };
+        /** @description A PodDisruptionBudget, and how many more pods it let go before the search. */
+        readonly Budget: {
+            readonly name: string;
+            readonly allowed: number;
+        };
+        /**
+         * @description A leaf of YuniKorn and how many of its pods may go.
+         *
+         *         `why` not: "own" (the preemptor's), "outOfScope" (beyond a fence or a full
+         *         queue), "disabled", "none" (within its guarantee, or more important).
+         */
+        readonly CandidateQueue: {
+            readonly queue: string;
+            readonly candidates: number;
+            readonly why: string;
+        };
+        /**
          * @description What an edit would come to, run on a copy; for drag and drop.
          *
          *         `cells` is the quota that the workload's ClusterQueue has afterwards, with
@@ -2644,6 +2742,12 @@ export type QueueFairness = components['schemas']['QueueFairness'];
 export type QueueShare = components['schemas']['QueueShare'];
 export type QueueFraction = components['schemas']['QueueFraction'];
 export type Preemption = components['schemas']['Preemption'];
+export type PodPreemption = components['schemas']['PodPreemption'];
+export type TriedNode = components['schemas']['TriedNode'];
+export type Cost = components['schemas']['Cost'];
+export type TriedPod = components['schemas']['TriedPod'];
+export type Budget = components['schemas']['Budget'];
+export type CandidateQueue = components['schemas']['CandidateQueue'];
 export type Preview = components['schemas']['Preview'];
 export type PageState = components['schemas']['PageState'];
 export type SandboxRow = components['schemas']['SandboxRow'];

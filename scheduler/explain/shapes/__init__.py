@@ -8,6 +8,14 @@ key text, "Workload/namespace/name". Times are virtual milliseconds.
 
 from __future__ import annotations
 
+from scheduler.explain.shapes.evicting import (
+    Budget,
+    CandidateQueue,
+    Cost,
+    PodPreemption,
+    TriedNode,
+    TriedPod,
+)
 from scheduler.explain.shapes.fairness import (
     Fairness,
     Flow,
@@ -94,6 +102,12 @@ __all__ = [
     "PreemptionSearch",
     "Explanation",
     "Preemption",
+    "TriedPod",
+    "Cost",
+    "TriedNode",
+    "Budget",
+    "CandidateQueue",
+    "PodPreemption",
     "Edit",
     "Change",
     "ChangeOutcome",

@@ -23,6 +23,7 @@ from scheduler.kube.preemption.dry_run import (
     VictimSearch,
     wanted_candidates,
 )
+from scheduler.kube.preemption.traced import TracedSearch
 from scheduler.records.pod import Pod
 from scheduler.registry import register
 
@@ -54,16 +55,22 @@ class DefaultPreemption(Plugin):
     args_type = DefaultPreemptionArgs
     # The request to remove victims takes no virtual time: nobody is held back.
     idle_points = ("pre_enqueue",)
+    #: An explanation gets every search here; nothing else sets it.
+    trace: list[TracedSearch] | None = None
 
     def preemption(self) -> VictimSearch:
         """Return the search over the cluster as it is now."""
         handle = self.handle
-        return VictimSearch(
+        kind = VictimSearch if self.trace is None else TracedSearch
+        search = kind(
             handle.framework,
             handle.cluster,
             handle.nominations,
             now_us=handle.context.now_us,
         )
+        if self.trace is not None and isinstance(search, TracedSearch):
+            self.trace.append(search)
+        return search
 
     def post_filter(
         self, state: CycleState, pod: Pod, verdicts: Verdicts
@@ -108,6 +115,8 @@ class DefaultPreemption(Plugin):
         """Try the nodes where removing pods may help, from a drawn start."""
         rows = verdicts.helpable()
         names = [verdicts.node_table.names[row] for row in rows]
+        if isinstance(search, TracedSearch):
+            search.note_verdicts(verdicts, set(names))
         if not names:
             return DryRun()
         args = self.args

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from scheduler.kube.cache.cluster import ClusterCache
@@ -120,11 +120,22 @@ class VictimSearch:
         """Put pods back while the preemptor still fits; return those left out."""
         victims = []
         for other in removed:
-            self.framework.add_pod(state, pod, other, node_info)
-            if not self.framework.filter_with(state, pod, node_info, rivals).ok:
+            if not self.put_back(state, pod, node_info, rivals, other).ok:
                 self.framework.remove_pod(state, pod, other, node_info)
                 victims.append(other)
         return victims
+
+    def put_back(
+        self,
+        state: CycleState,
+        pod: Pod,
+        node_info: NodeInfo,
+        rivals: list[Pod],
+        other: Pod,
+    ) -> Status:
+        """Put a removed pod on the node again; return whether the preemptor fits."""
+        self.framework.add_pod(state, pod, other, node_info)
+        return self.framework.filter_with(state, pod, node_info, rivals)
 
     def importance(self, pod: Pod) -> tuple[int, int, Key]:
         """Return what victims are ordered by, the most important first."""
@@ -136,48 +147,62 @@ class VictimSearch:
 
     def _protected(self, pods: list[Pod]) -> tuple[list[Pod], list[Pod]]:
         """Part the pods into those whose budget is used up, and the others."""
-        left = {key: self._allowed(b) for key, b in self.cluster.budgets.items()}
+        left = self.allowed()
         protected: list[Pod] = []
         others: list[Pod] = []
         for pod in pods:
             broken = False
             for key, budget in self.cluster.budgets.items():
-                if (
-                    not pod.labels
-                    or budget.key.namespace != pod.namespace
-                    or not budget.selector.matches(pod.labels)
-                    or pod.name in budget.disrupted
-                ):
-                    continue
-                left[key] -= 1
-                broken = broken or left[key] < 0
+                if guards(budget, pod):
+                    left[key] -= 1
+                    broken = broken or left[key] < 0
             (protected if broken else others).append(pod)
         return protected, others
 
-    def _allowed(self, budget: PodDisruptionBudget) -> int:
-        healthy = self.cluster.matching(budget.key.namespace, budget.selector)
-        return disruptions_allowed(budget, sum(healthy.values()))
+    def allowed(self) -> dict[Key, int]:
+        """Return how many more pods each disruption budget lets go."""
+        found = {}
+        for key, budget in self.cluster.budgets.items():
+            healthy = self.cluster.matching(budget.key.namespace, budget.selector)
+            found[key] = disruptions_allowed(budget, sum(healthy.values()))
+        return found
 
     def least_harm(self, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates that no rule ranks below the best one."""
-        rules = (
-            lambda c: c.violations,
-            lambda c: max(pod.priority for pod in c.victims),
-            lambda c: sum(pod.priority + _SHIFT for pod in c.victims),
-            lambda c: len(c.victims),
-            lambda c: -self._earliest_of_highest(c),
-        )
-        for rule in rules:
+        for rule in self.rules().values():
             if len(candidates) > 1:
                 best = min(rule(c) for c in candidates)
                 candidates = [c for c in candidates if rule(c) == best]
         return candidates
+
+    def rules(self) -> dict[str, Callable[[Candidate], int]]:
+        """Return what candidates are compared by, in order; the lowest stay.
+
+        Source: docs/semantics/kube-scheduler.md#default-preemption.
+        """
+        return {
+            "violations": lambda c: c.violations,
+            "highestPriority": lambda c: max(pod.priority for pod in c.victims),
+            "prioritySum": lambda c: sum(pod.priority + _SHIFT for pod in c.victims),
+            "victims": lambda c: len(c.victims),
+            "latestStart": lambda c: -self._earliest_of_highest(c),
+        }
 
     def _earliest_of_highest(self, candidate: Candidate) -> int:
         highest = max(pod.priority for pod in candidate.victims)
         return min(
             self.started(pod) for pod in candidate.victims if pod.priority == highest
         )
+
+
+def guards(budget: PodDisruptionBudget, pod: Pod) -> bool:
+    """Return whether a budget counts a pod among those that it keeps."""
+    return (
+        bool(pod.labels)
+        and budget.key.namespace == pod.namespace
+        and budget.selector.matches(pod.labels)
+        and pod.name not in budget.disrupted
+    )
 
 
 def wanted_candidates(nodes: int, percentage: int, absolute: int) -> int:

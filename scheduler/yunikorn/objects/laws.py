@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from scheduler.yunikorn.objects.listener import Trace
 from scheduler.yunikorn.objects.model import Ask, Queue, SchedulingNode
 
 #: The partition: laws read it, and the partition holds its laws.
@@ -39,7 +40,12 @@ class Laws(Protocol[P]):
         """Return how long an ask of this leaf waits before it may preempt."""
 
     def choose(
-        self, partition: P, ask: Ask, *, nodes_tried: bool
+        self,
+        partition: P,
+        ask: Ask,
+        *,
+        nodes_tried: bool,
+        trace: Trace | None = None,
     ) -> PreemptionPlan | str:
         """Return victims and their node for an ask, or why there are none.
 

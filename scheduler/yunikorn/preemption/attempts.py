@@ -36,7 +36,7 @@ def _preempt(partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool:
     """Ask victims to end, and reserve their node, where the laws allow it."""
     plan = _plan(partition, ask, nodes_tried=nodes_tried)
     if partition.trace is not None:
-        _trace_plan(partition.trace, ask, plan)
+        _trace_plan(partition.trace, ask, plan, nodes_tried=nodes_tried)
     if isinstance(plan, str):
         if plan:
             partition.log_failure(ask, plan)
@@ -71,12 +71,17 @@ def _plan(partition: Partition, ask: Ask, *, nodes_tried: bool) -> PreemptionPla
     return plan
 
 
-def _trace_plan(trace: Trace, ask: Ask, plan: PreemptionPlan | str) -> None:
+def _trace_plan(
+    trace: Trace, ask: Ask, plan: PreemptionPlan | str, *, nodes_tried: bool
+) -> None:
     if isinstance(plan, str):
         trace.step("preemption", ask=ask.key, refused=plan or messages.DOES_NOT_HELP)
     else:
         keys = [victim.key for victim in plan.victims]
-        trace.step("preemption", ask=ask.key, node=plan.node.name, victims=keys)
+        node = plan.node.name
+        trace.step(
+            "preemption", ask=ask.key, node=node, victims=keys, nodesTried=nodes_tried
+        )
 
 
 def _may_preempt(partition: Partition, ask: Ask) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from scheduler.yunikorn import messages, resources
 from scheduler.yunikorn.objects.laws import PreemptionPlan
+from scheduler.yunikorn.objects.listener import Trace
 from scheduler.yunikorn.objects.model import Ask
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.preemption.candidates import (
@@ -19,7 +20,7 @@ from scheduler.yunikorn.preemption.victims import VictimSearch, candidate_nodes
 
 
 def choose(
-    partition: Partition, ask: Ask, *, nodes_tried: bool
+    partition: Partition, ask: Ask, *, nodes_tried: bool, trace: Trace | None = None
 ) -> PreemptionPlan | str:
     """Return who is to end and where, or the reason why nobody is.
 
@@ -32,7 +33,7 @@ def choose(
     if not _guarantee_allows(snapshot, found, ask):
         return messages.GUARANTEES_FAILED
     ordered = sorted((pod for pods in found.values() for pod in pods), key=victim_order)
-    search = VictimSearch(snapshot, ask, ordered)
+    search = VictimSearch(snapshot, ask, ordered, trace)
     plan = search.choose(candidate_nodes(partition, ask), nodes_tried=nodes_tried)
     if plan is None:
         return ""
@@ -40,6 +41,9 @@ def choose(
     if extra is None or not (plan.victims or extra):
         return ""
     victims = _trimmed(ask, plan, extra)
+    if trace is not None:
+        keys = [pod.key for pod in extra]
+        trace.step("additional", node=plan.node.name, victims=keys)
     if victims is None:
         return messages.SHORT_OF_RESOURCES
     return PreemptionPlan(plan.node, victims)

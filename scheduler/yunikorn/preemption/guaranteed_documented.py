@@ -10,6 +10,7 @@ from typing import Any
 
 from scheduler.yunikorn import messages, resources
 from scheduler.yunikorn.objects.laws import PreemptionPlan
+from scheduler.yunikorn.objects.listener import Trace
 from scheduler.yunikorn.objects.model import Ask, Queue, SchedulingNode
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.objects.properties import PREEMPTION_POLICY
@@ -17,7 +18,9 @@ from scheduler.yunikorn.preemption.victims import candidate_nodes
 from scheduler.yunikorn.resources import Amounts
 
 
-def choose(partition: Partition, ask: Ask) -> PreemptionPlan | str:
+def choose(
+    partition: Partition, ask: Ask, trace: Trace | None = None
+) -> PreemptionPlan | str:
     """Return who is to end and where, or the reason why nobody is.
 
     "" is no reason in particular: preemption does not help. Changes nothing.
@@ -32,10 +35,24 @@ def choose(partition: Partition, ask: Ask) -> PreemptionPlan | str:
         by_node.setdefault(pod.node.name, []).append(pod)
     plans = []
     for rank, node in enumerate(candidate_nodes(partition, ask)):
-        victims = _victims(top, node, by_node.get(node.name, []), ask)
-        if victims and not (ask.predicate is not None and ask.predicate(node, victims)):
+        victims = _victims(top, node, by_node.get(node.name, []), ask, trace)
+        if not victims:
+            continue
+        refused = ask.predicate(node, victims) if ask.predicate is not None else None
+        if trace is not None:
+            _trace_compared(trace, node, victims, refused or "", rank)
+        if not refused:
             plans.append((_cost(victims), rank, PreemptionPlan(node, victims)))
     return min(plans, key=lambda found: found[:2])[2] if plans else ""
+
+
+def _trace_compared(
+    trace: Trace, node: SchedulingNode, victims: list[Ask], refused: str, rank: int
+) -> None:
+    names = ("optedOut", "highestPriority", "originators", "victims")
+    cost = dict(zip(names, _cost(victims), strict=True))
+    numbers = {"refused": refused} if refused else {"cost": cost, "index": rank}
+    trace.step("compared", node=node.name, **numbers)
 
 
 def policy_of(queue: Queue) -> str:
@@ -148,13 +165,21 @@ def _cost(victims: list[Ask]) -> tuple[int, int, int, int]:
     )
 
 
-def _victims(top: Queue, node: SchedulingNode, pods: list[Ask], ask: Ask) -> list[Ask]:
+def _victims(
+    top: Queue,
+    node: SchedulingNode,
+    pods: list[Ask],
+    ask: Ask,
+    trace: Trace | None = None,
+) -> list[Ask]:
     """Return who has to leave this node, [] when that cannot help.
 
     What is free counts. Once the ask fits, pods that need not go are put back,
     the last in order first.
     """
     missing = _missing(node, ask)
+    if trace is not None:
+        trace.step("tried", node=node.name, missing=missing)
     if not missing:
         return []
     taken: dict[str, Amounts] = {}
@@ -162,13 +187,29 @@ def _victims(top: Queue, node: SchedulingNode, pods: list[Ask], ask: Ask) -> lis
     for pod in pods:
         if not missing:
             break
-        helps = any(pod.resource.get(name, 0) > 0 for name in missing)
-        if helps and _stays_guaranteed(top, pod, taken):
+        verdict = _verdict(top, pod, missing, taken)
+        if trace is not None:
+            trace.step("candidate", node=node.name, pod=pod.key, verdict=verdict)
+        if verdict == "considered":
             _note(taken, pod, 1)
             victims.append(pod)
             missing = _missing(node, ask, victims)
-    if missing:
-        return []
+    victims = [] if missing else _needed(node, ask, victims)
+    if trace is not None:
+        keys = [pod.key for pod in victims]
+        trace.step("plan", node=node.name, victims=keys)
+    return victims
+
+
+def _verdict(top: Queue, pod: Ask, missing: Amounts, taken: dict[str, Amounts]) -> str:
+    if not any(pod.resource.get(name, 0) > 0 for name in missing):
+        return "noHelp"
+    if not _stays_guaranteed(top, pod, taken):
+        return "withinGuarantee"
+    return "considered"
+
+
+def _needed(node: SchedulingNode, ask: Ask, victims: list[Ask]) -> list[Ask]:
     for pod in reversed(list(victims)):
         others = [other for other in victims if other is not pod]
         if not _missing(node, ask, others):

@@ -22,6 +22,9 @@ def preempt(partition: Partition, node: SchedulingNode, ask: Ask) -> None:
     if not victims:
         partition.log_failure(ask, messages.NO_FIT_ON_REQUIRED_NODE)
         return
+    if partition.trace is not None:
+        keys = [victim.key for victim in victims]
+        partition.trace.step("required", ask=ask.key, node=node.name, victims=keys)
     partition.mark_preempted(victims)
     ask.triggered = True
     partition.listener.preempting(ask, victims, STRATEGY)

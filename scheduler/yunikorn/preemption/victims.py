@@ -5,8 +5,11 @@ Source: docs/semantics/yunikorn.md#nodes-of-a-preemption-attempt
 
 from __future__ import annotations
 
+from typing import Any
+
 from scheduler.yunikorn import resources
 from scheduler.yunikorn.objects.laws import PreemptionPlan
+from scheduler.yunikorn.objects.listener import Trace
 from scheduler.yunikorn.objects.model import Ask, SchedulingNode
 from scheduler.yunikorn.objects.partition import (
     RESERVATION_DELAY_MS,
@@ -53,7 +56,14 @@ def _overdue(partition: Partition, other: Ask, ask: Ask) -> bool:
 class VictimSearch:
     """One attempt's search: candidates by node, tried on one snapshot."""
 
-    def __init__(self, snapshot: Snapshot, ask: Ask, ordered: list[Ask]) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        ask: Ask,
+        ordered: list[Ask],
+        trace: Trace | None = None,
+    ) -> None:
+        self.trace = trace
         self.snapshot = snapshot
         self.ask = ask
         self.by_node: dict[str, list[Ask]] = {}
@@ -80,9 +90,13 @@ class VictimSearch:
             if index % BATCH == 0 and best is not None and lowest < SATISFACTORY:
                 break
             predicate = self.ask.predicate
-            if predicate is not None and predicate(plan.node, plan.victims):
+            refused = predicate(plan.node, plan.victims) if predicate else None
+            if refused:
+                self._note("compared", plan.node, refused=refused)
                 continue
             score = self.score(plan)
+            if self.trace is not None:
+                self._note("compared", plan.node, cost=costs(score), index=index)
             if best is None or score < lowest:
                 best, lowest = plan, score
         return best
@@ -117,7 +131,13 @@ class VictimSearch:
         if victims is None and not complete:
             head, tail, _ = self._useful(node, candidates, stop_when_fit=False)
             victims = self._enough(node, head + tail)
+        if self.trace is not None:
+            self._note("plan", node, victims=[pod.key for pod in victims or ()])
         return PreemptionPlan(node, victims) if victims else None
+
+    def _note(self, name: str, node: SchedulingNode, **numbers: Any) -> None:
+        if self.trace is not None:
+            self.trace.step(name, node=node.name, **numbers)
 
     def _useful(
         self, node: SchedulingNode, candidates: list[Ask], *, stop_when_fit: bool
@@ -129,6 +149,7 @@ class VictimSearch:
         """
         snapshot, ask = self.snapshot, self.ask
         missing = resources.shortfall(ask.resource, node.available)
+        self._note("tried", node, missing=missing)
         head: list[Ask] = []
         tail: list[Ask] = []
         complete = True
@@ -138,11 +159,14 @@ class VictimSearch:
                 break
             queue = snapshot.queues[pod.app.queue.path]
             if not snapshot.eligible(queue, ask):
+                self._note("candidate", node, pod=pod.key, verdict="withinGuarantee")
                 continue
             snapshot.remove(queue, pod.resource)
             budget = remaining(snapshot.ask_queue)
             if budget is None or not resources.fits_existing(budget, pod.resource):
+                self._note("candidate", node, pod=pod.key, verdict="overAskGuarantee")
                 break
+            self._note("candidate", node, pod=pod.key, verdict="considered")
             if any(pod.resource.get(name, 0) > 0 for name in missing):
                 snapshot.add(snapshot.ask_queue, pod.resource)
                 missing = _less(missing, pod.resource)
@@ -169,6 +193,15 @@ class VictimSearch:
                 break
         snapshot.restore()
         return None if missing else taken
+
+
+def costs(score: int) -> dict[str, int]:
+    """Return what a score is made of, in the order in which it counts."""
+    return {
+        "optedOut": int(score & OPTED_OUT > 0),
+        "originators": int(score & ORIGINATOR > 0),
+        "victims": score & (ORIGINATOR - 1),
+    }
 
 
 def _less(missing: dict[str, int], freed: dict[str, int]) -> dict[str, int]:

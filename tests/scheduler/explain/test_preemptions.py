@@ -20,7 +20,9 @@ def _first_preemption(world: World, ticks: int = 30) -> Preemption:
         before = fork(world)
         for decision in run_tick(world):
             if isinstance(decision, Preempt):
-                return explain_preemption(before, decision)
+                found = explain_preemption(before, decision)
+                assert isinstance(found, Preemption)
+                return found
         world.take()
     raise AssertionError("nobody was preempted")
 

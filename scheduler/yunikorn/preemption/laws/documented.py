@@ -5,6 +5,7 @@ from __future__ import annotations
 from scheduler.registry import register
 from scheduler.yunikorn import resources
 from scheduler.yunikorn.objects.laws import PreemptionPlan
+from scheduler.yunikorn.objects.listener import Trace
 from scheduler.yunikorn.objects.model import Ask, Queue, SchedulingNode
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.preemption import guaranteed_documented, required_node
@@ -35,10 +36,15 @@ class Documented:
         return leaf.own_delay_ms
 
     def choose(
-        self, partition: Partition, ask: Ask, *, nodes_tried: bool
+        self,
+        partition: Partition,
+        ask: Ask,
+        *,
+        nodes_tried: bool,
+        trace: Trace | None = None,
     ) -> PreemptionPlan | str:
         """Return victims and their node for an ask, or why there are none."""
-        return guaranteed_documented.choose(partition, ask)
+        return guaranteed_documented.choose(partition, ask, trace)
 
     def required_victims(
         self, partition: Partition, node: SchedulingNode, ask: Ask
