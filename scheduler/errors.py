@@ -42,10 +42,16 @@ class SourceLocation:
         return f"{text}: {self.field}" if self.field else text
 
 
+#: Letters of a problem that repeats what was given, which may be megabytes.
+LONGEST_PROBLEM = 1_000
+
+
 class ManifestError(SchedulerError):
     """A document that cannot be taken: says where, what was given and expected."""
 
     def __init__(self, problem: str, *, place: SourceLocation | None = None) -> None:
+        if len(problem) > LONGEST_PROBLEM:
+            problem = f"{problem[:LONGEST_PROBLEM]}…"
         super().__init__(f"{place}: {problem}" if place else problem)
         self.problem = problem
         self.place = place

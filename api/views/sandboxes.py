@@ -24,6 +24,7 @@ from api.serializers.sandboxes import (
 )
 from api.views.base import View, flag, number
 from sandbox import actions
+from sandbox.actions.access import owned
 from sandbox.models import Sandbox
 from sandbox.retention import disk
 
@@ -133,6 +134,8 @@ class OneSandbox(View):
     def patch(self, request: Request, sandbox_id: str) -> Response:
         """Rename it, change who may see it or how much history is kept."""
         given = self.read(ChangeSerializer)
+        if "visibility" in given:  # an editor's other changes would be half of it
+            owned(self.user(), sandbox_id)
         if "title" in given:
             actions.do_rename(self.user(), sandbox_id, given["title"])
         if "keepTicks" in given or "keepDays" in given:

@@ -61,7 +61,7 @@ def do_archive(user: User, sandbox_id: str) -> Sandbox:
         sandbox = Sandbox.objects.get(pk=sandbox_id)
         if sandbox.archived_at is not None:
             raise ConflictError("the sandbox is archived already")
-        _refuse_forks(sandbox)
+        _refuse_forks(user, sandbox)
         body = archives.write(sandbox_id)
         _check_readable(body)
         with transaction.atomic():
@@ -83,12 +83,16 @@ def _owned(user: User, sandbox_id: str) -> None:
         raise ForbiddenError("only its owner archives a sandbox or opens it again")
 
 
-def _refuse_forks(sandbox: Sandbox) -> None:
+def _refuse_forks(user: User, sandbox: Sandbox) -> None:
+    """Name the forks that the owner may see; how the others are called is not theirs."""
     forks = Sandbox.objects.filter(parent=sandbox, archived_at=None).order_by("branch")
-    names = ", ".join(f"{fork.title} ({fork.branch})" for fork in forks[:5])
+    seen = forks.visible_to(user)
+    names = [f"{fork.title} ({fork.branch})" for fork in seen[:5]]
+    if hidden := forks.count() - seen.count():
+        names.append(f"{hidden} of other people")
     if names:
         raise ConflictError(
-            f"forks share its history: {names}; archive or delete them first"
+            f"forks share its history: {', '.join(names)}; archive or delete them first"
         )
 
 

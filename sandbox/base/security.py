@@ -85,8 +85,16 @@ def _foreign(request: HttpRequest) -> bool:
     site = request.headers.get("Sec-Fetch-Site", "none")
     origin = request.headers.get("Origin")
     if origin is not None:
-        return urlsplit(origin).netloc != request.get_host()
+        return _place_of(origin) != request.get_host()
     return site not in {"same-origin", "none"}
+
+
+def _place_of(origin: str) -> str:
+    """Return host and port of an Origin; "" for what is none."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:  # "http://["
+        return ""
 
 
 def _refusal(request: HttpRequest) -> dict[str, object]:
@@ -138,4 +146,4 @@ def welcome(handshake: dict[bytes, bytes]) -> bool:
     if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
         return False
     origin = handshake.get(b"origin")
-    return origin is None or urlsplit(origin.decode("latin-1")).netloc == host
+    return origin is None or _place_of(origin.decode("latin-1")) == host

@@ -37,6 +37,8 @@ class Hub:
             subscription.open()
         subscription.clients.add(client)
         await asyncio.wait_for(subscription.listening.wait(), SEND_PATIENCE_S)
+        if client not in subscription.clients:
+            return  # its right ended meanwhile
         client.pump = asyncio.create_task(pump(subscription, client))
 
     async def leave(self, sandbox_id: str, client: Client) -> None:

@@ -27,6 +27,7 @@ def of_texts() -> Limits:
         bytes=most["bytes_per_import"],
         depth=most["yaml_depth"],
         aliases=most["yaml_aliases"],
+        values=most["yaml_values"],
     )
 
 

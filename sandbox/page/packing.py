@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from sandbox.base.inflating import inflated_size
+from sandbox.base.inflating import inflated_size, inflated_values
 from sandbox.page.diffs import (
     Page,
     Patch,
@@ -74,11 +74,22 @@ def opened_size(body: bytes, most: int) -> int:
 
     For what comes from outside: it is opened no further than that.
     """
-    start = 0 if body[:1] == b"x" else 1
-    size = inflated_size(body[start:], most)
+    size = inflated_size(_compressed(body), most)
     if size > most:
         raise FormatError(f"over {most} bytes when opened")
     return size
+
+
+def opened_values(body: bytes, most: int) -> int:
+    """Return how many values may be inside; FormatError beyond `most`."""
+    values = inflated_values(_compressed(body), most)
+    if values > most:
+        raise FormatError(f"over {most} values when opened")
+    return values
+
+
+def _compressed(body: bytes) -> bytes:
+    return body if body[:1] == b"x" else body[1:]
 
 
 def pack_step(step: RevisionDiff) -> bytes:

@@ -21,7 +21,7 @@ from sandbox.base.errors import (
     Cause,
     InvalidError,
 )
-from sandbox.base.inflating import inflated_size
+from sandbox.base.inflating import inflated_size, most_values
 from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
 from sandbox.world import history, worlds
 
@@ -31,9 +31,12 @@ READ = (1, 2)
 MAGIC = b"quotalab sandbox "
 #: What an archive that was written here may come to when it is opened.
 LARGEST = 1 << 34
+#: Bytes of an archive for each value in it; those that were written have 9 or more.
+BYTES_PER_VALUE = 8
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 _Seed = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+_MANY = msgspec.Meta(max_length=10_000_000)
 
 
 def _text(most: int) -> Any:
@@ -116,13 +119,26 @@ class Archive(msgspec.Struct, kw_only=True):
     page: dict[str, dict[str, Any]]
     revisions: list[ArchivedRevision]
     events: list[ArchivedEvent]
-    diffs: list[tuple[_Count, bytes]]
+    diffs: Annotated[list[tuple[_Count, bytes]], _MANY]
     samples: list[ArchivedSample]
-    checkpoints: list[ArchivedCheckpoint]
+    checkpoints: Annotated[list[ArchivedCheckpoint], _MANY]
+
+
+class _Values(msgspec.Struct):
+    """The parts of the file that are not bytes of their own, not yet read."""
+
+    columns: msgspec.Raw
+    start_policy: msgspec.Raw
+    world: msgspec.Raw
+    page: msgspec.Raw
+    revisions: msgspec.Raw
+    events: msgspec.Raw
+    samples: msgspec.Raw
 
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Archive).decode
+_decode_values = msgspec.msgpack.Decoder(_Values).decode
 
 
 def write(sandbox_id: str) -> bytes:
@@ -176,9 +192,17 @@ def unseal(data: bytes, most: int) -> Archive:
             raise wrong("the file is cut off")
         if opener.unused_data:
             raise wrong(f"{len(opener.unused_data)} bytes follow its end")
+        _refuse_values(body, most // BYTES_PER_VALUE)
         return _decode(body)
     except (zlib.error, msgspec.MsgspecError) as error:
         raise wrong(f"the file is damaged: {error}") from error
+
+
+def _refuse_values(body: bytes, most: int) -> None:
+    """Refuse more values than `most`: each may take a hundred times its bytes in memory."""
+    parts = msgspec.structs.astuple(_decode_values(body))
+    if sum(most_values(bytes(part)) for part in parts) > most:
+        raise wrong(f"over {most} values when opened")
 
 
 def wrong(problem: str) -> InvalidError:

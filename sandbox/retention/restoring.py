@@ -43,8 +43,10 @@ def check(archive: Archive, most: int) -> World:
     """
     try:
         _check_sequence(archive)
+        values = most // archives.BYTES_PER_VALUE
         for body in _bodies(archive):
             most -= packing.opened_size(body, most)
+            values -= packing.opened_values(body, values)
         for line in archive.revisions:
             operations.from_document(line.operation)
         for number, body in archive.diffs:

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
@@ -169,14 +170,18 @@ def descendants(sandbox: Sandbox) -> Iterator[Sandbox]:
 
 
 def prune() -> int:
-    """Delete a batch of old audit lines and answers; return how many went."""
-    return sum(
+    """Delete a batch of old audit lines, answers and sessions; return how many went."""
+    gone = sum(
         _delete_batch(model, model._default_manager.filter(at__lt=_ago(days)))
         for model, days in (
             (Audit, settings.AUDIT_DAYS),
             (Answer, settings.ANSWERS_DAYS),
         )
         if days
+    )
+    # A day later than they ended, whatever the clock of this host says.
+    return gone + _delete_batch(
+        Session, Session.objects.filter(expire_date__lt=_ago(1))
     )
 
 

@@ -32,6 +32,7 @@ class Limits:
     depth: int = 64
     aliases: int = 1_000
     repeats: int = 200_000  # values that aliases add by repeating
+    values: int = 5_000_000  # as written: about 500 bytes of memory each
     documents: int = 200_000
 
 
@@ -212,6 +213,8 @@ def _refuse_deep(text: str, file: str, limits: Limits) -> int:
         for event in yaml.parse(text, Loader=_Loader):
             events += 1
             line = event.start_mark.line + 1  # type: ignore[union-attr]
+            if events > limits.values:
+                raise _too_much(file, line, f"over {limits.values} values")
             if isinstance(event, yaml.CollectionStartEvent):
                 depth += 1
                 if depth > limits.depth:

@@ -59,6 +59,14 @@ def test_an_editor_changes_the_world_and_not_who_is_let_in(server, busy, as_, ve
         assert answer.status_code == 403, path
 
 
+def test_what_an_editor_may_not_change_is_changed_in_no_part(server, busy, as_, vera):
+    actions.do_member(busy.owner, busy.pk, "vera", "editor")
+    body = {"title": "mine", "visibility": "public"}
+    assert as_(vera).patch(f"/api/v1/sandboxes/{busy.pk}", body).status_code == 403
+    busy.refresh_from_db()
+    assert (busy.title != "mine", busy.visibility) == (True, "private")
+
+
 def test_the_list_holds_what_one_may_see_and_no_more(server, busy, make, as_, vera):
     make(flavor(), title="hidden")
     actions.do_member(busy.owner, busy.pk, "vera", "viewer")

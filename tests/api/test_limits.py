@@ -117,6 +117,7 @@ def test_nobody_has_more_sandboxes_than_allowed(client, make, person, allow):
         ("bytes_per_import", 50),
         ("yaml_depth", 2),
         ("yaml_aliases", 1),
+        ("yaml_values", 7),
     ],
 )
 def test_an_import_beyond_a_limit_is_refused_whole(call, make, allow, limit, value):

@@ -108,6 +108,15 @@ def test_a_text_over_the_limit_is_refused():
         read_documents("a: 1234567890", limits=Limits(bytes=10))
 
 
+def test_many_tiny_values_are_refused_before_they_are_made():
+    with pytest.raises(ManifestError, match="over 50 values"):
+        read_documents("a: [" + "{}," * 50 + "]", limits=Limits(values=50))
+
+
+def test_a_problem_repeats_only_the_begin_of_what_was_given():
+    assert len(str(ManifestError(f"expected a text, got {['x'] * 9999!r}"))) < 1100
+
+
 def a_list(*items: dict) -> str:
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": list(items)})
 

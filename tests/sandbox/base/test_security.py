@@ -41,6 +41,7 @@ def test_a_change_is_let_through_from(sent):
         pytest.param({"origin": "https://evil.example"}, id="another site"),
         pytest.param({"origin": "http://127.0.0.1:9000"}, id="another local port"),
         pytest.param({"origin": "null"}, id="a page without origin"),
+        pytest.param({"origin": "http://["}, id="no address at all"),
         pytest.param({"sec-fetch-site": "cross-site"}, id="a form of another site"),
         pytest.param({"sec-fetch-site": "same-site"}, id="a neighbouring name"),
     ],
@@ -81,6 +82,11 @@ def test_no_script_or_style_may_stand_inside_the_page():
             {b"host": b"127.0.0.1:8000", b"origin": b"https://evil.example"},
             False,
             id="another site",
+        ),
+        pytest.param(
+            {b"host": b"127.0.0.1:8000", b"origin": b"http://["},
+            False,
+            id="no address at all",
         ),
         pytest.param(
             {b"host": b"evil.example:8000", b"origin": b"http://evil.example:8000"},

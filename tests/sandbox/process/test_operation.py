@@ -7,6 +7,7 @@ import math
 from datetime import timedelta
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.core.cache import caches
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
@@ -121,15 +122,18 @@ def test_the_key_of_a_request_that_was_killed_is_free_again(busy):
     assert again.json()["revision"] > first.json()["revision"]
 
 
-def test_old_answers_and_audit_lines_go(person, busy, settings):
+def test_old_answers_audit_lines_and_sessions_go(person, busy, settings):
     settings.AUDIT_DAYS, settings.ANSWERS_DAYS = 30, 2
     old = timezone.now() - timedelta(days=31)
+    for key, end in (("ended", old), ("living", timezone.now() + timedelta(days=1))):
+        Session.objects.create(session_key=key, session_data="", expire_date=end)
     for key in ("old", "new"):
         Answer.objects.create(user=person, key=key, request="", status=200, body={})
         Audit.objects.create(who="x", action=key, detail={})
     Answer.objects.filter(key="old").update(at=old)
     Audit.objects.filter(action="old").update(at=old)
-    assert tasks.tidy() == 2
+    assert tasks.tidy() == 3
+    assert [one.pk for one in Session.objects.all()] == ["living"]
     assert not Answer.objects.filter(key="old").exists()
     assert not Audit.objects.filter(action="old").exists()
     assert Audit.objects.filter(action="new").exists()

@@ -263,6 +263,14 @@ def test_a_parent_waits_for_its_forks(busy, person):
     assert row(busy).archived_at
 
 
+def test_the_forks_of_others_are_counted_and_not_named(busy, person, stranger):
+    actions.do_set_visibility(person, busy.pk, "public")
+    fork = actions.do_fork(stranger, busy.pk, title="of nobody's business")
+    with pytest.raises(ConflictError, match=r"1 of other people") as refused:
+        actions.do_archive(person, busy.pk)
+    assert fork.title not in str(refused.value)
+
+
 def test_a_fork_comes_back_below_its_parent(busy, person):
     known = hashes(busy, 6)
     fork = actions.do_fork(person, busy.pk, tick=4)

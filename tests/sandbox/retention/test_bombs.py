@@ -5,11 +5,12 @@ from __future__ import annotations
 import tracemalloc
 import zlib
 
+import msgspec
 import pytest
 
 from sandbox.base.errors import InvalidError
 from sandbox.base.inflating import inflated_size
-from sandbox.page.packing import FormatError, opened_size
+from sandbox.page.packing import FormatError, opened_size, opened_values
 from sandbox.retention.archives import FORMAT, MAGIC, unseal
 
 MOST = 200 * 2**20
@@ -48,3 +49,33 @@ def test_a_bomb_in_an_archive_is_refused_in_little_memory(bomb):
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 32 * 2**20
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        pytest.param(b"\x80", id="empty objects"),
+        pytest.param(b"\x91\xc0", id="lists"),
+        pytest.param(b"\xa2ab", id="texts"),
+    ],
+)
+def test_an_archive_of_tiny_values_is_refused_before_they_are_made(one):
+    """A megabyte of them takes some 50 in memory, and comes in 1,000 bytes."""
+    many = 2**20 // len(one)
+    values = b"\x81\xa1a\xdd" + many.to_bytes(4, "big") + one * many
+    parts = dict.fromkeys(("columns", "page", "revisions", "events", "samples"), None)
+    file = {**parts, "world": b"", "start_policy": msgspec.Raw(values)}
+    body = zlib.compress(msgspec.msgpack.encode(file))
+    tracemalloc.start()
+    with pytest.raises(InvalidError, match="values when opened"):
+        unseal(MAGIC + str(FORMAT).encode() + b"\n" + body, 2**21)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 8 * 2**20
+
+
+def test_a_page_of_tiny_values_is_refused_in_an_archive():
+    body = b"\x02" + zlib.compress(b"[" + b"{}," * 1000 + b"0]")
+    assert opened_values(body, 10_000) == 2001
+    with pytest.raises(FormatError, match="values when opened"):
+        opened_values(body, 2000)

@@ -8,11 +8,15 @@ import time
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
+from django.db.models.functions import Now
+from django.test import Client
 from django.utils import timezone
 
+from api.idempotency import FREE_AFTER
 from sandbox import actions
 from sandbox.base.database_time import DatabaseTime, database_seconds
-from sandbox.models import Sandbox
+from sandbox.models import Answer, Sandbox
 from sandbox.worker import tasks
 from sandbox.world import leases
 from tests.sandbox.conftest import row
@@ -111,3 +115,25 @@ def test_times_further_ahead_than_any_can_be_are_mended(busy):
     assert tasks.tidy() == 0
     now = database_seconds()
     assert all(getattr(row(busy), name) <= now for name in names)
+
+
+@pytest.mark.parametrize("ahead", [-HOUR, HOUR])
+def test_a_request_that_is_being_answered_is_so_to_hosts_of_any_clock(
+    busy, person, host, ahead
+):
+    """Its Idempotency-Key is taken, and taken over two minutes after, by one clock."""
+    client = Client(headers={"Idempotency-Key": "once"})
+    if settings.SERVER:
+        client.force_login(person)
+    url = f"/api/v1/sandboxes/{busy.pk}/actions/pause"
+
+    def ask() -> int:
+        return client.post(url, "{}", content_type="application/json").status_code
+
+    host(ahead)
+    assert ask() == 200
+    Answer.objects.update(status=0)  # as while it is being answered
+    host(-ahead)
+    assert ask() == 409
+    Answer.objects.update(at=Now() - FREE_AFTER)
+    assert ask() == 200
