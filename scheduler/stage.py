@@ -46,7 +46,7 @@ class Journal:
         self.decisions.append(decision)
 
     def touch(self, key: Key) -> None:
-        """Note that the object's status, memory or manifest changed."""
+        """Note that the object's status, state or manifest changed."""
         self.touched[key] = None
         self.stale[key] = None
 
@@ -114,7 +114,7 @@ class Stage(Protocol):
     """A scheduler as the world drives it.
 
     A stage is derived: `put` with `restore` for every stored object, after
-    `load_state` of its own memory, gives exactly the state that wrote them.
+    `load_state` of its own state, gives exactly the state that wrote them.
     """
 
     name: str
@@ -122,7 +122,7 @@ class Stage(Protocol):
     def put(self, obj: Object, *, restore: bool = False) -> None:
         """Take an object that is new or changed, or (restore) one from storage.
 
-        With `restore` the object's status and memory are trusted and nothing
+        With `restore` the object's status and state are trusted and nothing
         is decided.
         """
 
@@ -130,7 +130,7 @@ class Stage(Protocol):
         """Forget an object."""
 
     def write(self, obj: Object) -> None:
-        """Write this stage's part of the status and memory into the object."""
+        """Write this stage's part of the status and state into the object."""
 
     def due(self) -> int | None:
         """Return the next instant (ms) at which the stage has a timer, or None."""
@@ -138,8 +138,8 @@ class Stage(Protocol):
     def dump_state(self) -> dict[str, Any]:
         """Return what the stage keeps beside the objects: small, plain values."""
 
-    def load_state(self, memory: dict[str, Any]) -> None:
+    def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `dump_state` returned, before any object is restored."""
 
     def owned(self) -> Iterable[Key]:
-        """Return the keys of the objects whose status or memory it writes."""
+        """Return the keys of the objects whose status or state it writes."""

@@ -35,7 +35,8 @@ class Header(msgspec.Struct, kw_only=True):
     tick: int
     seed: int
     policy: dict[str, Any]
-    memory: dict[str, dict[str, Any]] = {}  # stage -> what it remembers
+    #: By stage. Stored as `memory`: so worlds of earlier versions spell it.
+    state: dict[str, dict[str, Any]] = msgspec.field(name="memory", default={})
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,14 +78,14 @@ class World:
         self.objects: dict[Key, Object] = {}
         self._undigested: dict[Key, None] = {}
         self._digests: dict[Key, bytes] = {}
-        self._build(header.memory)
+        self._build(header.state)
 
-    def _build(self, memory: dict[str, dict[str, Any]]) -> None:
-        """Make the stages of the policy's stack and give them their memory."""
+    def _build(self, state: dict[str, dict[str, Any]]) -> None:
+        """Make the stages of the policy's stack and give them their state."""
         self.lifetime = Lifetime(self.context, self.policy, self)
         self.kueue, self.kube, self.yunikorn = build_stages(self.context, self.policy)
         for stage in self.stages():
-            stage.load_state(memory.get(stage.name, {}))
+            stage.load_state(state.get(stage.name, {}))
 
     @classmethod
     def create(cls, policy: Policy, seed: int) -> World:
@@ -216,7 +217,7 @@ class World:
         self.context.journal.touch(key)
 
     def get(self, key: Key) -> Object:
-        """Return the object with status and memory up to date; KeyError if absent."""
+        """Return the object with status and state up to date; KeyError if absent."""
         self._freshen()
         return self.objects[key]
 
@@ -267,7 +268,7 @@ class World:
 
         Built twice: first from what the policy before left in the objects, then
         from what the new stages wrote. So the world that lives on is the one that
-        its rows give. A stage that runs no longer leaves no memory behind: it would
+        its rows give. A stage that runs no longer leaves no state behind: it would
         be of another time when the stage came back.
         """
         self._freshen()
@@ -275,7 +276,7 @@ class World:
         journal = self.context.journal
         kept = journal.take_decisions(), dict(journal.touched), dict(journal.removed)
         self._rebuild()
-        self._drop_old_memory()
+        self._drop_old_state()
         if self.kueue is not None:
             self.kueue.start_over()
         self.lifetime.request_advance()
@@ -287,21 +288,21 @@ class World:
             journal.touch(key)
 
     def _rebuild(self) -> None:
-        """Build the stages anew, from their memory and the objects."""
-        self._build(self._memory())
+        """Build the stages anew, from their state and the objects."""
+        self._build(self._state())
         self._restore()
 
-    def _drop_old_memory(self) -> None:
+    def _drop_old_state(self) -> None:
         running = {stage.name for stage in self.stages()}
         for obj in self.objects.values():
-            obj.memory = {n: v for n, v in obj.memory.items() if n in running}
+            obj.state = {n: v for n, v in obj.state.items() if n in running}
 
     def _write_all(self) -> None:
         for key in self.objects:
             self.context.journal.touch(key)
         self._freshen()
 
-    def _memory(self) -> dict[str, dict[str, Any]]:
+    def _state(self) -> dict[str, dict[str, Any]]:
         return {stage.name: stage.dump_state() for stage in self.stages()}
 
     def header(self) -> Header:
@@ -311,14 +312,14 @@ class World:
             tick=self.tick,
             seed=self.context.seed,
             policy=self.policy.document(),
-            memory=self._memory(),
+            state=self._state(),
         )
 
     def encode(self) -> bytes:
         """Return the whole world as msgpack; `decode` gives it back."""
         self._freshen()
         objects = [
-            [*obj.key, obj.manifest, obj.status, obj.memory]
+            [*obj.key, obj.manifest, obj.status, obj.state]
             for _, obj in sorted(self.objects.items())
         ]
         return _encoder.encode([FORMAT, self.header(), objects])
@@ -339,9 +340,9 @@ class World:
                 key=Key(kind, namespace, name),
                 manifest=manifest,
                 status=status,
-                memory=memory,
+                state=state,
             )
-            for kind, namespace, name, manifest, status, memory in objects
+            for kind, namespace, name, manifest, status, state in objects
         ]
 
     def copy(self) -> World:
@@ -357,7 +358,7 @@ class World:
         self._freshen()
         for key in self._undigested:
             if (obj := self.objects.get(key)) is not None:
-                body = _encoder.encode([*key, obj.manifest, obj.status, obj.memory])
+                body = _encoder.encode([*key, obj.manifest, obj.status, obj.state])
                 self._digests[key] = hashlib.sha256(body).digest()
         self._undigested.clear()
         total = hashlib.sha256(_encoder.encode(self.header()))

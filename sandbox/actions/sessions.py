@@ -114,14 +114,14 @@ def open_session(claim: Claim) -> Iterator[EditSession]:
     """Bring the claimed sandbox's world up to date; drop it from memory on failure."""
     with worlds.lock(claim.sandbox_id):
         try:
-            yield EditSession(claim, _awake(claim.sandbox_id))
+            yield EditSession(claim, _not_archived(claim.sandbox_id))
         except BaseException:
             # The world may be half changed; rows are what counts.
             worlds.drop(claim.sandbox_id)
             raise
 
 
-def _awake(sandbox_id: str) -> Sandbox:
+def _not_archived(sandbox_id: str) -> Sandbox:
     sandbox = Sandbox.objects.select_related("parent").get(pk=sandbox_id)
     if sandbox.archived_at is not None:
         raise ConflictError("the sandbox is archived; open it again first")

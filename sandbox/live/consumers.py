@@ -100,7 +100,7 @@ class SandboxConsumer(AsyncWebsocketConsumer):
                 self.client.notes.append(news)
         self.client.revision = hello.since
         self.client.page_wanted = True
-        self.client.wake.set()
+        self.client.unsent.set()
 
     def _too_many_hellos(self) -> bool:
         """Count one; each may cost a whole page."""

@@ -57,8 +57,8 @@ class Hub:
 async def pump(subscription: SandboxSubscription, client: Client) -> None:
     """Send a client what it has not got, in order and without a gap."""
     while True:
-        await client.wake.wait()
-        client.wake.clear()
+        await client.unsent.wait()
+        client.unsent.clear()
         try:
             while client.notes:
                 await asyncio.wait_for(
@@ -98,13 +98,13 @@ async def _next(subscription: SandboxSubscription, client: Client) -> list[str]:
         frames, client.revision = await subscription.page()
         # Diffs that came while the page was made are above it, or in it.
         client.waiting.extendleft(reversed(messages))
-        client.wake.set()
+        client.unsent.set()
         return frames
     frames, client.revision = await in_thread(
         pages.frames_for, subscription.sandbox_id, client.revision
     )
     if client.waiting:
-        client.wake.set()
+        client.unsent.set()
     return frames
 
 

@@ -45,7 +45,7 @@ class Client:
     close: Close
     revision: int | None = None
     waiting: deque[Message] = field(default_factory=deque)
-    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    unsent: asyncio.Event = field(default_factory=asyncio.Event)  # set: something is
     page_wanted: bool = False
     notes: deque[str] = field(  # statuses and news, to be sent first
         default_factory=lambda: deque(maxlen=MOST_NOTES)
@@ -59,7 +59,7 @@ class Client:
             self.page_wanted = True
         else:
             self.waiting.append(message)
-        self.wake.set()
+        self.unsent.set()
 
 
 def _status(level: Literal["live", "waiting", "error"], message: str) -> str:
@@ -165,7 +165,7 @@ class SandboxSubscription:
     def _note(self, text: str) -> None:
         for client in self.clients:
             client.notes.append(text)
-            client.wake.set()
+            client.unsent.set()
 
     def _end(self) -> None:
         for client in list(self.clients):
@@ -191,4 +191,4 @@ class SandboxSubscription:
                 for client in self.clients:
                     if (client.revision or newest) < newest and not client.waiting:
                         client.page_wanted = True
-                        client.wake.set()
+                        client.unsent.set()

@@ -1,6 +1,6 @@
 """Objects of the cluster: queues, cohorts, flavors, nodes, classes, and the rest.
 
-One table per kind. The manifest, the status and the engine's memory are whole
+One table per kind. The manifest, the status and the engine's state are whole
 documents; the other columns repeat what is searched, sorted or counted by.
 """
 
@@ -26,7 +26,7 @@ class StoredObject(models.Model):
     revision = models.BigIntegerField()  # the last one that changed it
     manifest = JsonText()
     status = JsonText()
-    memory = models.BinaryField()  # msgpack, by stage
+    state = models.BinaryField()  # msgpack, by stage
 
     class Meta:
         """The identity is also the order in which a world is loaded."""

@@ -24,7 +24,7 @@ from sandbox.models import (
 )
 
 #: What it is for -> its tables and their columns of any length.
-_OBJECT = ("manifest", "status", "memory")
+_OBJECT = ("manifest", "status", "state")
 PARTS: dict[str, tuple[tuple[type[Model], tuple[str, ...]], ...]] = {
     "objects": tuple((table, _OBJECT) for table in ALL_TABLES),
     "events": ((Event, ("subject", "message", "data")),),

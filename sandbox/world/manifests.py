@@ -19,8 +19,8 @@ from sandbox.page.phases import (
 from scheduler.records.objects import Key, Object
 
 IDENTITY = ("sandbox_id", "kind", "namespace", "name")
-COLUMNS = (*IDENTITY, "uid", "revision", "manifest", "status", "memory")
-_LOADED = ("kind", "namespace", "name", "manifest", "status", "memory")
+COLUMNS = (*IDENTITY, "uid", "revision", "manifest", "status", "state")
+_LOADED = ("kind", "namespace", "name", "manifest", "status", "state")
 
 _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder().decode
@@ -72,12 +72,12 @@ def load(sandbox_id: str) -> Iterator[Object]:
     """Yield every object of a sandbox; one query per table, always the same number."""
     for table in ALL_TABLES:
         for row in bulk.select(table, _LOADED, sandbox_id):
-            kind, namespace, name, manifest, status, memory = row
+            kind, namespace, name, manifest, status, state = row
             yield Object(
                 key=Key(kind, namespace, name),
                 manifest=decode_json(manifest),
                 status=decode_json(status),
-                memory=_unpack(memory),
+                state=_unpack(state),
             )
 
 
@@ -96,7 +96,7 @@ def _values(sandbox_id: str, obj: Object, revision: int) -> tuple[Any, ...]:
         revision,
         json_text(obj.manifest),
         json_text(obj.status),
-        _pack(obj.memory),
+        _pack(obj.state),
         *_extra(obj),
     )
 

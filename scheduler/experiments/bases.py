@@ -124,12 +124,12 @@ class WorldBase:
 
 def _hurry(obj: Object, header: Header, factor: float) -> None:
     """Let what is still to come come sooner; it was created when it comes."""
-    memory = obj.memory.get("lifetime") or {}
-    if "arrives" not in memory:
+    state = obj.state.get("lifetime") or {}
+    if "arrives" not in state:
         return
     now = header.now_ms
-    at = round(now + (memory["arrives"] - now) / factor)
-    memory["arrives"] = at
+    at = round(now + (state["arrives"] - now) / factor)
+    state["arrives"] = at
     obj.manifest["metadata"].setdefault("annotations", {})[ARRIVAL] = f"{at}ms"
     start = header.policy["spec"]["simulation"]["startTime"]
     stamp = durations.stamp_text(durations.stamp_us(start) + at * 1000)

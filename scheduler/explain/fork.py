@@ -44,7 +44,7 @@ def _copy(obj: Object) -> Object:
         key=obj.key,
         manifest=manifest,
         status=dict(obj.status),
-        memory=dict(obj.memory),
+        state=dict(obj.state),
     )
 
 

@@ -89,7 +89,7 @@ def _moved(world: World, key: Key) -> Key:
     obj = object_of(world, key)
     kueue_of(world).settle()
     if key.kind in JOB_KINDS:
-        name = obj.memory.get("job", {}).get("workload", "")
+        name = obj.state.get("job", {}).get("workload", "")
         key = Key("Workload", key.namespace, name)
         object_of(world, key)
     return key

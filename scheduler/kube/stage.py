@@ -405,7 +405,7 @@ class KubeStage:
         for cluster in self.clusters():
             yield from sum_violations(cluster)
 
-    # --- memory
+    # --- state
 
     def write(self, obj: Object) -> None:
         """Write a pod's conditions, nomination and place in the queue."""
@@ -422,14 +422,14 @@ class KubeStage:
         }
         return {**found, "stalled": True} if self._stalled else found
 
-    def load_state(self, memory: dict[str, Any]) -> None:
+    def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `dump_state` returned; what no longer exists is dropped."""
         for scheduler in self.schedulers:
-            scheduler.load_state(memory.get("processes", {}).get(scheduler.name, {}))
-        self.binding.load_state(memory.get("sharing", {}))
-        self._rounds = memory.get("rounds", 0)
-        self._stalled_until = memory.get("stalledUntil", 0)
-        self._stalled = memory.get("stalled", False)
+            scheduler.load_state(state.get("processes", {}).get(scheduler.name, {}))
+        self.binding.load_state(state.get("sharing", {}))
+        self._rounds = state.get("rounds", 0)
+        self._stalled_until = state.get("stalledUntil", 0)
+        self._stalled = state.get("stalled", False)
 
     def owned(self) -> Iterable[Key]:
         """Return the pods that it places or placed."""

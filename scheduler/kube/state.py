@@ -48,14 +48,14 @@ def dump_queued(queued: QueuedPodInfo) -> dict[str, Any]:
     return found
 
 
-def load_queued(pod: Pod, memory: dict[str, Any]) -> QueuedPodInfo:
+def load_queued(pod: Pod, state: dict[str, Any]) -> QueuedPodInfo:
     """Return the queue entry that `dump_queued` wrote."""
     queued = QueuedPodInfo(pod=pod)
     for name in _PLAIN:
-        setattr(queued, name, memory[name])
+        setattr(queued, name, state[name])
     for name in _SETS:
-        setattr(queued, name, set(memory[name]))
-    for message, (count, since) in memory.get("failures", {}).items():
+        setattr(queued, name, set(state[name]))
+    for message, (count, since) in state.get("failures", {}).items():
         queued.failures[message] = count, since
     return queued
 
@@ -74,7 +74,7 @@ def dump_assumed(assumed: AssumedPod) -> dict[str, Any]:
 
 
 def load_assumed(
-    scheduler: Scheduler, queued: QueuedPodInfo, memory: dict[str, Any]
+    scheduler: Scheduler, queued: QueuedPodInfo, state: dict[str, Any]
 ) -> AssumedPod:
     """Return the assumed pod that `dump_assumed` wrote.
 
@@ -82,15 +82,15 @@ def load_assumed(
     """
     return AssumedPod(
         queued=queued,
-        node=memory["node"],
+        node=state["node"],
         framework=scheduler.frameworks[queued.pod.scheduler_name],
         state=CycleState(),
-        waits=dict(memory["waits"]),
-        waited_ms=dict(memory["waited"]),
-        bind_at=memory["bindAt"],
-        seen=memory["seen"],
-        read=memory.get("read", 1),
-        order=memory["order"],
+        waits=dict(state["waits"]),
+        waited_ms=dict(state["waited"]),
+        bind_at=state["bindAt"],
+        seen=state["seen"],
+        read=state.get("read", 1),
+        order=state["order"],
     )
 
 
@@ -117,10 +117,10 @@ def scheduled_condition(
 
 
 def write_pod(shared: SharedCluster, obj: Object) -> None:
-    """Write what is known of a pod into its status and memory."""
+    """Write what is known of a pod into its status and state."""
     key = obj.key
     if key not in shared.pods:
-        obj.memory.pop(NAME, None)
+        obj.state.pop(NAME, None)
         return
     scheduler = shared.responsible(shared.pods[key])
     placed = shared.nodes.placed.get(key)
@@ -147,7 +147,7 @@ def write_pod(shared: SharedCluster, obj: Object) -> None:
         reason, message = shared.refused[key]
         kept["refused"] = [reason, message]
         obj.status.update(phase="Failed", reason=reason, message=message)
-    obj.memory[NAME] = kept
+    obj.state[NAME] = kept
     bound = placed if assumed is None else None
     set_condition(obj, "PodScheduled", scheduled_condition(queued, bound is not None))
     victim = bound is not None and bound[0].disrupted
@@ -156,7 +156,7 @@ def write_pod(shared: SharedCluster, obj: Object) -> None:
 
 def restore_pod(shared: SharedCluster, obj: Object, pod: Pod) -> bool:
     """Take up a pod as `write_pod` left it; False for one that never was written."""
-    kept = obj.memory.get(NAME)
+    kept = obj.state.get(NAME)
     scheduler = shared.responsible(pod)
     if kept is None or (scheduler is None and not kept.get("node")):
         return False

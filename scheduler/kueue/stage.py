@@ -84,7 +84,7 @@ class KueueStage:
         Objects may come in any order. Kinds that Kueue does not read are
         ignored. Raises QuantityError for a quantity that is none.
         """
-        if restore and obj.memory.get(self.name, {}).get("dirty"):
+        if restore and obj.state.get(self.name, {}).get("dirty"):
             self._stored_dirty.add(obj.key)
         self.handlers.put(obj, restore=restore)
         if restore:
@@ -94,10 +94,10 @@ class KueueStage:
         self.life.flush()
 
     def _note_unsettled(self, obj: Object) -> None:
-        memory = obj.memory.get(self.name) or {}
-        if memory.get("dirty"):
+        state = obj.state.get(self.name) or {}
+        if state.get("dirty"):
             self._stored_dirty.add(obj.key)
-        if memory.get("edited"):
+        if state.get("edited"):
             self._stored_edited.add(obj.key.name)
 
     def remove(self, key: Key) -> None:
@@ -416,16 +416,16 @@ class KueueStage:
     # ---- storage ----
 
     def write(self, obj: Object) -> None:
-        """Write status and memory of one object."""
+        """Write status and state of one object."""
         if obj.key.kind == "Workload":
             self._write_workload(obj)
         elif obj.key.kind in status.WRITERS:
             self.cluster.link()
             write = status.WRITERS[obj.key.kind]
-            memory = write(self.cluster, obj, self.context.now_us)
+            state = write(self.cluster, obj, self.context.now_us)
             if obj.key.kind == "ClusterQueue":
-                memory |= self._pending_edit(obj.key.name)
-            obj.memory[self.name] = memory
+                state |= self._pending_edit(obj.key.name)
+            obj.state[self.name] = state
 
     def _pending_edit(self, name: str) -> dict[str, int]:
         """Return what an edit of a ClusterQueue still has to bring about."""
@@ -444,33 +444,33 @@ class KueueStage:
         obj.status = {**kept, **status_of(work)}
         if not work.active:
             obj.manifest["spec"]["active"] = False
-        obj.memory[self.name] = dump_state(work)
+        obj.state[self.name] = dump_state(work)
         if work in self.life.dirty:
-            obj.memory[self.name]["dirty"] = True
+            obj.state[self.name]["dirty"] = True
             self._stored_dirty.add(work.key)
         if work in self.handlers.assignment.added:
-            obj.memory[self.name]["added"] = True
+            obj.state[self.name]["added"] = True
 
     def dump_state(self) -> dict[str, Any]:
         """Return what is kept beside the objects."""
-        memory: dict[str, Any] = {"cycle": self.cluster.cycle}
+        state: dict[str, Any] = {"cycle": self.cluster.cycle}
         if self.held:
-            memory["held"] = [list(key) for key in self.held]
+            state["held"] = [list(key) for key in self.held]
         if self.life.ledger is not None and self.life.ledger.changed:
             changed = sorted(queue.key for queue in self.life.ledger.changed)
-            memory["looks"] = [list(key) for key in changed]
-        return memory | self.pace.dump()
+            state["looks"] = [list(key) for key in changed]
+        return state | self.pace.dump()
 
-    def load_state(self, memory: dict[str, Any]) -> None:
+    def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `dump_state` returned."""
-        self.cluster.cycle = memory.get("cycle", 0)
-        self.held = [Key(*key) for key in memory.get("held") or ()]
-        for _, namespace, name in memory.get("looks") or ():
+        self.cluster.cycle = state.get("cycle", 0)
+        self.held = [Key(*key) for key in state.get("held") or ()]
+        for _, namespace, name in state.get("looks") or ():
             if self.life.ledger is not None:
                 self.life.ledger.changed[self.cluster.local_queue(namespace, name)] = (
                     None
                 )
-        self.pace.load(memory)
+        self.pace.load(state)
 
     def owned(self) -> Iterable[Key]:
         """Return the keys of the objects whose status it writes."""

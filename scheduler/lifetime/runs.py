@@ -62,8 +62,8 @@ class Run:
         """Return what comes next, or None when nothing is under way."""
         return self.step[0] if self.step is not None else None
 
-    def memory(self) -> list[Any]:
-        """Return plain values from which `from_memory` makes this run again.
+    def state(self) -> list[Any]:
+        """Return plain values from which `from_state` makes this run again.
 
         What is under way comes last and only when something is.
         """
@@ -91,7 +91,7 @@ class Run:
         return values
 
     @classmethod
-    def from_memory(cls, owner: Key, values: list[Any]) -> Run:
+    def from_state(cls, owner: Key, values: list[Any]) -> Run:
         """Return the run that wrote these values."""
         attempt, active, pods, made, waiting, ready, *rest = values
         started, ready_ms, ends, done, failed, lost, *later = rest

@@ -114,27 +114,27 @@ class Lifetime(TaintEviction):
 
     def write(self, obj: Object) -> None:
         """Write phases, and what a restart needs, into the object."""
-        memory: dict[str, Any] = {}
+        state: dict[str, Any] = {}
         if (at := self.future.get(obj.key)) is not None:
-            memory["arrives"] = at
+            state["arrives"] = at
         if obj.key in self.arrived:
-            memory["arrived"] = True
+            state["arrived"] = True
         if (run := self.runs.get(obj.key)) is not None:
-            memory["run"] = run.memory()
+            state["run"] = run.state()
         if (owner := self.owners.get(obj.key)) is not None:
-            memory["owner"] = list(owner)
+            state["owner"] = list(owner)
         if obj.key in self.fresh:
-            memory["fresh"] = True
+            state["fresh"] = True
         if (leaving := self.leaving.get(obj.key)) is not None:
-            memory["leaves"] = list(leaving)
+            state["leaves"] = list(leaving)
         if (ends := self.terminating.get(obj.key)) is not None:
-            memory["ends"] = ends
+            state["ends"] = ends
         if (scheduled := self.jobs.controllers.next.get(obj.key)) is not None:
-            memory["scheduled"] = scheduled
-        if memory:
-            obj.memory[self.name] = memory
+            state["scheduled"] = scheduled
+        if state:
+            obj.state[self.name] = state
         else:
-            obj.memory.pop(self.name, None)
+            obj.state.pop(self.name, None)
         status.write(self, obj)
 
     def due(self) -> int | None:
@@ -150,10 +150,10 @@ class Lifetime(TaintEviction):
         """Return which names were used before, and whether an edit waits."""
         return {"used": dict(self.used), "awake": self.advance_requested}
 
-    def load_state(self, memory: dict[str, Any]) -> None:
+    def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `dump_state` returned."""
-        self.used = dict(memory.get("used", {}))
-        self.advance_requested = bool(memory.get("awake", False))
+        self.used = dict(state.get("used", {}))
+        self.advance_requested = bool(state.get("awake", False))
 
     def owned(self) -> Iterable[Key]:
         """Return the objects that have a run or an arrival."""
@@ -345,33 +345,33 @@ class Lifetime(TaintEviction):
     # -- restoring -------------------------------------------------------
 
     def _restore(self, obj: Object) -> None:
-        memory = obj.memory.get(self.name, {})
+        state = obj.state.get(self.name, {})
         key = obj.key
-        if memory.get("arrived"):
+        if state.get("arrived"):
             self.arrived.add(key)
-        if "arrives" in memory:
-            self.future[key] = memory["arrives"]
-            self.timers.add(memory["arrives"], Due.ARRIVAL, key)
+        if "arrives" in state:
+            self.future[key] = state["arrives"]
+            self.timers.add(state["arrives"], Due.ARRIVAL, key)
             return
-        if memory.get("fresh"):
+        if state.get("fresh"):
             self.fresh[key] = None
         if key.kind == NODE:
             self.nodes.add(key)
-        if "owner" in memory:
-            self.owners[key] = Key(*memory["owner"])
+        if "owner" in state:
+            self.owners[key] = Key(*state["owner"])
         if key.kind == POD and obj.spec.get("nodeName") and not has_ended(obj.status):
             self.placed[key] = obj.spec["nodeName"]
-        if "leaves" in memory:
-            since, at = memory["leaves"]
+        if "leaves" in state:
+            since, at = state["leaves"]
             self.leaving[key] = since, at
             self.timers.add(at, Due.LEAVE, key)
-        if "ends" in memory:
-            self.terminating[key] = memory["ends"]
-            self.timers.add(memory["ends"], Due.GONE, key)
-        if "scheduled" in memory:
-            self.jobs.controllers.wait(key, memory["scheduled"])
-        if "run" in memory:
-            self._restore_run(Run.from_memory(key, memory["run"]))
+        if "ends" in state:
+            self.terminating[key] = state["ends"]
+            self.timers.add(state["ends"], Due.GONE, key)
+        if "scheduled" in state:
+            self.jobs.controllers.wait(key, state["scheduled"])
+        if "run" in state:
+            self._restore_run(Run.from_state(key, state["run"]))
         self.jobs.note(obj)
 
     def _restore_run(self, run: Run) -> None:

@@ -77,7 +77,7 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
     Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
     """
     run = _run_of(lifetime, job)
-    if job.memory.get("job", {}).get("workload") and job.key.kind in _SUSPENDED:
+    if job.state.get("job", {}).get("workload") and job.key.kind in _SUSPENDED:
         # A job with a Workload runs while that is admitted.
         job.spec["suspend"] = run is None or not (run.active or run.done)
     if run is None:
@@ -114,6 +114,6 @@ def _ended_pods(job: Object, run: Run) -> int:
 
 
 def _run_of(lifetime: RuntimeState, job: Object) -> Run | None:
-    name = job.memory.get("job", {}).get("workload")
+    name = job.state.get("job", {}).get("workload")
     key = Key("Workload", job.key.namespace, name) if name else job.key
     return lifetime.runs.get(key)

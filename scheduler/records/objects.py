@@ -1,4 +1,4 @@
-"""One object of the cluster: its manifest, its status, and what engines remember."""
+"""One object of the cluster: its manifest, its status, and the state of its schedulers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Object:
     """An object as stored: everything a stage needs to take it up again.
 
     `manifest` is the whole document as served (newest version, no status);
-    `status` what the API would show; `memory` what the stages keep for
+    `status` what the API would show; `state` what the stages keep for
     themselves, one entry per stage, plain msgpack values. Writing all objects
     and the header of a world, and loading them again, must change no decision.
     """
@@ -35,7 +35,7 @@ class Object:
     key: Key
     manifest: dict[str, Any]
     status: dict[str, Any] = field(default_factory=dict)
-    memory: dict[str, Any] = field(default_factory=dict)
+    state: dict[str, Any] = field(default_factory=dict)
 
     @property
     def metadata(self) -> dict[str, Any]:

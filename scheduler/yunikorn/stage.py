@@ -65,7 +65,7 @@ class YunikornStage(NodeHandlers):
             self.opted_out.pop(key.name, None)
 
     def write(self, obj: Object) -> None:
-        """Write conditions and memory into a Pod, the order score into a Node."""
+        """Write conditions and state into a Pod, the order score into a Node."""
         if obj.key.kind == POD:
             ask = self.partition.asks.get(obj.key.path)
             status.write_pod(obj, ask, self.rejected.get(obj.key), self.name)

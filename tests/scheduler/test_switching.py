@@ -105,4 +105,4 @@ def test_a_stack_that_comes_back_remembers_nothing_of_its_first_time():
     for stack in ("yunikorn", "kube"):
         switch(world, stack)
         ticks(world, 5)
-    assert not any("yunikorn" in obj.memory for obj in world.objects.values())
+    assert not any("yunikorn" in obj.state for obj in world.objects.values())

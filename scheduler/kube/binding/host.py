@@ -192,7 +192,7 @@ class BindingHost:
             counts.blocked += 1
             self._idle_since[scheduler.name] = now
 
-    # --- memory
+    # --- state
 
     def dump_state(self) -> dict[str, Any]:
         """Return the counters and versions."""
@@ -202,12 +202,12 @@ class BindingHost:
             "idleSince": dict(self._idle_since),
         }
 
-    def load_state(self, memory: dict[str, Any]) -> None:
+    def load_state(self, state: dict[str, Any]) -> None:
         """Take them back, for the schedulers that still are."""
         for name in self.counts:
-            counts = memory.get("counts", {}).get(name)
+            counts = state.get("counts", {}).get(name)
             if counts is not None:
                 self.counts[name] = msgspec.convert(counts, BindingCounts)
-        self.versions.load_state(memory.get("versions", {}))
-        idle = memory.get("idleSince", {})
+        self.versions.load_state(state.get("versions", {}))
+        idle = state.get("idleSince", {})
         self._idle_since = {name: idle[name] for name in self.counts if name in idle}

@@ -51,9 +51,9 @@ class Versions:
         """Return the counters."""
         return {node: dict(counts) for node, counts in self._by.items()}
 
-    def load_state(self, memory: dict[str, dict[str, int]]) -> None:
+    def load_state(self, state: dict[str, dict[str, int]]) -> None:
         """Take the counters back."""
-        self._by = {node: dict(counts) for node, counts in memory.items()}
+        self._by = {node: dict(counts) for node, counts in state.items()}
 
 
 class Locks:

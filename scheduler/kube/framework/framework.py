@@ -208,16 +208,16 @@ class Framework:
         for plugin in self.points["post_bind"]:
             plugin.post_bind(state, pod, node)
 
-    # --- memory
+    # --- state
 
     def dump_state(self) -> dict[str, Any]:
         """Return what the plug-ins must not forget."""
         found = {name: p.dump_state() for name, p in sorted(self.plugins.items())}
-        return {name: memory for name, memory in found.items() if memory is not None}
+        return {name: state for name, state in found.items() if state is not None}
 
-    def load_state(self, memory: dict[str, Any]) -> None:
-        """Give the plug-ins back what they remembered."""
-        for name, value in memory.items():
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Give the plug-ins back what they stored."""
+        for name, value in state.items():
             if name in self.plugins:
                 self.plugins[name].load_state(value)
 

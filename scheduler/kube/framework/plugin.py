@@ -195,7 +195,7 @@ class Plugin:
     def post_bind(self, state: CycleState, pod: Pod, node: str) -> None:
         """Tidy up after the pod got its node."""
 
-    # --- memory
+    # --- state
 
     def found_bound(self, pod: Pod) -> None:
         """Note a pod that has a node when it is first seen."""
@@ -207,7 +207,7 @@ class Plugin:
         """Return what must outlive a restart: small, plain; None for nothing."""
         return None
 
-    def load_state(self, memory: Any) -> None:
+    def load_state(self, state: Any) -> None:
         """Take back what `dump_state` returned."""
 
 

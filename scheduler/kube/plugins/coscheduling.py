@@ -270,7 +270,7 @@ class Coscheduling(Plugin):
         if key is not None:
             self._unassign(key, pod.key)
 
-    # --- memory
+    # --- state
 
     def dump_state(self) -> Any:
         """Return the groups' state; what has run out is left out."""
@@ -284,15 +284,15 @@ class Coscheduling(Plugin):
             "lastFailure": _alive(self.last_failure, -1),
         }
 
-    def load_state(self, memory: Any) -> None:
+    def load_state(self, state: Any) -> None:
         """Take the groups' state back."""
         self.assigned = {
             Key(*key): {Key(*pod): None for pod in pods}
-            for key, pods in memory["assigned"]
+            for key, pods in state["assigned"]
         }
-        self.permitted = {Key(*key): at for key, at in memory["permitted"]}
-        self.backed_off = {Key(*key): at for key, at in memory["backedOff"]}
-        self.last_failure = {Key(*key): at for key, at in memory["lastFailure"]}
+        self.permitted = {Key(*key): at for key, at in state["permitted"]}
+        self.backed_off = {Key(*key): at for key, at in state["backedOff"]}
+        self.last_failure = {Key(*key): at for key, at in state["lastFailure"]}
 
 
 def _alive(times: dict[Key, int], after: int) -> list[list[Any]]:

@@ -318,10 +318,10 @@ class SchedulingQueue:
     def _known(self, queued: QueuedPodInfo) -> bool:
         return self.entries.get(queued.pod.key) is queued
 
-    # --- memory
+    # --- state
 
     def restore(self, queued: QueuedPodInfo) -> None:
-        """Take an entry back as it was remembered."""
+        """Take an entry back as it was stored."""
         self.entries[queued.pod.key] = queued
         place, queued.place = queued.place, "flight"
         self._set(queued, place)

@@ -181,18 +181,18 @@ class BindingCycles(EventHandlers):
             ]
         return found
 
-    def load_state(self, memory: dict[str, Any]) -> None:
+    def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `dump_state` returned."""
-        self.scan_start = memory.get("scan", 0)
-        self.queue.next_seq = memory.get("seq", 0)
-        self.next_order = memory.get("order", 0)
-        self.queue.load_order_later([Key(*key) for key in memory.get("active", ())])
-        asking = memory.get("asking")
+        self.scan_start = state.get("scan", 0)
+        self.queue.next_seq = state.get("seq", 0)
+        self.next_order = state.get("order", 0)
+        self.queue.load_order_later([Key(*key) for key in state.get("active", ())])
+        asking = state.get("asking")
         self.asking = None if asking is None else (Key(*asking[0]), asking[1])
         self.signals = [
             (Key(*key), Status(Code(code), tuple(reasons), plugin))
-            for key, code, reasons, plugin in memory.get("signals", ())
+            for key, code, reasons, plugin in state.get("signals", ())
         ]
-        for name, kept in memory.get("plugins", {}).items():
+        for name, kept in state.get("plugins", {}).items():
             if name in self.frameworks:
                 self.frameworks[name].load_state(kept)

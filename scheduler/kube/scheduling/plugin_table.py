@@ -64,12 +64,12 @@ def table(scheduler: Scheduler, pod: Pod) -> PluginTable:
     O(nodes x plug-ins) in plain Python. Of extenders the recorded answers count.
     """
     framework = scheduler.frameworks[pod.scheduler_name]
-    memory = framework.dump_state()
+    kept = framework.dump_state()
     state = CycleState()
     try:
         before = framework.pre_filter(state, pod)
     finally:
-        framework.load_state(memory)
+        framework.load_state(kept)
     found = PluginTable(pod, before.status, before.names, sorted(state.skip_filter))
     if not before.status.ok:
         return found

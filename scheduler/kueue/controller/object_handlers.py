@@ -33,7 +33,7 @@ from scheduler.records.quota import (
 )
 from scheduler.records.topology import read_topology
 
-Memory = Mapping[str, Any]
+State = Mapping[str, Any]
 #: What an edit of a ClusterQueue means: its workloads are looked at again, quota
 #: moved in its tree.
 _TOUCHED, _QUOTA = 1, 2
@@ -50,7 +50,7 @@ class ObjectHandlers:
     def __init__(self, cluster: Cluster, life: Lifecycle, name: str) -> None:
         self.cluster = cluster
         self.life = life
-        self.name = name  # under which objects hold our memory
+        self.name = name  # under which objects hold our state
         self.assignment = QueueAssignment(cluster, life, name)
         self.edited: dict[str, int] = {}  # ClusterQueue -> kind of edit
         self.edited_cohorts: dict[str, None] = {}
@@ -130,7 +130,7 @@ class ObjectHandlers:
         if queue.active_since_us is None:
             queue.active_since_us = status.active_since(obj.status)
         if restore:
-            self._restore_queue(queue, obj.memory.get(self.name) or {})
+            self._restore_queue(queue, obj.state.get(self.name) or {})
         else:
             self.edit(queue, _TOUCHED | _QUOTA)
 
@@ -148,13 +148,13 @@ class ObjectHandlers:
         )
         return True
 
-    def _restore_queue(self, queue: ClusterQueue, memory: Memory) -> None:
-        queue.generation = memory.get("generation", 0)
-        queue.pending.failed_hashes = dict(memory.get("remembered") or {})
-        if memory.get("sticky"):
-            self.assignment.sticky[queue.name] = Key(*memory["sticky"])
-        if memory.get("edited"):
-            self.edited[queue.name] = memory["edited"]
+    def _restore_queue(self, queue: ClusterQueue, state: State) -> None:
+        queue.generation = state.get("generation", 0)
+        queue.pending.failed_hashes = dict(state.get("remembered") or {})
+        if state.get("sticky"):
+            self.assignment.sticky[queue.name] = Key(*state["sticky"])
+        if state.get("edited"):
+            self.edited[queue.name] = state["edited"]
 
     def _remove_queue(self, key: Key) -> None:
         queue = self.cluster.forest.queues.get(key.name)
@@ -245,12 +245,12 @@ class ObjectHandlers:
     def _note_usage(
         self, local_queue: LocalQueue, obj: Object, *, restore: bool
     ) -> None:
-        """Take what a LocalQueue has consumed, from our memory or an earlier run."""
+        """Take what a LocalQueue has consumed, from our state or an earlier run."""
         ledger = self.life.ledger
         if ledger is None:
             return
         if restore:
-            ledger.load(local_queue, obj.memory.get(self.name) or {})
+            ledger.load(local_queue, obj.state.get(self.name) or {})
             return
         stored = status.consumed_resources(obj.status)
         if stored and local_queue not in ledger.entries:

@@ -23,7 +23,7 @@ from scheduler.reasons import (
 )
 from scheduler.records.objects import Key, Object
 
-Memory = Mapping[str, Any]
+State = Mapping[str, Any]
 
 
 class QueueAssignment:
@@ -32,19 +32,19 @@ class QueueAssignment:
     def __init__(self, cluster: Cluster, life: Lifecycle, name: str) -> None:
         self.cluster = cluster
         self.life = life
-        self.name = name  # under which objects hold our memory
+        self.name = name  # under which objects hold our state
         self.unplaced: dict[WorkloadInfo, None] = {}
         self.added: dict[
             WorkloadInfo, None
         ] = {}  # with their queue: no backoff holds them
-        self.memories: dict[WorkloadInfo, Memory] = {}  # of those being restored
+        self.restoring: dict[WorkloadInfo, State] = {}
         self.sticky: dict[str, Key] = {}  # restored: ClusterQueue -> its preemptor
         self.came_waiting: list[WorkloadInfo] = []  # new, and victims end for them
 
     def assign_all(self) -> None:
         """Place everyone who came since the last time, oldest first."""
         for work in sorted(self.unplaced, key=lambda w: (w.created_us, w.uid)):
-            self._assign(work, self.memories.pop(work, None))
+            self._assign(work, self.restoring.pop(work, None))
         self.unplaced.clear()
         self.added.clear()
         self._restore_sticky()
@@ -67,8 +67,8 @@ class QueueAssignment:
         if work.pending_queue is None:
             self.unplaced[work] = None
         if restore:
-            memory = self.memories[work] = obj.memory.get(self.name) or {}
-            if memory.get("added"):
+            state = self.restoring[work] = obj.state.get(self.name) or {}
+            if state.get("added"):
                 self.added[work] = None
         else:
             self._look_again(work)
@@ -164,25 +164,25 @@ class QueueAssignment:
                 work.pod_sets = again
                 self.reassign([work])
 
-    def _assign(self, work: WorkloadInfo, memory: Memory | None) -> None:
+    def _assign(self, work: WorkloadInfo, state: State | None) -> None:
         if work.cluster_queue is not None or work.finished:
             work.refresh()
         elif work.reserved and work.admission is not None:
             self._place_admitted(work)
         else:
             self.life.enqueue(work, backing_off=work not in self.added)
-        if memory is not None:
-            self._restore(work, memory)
+        if state is not None:
+            self._restore(work, state)
         self.life.arm_timer(work)
 
-    def _restore(self, work: WorkloadInfo, memory: Memory) -> None:
+    def _restore(self, work: WorkloadInfo, state: State) -> None:
         """Give a restored workload back what its object remembers of it."""
-        load_state(work, memory)
-        if memory.get("alone") and work.pending_queue is not None:
+        load_state(work, state)
+        if state.get("alone") and work.pending_queue is not None:
             pending = work.pending_queue
             pending.remove(work)
             pending.add_inadmissible(work)
-        if memory.get("dirty"):
+        if state.get("dirty"):
             self.life.dirty[work] = None
 
     def _place_admitted(self, work: WorkloadInfo) -> None:

@@ -32,7 +32,7 @@ from scheduler.reasons import (
 from scheduler.records.objects import Object
 
 Status = dict[str, Any]
-Memory = dict[str, Any]
+State = dict[str, Any]
 Verdict = tuple[bool, str, str]  # active, reason, message
 
 
@@ -86,7 +86,7 @@ def _active(known: int | None, verdict: Verdict, obj: Object, now_us: int) -> St
 # ---- ClusterQueue ----
 
 
-def write_queue(cluster: Cluster, obj: Object, now_us: int) -> Memory:
+def write_queue(cluster: Cluster, obj: Object, now_us: int) -> State:
     """Write the status of a ClusterQueue."""
     queue = cluster.forest.queues.get(obj.key.name)
     if queue is None:
@@ -105,20 +105,20 @@ def write_queue(cluster: Cluster, obj: Object, now_us: int) -> Memory:
     }
     if cluster.settings.fair:
         obj.status["fairSharing"] = {"weightedShare": weighted_share(queue)}
-    return _queue_memory(queue)
+    return _queue_state(queue)
 
 
 def _pending(queue: ClusterQueue) -> int:
     return queue.pending.pending_active + queue.pending.pending_inadmissible
 
 
-def _queue_memory(queue: ClusterQueue) -> Memory:
-    memory: Memory = {"generation": queue.generation}
+def _queue_state(queue: ClusterQueue) -> State:
+    state: State = {"generation": queue.generation}
     if queue.pending.failed_hashes:
-        memory["remembered"] = dict(sorted(queue.pending.failed_hashes.items()))
+        state["remembered"] = dict(sorted(queue.pending.failed_hashes.items()))
     if queue.pending.preemptor is not None:
-        memory["sticky"] = list(queue.pending.preemptor.key)
-    return memory
+        state["sticky"] = list(queue.pending.preemptor.key)
+    return state
 
 
 def queue_verdict(cluster: Cluster, queue: ClusterQueue) -> Verdict:
@@ -167,7 +167,7 @@ def _queue_cell(
 # ---- LocalQueue ----
 
 
-def write_local_queue(cluster: Cluster, obj: Object, now_us: int) -> Memory:
+def write_local_queue(cluster: Cluster, obj: Object, now_us: int) -> State:
     """Write the status of a LocalQueue."""
     local_queue = cluster.local_queue(obj.key.namespace, obj.key.name)
     condition = _active(
@@ -256,7 +256,7 @@ def _usage(
 # ---- Cohort ----
 
 
-def write_cohort(cluster: Cluster, obj: Object, now_us: int) -> Memory:
+def write_cohort(cluster: Cluster, obj: Object, now_us: int) -> State:
     """Write the status of a Cohort: its weighted share."""
     cohort = cluster.forest.cohorts.get(obj.key.name)
     if cohort is not None and cluster.settings.fair:
@@ -266,7 +266,7 @@ def write_cohort(cluster: Cluster, obj: Object, now_us: int) -> Memory:
     return {}
 
 
-Writer = Callable[[Cluster, Object, int], Memory]
+Writer = Callable[[Cluster, Object, int], State]
 WRITERS: dict[str, Writer] = {
     "ClusterQueue": write_queue,
     "LocalQueue": write_local_queue,

@@ -203,16 +203,16 @@ class UsageLedger:
     def dump(self, local_queue: LocalQueue) -> dict[str, Any]:
         """Return the entry as plain values; nothing where there is none."""
         entry = self.entries.get(local_queue)
-        memory: dict[str, Any] = {}
+        state: dict[str, Any] = {}
         if entry is not None:
-            memory["usage"] = msgspec.to_builtins(entry)
+            state["usage"] = msgspec.to_builtins(entry)
         if local_queue.key in self.stored:
-            memory["stored"] = self.stored[local_queue.key]
-        return memory
+            state["stored"] = self.stored[local_queue.key]
+        return state
 
-    def load(self, local_queue: LocalQueue, memory: Mapping[str, Any]) -> None:
+    def load(self, local_queue: LocalQueue, state: Mapping[str, Any]) -> None:
         """Take back what `dump` returned."""
-        if "usage" in memory:
-            self.entries[local_queue] = msgspec.convert(memory["usage"], UsageEntry)
-        if "stored" in memory:
-            self.stored[local_queue.key] = dict(memory["stored"])
+        if "usage" in state:
+            self.entries[local_queue] = msgspec.convert(state["usage"], UsageEntry)
+        if "stored" in state:
+            self.stored[local_queue.key] = dict(state["stored"])

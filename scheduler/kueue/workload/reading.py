@@ -172,33 +172,33 @@ def _evictions(work: WorkloadInfo) -> list[dict[str, Any]]:
 
 def dump_state(work: WorkloadInfo) -> dict[str, Any]:
     """Return what the status does not say: where it waits and where a search stopped."""
-    memory: dict[str, Any] = {}
+    state: dict[str, Any] = {}
     if (
         work.pending_queue is not None
         and work in work.pending_queue.inadmissible_workloads
     ):
-        memory["alone"] = True
+        state["alone"] = True
     if work.pods_ready:
-        memory["ready"] = True
+        state["ready"] = True
     if work.second_pass_us is not None:
-        memory["secondPass"] = [work.second_pass_us, work.second_pass_tries]
+        state["secondPass"] = [work.second_pass_us, work.second_pass_tries]
     if work.last_assignment is not None:
-        memory["tried"] = [dict(part) for part in work.last_assignment.tried_flavors]
-        memory["cycle"] = work.last_assignment.cycle
-        memory["generation"] = work.last_assignment.generation
-        memory["identity"] = work.last_assignment.scheduling_hash
-    return memory
+        state["tried"] = [dict(part) for part in work.last_assignment.tried_flavors]
+        state["cycle"] = work.last_assignment.cycle
+        state["generation"] = work.last_assignment.generation
+        state["identity"] = work.last_assignment.scheduling_hash
+    return state
 
 
-def load_state(work: WorkloadInfo, memory: Mapping[str, Any]) -> None:
+def load_state(work: WorkloadInfo, state: Mapping[str, Any]) -> None:
     """Take back what `dump_state` returned, but for the place in the queue."""
-    work.pods_ready = bool(memory.get("ready"))
-    if "secondPass" in memory:
-        work.second_pass_us, work.second_pass_tries = memory["secondPass"]
-    if "tried" in memory:
+    work.pods_ready = bool(state.get("ready"))
+    if "secondPass" in state:
+        work.second_pass_us, work.second_pass_tries = state["secondPass"]
+    if "tried" in state:
         work.last_assignment = LastAssignment(
-            tried_flavors=tuple(dict(part) for part in memory["tried"]),
-            cycle=memory["cycle"],
-            generation=memory["generation"],
-            scheduling_hash=memory["identity"],
+            tried_flavors=tuple(dict(part) for part in state["tried"]),
+            cycle=state["cycle"],
+            generation=state["generation"],
+            scheduling_hash=state["identity"],
         )

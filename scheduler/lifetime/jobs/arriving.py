@@ -138,5 +138,5 @@ class JobArrival(JobStart, JobWorkloads):
         if made is None:
             return
         for member in pods:
-            member.memory["job"] = {"workload": made[0]["metadata"]["name"]}
+            member.state["job"] = {"workload": made[0]["metadata"]["name"]}
         self._give_workload(pod, made[0])

@@ -84,7 +84,7 @@ class JobEnd(JobStart):
 
     def is_given(self, pod: Object) -> bool:
         """Return whether a person gave this pod, rather than a run made it."""
-        return "job" in pod.memory
+        return "job" in pod.state
 
     def give_again(self, pod: Object) -> None:
         """Put an evicted given pod back, gated, as its controller would."""

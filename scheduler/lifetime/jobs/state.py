@@ -41,7 +41,7 @@ class JobState:
     def note(self, obj: Object) -> None:
         """Keep what other objects look up by name."""
         self.controllers.note(obj)
-        if obj.memory.get("job", {}).get("refused"):
+        if obj.state.get("job", {}).get("refused"):
             self.refused[obj.key] = None
         if obj.key.kind == "Workload" or obj.key not in self.lifetime.owners:
             self.given.add(obj)
@@ -83,8 +83,8 @@ class JobState:
         obj = self.host.objects.get(job)
         if obj is None:
             return []
-        memory = obj.memory.get("job", {})
-        names = memory.get("workloads") or [memory.get("workload", "")]
+        state = obj.state.get("job", {})
+        names = state.get("workloads") or [state.get("workload", "")]
         keys = [Key("Workload", job.namespace, name) for name in names]
         return [key for key in keys if key in self.host.objects]
 

@@ -26,11 +26,11 @@ class JobWorkloads(JobState):
             found = make()
         except ManifestError as error:
             self.refused[job.key] = None
-            job.memory["job"] = {"refused": True}
+            job.state["job"] = {"refused": True}
             self.lifetime.emit_refused(job.key, str(error))
             return None
         if self.refused.pop(job.key, False) is None:
-            job.memory.pop("job", None)
+            job.state.pop("job", None)
         return found
 
     def _adopt_workloads(self, job: Object) -> bool:
@@ -43,7 +43,7 @@ class JobWorkloads(JobState):
         found = self.given.workloads_of(job)
         names = [key.name for key in found if key in self.host.objects]
         if names:
-            job.memory["job"] = {"workload": names[0], "workloads": names}
+            job.state["job"] = {"workload": names[0], "workloads": names}
         for name in names:
             self._give_annotations(job, Key("Workload", job.key.namespace, name))
         return bool(names)
@@ -62,7 +62,7 @@ class JobWorkloads(JobState):
             self._give_workload(job, manifest)
         names = [manifest["metadata"]["name"] for manifest in manifests]
         if len(names) != 1:
-            job.memory["job"] = {"workload": "", "workloads": names}
+            job.state["job"] = {"workload": "", "workloads": names}
         kept = {Key("Workload", job.key.namespace, name) for name in names}
         for key in sorted(before - kept):
             self.host.delete(key)
@@ -73,7 +73,7 @@ class JobWorkloads(JobState):
         if ours := _ours(job):
             metadata["annotations"] = {**(metadata.get("annotations") or {}), **ours}
         key = Key("Workload", job.key.namespace, metadata["name"])
-        job.memory["job"] = {"workload": key.name}
+        job.state["job"] = {"workload": key.name}
         known = self.host.objects.get(key)
         if known is None and (delay := self.lifetime.creation(key)):
             due = f"{self.lifetime.context.now_ms + delay}ms"

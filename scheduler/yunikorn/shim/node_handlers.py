@@ -24,7 +24,7 @@ class NodeHandlers(PodHandlers):
             node = SchedulingNode(record.name, capacity)
             node.record = record
             partition.add_node(node)
-            score = obj.memory.get(self.name, {}).get("score") if restore else None
+            score = obj.state.get(self.name, {}).get("score") if restore else None
             if score is not None:
                 self.stored_scores[record.name] = score
         elif node.capacity != capacity:

@@ -89,7 +89,7 @@ class PodHandlers(ApplicationHandlers):
         if pod.wanted_node and node is None:
             self.waiting_for_node.setdefault(pod.wanted_node, {})[obj.key] = obj
             return
-        kept = obj.memory.get(self.name, {}) if restore else {}
+        kept = obj.state.get(self.name, {}) if restore else {}
         if self.same_policy and "rejected" in kept:
             self.rejected[obj.key] = kept["rejected"]
             return

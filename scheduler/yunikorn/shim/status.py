@@ -14,12 +14,12 @@ SCHEDULED = "PodScheduled"
 
 
 def write_pod(obj: Object, ask: Ask | None, rejected: str | None, stage: str) -> None:
-    """Write one Pod's memory and its PodScheduled condition."""
-    memory = {"rejected": rejected} if rejected else _memory(ask) if ask else {}
-    if memory:
-        obj.memory[stage] = memory
+    """Write one Pod's state and its PodScheduled condition."""
+    state = {"rejected": rejected} if rejected else _state(ask) if ask else {}
+    if state:
+        obj.state[stage] = state
     else:
-        obj.memory.pop(stage, None)
+        obj.state.pop(stage, None)
     condition = _condition(ask, rejected)
     if condition is None:
         return
@@ -51,11 +51,11 @@ def _unscheduled(reason: str, message: str) -> dict[str, str]:
     }
 
 
-def _memory(ask: Ask) -> dict[str, Any]:
+def _state(ask: Ask) -> dict[str, Any]:
     """Return what a restart needs of one pod; whatever is as usual is left out."""
     origin = ask.pod
     assert origin is not None
-    memory: dict[str, Any] = {
+    state: dict[str, Any] = {
         "queue": ask.app.queue.path,
         "submit": origin.submit_ms,
         "create": ask.create_ms,
@@ -68,13 +68,13 @@ def _memory(ask: Ask) -> dict[str, Any]:
         "checked": (ask.checked_ms, None),
         "preempted": (ask.preempted, False),
     }
-    memory.update({k: now for k, (now, usual) in odd.items() if now != usual})
-    memory["origin"] = ask.originator
+    state.update({k: now for k, (now, usual) in odd.items() if now != usual})
+    state["origin"] = ask.originator
     if ask.reserved_on is not None:
-        memory["reserved"] = [ask.reserved_on.name, ask.reserved_ms]
+        state["reserved"] = [ask.reserved_on.name, ask.reserved_ms]
     if ask.node is None and (log := reasons_of(ask)):
-        memory["log"] = log
-    return memory
+        state["log"] = log
+    return state
 
 
 def reasons_of(ask: Ask) -> list[str]:
@@ -86,8 +86,8 @@ def write_node(
     obj: Object, node: SchedulingNode | None, order: NodeOrder, stage: str
 ) -> None:
     """Keep a node's place in the order where its present use does not give it."""
-    obj.memory.pop(stage, None)
+    obj.state.pop(stage, None)
     if node is not None:
         score = node.entry[0]
         if score != order.sort.score(order.used_share(node)):
-            obj.memory[stage] = {"score": score}
+            obj.state[stage] = {"score": score}

@@ -58,7 +58,7 @@ def run_to(world: World, until_ms: int) -> None:
 def workload(world: World, name: str) -> Key:
     """Return the key of the Workload of a Job."""
     job_key = Key("Job", "default", name)
-    made = world.get(job_key).memory["job"]["workload"]
+    made = world.get(job_key).state["job"]["workload"]
     return Key("Workload", "default", made)
 
 

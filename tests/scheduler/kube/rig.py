@@ -139,8 +139,8 @@ class Rig:
         known = self.objects.get(key)
         status = dict(manifest.get("status") or (known.status if known else {}))
         data = {k: v for k, v in manifest.items() if k != "status"}
-        memory = known.memory if known else {}
-        obj = Object(key=key, manifest=data, status=status, memory=memory)
+        state = known.state if known else {}
+        obj = Object(key=key, manifest=data, status=status, state=state)
         self.objects[key] = obj
         self.stage.put(obj)
         return key
@@ -222,11 +222,11 @@ class Rig:
         other.objects = {}
         for key in sorted(self.objects):
             obj = self.objects[key]
-            parts = [obj.manifest, obj.status, obj.memory]
-            manifest, status, memory = msgspec.msgpack.decode(
+            parts = [obj.manifest, obj.status, obj.state]
+            manifest, status, state = msgspec.msgpack.decode(
                 msgspec.msgpack.encode(parts)
             )
-            copy = Object(key=key, manifest=manifest, status=status, memory=memory)
+            copy = Object(key=key, manifest=manifest, status=status, state=state)
             other.objects[key] = copy
             other.stage.put(copy, restore=True)
         return other

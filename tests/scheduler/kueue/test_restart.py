@@ -51,7 +51,7 @@ class Store:
                     key=key,
                     manifest=through_bytes(obj.manifest),
                     status=through_bytes(obj.status),
-                    memory=through_bytes(obj.memory),
+                    state=through_bytes(obj.state),
                 ),
                 restore=True,
             )
