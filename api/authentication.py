@@ -39,9 +39,9 @@ class TokenAuthentication(BaseAuthentication):
 
 
 def token_of(secret: str) -> Token | None:
-    """Return the living token of an active user, and note that it was used."""
-    living = Token.objects.living().select_related("user")
-    token = living.filter(hash=hash_of(secret), user__is_active=True).first()
+    """Return the unexpired token of an active user, and note that it was used."""
+    unexpired = Token.objects.unexpired().select_related("user")
+    token = unexpired.filter(hash=hash_of(secret), user__is_active=True).first()
     now = timezone.now()
     if token and (token.used_at is None or now - token.used_at > _NOTED_EVERY):
         Token.objects.filter(pk=token.pk).update(used_at=now)

@@ -27,7 +27,7 @@ from scheduler import durations
 Document = dict[str, Any]
 
 
-class _Place(msgspec.Struct):
+class ContinueToken(msgspec.Struct):
     """Where a list goes on: after this namespace and name."""
 
     namespace: str
@@ -92,7 +92,7 @@ def listing(
         found = [e for e in events.documents(sandbox, namespace) if not test or test(e)]
         return Listing(items=found[-limit:] if limit else found)
     rows = rows_of(sandbox.pk, resource, namespace)
-    place = _place(request.query_params.get("continue", ""))
+    place = _continue_token(request.query_params.get("continue", ""))
     if place is not None:
         rows = rows.filter(
             Q(namespace=place.namespace, name__gt=place.name)
@@ -132,16 +132,16 @@ def _part(
 
 def _token(document: Document) -> str:
     metadata = document["metadata"]
-    place = _Place(metadata.get("namespace", ""), metadata["name"])
+    place = ContinueToken(metadata.get("namespace", ""), metadata["name"])
     return base64.urlsafe_b64encode(msgspec.json.encode(place)).decode().rstrip("=")
 
 
-def _place(token: str) -> _Place | None:
+def _continue_token(token: str) -> ContinueToken | None:
     if not token:
         return None
     try:
         text = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-        return msgspec.json.decode(text, type=_Place)
+        return msgspec.json.decode(text, type=ContinueToken)
     except (binascii.Error, msgspec.MsgspecError, ValueError) as error:
         raise GoneError(
             "the continue token is not one of ours; begin the list again"

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 LEAST_RELEASED = 2_000
 
 _seldom = False  # this process holds worlds, and collects seldom
-_let_go = 0  # objects, since the last collection
+_released = 0  # objects, since the last collection
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def collect_seldom() -> None:
     """Let a process that holds worlds look for garbage less often.
 
     A world is many thousand values that stay; what a tick throws away goes by
-    reference counts. Whole worlds do not: who lets one go says so to `note_released`.
+    reference counts. Whole worlds do not: who drops one calls `note_released`.
     """
     global _seldom
     _seldom = True
@@ -47,10 +47,10 @@ def note_released(objects: int, *, kept: int) -> None:
     and where it comes seldom, worlds that were read anew would pile up. Collects
     when what was released is half of what is `kept`; costs nothing elsewhere.
     """
-    global _let_go
+    global _released
     if not _seldom:
         return
-    _let_go += objects
-    if _let_go > max(LEAST_RELEASED, kept // 2):
-        _let_go = 0
+    _released += objects
+    if _released > max(LEAST_RELEASED, kept // 2):
+        _released = 0
         gc.collect()

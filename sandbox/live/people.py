@@ -97,5 +97,5 @@ def _by_session(key: str) -> User | AnonymousUser:
 
 
 def _by_token(hashed: str) -> User | AnonymousUser:
-    token = Token.objects.living().select_related("user").filter(hash=hashed).first()
+    token = Token.objects.unexpired().select_related("user").filter(hash=hashed).first()
     return token.user if token and token.user.is_active else AnonymousUser()

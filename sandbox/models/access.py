@@ -27,10 +27,10 @@ def hash_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-class LivingQuerySet(models.QuerySet["Token"]):
+class UnexpiredQuerySet(models.QuerySet["Token"]):
     """What has not expired."""
 
-    def living(self) -> LivingQuerySet:
+    def unexpired(self) -> UnexpiredQuerySet:
         """Return the rows that are still valid."""
         now = timezone.now()
         return self.filter(models.Q(expires_at=None) | models.Q(expires_at__gt=now))
@@ -50,7 +50,7 @@ class Token(models.Model):
     expires_at = models.DateTimeField(null=True)  # None = until it is revoked
     used_at = models.DateTimeField(null=True)  # to the minute
 
-    objects = LivingQuerySet.as_manager()
+    objects = UnexpiredQuerySet.as_manager()
 
     class Meta:
         """Newest first."""

@@ -51,12 +51,12 @@ class SandboxQuerySet(models.QuerySet["Sandbox"]):
         return self.filter(public | mine | shared | opened)
 
     def _opened(self, user: Person, **conditions: bool) -> models.Q:
-        """Return the condition: behind a living link that `user` opened."""
+        """Return the condition: behind an unexpired link that `user` opened."""
         grants = apps.get_model("sandbox", "Grant")._default_manager
-        living = models.Q(link__expires_at=None) | models.Q(
+        unexpired = models.Q(link__expires_at=None) | models.Q(
             link__expires_at__gt=timezone.now()
         )
-        found = grants.filter(living, user_id=user.pk or 0, **conditions)
+        found = grants.filter(unexpired, user_id=user.pk or 0, **conditions)
         return models.Q(pk__in=found.values("link__sandbox_id"))
 
     def _followed(self, user: Person) -> models.Q:

@@ -80,7 +80,7 @@ class WorkerPool:
 
     def _start(self, place: int) -> None:
         self.started_at[place] = time.monotonic()
-        with _undisturbed():  # or a process could miss that all shall end
+        with _signals_blocked():  # or a process could miss that all shall end
             process = os.fork()
             if process != 0:
                 self.running[process] = place
@@ -146,7 +146,7 @@ def _end_with(reading: int) -> None:
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
+def _signals_blocked() -> Iterator[None]:
     """Keep signals to end for after the block."""
     signal.pthread_sigmask(signal.SIG_BLOCK, END_SIGNALS)
     try:

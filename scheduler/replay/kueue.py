@@ -171,7 +171,7 @@ def _until_quiet(vector: Vector) -> Outcome:
             break
     return {
         "events": events,
-        "finalAdmitted": _holding(stage),
+        "finalAdmitted": _admitted_workloads(stage),
         "finalPending": _pending(stage),
     }
 
@@ -222,7 +222,7 @@ def _report(stage: KueueStage, events: list[dict[str, Any]], cycle: int) -> bool
     return bool(event)
 
 
-def _holding(stage: KueueStage) -> dict[str, Any]:
+def _admitted_workloads(stage: KueueStage) -> dict[str, Any]:
     return {
         w.name: _current(w)
         for w in stage.cluster.workloads.values()
@@ -254,7 +254,7 @@ def _script(vector: Vector) -> Outcome:
     }
     return {
         "events": [event_row(decision) for decision in script.events],
-        "finalAdmitted": _holding(stage),
+        "finalAdmitted": _admitted_workloads(stage),
         "finalPending": pending,
         "requeueCounts": _stated(counts, expect.get("requeueCounts")),
     }

@@ -90,14 +90,14 @@ def _search(cluster: Cluster, work: WorkloadInfo, assignment: Assignment) -> Res
                 by_flavor.setdefault(flavor, []).append(
                     to_place(part, plan.count, implied=not is_explicit(part))
                 )
-    placing = PodSetPlacement(cache.searches, cache.gates)
-    placing.sharing = cache.sharing()
+    placement = PodSetPlacement(cache.searches, cache.gates)
+    placement.sharing = cache.sharing()
     node = work.unhealthy_nodes[0]
     results: Results = {}
     for flavor in sorted(by_flavor):
         tree = cache.trees[flavor]
-        results.update(replace_node(placing, tree, by_flavor[flavor], current, node))
-    placing.end()
+        results.update(replace_node(placement, tree, by_flavor[flavor], current, node))
+    placement.end()
     return results
 
 

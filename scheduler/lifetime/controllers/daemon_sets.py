@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from scheduler.lifetime.controllers.replica_sets import living_pods, make_owned_pod
+from scheduler.lifetime.controllers.replica_sets import active_pods, make_owned_pod
 from scheduler.lifetime.taint_eviction import TaintEviction
 from scheduler.records.node import Node, read_node
 from scheduler.records.objects import Object
@@ -39,7 +39,7 @@ def sync_daemon_set(
     read = [read_node(one.manifest, one.status) for one in nodes]
     matching = {node.name: node for node in read if _matches(needs, node)}
     taken: set[str] = set()
-    for pod in living_pods(lifetime, pods):
+    for pod in active_pods(lifetime, pods):
         name = _node_of(pod)
         node = matching.get(name)
         if node is None or name in taken or not _fits(needs, node, ("NoExecute",)):

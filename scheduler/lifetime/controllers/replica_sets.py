@@ -20,17 +20,17 @@ def sync_replica_set(
 ) -> None:
     """Make the pods that are missing, or delete those that are too many."""
     wanted = int(replica_set.spec.get("replicas", 1))
-    living = living_pods(lifetime, pods)
-    for _ in range(wanted - len(living)):
+    active = active_pods(lifetime, pods)
+    for _ in range(wanted - len(active)):
         if not make_owned_pod(lifetime, replica_set, {}):
             break
     # Those without a node go first, then the newest.
-    living.sort(key=lambda pod: (pod.key in lifetime.placed, -_age(pod)))
-    for pod in living[: max(0, len(living) - wanted)]:
+    active.sort(key=lambda pod: (pod.key in lifetime.placed, -_age(pod)))
+    for pod in active[: max(0, len(active) - wanted)]:
         lifetime.terminate(pod.key)
 
 
-def living_pods(lifetime: TaintEviction, pods: list[Object]) -> list[Object]:
+def active_pods(lifetime: TaintEviction, pods: list[Object]) -> list[Object]:
     """Return the pods that count: neither ended nor being deleted."""
     return [
         pod

@@ -21,7 +21,7 @@ class Knot:
 @pytest.fixture
 def knot(monkeypatch):
     monkeypatch.setattr(memory, "_seldom", True)
-    monkeypatch.setattr(memory, "_let_go", 0)
+    monkeypatch.setattr(memory, "_released", 0)
     gc.disable()
     yield weakref.ref(Knot())
     gc.enable()

@@ -76,9 +76,9 @@ def test_no_leaf_holds_more_than_it_has(steps, request, gates):
     for kind, first, second in steps:
         if kind == "place":
             part = pods_of(first, second, request)
-            placing = PodSetPlacement(cache, gates)
-            found = placing.place(tree, [part])["main"]
-            placing.end()
+            placement = PodSetPlacement(cache, gates)
+            found = placement.place(tree, [part])["main"]
+            placement.end()
             if isinstance(found, TopologyAssignment):
                 before = {key: dict(tree.used[key]) for key in tree.used}
                 for domain in found.domains:

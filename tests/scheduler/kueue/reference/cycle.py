@@ -11,7 +11,7 @@ from typing import Any
 from scheduler.amounts import text_of
 from tests.scheduler.kueue.reference.flavors import FIT, NO_FIT, PREEMPT, Finder, Plan
 from tests.scheduler.kueue.reference.state import Wl, World
-from tests.scheduler.kueue.reference.tree import FR, Node, shown
+from tests.scheduler.kueue.reference.tree import FR, QuotaNode, shown
 from tests.scheduler.kueue.reference.victims import Targets
 
 OVERLAP = "Workload has overlapping preemption targets with another workload"
@@ -24,7 +24,7 @@ WAITING, PREEMPTING = "WaitingForQuota", "WaitingForPreemptedWorkloads"
 class Entry:
     """One head in the cycle."""
 
-    def __init__(self, work: Wl, queue: Node) -> None:
+    def __init__(self, work: Wl, queue: QuotaNode) -> None:
         self.work, self.queue = work, queue
         self.plan: Plan | None = None
         self.targets: Targets = []
@@ -60,7 +60,7 @@ class Cycle:
             node.usage = usage
         return entries
 
-    def _heads(self) -> Iterator[tuple[Wl, Node]]:
+    def _heads(self) -> Iterator[tuple[Wl, QuotaNode]]:
         for name in sorted(self.world.queues):
             queue, heap = self.world.queues[name], self.world.heaps[name]
             if queue.active and heap:
@@ -100,7 +100,7 @@ class Cycle:
 
             yield from sorted(entries, key=key)
             return
-        roots: dict[Node, list[Entry]] = {}
+        roots: dict[QuotaNode, list[Entry]] = {}
         for e in entries:
             roots.setdefault(e.queue.root(), []).append(e)
         for root, left in roots.items():
@@ -112,7 +112,7 @@ class Cycle:
                 yield winner
                 left.remove(winner)
 
-    def _best(self, cohort: Node, entries: list[Entry]) -> Entry | None:
+    def _best(self, cohort: QuotaNode, entries: list[Entry]) -> Entry | None:
         rivals = []
         for child in cohort.children:
             if child.kind == "Cohort":
@@ -123,7 +123,7 @@ class Cycle:
                 rivals.append((self._value(child, rival), rival))
         return min(rivals, key=lambda pair: pair[0])[1] if rivals else None
 
-    def _value(self, child: Node, e: Entry) -> tuple[Any, ...]:
+    def _value(self, child: QuotaNode, e: Entry) -> tuple[Any, ...]:
         assert e.plan is not None
         usage = e.plan.usage
         saved = [(n, dict(n.usage)) for n in (e.queue, *e.queue.path())]
@@ -140,12 +140,12 @@ class Cycle:
 
     # ---- one entry ----
 
-    def _owner(self, work: Wl) -> Node:
+    def _owner(self, work: Wl) -> QuotaNode:
         return next(
             self.world.queues[n] for n, ws in self.world.holders.items() if work in ws
         )
 
-    def _without(self, works: list[Wl]) -> list[tuple[Node, dict[FR, int]]]:
+    def _without(self, works: list[Wl]) -> list[tuple[QuotaNode, dict[FR, int]]]:
         world = self.world
         nodes = (*world.queues.values(), *world.cohorts.values())
         saved = [(n, dict(n.usage)) for n in nodes]
@@ -158,7 +158,9 @@ class Cycle:
     def _fits(self, e: Entry) -> bool:
         assert e.plan is not None
         saved = self._without([*self.preempted, *(t for t, _ in e.targets)])
-        fits = all(e.queue.available(fr) >= v for fr, v in e.plan.usage.items())
+        fits = all(
+            e.queue.available_non_negative(fr) >= v for fr, v in e.plan.usage.items()
+        )
         for node, usage in saved:
             node.usage = usage
         return fits

@@ -9,7 +9,7 @@ from typing import Any
 
 from scheduler.amounts import text_of
 from tests.scheduler.kueue.reference.state import Wl, World
-from tests.scheduler.kueue.reference.tree import FR, Node
+from tests.scheduler.kueue.reference.tree import FR, QuotaNode
 from tests.scheduler.kueue.reference.victims import Targets, search
 
 NO_FIT, NO_CANDIDATES, PREEMPT, RECLAIM, FIT = range(5)
@@ -96,7 +96,7 @@ class Finder:
         self,
         world: World,
         work: Wl,
-        queue: Node,
+        queue: QuotaNode,
         resume: tuple[dict[str, int], ...] = (),
         only: list[dict[str, str]] | None = None,
     ) -> None:
@@ -235,7 +235,7 @@ class Finder:
             )
             return (NO_FIT, 0), why, 1
         height, may_reclaim = queue.borrowing_height(fr, value)
-        free = queue.available(fr)
+        free = queue.available_non_negative(fr)
         if value <= free:
             return (FIT, height), "", 0
         why = (

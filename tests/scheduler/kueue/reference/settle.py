@@ -11,7 +11,7 @@ from typing import Any
 from scheduler import durations
 from tests.scheduler.kueue.reference.cycle import Cycle, pending, podsets, requeue
 from tests.scheduler.kueue.reference.state import Wl, World
-from tests.scheduler.kueue.reference.tree import Node
+from tests.scheduler.kueue.reference.tree import QuotaNode
 
 SECOND = 1_000_000
 PATHS = {
@@ -26,7 +26,7 @@ BYPASSED = (
 )
 
 
-def path(node: Node) -> str:
+def path(node: QuotaNode) -> str:
     return "".join(f"/{n.name}" for n in [*reversed(node.path()), node])
 
 
@@ -37,7 +37,7 @@ class Settle:
         self.world = World(vector)
         self.start = self.world.now
         self.stopping = [w for w in self.world.works if w.true("Evicted") and w.usage]
-        self.wake: list[Node] = []
+        self.requeue_later: list[QuotaNode] = []
         self.dirty: list[Wl] = list(self.world.works)
         self.event: dict[str, list[dict[str, Any]]] = {}
         self.converged = True
@@ -63,7 +63,7 @@ class Settle:
         return {
             "converged": self.converged,
             "events": events,
-            "finalAdmitted": self._holding(),
+            "finalAdmitted": self._admitted_workloads(),
             "finalPending": pending(world, {}),
         }
 
@@ -73,7 +73,7 @@ class Settle:
             w for ws in self.world.inadmissible.values() for w in ws
         )
 
-    def _holding(self) -> dict[str, Any]:
+    def _admitted_workloads(self) -> dict[str, Any]:
         rows = {}
         for name, works in self.world.holders.items():
             for work in works:
@@ -109,7 +109,7 @@ class Settle:
         for rows in self.event.values():
             rows.sort(key=lambda row: row["wl"])
 
-    def _admit(self, work: Wl, queue: Node, parts: list[dict[str, Any]]) -> None:
+    def _admit(self, work: Wl, queue: QuotaNode, parts: list[dict[str, Any]]) -> None:
         self._say(work, "QuotaReserved", True, "QuotaReserved", "")
         for kind in ("Evicted", "Preempted"):
             if work.true(kind):
@@ -135,7 +135,7 @@ class Settle:
         self._say(target, "Preempted", True, reason, message)
         self._evict(target, "Preempted", message)
 
-    def _owner(self, work: Wl) -> Node | None:
+    def _owner(self, work: Wl) -> QuotaNode | None:
         for name, works in self.world.holders.items():
             if work in works:
                 return self.world.queues[name]
@@ -168,13 +168,13 @@ class Settle:
         for work in self.dirty:
             self._look(work)
         self.dirty = []
-        for queue in self.wake:
+        for queue in self.requeue_later:
             for member in world.queues.values():
                 if member.root() is queue.root():
                     self._requeue_inadmissible(member)
-        self.wake = []
+        self.requeue_later = []
 
-    def _requeue_inadmissible(self, queue: Node) -> None:
+    def _requeue_inadmissible(self, queue: QuotaNode) -> None:
         world, name = self.world, queue.name
         world.remembered[name].clear()
         for work in list(world.inadmissible[name]):
@@ -224,7 +224,7 @@ class Settle:
         elif stop == "None" and queue is not None and not queue.active:
             self._look_at_drained(w, queue)
 
-    def _look_at_drained(self, w: Wl, queue: Node) -> None:
+    def _look_at_drained(self, w: Wl, queue: QuotaNode) -> None:
         if queue.spec.get("stopPolicy") == "HoldAndDrain":
             self._evict_reported(
                 w, "ClusterQueueStopped", "The ClusterQueue is stopped"
@@ -253,7 +253,7 @@ class Settle:
         else:
             self._refresh(w, queue)
 
-    def _refresh(self, w: Wl, queue: Node) -> None:
+    def _refresh(self, w: Wl, queue: QuotaNode) -> None:
         known = w.conditions.get("QuotaReserved")
         if known is None:
             return
@@ -275,7 +275,7 @@ class Settle:
             self.world.generation[owner.name] += 1
         queue = self.world.queue_of(w)
         if queue is not None:
-            self.wake.append(queue)
+            self.requeue_later.append(queue)
 
     def _stopped(self, w: Wl) -> None:
         evicted = w.conditions["Evicted"]

@@ -14,7 +14,7 @@ from scheduler.kueue.flavorassigner.eligible import ineligibility_of
 from scheduler.records.podset_template import PodShape, read_pod
 from scheduler.records.quota import Flavor, read_flavor
 from scheduler.records.selectors import read_selector
-from tests.scheduler.kueue.reference.tree import FR, Node
+from tests.scheduler.kueue.reference.tree import FR, QuotaNode
 
 Manifest = Mapping[str, Any]
 
@@ -127,8 +127,8 @@ class World:
             o["metadata"]["name"]: read_flavor(o)
             for o in kinds.get("ResourceFlavor", ())
         }
-        self.cohorts: dict[str, Node] = {}
-        self.queues: dict[str, Node] = {}
+        self.cohorts: dict[str, QuotaNode] = {}
+        self.queues: dict[str, QuotaNode] = {}
         self._tree()
         self.local_queues = {
             (o["metadata"]["namespace"], o["metadata"]["name"]): o["spec"]
@@ -153,10 +153,10 @@ class World:
     def _tree(self) -> None:
         for o in self.kinds.get("Cohort", ()):
             name = o["metadata"]["name"]
-            self.cohorts[name] = Node("Cohort", name, o.get("spec") or {})
+            self.cohorts[name] = QuotaNode("Cohort", name, o.get("spec") or {})
         for o in self.kinds.get("ClusterQueue", ()):
             name = o["metadata"]["name"]
-            node = self.queues[name] = Node("ClusterQueue", name, o["spec"])
+            node = self.queues[name] = QuotaNode("ClusterQueue", name, o["spec"])
             node.active = o["spec"].get("stopPolicy", "None") == "None" and all(
                 f in self.flavors for f, _ in node.quotas
             )
@@ -166,7 +166,7 @@ class World:
             above = node.spec.get(field)
             if above:
                 if above not in self.cohorts:
-                    self.cohorts[above] = Node("Cohort", above, {})
+                    self.cohorts[above] = QuotaNode("Cohort", above, {})
                     self.cohorts[above].weight = 0.0
                 node.parent = self.cohorts[above]
                 node.parent.children.append(node)
@@ -181,13 +181,13 @@ class World:
             return
         self.enqueue(work)
 
-    def hold(self, work: Wl, queue: Node) -> None:
+    def hold(self, work: Wl, queue: QuotaNode) -> None:
         work.usage = work.held()
         self.holders[queue.name].append(work)
         for fr, amount in work.usage.items():
             queue.add(fr, amount)
 
-    def queue_of(self, work: Wl) -> Node | None:
+    def queue_of(self, work: Wl) -> QuotaNode | None:
         local_queue = self.local_queues.get((work.namespace, work.local_queue))
         if local_queue is None or local_queue.get("stopPolicy", "None") != "None":
             return None
@@ -223,7 +223,7 @@ class World:
             if sticky is work:
                 self.sticky[name] = None
 
-    def matches(self, queue: Node, namespace: str) -> bool:
+    def matches(self, queue: QuotaNode, namespace: str) -> bool:
         selector = queue.spec.get("namespaceSelector")
         if selector is None:
             return False

@@ -84,7 +84,7 @@ class BothAtOnceError(Exception):
         self.events = events
 
 
-class _Work:
+class _TimedWorkload:
     """One workload: what the text says of it, as plain values. Seconds."""
 
     def __init__(self, number: int, manifest: dict[str, Any]) -> None:
@@ -114,7 +114,7 @@ class Timers:
         recovery = given.get("recoveryTimeout")
         self.recovery = None if recovery is None else int(recovery[:-1])
         found = [obj for obj in script["objects"] if obj["kind"] == "Workload"]
-        self.works = [_Work(number, obj) for number, obj in enumerate(found)]
+        self.works = [_TimedWorkload(number, obj) for number, obj in enumerate(found)]
         self.events: list[Event] = []
         self.script = script
 
@@ -140,7 +140,7 @@ class Timers:
         elif work.ready:
             work.ready, work.lost_at = False, now
 
-    def _expire(self, work: _Work, now: int) -> None:
+    def _expire(self, work: _TimedWorkload, now: int) -> None:
         if work.admitted_at is None or work.gone:
             return
         overtime = work.longest is not None and (
@@ -157,7 +157,7 @@ class Timers:
         elif overtime:
             self._deactivate(work, "MaximumExecutionTimeExceeded", now)
 
-    def _pods_took_too_long(self, work: _Work, now: int) -> bool:
+    def _pods_took_too_long(self, work: _TimedWorkload, now: int) -> bool:
         assert work.admitted_at is not None
         if work.ready:
             return False
@@ -165,7 +165,7 @@ class Timers:
             return now >= work.admitted_at + self.timeout
         return self.recovery is not None and now >= work.lost_at + self.recovery
 
-    def _back_off(self, work: _Work, now: int) -> None:
+    def _back_off(self, work: _TimedWorkload, now: int) -> None:
         assert work.admitted_at is not None
         self.events.append((now, "evict", work.name, "PodsReadyTimeout"))
         work.retries += 1
@@ -177,7 +177,7 @@ class Timers:
         if self.strategy.get("timestamp") != "Creation":
             work.queued_at = now
 
-    def _deactivate(self, work: _Work, why: str, now: int) -> None:
+    def _deactivate(self, work: _TimedWorkload, why: str, now: int) -> None:
         self.events.append((now, "evict", work.name, f"DeactivatedDueTo{why}"))
         work.gone, work.admitted_at = True, None
 

@@ -12,13 +12,13 @@ FR = tuple[str, str]
 MAX = 2**63 - 1
 
 
-class Node:
+class QuotaNode:
     """A ClusterQueue or a Cohort."""
 
     def __init__(self, kind: str, name: str, spec: Mapping[str, Any]) -> None:
         self.kind, self.name, self.spec = kind, name, spec
-        self.parent: Node | None = None
-        self.children: list[Node] = []
+        self.parent: QuotaNode | None = None
+        self.children: list[QuotaNode] = []
         self.groups = read_groups(spec.get("resourceGroups"))
         self.quotas = {fr: q for g in self.groups for fr, q in g.quotas.items()}
         self.usage: dict[FR, int] = {}
@@ -34,9 +34,11 @@ class Node:
     def borrowing_limit(self, fr: FR) -> int | None:
         return self.quotas[fr].borrowing if fr in self.quotas else None
 
-    def quoted(self) -> set[FR]:
+    def resources_with_quota(self) -> set[FR]:
         """Return every (flavor, resource) with quota here or below."""
-        return set(self.quotas).union(*(c.quoted() for c in self.children))
+        return set(self.quotas).union(
+            *(c.resources_with_quota() for c in self.children)
+        )
 
     def subtree_quota(self, fr: FR) -> int:
         below = sum(c.subtree_quota(fr) - c.local(fr) for c in self.children)
@@ -49,10 +51,10 @@ class Node:
     def local_free(self, fr: FR) -> int:
         return max(0, self.local(fr) - self.used(fr))
 
-    def reach(self, fr: FR) -> int:
+    def available(self, fr: FR) -> int:
         if self.parent is None:
             return self.subtree_quota(fr) - self.used(fr)
-        above = self.parent.reach(fr)
+        above = self.parent.available(fr)
         limit = self.borrowing_limit(fr)
         if limit is not None:
             own = self.subtree_quota(fr) - self.local(fr)
@@ -60,8 +62,8 @@ class Node:
             above = min(above, own - stored + limit)
         return self.local_free(fr) + above
 
-    def available(self, fr: FR) -> int:
-        return max(0, self.reach(fr))
+    def available_non_negative(self, fr: FR) -> int:
+        return max(0, self.available(fr))
 
     def potential(self, fr: FR) -> int:
         if self.parent is None:
@@ -82,21 +84,21 @@ class Node:
         if stored > 0 and self.parent is not None:
             self.parent.take(fr, min(amount, stored))
 
-    def path(self) -> list[Node]:
+    def path(self) -> list[QuotaNode]:
         """Return parent .. root."""
         return [] if self.parent is None else [self.parent, *self.parent.path()]
 
-    def root(self) -> Node:
+    def root(self) -> QuotaNode:
         return self.path()[-1] if self.parent is not None else self
 
-    def queues(self) -> Iterator[Node]:
+    def queues(self) -> Iterator[QuotaNode]:
         """Yield the active ClusterQueues below, or this one."""
         if self.kind == "ClusterQueue" and self.active:
             yield self
         for child in self.children:
             yield from child.queues()
 
-    def cohorts(self) -> list[Node]:
+    def cohorts(self) -> list[QuotaNode]:
         return [c for c in self.children if c.kind == "Cohort"]
 
     def within_nominal(self, frs: set[FR]) -> bool:
@@ -123,12 +125,12 @@ class Node:
         if self.parent is None:
             return 0.0, False
         borrowed: dict[str, int] = {}
-        for fr in self.quoted():
+        for fr in self.resources_with_quota():
             over = self.used(fr) - self.subtree_quota(fr)
             if over > 0:
                 borrowed[fr[1]] = borrowed.get(fr[1], 0) + over
         lendable: dict[str, int] = {}
-        for fr in self.root().quoted():
+        for fr in self.root().resources_with_quota():
             most = self.parent.potential(fr)
             lendable[fr[1]] = lendable.get(fr[1], 0) + most
         ratios = [
@@ -151,7 +153,7 @@ class Node:
         return self.ratio()[1]
 
 
-def shown(node: Node) -> int:
+def shown(node: QuotaNode) -> int:
     """Return status.fairSharing.weightedShare."""
     share = node.share()[0]
     return MAX if math.isinf(share) else math.ceil(share)

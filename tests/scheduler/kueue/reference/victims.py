@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from scheduler import durations
 from tests.scheduler.kueue.reference.state import Wl, World
-from tests.scheduler.kueue.reference.tree import FR, Node
+from tests.scheduler.kueue.reference.tree import FR, QuotaNode
 
 Targets = list[tuple[Wl, str]]
 WITHIN, RECLAIM = "InClusterQueue", "InCohortReclamation"
@@ -22,7 +22,12 @@ class Search:
     """One search for one preemptor; the tree is as it was when it returns."""
 
     def __init__(
-        self, world: World, work: Wl, queue: Node, requests: Requests, needed: set[FR]
+        self,
+        world: World,
+        work: Wl,
+        queue: QuotaNode,
+        requests: Requests,
+        needed: set[FR],
     ) -> None:
         self.world, self.work, self.queue = world, work, queue
         self.requests = {fr: v for fr, v in requests.items() if v}
@@ -55,7 +60,7 @@ class Search:
         own = self.owner[c] is self.queue
         return (not c.true("Evicted"), own, c.priority, -at, c.uid)
 
-    def of(self, queue: Node, policy: str) -> list[Wl]:
+    def of(self, queue: QuotaNode, policy: str) -> list[Wl]:
         held = self.world.holders[queue.name] if queue.active else []
         return [c for c in held if self.allowed(c, policy)]
 
@@ -70,7 +75,7 @@ class Search:
     def fits(self, borrowing: bool) -> bool:
         return all(
             (borrowing or self.queue.used(fr) + v <= self.queue.nominal(fr))
-            and v <= self.queue.available(fr)
+            and v <= self.queue.available_non_negative(fr)
             for fr, v in self.requests.items()
         )
 
@@ -93,7 +98,7 @@ class Search:
     def classical(self) -> Targets:
         same = self.of(self.queue, self.within)
         lists: dict[str, list[Wl]] = {"hierarchy": [], "priority": [], "same": same}
-        lca: dict[Wl, Node] = {}
+        lca: dict[Wl, QuotaNode] = {}
         if self.queue.parent is not None and self.reclaim != "Never":
             self._outside(lists, lca)
         if not any(lists.values()):
@@ -104,8 +109,8 @@ class Search:
                 return targets
         return []
 
-    def _outside(self, lists: dict[str, list[Wl]], lca: dict[Wl, Node]) -> None:
-        def step(node: Node, rest: Requests) -> tuple[bool, Requests]:
+    def _outside(self, lists: dict[str, list[Wl]], lca: dict[Wl, QuotaNode]) -> None:
+        def step(node: QuotaNode, rest: Requests) -> tuple[bool, Requests]:
             fits = all(
                 node.used(f) + v <= node.subtree_quota(f) for f, v in rest.items()
             )
@@ -122,7 +127,7 @@ class Search:
             fitting = fitting or here
             below = node
 
-    def _collect(self, node: Node, visited: Node) -> list[Wl]:
+    def _collect(self, node: QuotaNode, visited: QuotaNode) -> list[Wl]:
         found = []
         for child in node.children:
             if child is visited or child.within_nominal(self.needed):
@@ -155,7 +160,7 @@ class Search:
         return WHILE_BORROWING
 
     def _attempt(
-        self, lists: dict[str, list[Wl]], lca: dict[Wl, Node], borrowing: bool
+        self, lists: dict[str, list[Wl]], lca: dict[Wl, QuotaNode], borrowing: bool
     ) -> Targets:
         targets: Targets = []
         for evicted in (True, False):
@@ -182,7 +187,7 @@ class Search:
     # ---- fair sharing ----
 
     def fair(self) -> Targets:
-        targets: dict[Node, list[Wl]] = {}
+        targets: dict[QuotaNode, list[Wl]] = {}
         own = self.of(self.queue, self.within)
         if own:
             targets[self.queue] = own
@@ -221,7 +226,9 @@ class Search:
             self.queue.add(fr, v)
         return fits
 
-    def _next(self, targets: dict[Node, list[Wl]], pruned: set[Node]) -> Node | None:
+    def _next(
+        self, targets: dict[QuotaNode, list[Wl]], pruned: set[QuotaNode]
+    ) -> QuotaNode | None:
         """Return the ClusterQueue whose turn it is.
 
         Source: docs/semantics/kueue.md#target-clusterqueue-ordering.
@@ -236,8 +243,11 @@ class Search:
         return None
 
     def _descend(
-        self, cohort: Node, targets: dict[Node, list[Wl]], pruned: set[Node]
-    ) -> Node | None:
+        self,
+        cohort: QuotaNode,
+        targets: dict[QuotaNode, list[Wl]],
+        pruned: set[QuotaNode],
+    ) -> QuotaNode | None:
         best, best_share = None, (-1.0, 0.0)
         side, side_share = None, (-1.0, 0.0)
         for child in cohort.children:
@@ -270,13 +280,13 @@ class Search:
             return self._descend(side, targets, pruned)
         return best
 
-    def _sides(self, target: Node) -> tuple[Node, Node]:
+    def _sides(self, target: QuotaNode) -> tuple[QuotaNode, QuotaNode]:
         ours = [self.queue, *self.queue.path()]
         theirs = [target, *target.path()]
         lca = next(n for n in theirs if n in ours)
         return ours[ours.index(lca) - 1], theirs[theirs.index(lca) - 1]
 
-    def _passes(self, rule: str, c: Wl, ours: Node, theirs: Node) -> bool:
+    def _passes(self, rule: str, c: Wl, ours: QuotaNode, theirs: QuotaNode) -> bool:
         new, old = ours.share(), theirs.share()
         self.remove(c)
         after = theirs.share()
@@ -287,9 +297,9 @@ class Search:
         }
         return rules[rule]()
 
-    def _first(self, targets: dict[Node, list[Wl]]) -> bool:
+    def _first(self, targets: dict[QuotaNode, list[Wl]]) -> bool:
         self.retry: list[Wl] = []
-        pruned: set[Node] = set()
+        pruned: set[QuotaNode] = set()
         # Judged once, before anybody is removed.
         within = all(self.queue.used(f) <= self.queue.nominal(f) for f in self.needed)
         while (t := self._next(targets, pruned)) is not None:
@@ -304,7 +314,7 @@ class Search:
                 return True
         return False
 
-    def _compare(self, t: Node, candidates: list[Wl]) -> bool:
+    def _compare(self, t: QuotaNode, candidates: list[Wl]) -> bool:
         ours, theirs = self._sides(t)
         if math.isinf(ours.share()[0]) and not math.isinf(theirs.share()[0]):
             self.retry += candidates
@@ -318,10 +328,10 @@ class Search:
         return False
 
     def _second(self) -> bool:
-        targets: dict[Node, list[Wl]] = {}
+        targets: dict[QuotaNode, list[Wl]] = {}
         for c in self.retry:
             targets.setdefault(self.owner[c], []).append(c)
-        pruned: set[Node] = set()
+        pruned: set[QuotaNode] = set()
         while (t := self._next(targets, pruned)) is not None:
             ours, theirs = self._sides(t)
             c = targets[t].pop(0)
@@ -334,7 +344,7 @@ class Search:
 
 
 def search(
-    world: World, work: Wl, queue: Node, requests: Requests, needed: set[FR]
+    world: World, work: Wl, queue: QuotaNode, requests: Requests, needed: set[FR]
 ) -> Targets:
     """Return whom to preempt, nobody when that does not help."""
     one = Search(world, work, queue, requests, needed)
