@@ -28,7 +28,7 @@ from sandbox.live.consumers import MOST_HELLOS
 from sandbox.models import Sandbox, ShareLink, Token
 from sandbox.process import schema_version
 from sandbox.world import worlds
-from tests.api.permissions import ONE, OTHERS
+from tests.api.access.permissions import ONE, OTHERS
 from tests.builders import cluster_queue, flavor, job, local_queue, node
 from tests.sandbox.conftest import row
 
@@ -344,7 +344,7 @@ def test_an_experiment_is_its_owners_or_to_be_looked_at(
     server, person, stranger, visibility
 ):
     from sandbox.experiments import actions as experiments
-    from tests.api.test_limits import an_experiment
+    from tests.api.hostile.test_limits import an_experiment
 
     made = experiments.do_start(person, an_experiment(1, "1m"), visibility=visibility)
     client, wrong = client_of(stranger), []

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from sandbox.live.asgi import application
 from sandbox.models import Sandbox
-from tests.api.permissions import ONE, OTHERS
+from tests.api.access.permissions import ONE, OTHERS
 from tests.builders import cluster_queue, flavor
 from tests.sandbox.conftest import row, text_of
 
