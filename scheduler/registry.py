@@ -33,8 +33,8 @@ Family = Literal[
 ]
 FAMILIES: tuple[str, ...] = get_args(Family)
 
-#: Packages whose modules enrol something when imported, and the families they
-#: enrol in: a lookup in a family imports its packages only.
+#: Packages whose modules (and their subpackages') enrol something when imported, and
+#: the families they enrol in: a lookup in a family imports its packages only.
 PACKAGES: dict[str, tuple[Family, ...]] = {
     "scheduler.kueue.scheduler.strategies": ("queueing", "preemption", "fair-strategy"),
     "scheduler.manifests.jobs": ("job-kind",),
@@ -159,8 +159,9 @@ def _import_modules(name: str) -> None:
         if error.name is None or not name.startswith(error.name):
             raise
         return
-    for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
-        importlib.import_module(f"{name}.{module}")
+    found = pkgutil.walk_packages(package.__path__, prefix=f"{name}.")
+    for module in sorted(m.name for m in found):
+        importlib.import_module(module)
 
 
 def _import_entry_points() -> None:

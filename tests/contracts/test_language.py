@@ -22,8 +22,6 @@ RETIRED = re.compile(
     r"stillness|do_present|do_look|do_dismiss|fates|fares|calledOf)\b"
 )
 MOST_FILES = 22
-#: One file per thing that is enrolled: such a folder grows with the field.
-PLUGINS = {"scheduler/manifests/jobs", "scheduler/kube/plugins"}
 
 
 def texts() -> list[Path]:
@@ -60,8 +58,4 @@ def test_a_package_has_no_more_files_than_one_can_read():
         for path in (ROOT / place).rglob("*.py")
         if "migrations" not in path.parts
     )
-    assert {
-        folder: count
-        for folder, count in folders.items()
-        if count > MOST_FILES and folder not in PLUGINS
-    } == {}
+    assert {f: count for f, count in folders.items() if count > MOST_FILES} == {}

@@ -11,7 +11,7 @@ from scheduler.errors import ManifestError
 from scheduler.manifests.jobs import Finish, Manifest, Surroundings
 from scheduler.manifests.jobs.base import QueuedJob, at_path, pod_set
 from scheduler.manifests.jobs.making import count_of
-from scheduler.manifests.jobs.ray import cluster_pod_sets
+from scheduler.manifests.jobs.ray.clusters import cluster_pod_sets
 from scheduler.records.conditions import is_true
 from scheduler.registry import register
 

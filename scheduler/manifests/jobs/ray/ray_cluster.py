@@ -6,7 +6,7 @@ from typing import Any
 
 from scheduler.manifests.jobs import Manifest, Surroundings
 from scheduler.manifests.jobs.base import QueuedJob, at_path
-from scheduler.manifests.jobs.ray import cluster_pod_sets
+from scheduler.manifests.jobs.ray.clusters import cluster_pod_sets
 from scheduler.registry import register
 
 

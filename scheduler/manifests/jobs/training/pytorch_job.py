@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.manifests.jobs.roles import RoleJob
+from scheduler.manifests.jobs.training.roles import RoleJob
 from scheduler.registry import register
 
 register(

@@ -1,0 +1,1 @@
+"""Ray: a cluster, a job and a service, each with the pods of a RayCluster."""

@@ -1,0 +1,1 @@
+"""Training jobs: a podset per role (Kubeflow, MPI), and TrainJob with its runtime."""
