@@ -127,7 +127,7 @@ def cycle_at_pace(world: World, kueue: KueueStage) -> None:
         )
         run_controllers(world)
     if kueue.has_heads():
-        go_on = pace.resume if kueue.held else pace.begin
+        go_on = pace.resume if kueue.heads.held else pace.begin
         go_on(now, kueue.cluster.cycle + 1)
 
 

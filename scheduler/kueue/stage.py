@@ -15,24 +15,20 @@ from scheduler.kueue.controller import evictions, status
 from scheduler.kueue.controller.admissions import admit, finish
 from scheduler.kueue.controller.check_answers import CheckAnswers
 from scheduler.kueue.controller.controller import Controller
+from scheduler.kueue.controller.heads import Heads
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.controller.object_handlers import ObjectHandlers
 from scheduler.kueue.controller.replacements import evict_for_node, replace
-from scheduler.kueue.queue.requeue import backoff_over, requeue_head
+from scheduler.kueue.controller.requeueing import Requeueing
+from scheduler.kueue.controller.stored_state import StoredState
+from scheduler.kueue.queue.requeue import requeue_head
 from scheduler.kueue.scheduler.cycle import Cycle
 from scheduler.kueue.scheduler.entries import Entry, EntryStatus
 from scheduler.kueue.scheduler.pace import CyclePace
 from scheduler.kueue.scheduler.preempting import ActivePreemption
 from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree.tree import ClusterQueue, Cohort
 from scheduler.kueue.workload.check_state import CheckState, read_states
-from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.kueue.workload.local_queue import LocalQueue
-from scheduler.kueue.workload.reading import (
-    STATUS_FIELDS,
-    dump_state,
-    status_of,
-)
 from scheduler.latencies import StepTimes
 from scheduler.reasons import JOB_FINISHED, JOB_FINISHED_SENTENCE
 from scheduler.records.check_rule import CheckRule
@@ -67,13 +63,11 @@ class KueueStage:
         self.life = Lifecycle(self.cluster, context, self.answers)
         self.controller = Controller(self.life)
         self.handlers = ObjectHandlers(self.cluster, self.life, self.name)
+        self.stored = StoredState(self.handlers)
+        self.requeueing = Requeueing(self.life, self.pace, self.stored)
+        self.heads = Heads(self.life)
         # An explanation traces one workload here; nothing else sets it.
         self.traced: Key | None = None
-        self.held: list[Key] = []  # heads of a cycle that waits for pods
-        # Stored as still to be reconciled, and as still to be requeued: objects that
-        # must be written again when that is done.
-        self._stored_dirty: set[Key] = set()
-        self._stored_edited: set[str] = set()
         self.trace: Trace | None = None
 
     # ---- objects in ----
@@ -84,21 +78,12 @@ class KueueStage:
         Objects may come in any order. Kinds that Kueue does not read are
         ignored. Raises QuantityError for a quantity that is none.
         """
-        if restore and obj.state.get(self.name, {}).get("dirty"):
-            self._stored_dirty.add(obj.key)
         self.handlers.put(obj, restore=restore)
         if restore:
-            self._note_unsettled(obj)
+            self.stored.restored(obj)
         else:
             self.pace.note_change()
         self.life.flush()
-
-    def _note_unsettled(self, obj: Object) -> None:
-        state = obj.state.get(self.name) or {}
-        if state.get("dirty"):
-            self._stored_dirty.add(obj.key)
-        if state.get("edited"):
-            self._stored_edited.add(obj.key.name)
 
     def remove(self, key: Key) -> None:
         """Forget an object; a workload gives its quota back."""
@@ -147,9 +132,7 @@ class KueueStage:
             batch = sorted(dirty, key=lambda work: (work.created_us, work.uid))
             dirty.clear()
             for work in batch:
-                if work.key in self._stored_dirty:
-                    self._stored_dirty.discard(work.key)
-                    self.context.journal.touch(work.key)
+                self.stored.reconciled(work)
                 self.controller.reconcile(work)
                 self.life.arm_timer(work)
         self.requeue_inadmissible()
@@ -170,46 +153,7 @@ class KueueStage:
 
     def requeue_inadmissible(self) -> None:
         """Requeue inadmissible workloads wherever that was requested."""
-        done: set[ClusterQueue] = set()
-        requested, self.life.to_requeue = self.life.to_requeue, {}
-        if self.pace.collects:
-            requested = self._collected(requested)
-        for asked in requested:
-            if asked.name in self._stored_edited:
-                self._stored_edited.discard(asked.name)
-                self.life.touched_queues[asked] = None
-            if asked in done or asked.name not in self.cluster.forest.queues:
-                continue
-            for queue in self.cluster.tree_queues(asked):
-                done.add(queue)
-                if queue.pending.pending_inadmissible or queue.pending.failed_hashes:
-                    self._requeue(queue)
-
-    def _collected(
-        self, requested: dict[ClusterQueue, None]
-    ) -> dict[ClusterQueue, None]:
-        """Note requests to requeue trees, and return those that are due."""
-        now, queues = self.context.now_ms, self.cluster.forest.queues
-        for asked in requested:
-            if asked.name in queues:
-                kind = "cohort" if isinstance(asked.root, Cohort) else "queue"
-                self.pace.request_requeue(f"{kind} {asked.root.name}", asked.name, now)
-        return {
-            queues[name]: None for name in self.pace.due_requeues(now) if name in queues
-        }
-
-    def _requeue(self, queue: ClusterQueue) -> None:
-        self.pace.note_change()
-        now, touch = self.context.now_us, self.context.journal.touch
-
-        def ready(work: WorkloadInfo) -> bool:
-            touch(work.key)
-            return backoff_over(work, now)
-
-        queue.pending.requeue_inadmissible(
-            lambda name: self.cluster.matches(queue, name), ready
-        )
-        self.life.touched_queues[queue] = None
+        self.requeueing.run()
 
     # ---- admission ----
 
@@ -220,10 +164,7 @@ class KueueStage:
         """
         self.settle()
         self._look_at_usage()
-        if self.held and self.blocked:
-            return False
-        heads = self._held_heads() or list(self._heads())
-        heads += self._second_passes()
+        heads = self.heads.take()
         if not heads:
             return False
         self.cluster.cycle += 1
@@ -240,7 +181,7 @@ class KueueStage:
             if entry.status is EntryStatus.LOST_NODE:
                 lost.append(entry)  # another entry may have preempted it
             elif entry.status is EntryStatus.HELD:
-                self._hold(entry, first=entry is run.waiting)
+                self.heads.hold(entry, first=entry is run.waiting)
             else:
                 self._carry_out(entry)
         for entry in lost:
@@ -248,61 +189,15 @@ class KueueStage:
         self.life.flush()
         return True
 
-    def _second_passes(self) -> list[Entry]:
-        """Return the workloads that look for other places, as further entries."""
-        return [
-            Entry(work, work.cluster_queue, second_pass=True)
-            for work in self.life.due_second_passes()
-            if work.cluster_queue is not None and work.cluster_queue.active
-        ]
-
     @property
     def gated(self) -> bool:
         """Return whether each admission waits for the pods of those before it."""
-        waiting = self.settings.waiting
-        return waiting is not None and waiting.block
+        return self.heads.gated
 
     @property
     def blocked(self) -> bool:
-        """Return whether admissions wait for pods now.
-
-        Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
-        """
-        return self.gated and bool(self.life.unready)
-
-    def _held_heads(self) -> list[Entry]:
-        """Return the heads of the cycle that waited; they stayed in their queues.
-
-        Whoever left the queue meanwhile is out of the cycle.
-        """
-        held, self.held = self.held, []
-        found = []
-        for key in held:
-            work = self.cluster.workloads.get(key)
-            queue = self.cluster.cluster_queue_of(work) if work is not None else None
-            if work is None or queue is None or not queue.active:
-                continue
-            if work.pending_queue is queue.pending and queue.pending.pop_workload(work):
-                found.append(Entry(work, queue))
-        return found
-
-    def _hold(self, entry: Entry, *, first: bool) -> None:
-        """Put a head back until pods are ready; only the first gets the reason."""
-        self.held.append(entry.work.key)
-        entry.queue.pending.clear_inflight(entry.work)
-        entry.queue.pending.push(entry.work)
-        if first:
-            self.life.report_not_admitted(entry, inadmissible=False)
-
-    def _heads(self) -> Iterator[Entry]:
-        queues = self.cluster.forest.queues
-        for name in sorted(
-            name for name, q in queues.items() if q.pending.pending_active
-        ):
-            queue = queues[name]
-            work = queue.pending.pop() if queue.active else None
-            if work is not None:
-                yield Entry(work, queue)
+        """Return whether admissions wait for pods now."""
+        return self.heads.blocked
 
     def _carry_out(self, entry: Entry) -> None:
         """Carry out what the cycle decided about a head."""
@@ -408,54 +303,19 @@ class KueueStage:
 
     def has_heads(self) -> bool:
         """Return whether a cycle would have a head to try. Paced cycles only."""
-        if not self.pace.paced or (self.held and self.blocked):
-            return False
-        queues = self.cluster.forest.queues.values()
-        return any(q.pending.pending_active and q.active for q in queues)
+        return self.pace.paced and self.heads.exist()
 
     # ---- storage ----
 
     def write(self, obj: Object) -> None:
         """Write status and state of one object."""
-        if obj.key.kind == "Workload":
-            self._write_workload(obj)
-        elif obj.key.kind in status.WRITERS:
-            self.cluster.link()
-            write = status.WRITERS[obj.key.kind]
-            state = write(self.cluster, obj, self.context.now_us)
-            if obj.key.kind == "ClusterQueue":
-                state |= self._pending_edit(obj.key.name)
-            obj.state[self.name] = state
-
-    def _pending_edit(self, name: str) -> dict[str, int]:
-        """Return what an edit of a ClusterQueue still has to bring about."""
-        queue = self.cluster.forest.queues.get(name)
-        kind = self.handlers.edited.get(name) or int(queue in self.life.to_requeue)
-        if not kind:
-            return {}
-        self._stored_edited.add(name)
-        return {"edited": kind}
-
-    def _write_workload(self, obj: Object) -> None:
-        work = self.cluster.workloads.get(obj.key)
-        if work is None:
-            return
-        kept = {k: v for k, v in obj.status.items() if k not in STATUS_FIELDS}
-        obj.status = {**kept, **status_of(work)}
-        if not work.active:
-            obj.manifest["spec"]["active"] = False
-        obj.state[self.name] = dump_state(work)
-        if work in self.life.dirty:
-            obj.state[self.name]["dirty"] = True
-            self._stored_dirty.add(work.key)
-        if work in self.handlers.assignment.added:
-            obj.state[self.name]["added"] = True
+        self.stored.write(obj)
 
     def dump_state(self) -> dict[str, Any]:
         """Return what is kept beside the objects."""
         state: dict[str, Any] = {"cycle": self.cluster.cycle}
-        if self.held:
-            state["held"] = [list(key) for key in self.held]
+        if self.heads.held:
+            state["held"] = [list(key) for key in self.heads.held]
         if self.life.ledger is not None and self.life.ledger.changed:
             changed = sorted(queue.key for queue in self.life.ledger.changed)
             state["looks"] = [list(key) for key in changed]
@@ -464,7 +324,7 @@ class KueueStage:
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `dump_state` returned."""
         self.cluster.cycle = state.get("cycle", 0)
-        self.held = [Key(*key) for key in state.get("held") or ()]
+        self.heads.held = [Key(*key) for key in state.get("held") or ()]
         for _, namespace, name in state.get("looks") or ():
             if self.life.ledger is not None:
                 self.life.ledger.changed[self.cluster.local_queue(namespace, name)] = (

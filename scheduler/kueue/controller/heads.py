@@ -1,0 +1,95 @@
+"""The entries of a cycle: the head of every queue, second passes, and heads held back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scheduler.kueue.controller.lifecycle import Lifecycle
+from scheduler.kueue.scheduler.entries import Entry
+from scheduler.records.objects import Key
+
+
+class Heads:
+    """Takes heads out of their queues for a cycle.
+
+    Where each admission waits for the pods of those before it, the heads behind
+    are `held` and make the next cycle by themselves.
+    """
+
+    def __init__(self, life: Lifecycle) -> None:
+        self.life = life
+        self.cluster = life.cluster
+        self.held: list[Key] = []
+
+    @property
+    def gated(self) -> bool:
+        """Return whether each admission waits for the pods of those before it."""
+        waiting = self.cluster.settings.waiting
+        return waiting is not None and waiting.block
+
+    @property
+    def blocked(self) -> bool:
+        """Return whether admissions wait for pods now.
+
+        Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
+        """
+        return self.gated and bool(self.life.unready)
+
+    @property
+    def waiting(self) -> bool:
+        """Return whether the cycle goes on only when pods are ready."""
+        return bool(self.held) and self.blocked
+
+    def take(self) -> list[Entry]:
+        """Return the entries of the next cycle, out of their queues; [] for none."""
+        if self.waiting:
+            return []
+        return (self._held_heads() or list(self._queue_heads())) + self._second_passes()
+
+    def hold(self, entry: Entry, *, first: bool) -> None:
+        """Put a head back until pods are ready; only the first gets the reason."""
+        self.held.append(entry.work.key)
+        entry.queue.pending.clear_inflight(entry.work)
+        entry.queue.pending.push(entry.work)
+        if first:
+            self.life.report_not_admitted(entry, inadmissible=False)
+
+    def exist(self) -> bool:
+        """Return whether a cycle would have a head to try."""
+        queues = self.cluster.forest.queues.values()
+        return not self.waiting and any(
+            queue.pending.pending_active and queue.active for queue in queues
+        )
+
+    def _held_heads(self) -> list[Entry]:
+        """Return the heads of the cycle that waited; they stayed in their queues.
+
+        Whoever left the queue meanwhile is out of the cycle.
+        """
+        held, self.held = self.held, []
+        found = []
+        for key in held:
+            work = self.cluster.workloads.get(key)
+            queue = self.cluster.cluster_queue_of(work) if work is not None else None
+            if work is None or queue is None or not queue.active:
+                continue
+            if work.pending_queue is queue.pending and queue.pending.pop_workload(work):
+                found.append(Entry(work, queue))
+        return found
+
+    def _queue_heads(self) -> Iterator[Entry]:
+        queues = self.cluster.forest.queues
+        active = [name for name, q in queues.items() if q.pending.pending_active]
+        for name in sorted(active):
+            queue = queues[name]
+            work = queue.pending.pop() if queue.active else None
+            if work is not None:
+                yield Entry(work, queue)
+
+    def _second_passes(self) -> list[Entry]:
+        """Return the workloads that look for other places, as further entries."""
+        return [
+            Entry(work, work.cluster_queue, second_pass=True)
+            for work in self.life.due_second_passes()
+            if work.cluster_queue is not None and work.cluster_queue.active
+        ]
