@@ -18,6 +18,7 @@ from api.views.explaining import (
     WhatIf,
 )
 from api.views.export import Export
+from api.views.imports import Imports, TracePreviews
 from api.views.lessons import FollowerGuess, JoinLesson, OneLesson
 from api.views.library import Registry, Scenarios
 from api.views.objects import OneObject, PolicyView, Profiles
@@ -36,6 +37,7 @@ urlpatterns = [
     path("registry", Registry.as_view(), name="registry"),
     path("scenarios", Scenarios.as_view(), name="scenarios"),
     path("archives", Archives.as_view(), name="archives"),
+    path("traces/preview", TracePreviews.as_view(), name="traces-preview"),
     path("disk", Disk.as_view(), name="disk"),
     path("sandboxes", Sandboxes.as_view(), name="sandboxes"),
     path(_ONE, OneSandbox.as_view(), name="sandbox"),
@@ -54,6 +56,7 @@ urlpatterns = [
         FollowerGuess.as_view(),
         name="lesson-guess",
     ),
+    path(f"{_ONE}/imports", Imports.as_view(), name="imports"),
     path(f"{_ONE}/policy", PolicyView.as_view(), name="policy"),
     path(f"{_ONE}/policy/profiles", Profiles.as_view(), name="policy-profiles"),
     path(

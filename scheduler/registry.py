@@ -30,6 +30,7 @@ Family = Literal[
     "node-sort",
     "laws",
     "arrival",
+    "trace",
 ]
 FAMILIES: tuple[str, ...] = get_args(Family)
 
@@ -42,6 +43,7 @@ PACKAGES: dict[str, tuple[Family, ...]] = {
     "scheduler.yunikorn.sorting": ("application-sort", "node-sort"),
     "scheduler.yunikorn.preemption.laws": ("laws",),
     "scheduler.arrivals": ("arrival",),
+    "scheduler.traces.formats": ("trace",),
 }
 
 T = TypeVar("T")

@@ -10,6 +10,7 @@ import msgspec
 
 from scheduler.arrivals import expand
 from scheduler.errors import ManifestError, SchedulerError, SourceLocation
+from scheduler.files.unpacking import READ
 from scheduler.manifests import kinds
 from scheduler.manifests.documents import DEFAULT_LIMITS, Document, Limits
 from scheduler.manifests.dumps.dump_time import time_of
@@ -21,11 +22,12 @@ from scheduler.records.latencies import USUAL
 from scheduler.records.objects import Object
 from scheduler.records.policy import Stack, read_policy
 from scheduler.records.scenario import Scenario, read_scenario
+from scheduler.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.traces.taking import is_trace, take_traces
 from scheduler.world import World
 
 Sources = Sequence[tuple[str, str]]  # (file name, text)
-_YAML = (".yaml", ".yml", ".json")
+_YAML = (".yaml", ".yml", ".json", ".jsonl")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,8 +54,11 @@ def assemble(
     policy: Mapping[str, Any] | None = None,
     limits: Limits = DEFAULT_LIMITS,
     skip_errors: bool = False,
+    traces: TraceOptions = NO_OPTIONS,
 ) -> Assembled:
     """Build a world from files. `policy` is a patch of the policy's spec.
+
+    `traces` says how the traces among them are taken.
 
     With `skip_errors` what cannot be taken is left out, and reported.
 
@@ -63,7 +68,7 @@ def assemble(
     `simulation: {latencies: null}` in the patch makes them instant. Raises
     InputError with every finding, or PolicyError; nothing is half taken.
     """
-    prepared = prepare(sources, limits=limits)
+    prepared = prepare(sources, limits=limits, traces=traces)
     return prepared.assemble(seed=seed, policy=policy, skip_errors=skip_errors)
 
 
@@ -128,24 +133,30 @@ def _put(world: World, obj: Object, loaded: Loaded) -> None:
         loaded.complain(document.error(field, problem if field else refusal.problem))
 
 
-def prepare(sources: Sources, *, limits: Limits = DEFAULT_LIMITS) -> Prepared:
+def prepare(
+    sources: Sources,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    traces: TraceOptions = NO_OPTIONS,
+) -> Prepared:
     """Read files; what is wrong with them shows when a world is made of them."""
     loaded = load(
-        [source for source in sources if source[0].endswith(_YAML)], limits=limits
+        [source for source in sources if source[0].lower().endswith(_YAML)],
+        limits=limits,
     )
     scenario = _scenario(loaded)
     if scenario is None:
         _report_unread(loaded, sources)
         stack = loaded.policy.get("stack") or _stack_of(loaded)
-        take_traces(loaded, sources, stack=stack)
+        take_traces(loaded, sources, stack=stack, options=traces)
     return Prepared(files=dict(sources), loaded=loaded, scenario=scenario)
 
 
 def _report_unread(loaded: Loaded, sources: Sources) -> None:
-    for name, _ in sources:
-        if not (name.endswith(_YAML) or is_trace(name)):
+    for name, text in sources:
+        if not (name.lower().endswith(_YAML) or is_trace(name, text)):
             place = SourceLocation(file=name, line=1)
-            known = ", ".join((*_YAML, ".swf"))
+            known = ", ".join(READ)
             loaded.warn(place, f"not read: expected a name in {known}")
             loaded.files.append(name)
 

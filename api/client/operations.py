@@ -28,6 +28,7 @@ from .records import (
     Guess,
     Hash,
     Import,
+    ImportReportList,
     Imported,
     Join,
     Joined,
@@ -74,6 +75,8 @@ from .records import (
     Stepping,
     Table,
     TokenList,
+    TracePreviews,
+    TraceQuestion,
     Use,
     WhatIf,
 )
@@ -620,6 +623,13 @@ class Operations(Sender):
         """Return its bytes by what they are for."""
         return cast('Use', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/disk"))
 
+    def sandboxes_imports_list(
+        self,
+        sandbox_id: str | int,
+    ) -> ImportReportList:
+        """Return the report of each import, newest first."""
+        return cast('ImportReportList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/imports"))
+
     def sandboxes_list(
         self,
         *,
@@ -732,6 +742,13 @@ class Operations(Sender):
     ) -> TokenList:
         """Return them, newest first; secrets are not kept."""
         return cast('TokenList', self.send('GET', f"/tokens"))
+
+    def traces_preview(
+        self,
+        body: TraceQuestion,
+    ) -> TracePreviews:
+        """Return what would come of the traces among some files; changes nothing."""
+        return cast('TracePreviews', self.send('POST', f"/traces/preview", body=body))
 
     def unarchive(
         self,
@@ -1297,6 +1314,13 @@ class AsyncOperations(AsyncSender):
         """Return its bytes by what they are for."""
         return cast('Use', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/disk"))
 
+    async def sandboxes_imports_list(
+        self,
+        sandbox_id: str | int,
+    ) -> ImportReportList:
+        """Return the report of each import, newest first."""
+        return cast('ImportReportList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/imports"))
+
     async def sandboxes_list(
         self,
         *,
@@ -1409,6 +1433,13 @@ class AsyncOperations(AsyncSender):
     ) -> TokenList:
         """Return them, newest first; secrets are not kept."""
         return cast('TokenList', await self.send('GET', f"/tokens"))
+
+    async def traces_preview(
+        self,
+        body: TraceQuestion,
+    ) -> TracePreviews:
+        """Return what would come of the traces among some files; changes nothing."""
+        return cast('TracePreviews', await self.send('POST', f"/traces/preview", body=body))
 
     async def unarchive(
         self,

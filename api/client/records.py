@@ -106,6 +106,14 @@ class Checkpoint(TypedDict):
     right: int | None
 
 
+class ColumnPreview(TypedDict):
+    """A column that a queue may be chosen by."""
+
+    name: str
+    distinct: int
+    values: list[Counted]
+
+
 class Comparison(TypedDict):
     """Two or more branches; the first is what the others are held against."""
 
@@ -163,12 +171,20 @@ class Converted(TypedDict):
     losses: list[Loss]
 
 
+class Counted(TypedDict):
+    """A value, and how many jobs have it."""
+
+    value: str
+    jobs: int
+
+
 class Create(TypedDict):
     """A new sandbox: of a scenario of the library, of files, or empty."""
 
     title: NotRequired[str]
     scenario: NotRequired[str]
     files: NotRequired[list[File]]
+    traces: NotRequired[Traces]
     seed: NotRequired[int | None]
     policy: NotRequired[dict[str, Any]]
     skipErrors: NotRequired[bool]
@@ -327,10 +343,13 @@ class ExperimentList(TypedDict):
 
 
 class File(TypedDict):
-    """One file: its name, for messages, and its text."""
+    """One file: its name, for messages, and its text, or its bytes in base64. Bytes
+    may be packed (`.gz`, `.zip`, `.tar`, `.tgz`); they are unpacked here.
+    """
 
     name: NotRequired[str]
-    text: str
+    text: NotRequired[str]
+    data: NotRequired[str]
 
 
 class FileOutcome(TypedDict):
@@ -398,9 +417,26 @@ class Import(TypedDict):
 
     revision: NotRequired[int | None]
     files: NotRequired[list[File]]
+    traces: NotRequired[Traces]
     objects: NotRequired[list[dict[str, Any]]]
     skipErrors: NotRequired[bool]
     dryRun: NotRequired[bool]
+
+
+class ImportReport(TypedDict):
+    """What came of one import."""
+
+    revision: int
+    tick: int
+    at: str
+    who: str
+    report: Report
+
+
+class ImportReportList(TypedDict):
+    """The reports of a sandbox, newest first."""
+
+    items: list[ImportReport]
 
 
 class Imported(TypedDict):
@@ -422,6 +458,19 @@ class Interval(TypedDict):
     mean: float
     low: float | None
     high: float | None
+
+
+class JobPreview(TypedDict):
+    """One job as it would come; times in seconds."""
+
+    name: str
+    queue: str
+    submitS: float
+    runS: float | None
+    limitS: float | None
+    pods: int | None
+    requests: dict[str, str]
+    user: str
 
 
 class Join(TypedDict):
@@ -1019,6 +1068,57 @@ class Total(TypedDict):
     better: BetterEnum | NullEnum
     values: list[float | None]
     deltas: list[float | None]
+
+
+class TracePreview(TypedDict):
+    """One trace: what it holds, and what of it would come."""
+
+    file: str
+    format: str
+    label: str
+    jobs: int
+    leftOut: int
+    nodes: int
+    lastS: float
+    columns: list[ColumnPreview]
+    header: list[str]
+    mapping: dict[str, str]
+    lacks: list[str]
+    queues: list[Counted]
+    first: list[JobPreview]
+    findings: list[FindingGroup]
+
+
+class TracePreviews(TypedDict):
+    """Every trace among the files."""
+
+    traces: list[TracePreview]
+    queues: list[str]
+    tableFields: list[str]
+
+
+class TraceQuestion(TypedDict):
+    """Files with traces among them, and the sandbox that they would come to."""
+
+    files: list[File]
+    traces: NotRequired[Traces]
+    into: NotRequired[str]
+
+
+class Traces(TypedDict):
+    """How the traces among the files are taken; everything has a default."""
+
+    format: NotRequired[str]
+    queueBy: NotRequired[str]
+    queue: NotRequired[str]
+    queues: NotRequired[dict[str, str]]
+    pace: NotRequired[float]
+    begin: NotRequired[str]
+    end: NotRequired[str]
+    most: NotRequired[int]
+    columns: NotRequired[dict[str, str]]
+    totals: NotRequired[bool]
+    cpuPerProcessor: NotRequired[str]
 
 
 class UntilEvent(TypedDict):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
-import sys
+import argparse
 import time
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -13,9 +11,10 @@ import yaml
 from api.command.output import Bar, Found
 from api.command.reports import lines_of
 from api.command.verbs import Asked, Part, WrongError, one, took, verb
+from scheduler.cli.files import read_paths
+from scheduler.cli.trace_words import add_trace_words, traces_of
+from scheduler.errors import SchedulerError
 
-_ENDINGS = (".yaml", ".yml", ".json", ".swf")
-_PACKED = ".gz"
 LOOK_EVERY_S = 0.1
 
 
@@ -28,6 +27,7 @@ def _import(part: Part) -> None:
     part.add_argument(
         "--skip-errors", action="store_true", help="leave out what cannot be taken"
     )
+    add_trace_words(part)
 
 
 @verb(
@@ -35,6 +35,8 @@ def _import(part: Part) -> None:
     "take manifests into a sandbox, a new one unless --into names one",
     "import queues.yaml jobs.yaml --title 'team quota'",
     "import manifests/ --into ID --dry-run",
+    "import trace.swf.gz --queue-by user --pace 10 --begin 2h --end 8h",
+    "import jobs.csv --columns submit=created:ms,run=seconds,gpu=ngpus",
     "kubectl get cq,lq,cohorts,resourceflavors -A -o yaml | quotalab import -",
     arguments=_import,
 )
@@ -47,6 +49,7 @@ def import_(asked: Asked) -> Found:
             "files": files,
             "dryRun": words.dry_run,
             "skipErrors": words.skip_errors,
+            "traces": _traces(words),
         }
         found: Any = operations.import_files(words.into, body)
         found = {"id": words.into, **found}
@@ -58,57 +61,28 @@ def import_(asked: Asked) -> Found:
             "title": words.title,
             "seed": words.seed,
             "skipErrors": words.skip_errors,
+            "traces": _traces(words),
         }
         found = operations.sandboxes_create(made)
     return Found(document=found, line=found["id"], notes=lines_of(found["report"]))
 
 
 def read_files(paths: list[str]) -> list[tuple[str, str]]:
-    """Return (name, text) of each file; folders are looked through.
+    """Return (name, text) of each file; folders and archives are looked through.
 
     What a folder holds under other names is reported on stderr.
     """
-    found: list[tuple[str, str]] = []
-    for name in paths:
-        path = Path(name)
-        if name == "-":
-            found.append(("stdin.yaml", sys.stdin.read()))
-        elif path.is_dir():
-            inside = sorted(p for p in path.rglob("*") if _is_read(p))
-            _report_ignored(path)
-            found += [(_name(file), _text(file)) for file in inside]
-        else:
-            found.append((_name(path), _text(path)))
-    return found
-
-
-def _name(path: Path) -> str:
-    return str(path).removesuffix(_PACKED)
-
-
-def _is_read(path: Path) -> bool:
-    return path.is_file() and _name(path).endswith(_ENDINGS)
-
-
-def _report_ignored(folder: Path) -> None:
-    for file in sorted(folder.rglob("*")):
-        if file.is_file() and not _is_read(file):
-            known = ", ".join(sorted(_ENDINGS))
-            print(f"{file}: ignored; expected a name in {known}", file=sys.stderr)
-
-
-def _text(path: Path) -> str:
     try:
-        if path.suffix == _PACKED:
-            with gzip.open(path, "rt", encoding="utf-8") as file:
-                return file.read()
-        return path.read_text(encoding="utf-8")
-    except (OSError, EOFError) as error:
-        raise WrongError(
-            f"{path}: {getattr(error, 'strerror', '') or error}"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise WrongError(f"{path}: expected UTF-8 text: {error}") from error
+        return read_paths(paths)
+    except SchedulerError as error:
+        raise WrongError(str(error)) from error
+
+
+def _traces(words: argparse.Namespace) -> Any:
+    try:
+        return traces_of(words)
+    except SchedulerError as error:
+        raise WrongError(str(error)) from error
 
 
 def _run(part: Part) -> None:

@@ -14,6 +14,7 @@ from api.serializers.sandboxes import (
     FindingSerializer,
     ReportSerializer,
     SandboxSerializer,
+    TracesSerializer,
     report_body,
 )
 from sandbox.actions import Imported
@@ -131,6 +132,7 @@ class ImportSerializer(SeenSerializer):
     """Files, or manifests as JSON objects, or both."""
 
     files = FileSerializer(many=True, required=False, default=list)
+    traces = TracesSerializer(required=False, default=dict)
     objects = serializers.ListField(
         child=serializers.DictField(), required=False, default=list
     )

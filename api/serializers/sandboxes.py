@@ -18,10 +18,57 @@ LONGEST_TITLE = 200
 
 
 class FileSerializer(serializers.Serializer[Any]):
-    """One file: its name, for messages, and its text."""
+    """One file: its name, for messages, and its text, or its bytes in base64.
+
+    Bytes may be packed (`.gz`, `.zip`, `.tar`, `.tgz`); they are unpacked here.
+    """
 
     name = serializers.CharField(default="input.yaml", max_length=500)
-    text = serializers.CharField(allow_blank=True, trim_whitespace=False)
+    text = serializers.CharField(
+        allow_blank=True, trim_whitespace=False, required=False, default=""
+    )
+    data = serializers.CharField(  # type: ignore[assignment]  # a field of the body
+        allow_blank=True,
+        required=False,
+        default="",
+        help_text="base64, instead of `text`",
+    )
+
+
+class TracesSerializer(serializers.Serializer[Any]):
+    """How the traces among the files are taken; everything has a default."""
+
+    format = serializers.CharField(required=False)
+    queueBy = serializers.CharField(  # noqa: N815 - as it travels
+        required=False, allow_blank=True, help_text="a column: it names the LocalQueue"
+    )
+    queue = serializers.CharField(
+        required=False, allow_blank=True, help_text="LocalQueue of the other jobs"
+    )
+    queues = serializers.DictField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="a value of the column -> a LocalQueue",
+    )
+    pace = serializers.FloatField(
+        required=False, help_text="2 = the jobs come twice as fast"
+    )
+    begin = serializers.CharField(
+        required=False, allow_blank=True, help_text="a duration since the trace's begin"
+    )
+    end = serializers.CharField(required=False, allow_blank=True)
+    most = serializers.IntegerField(required=False, help_text="jobs; 0 = all")
+    columns = serializers.DictField(
+        child=serializers.CharField(allow_blank=True),
+        required=False,
+        help_text="field -> column, or column:unit",
+    )
+    totals = serializers.BooleanField(
+        required=False, help_text="amounts are of a whole job, not of a pod"
+    )
+    cpuPerProcessor = serializers.CharField(  # noqa: N815 - as it travels
+        required=False
+    )
 
 
 class FindingSerializer(serializers.Serializer[Any]):
@@ -98,6 +145,7 @@ class CreateSerializer(serializers.Serializer[Any]):
         required=False, default="", allow_blank=True, max_length=100
     )
     files = FileSerializer(many=True, required=False, default=list)
+    traces = TracesSerializer(required=False, default=dict)
     seed = serializers.IntegerField(
         required=False,
         allow_null=True,

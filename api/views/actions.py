@@ -14,6 +14,7 @@ from api.idempotency import once
 from api.renderers import StorableJSONParser, YAMLTextParser
 from api.serializers import actions as bodies
 from api.serializers.sandboxes import SandboxSerializer
+from api.uploads import FilesParser, texts, traces
 from api.views.base import View, flag
 from api.views.explaining import key_of
 from sandbox import actions
@@ -90,12 +91,13 @@ class StepAction(View):
 class Import(View):
     """Manifests in: files by drop, YAML bodies, JSON objects."""
 
-    parser_classes = (StorableJSONParser, YAMLTextParser)
+    parser_classes = (StorableJSONParser, YAMLTextParser, FilesParser)
 
     @extend_schema(
         request={
             "application/json": bodies.ImportSerializer,
             "application/yaml": str,
+            "multipart/form-data": bodies.ImportSerializer,
         },
         responses=bodies.ImportedSerializer,
         parameters=[
@@ -107,7 +109,7 @@ class Import(View):
     def post(self, request: Request, sandbox_id: str) -> Response:
         """Create and change objects; on any error nothing, unless skipErrors."""
         given = self.read(bodies.ImportSerializer)
-        files = [(file["name"], file["text"]) for file in given["files"]]
+        files = texts(given["files"])
         files += [
             (f"objects[{n}]", msgspec.json.encode(manifest).decode())
             for n, manifest in enumerate(given["objects"])
@@ -119,6 +121,7 @@ class Import(View):
             skip_errors=given["skipErrors"] or flag(request, "skipErrors"),
             dry_run=given["dryRun"] or flag(request, "dryRun"),
             seen=given["revision"],
+            traces=traces(given["traces"]),
         )
         return Response(bodies.imported_body(imported))
 

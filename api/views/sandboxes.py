@@ -22,6 +22,7 @@ from api.serializers.sandboxes import (
     report_body,
     use_body,
 )
+from api.uploads import FilesParser, texts, traces
 from api.views.base import View, flag, number
 from sandbox import actions
 from sandbox.actions.access import owned
@@ -32,7 +33,7 @@ from sandbox.retention import disk
 class Sandboxes(View):
     """The sandboxes that you may see."""
 
-    parser_classes = (StorableJSONParser, YAMLTextParser)
+    parser_classes = (StorableJSONParser, YAMLTextParser, FilesParser)
 
     @extend_schema(
         operation_id="sandboxes_list",
@@ -55,7 +56,11 @@ class Sandboxes(View):
 
     @extend_schema(
         operation_id="sandboxes_create",
-        request=CreateSerializer,
+        request={
+            "application/json": CreateSerializer,
+            "application/yaml": str,
+            "multipart/form-data": CreateSerializer,
+        },
         responses={201: CreatedSerializer},
         parameters=[OpenApiParameter("skipErrors", bool)],
     )
@@ -67,7 +72,8 @@ class Sandboxes(View):
             self.user(),
             title=given["title"],
             scenario=given["scenario"],
-            files=[(file["name"], file["text"]) for file in given["files"]],
+            files=texts(given["files"]),
+            traces=traces(given["traces"]),
             seed=given["seed"],
             policy=given["policy"],
             skip_errors=given["skipErrors"] or flag(request, "skipErrors"),

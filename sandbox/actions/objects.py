@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from sandbox.actions.imports import keep_report
 from sandbox.actions.sessions import EditSession, edit_session, refuse_stale
 from sandbox.base.errors import (
     Cause,
@@ -40,6 +41,7 @@ from scheduler.manifests.updates import check_update
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import read_policy
 from scheduler.scenarios import merge
+from scheduler.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.traces.taking import is_trace, take_traces
 from scheduler.world import World, reported_status
 
@@ -70,21 +72,22 @@ def do_import(
     seen: int | None = None,
     only: Key | None = None,
     limits: Limits | None = None,
+    traces: TraceOptions = NO_OPTIONS,
 ) -> Imported:
     """Create and change objects from texts: all of them or, on any error, none.
 
     With `skip_errors` what cannot be taken is left out and the rest is taken.
-    With `only` the texts must hold that object and nothing else. Raises
-    InvalidError with every finding.
+    With `only` the texts must hold that object and nothing else. `traces` says how
+    the traces among them are taken. Raises InvalidError with every finding.
     """
     limited.check_bytes(files)
-    manifests = [file for file in files if not is_trace(file[0])]
+    manifests = [file for file in files if not is_trace(*file)]
     loaded = load(manifests, limits=limits or limited.of_texts())
     limited.check_objects(len(loaded.objects))
     limited.check_texts(files, loaded.objects)
     _check_only(loaded, only)
     with edit_session(user, sandbox_id) as session:
-        _take_traces(session.loaded.world, loaded, files)
+        _take_traces(session.loaded.world, loaded, files, traces)
         refuse_stale(session.sandbox, seen, [str(obj.key) for obj in loaded.objects])
         operation, answer = _plan(session.loaded.world, loaded, skip_errors=skip_errors)
         if operation is None or dry_run:
@@ -98,16 +101,22 @@ def do_import(
             operation=operation, who=user.pk, summary=summary, edits=lines
         )
         answer.revision = session.commit(request).revision
+        if answer.report is not None:
+            keep_report(user, session.sandbox, answer.revision, answer.report)
         return answer
 
 
 def _take_traces(
-    world: World, loaded: Loaded, files: Sequence[tuple[str, str]]
+    world: World,
+    loaded: Loaded,
+    files: Sequence[tuple[str, str]],
+    options: TraceOptions,
 ) -> None:
     """Add the jobs of traces: their queues may be those of the sandbox."""
     take_traces(
         loaded,
         files,
+        options=options,
         present=world.objects,
         stack=loaded.policy.get("stack", world.policy.spec.stack),
         start_ms=world.context.now_ms,

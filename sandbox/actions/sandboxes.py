@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from sandbox.actions.imports import keep_report
 from sandbox.actions.sessions import allowed, edit_session
 from sandbox.base import library
 from sandbox.base.errors import (
@@ -39,6 +40,7 @@ from scheduler.errors import SchedulerError
 from scheduler.manifests.documents import Limits
 from scheduler.manifests.report import Report, report_of
 from scheduler.scenarios import Assembled, InputError, assemble
+from scheduler.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.world import World
 
 Files = Sequence[tuple[str, str]]  # (name, text)
@@ -62,12 +64,13 @@ def do_create(
     policy: Mapping[str, Any] | None = None,
     limits: Limits | None = None,
     skip_errors: bool = False,
+    traces: TraceOptions = NO_OPTIONS,
 ) -> Created:
     """Make a sandbox of a scenario of the library, of files, or empty; paused.
 
     `policy` is a patch of the policy's spec. Raises InvalidError with every
     finding of the files; then nothing is made. With `skip_errors` what cannot be
-    taken is left out.
+    taken is left out; `traces` says how the traces among the files are taken.
     """
     limited.check_sandboxes(user)
     limited.check_bytes(files)
@@ -75,7 +78,12 @@ def do_create(
         files = [*library.files_of(scenario), *files]
     with gc_paused():
         made = _assemble(
-            files, seed, policy, limits or limited.of_texts(), skip_errors=skip_errors
+            files,
+            seed=seed,
+            policy=policy or {},
+            limits=limits or limited.of_texts(),
+            skip_errors=skip_errors,
+            traces=traces,
         )
     limited.check_objects(len(made.loaded.objects))
     limited.check_texts(files, made.loaded.objects)
@@ -85,25 +93,15 @@ def do_create(
         title=title or _title(made) or "New sandbox",
         scenario=scenario,
     )
-    return Created(sandbox, causes_of(made.loaded.findings), report_of(made.loaded))
+    report = report_of(made.loaded)
+    if not scenario:
+        keep_report(user, sandbox, sandbox.revision, report)
+    return Created(sandbox, causes_of(made.loaded.findings), report)
 
 
-def _assemble(
-    files: Files,
-    seed: int | None,
-    policy: Mapping[str, Any] | None,
-    limits: Limits,
-    *,
-    skip_errors: bool,
-) -> Assembled:
+def _assemble(files: Files, **given: Any) -> Assembled:
     try:
-        return assemble(
-            files,
-            seed=seed,
-            policy=policy or {},
-            limits=limits,
-            skip_errors=skip_errors,
-        )
+        return assemble(files, **given)
     except InputError as error:
         raise InvalidError(
             "the files cannot be taken", causes=causes_of(error.loaded.findings)

@@ -16,6 +16,7 @@ from sandbox.models.cluster import (
 )
 from sandbox.models.experiment import Experiment, Run
 from sandbox.models.history import Checkpoint, Diff, Event, Revision, Sample
+from sandbox.models.imports import ImportReport
 from sandbox.models.lesson import Follower, Guess, Lesson
 from sandbox.models.sandbox import Answer, Member, Sandbox, Stored
 from sandbox.models.workload import Job, Pod, Workload
@@ -61,6 +62,7 @@ __all__ = [
     "Grant",
     "Guess",
     "Identity",
+    "ImportReport",
     "Job",
     "Lesson",
     "LocalQueue",

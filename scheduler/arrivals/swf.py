@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import msgspec
 
@@ -10,8 +11,9 @@ from scheduler.arrivals import Coming
 from scheduler.errors import ManifestError
 from scheduler.manifests.load import Finding
 from scheduler.registry import register
+from scheduler.traces.formats.swf import read_trace
 from scheduler.traces.jobs import job_of
-from scheduler.traces.swf import TraceJob, cut, read_trace
+from scheduler.traces.trace import TraceJob, cut
 
 
 class Swf(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
@@ -56,12 +58,11 @@ def swf(
 def _coming(job: TraceJob, parameters: Swf) -> Coming:
     return Coming(
         at_ms=round(job.submit_s * 1000 * parameters.scale),
-        name=f"swf-{job.number}",
-        runtime_ms=round(job.run_s * 1000),
+        name=f"swf-{job.name}",
+        runtime_ms=round((job.run_s or 0) * 1000),
         manifest=job_of(
-            job,
+            replace(job, requests={"cpu": parameters.cpu_per_processor}),
             namespace=parameters.namespace,
             queue=parameters.queue,
-            cpu=parameters.cpu_per_processor,
         ),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import TextIO
 import msgspec
 
 from scheduler import durations
+from scheduler.cli.files import read_paths
+from scheduler.cli.trace_words import add_trace_words, options_of
 from scheduler.decisions import Decision
 from scheduler.errors import SchedulerError
 from scheduler.expectations import Verdict, judge
@@ -21,8 +22,6 @@ from scheduler.scenarios import Assembled, assemble
 from scheduler.simulation import SimulationResult, simulate
 
 _DEFAULT_HORIZON = "24h"
-_READ = (".yaml", ".yml", ".json", ".swf", ".swf.gz", ".txt")
-_PACKED = ".gz"
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
@@ -32,7 +31,12 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     out = out or sys.stdout
     options = _parser().parse_args(arguments)
     try:
-        assembled = assemble(read_sources(options.paths), seed=options.seed)
+        assembled = assemble(
+            read_sources(options.paths),
+            seed=options.seed,
+            traces=options_of(options),
+            skip_errors=options.skip_errors,
+        )
         measures = Measures(assembled.world)
         outcome = simulate(
             assembled.world,
@@ -57,35 +61,19 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--until", default="", help="how far, e.g. 10m")
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--skip-errors", action="store_true", help="leave out what cannot be taken"
+    )
+    add_trace_words(parser)
     return parser
 
 
 def read_sources(paths: Sequence[Path]) -> list[tuple[str, str]]:
-    """Return (name, text) of the files, folders opened one level deep.
+    """Return (name, text) of the files; names have no folder.
 
     Raises SchedulerError for a path that is not there or not text.
     """
-    files: list[Path] = []
-    for path in paths:
-        if path.is_dir():
-            files += sorted(p for p in path.iterdir() if p.name.endswith(_READ))
-        elif path.is_file():
-            files.append(path)
-        else:
-            raise SchedulerError(f"{path}: expected a file or a folder, found neither")
-    return [(path.name.removesuffix(_PACKED), _text(path)) for path in files]
-
-
-def _text(path: Path) -> str:
-    try:
-        if path.suffix == _PACKED:
-            with gzip.open(path, "rt", encoding="utf-8") as file:
-                return file.read()
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise SchedulerError(f"{path}: expected UTF-8 text: {error}") from error
-    except (gzip.BadGzipFile, EOFError) as error:
-        raise SchedulerError(f"{path}: expected gzip: {error}") from error
+    return read_paths(paths, short=True)
 
 
 def _until(options: argparse.Namespace, assembled: Assembled) -> int:

@@ -11,6 +11,7 @@ import msgspec
 import yaml
 
 from scheduler.errors import ManifestError, SourceLocation
+from scheduler.manifests.dumps import simulator
 from scheduler.manifests.json_documents import (
     ItemLines,
     NotPlainError,
@@ -342,6 +343,9 @@ def _scalar(node: yaml.ScalarNode) -> Any:
 
 def _take_apart(document: Document) -> Iterator[Document]:
     """Yield the items of a `List`, or the document itself."""
+    if not document.kind and simulator.is_export(document.data):
+        yield from _exported(document)
+        return
     items = document.data.get("items")
     if not (document.kind.endswith("List") and isinstance(items, list)):
         yield document
@@ -355,6 +359,26 @@ def _take_apart(document: Document) -> Iterator[Document]:
         yield from _take_apart(
             Document(file=document.file, data=data, root=root, line=line)
         )
+
+
+def _exported(document: Document) -> Iterator[Document]:
+    """Yield the objects of an export of the kube-scheduler-simulator."""
+    for path, item in simulator.items(document.data):
+        if not isinstance(item, dict):
+            raise document.error(path, "expected an object")
+        root = _node_at(document.root, path)
+        line = root.start_mark.line + 1 if root is not None else document.line
+        yield Document(file=document.file, data=item, root=root, line=line)
+
+
+def _node_at(root: yaml.Node | None, path: str) -> yaml.Node | None:
+    """Return the node of "field" or "field[3]"; None when it has none."""
+    found = _field(root, path) if root is not None else None
+    if found is None:
+        return None
+    node, _, rest = found
+    item = _item(node, rest) if rest else None
+    return item[0] if item is not None else None if rest else node
 
 
 def _with_list_kind(document: Document, item: dict[str, Any]) -> dict[str, Any]:

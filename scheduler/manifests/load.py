@@ -78,6 +78,12 @@ class Loaded:
         finding = Finding(level="error", place=place, problem=error.problem)
         self.findings.append(finding)
 
+    def refuse(self, file: str, error: SchedulerError) -> None:
+        """Add an error about a whole file, or about the place that it names."""
+        if not isinstance(error, ManifestError) or error.place is None:
+            error = ManifestError(str(error), place=SourceLocation(file=file, line=1))
+        self.complain(error)
+
     def warn(self, place: SourceLocation, problem: str) -> None:
         """Add a warning as a finding."""
         self.findings.append(Finding(level="warning", place=place, problem=problem))

@@ -64,7 +64,7 @@ def report_of(loaded: Loaded, findings: Iterable[Finding] | None = None) -> Repo
     return Report(
         files=list(_files(loaded)),
         kinds=list(_kinds(loaded)),
-        findings=list(_groups(loaded.findings if findings is None else findings)),
+        findings=groups_of(loaded.findings if findings is None else findings),
     )
 
 
@@ -98,6 +98,11 @@ def _effect(kind: str, level: str) -> str:
         return ""
     entry = kinds.BY_KIND.get(kind)
     return effect_of(entry.note) if entry is not None else _NOBODY_KNOWS
+
+
+def groups_of(findings: Iterable[Finding]) -> list[FindingGroup]:
+    """Return each sort of finding once, errors first."""
+    return list(_groups(findings))
 
 
 def _groups(findings: Iterable[Finding]) -> Iterator[FindingGroup]:

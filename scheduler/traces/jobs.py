@@ -1,53 +1,67 @@
-"""A job of a trace as a Job: size, user, and the requested time as its limit."""
+"""A job of a trace as a Job: size, requests, user, and the requested time as limit."""
 
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import msgspec
 
 from scheduler.kueue.workload.reading import MAX_EXECUTION
-from scheduler.traces.swf import TraceJob
+from scheduler.traces.trace import TraceJob
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 USER = "user"
+GPU_MODEL = "alibabacloud.com/gpu-card-model"
 _YUNIKORN_USER = "yunikorn.apache.org/user.info"
 
 
-def job_of(
-    job: TraceJob, *, namespace: str, queue: str, cpu: str, limited: bool = True
-) -> dict[str, Any]:
-    """Return the Job without a name: a pod per processor, each asking for `cpu`.
+def label_of(text: str) -> str:
+    """Return a text as a name of Kubernetes: small letters, digits, dashes."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:50].strip("-")
 
-    Without a `queue` it has no queue label. Sizes that the trace lacks are 1.
+
+def job_of(
+    job: TraceJob, *, namespace: str, queue: str, limited: bool = True
+) -> dict[str, Any]:
+    """Return the Job without a name: `pods` pods, 1 where the trace has no number.
+
+    Without a `queue` it has no queue label.
     """
     labels = {QUEUE: queue} if queue else {}
-    if job.user is not None:
-        labels[USER] = f"user-{job.user}"
+    if job.user:
+        labels[USER] = label_of(job.user) or "user"
     if limited and job.limit_s is not None:
         labels[MAX_EXECUTION] = str(math.ceil(job.limit_s))
-    processors = job.processors or 1
+    pods = job.pods or 1
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": {"namespace": namespace, "labels": labels},
         "spec": {
-            "parallelism": processors,
-            "completions": processors,
-            "template": _template(job, cpu),
+            "parallelism": pods,
+            "completions": pods,
+            "template": _template(job),
         },
     }
 
 
-def _template(job: TraceJob, cpu: str) -> dict[str, Any]:
-    container = {
-        "name": "main",
-        "image": "trace",
-        "resources": {"requests": {"cpu": cpu}},
-    }
-    spec = {"restartPolicy": "Never", "containers": [container]}
-    if job.user is None:
+def _template(job: TraceJob) -> dict[str, Any]:
+    resources: dict[str, Any] = {"requests": dict(job.requests)}
+    if devices := {k: v for k, v in job.requests.items() if "/" in k}:
+        resources["limits"] = devices  # an extended resource must have its limit
+    container = {"name": "main", "image": "trace", "resources": resources}
+    spec: dict[str, Any] = {"restartPolicy": "Never", "containers": [container]}
+    if job.models:
+        spec["affinity"] = _affinity(job.models)
+    if not job.user:
         return {"spec": spec}
-    user = msgspec.json.encode({"user": f"user-{job.user}"}).decode()
+    user = msgspec.json.encode({"user": job.user}).decode()
     return {"metadata": {"annotations": {_YUNIKORN_USER: user}}, "spec": spec}
+
+
+def _affinity(models: tuple[str, ...]) -> dict[str, Any]:
+    wanted = {"key": GPU_MODEL, "operator": "In", "values": list(models)}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [wanted]}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}

@@ -3,158 +3,209 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from scheduler.errors import ManifestError, SourceLocation
+import msgspec
+
+from scheduler.errors import ManifestError, SchedulerError, SourceLocation
 from scheduler.manifests.documents import Document
 from scheduler.manifests.load import Loaded, take_document
 from scheduler.records.annotations import ARRIVAL, RUNTIME
-from scheduler.records.objects import Key
-from scheduler.traces.defaults import ONE_QUEUE, queue_manifests, size_of
-from scheduler.traces.jobs import job_of
+from scheduler.records.objects import Key, Object
+from scheduler.traces import formats
+from scheduler.traces.jobs import QUEUE, job_of, label_of
+from scheduler.traces.options import NO_OPTIONS, TraceOptions, select
+from scheduler.traces.queues import Queues, plan
 from scheduler.traces.remarks import remarks
-from scheduler.traces.swf import Trace, TraceJob, read_trace
+from scheduler.traces.trace import Trace, TraceJob
 
-ENDING = ".swf"
-_CPU = "1"
+PRIORITY = "kueue.x-k8s.io/priority-class"
 
 Files = Iterable[tuple[str, str]]
 
 
-def is_trace(name: str) -> bool:
-    """Return whether a file of this name is read as a trace."""
-    return name.lower().endswith(ENDING)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Queues:
-    """Where the jobs go: the queue of each number of the trace, and of the others."""
-
-    namespace: str
-    named: dict[int, str]
-    other: str  # "" = no queue
-    said: str
+def is_trace(name: str, text: str) -> bool:
+    """Return whether a file is read as a trace."""
+    return formats.find(name, text) is not None
 
 
 def take_traces(
     loaded: Loaded,
     files: Files,
     *,
-    present: Iterable[Key] = (),
+    options: TraceOptions = NO_OPTIONS,
+    present: Mapping[Key, Object] | None = None,
     stack: str = "kueue",
     start_ms: int = 0,
 ) -> None:
     """Add the jobs of the traces among `files` to what was loaded.
 
     `present` are the objects of the world that they come to, `start_ms` is its
-    time, from which submit times count. Jobs go to the LocalQueue that has the
-    name of their queue in the trace, else to the first; where there is none, and
-    no Node, a queue of the machine's size is made. All of it becomes findings.
-    Never raises for bad input. Cost: O(lines).
+    time, from which submit times count. Where the jobs go: `queues.plan`. All that
+    was assumed, changed or left out becomes findings. Never raises for bad input.
+    Cost: O(lines).
     """
-    for file, text in files:
-        if is_trace(file):
-            try:
-                trace = read_trace(text, file)
-            except ManifestError as error:
-                loaded.complain(error)
-                loaded.outcomes[file, "trace line", "refused"] += 1
-            else:
-                keys = {*present, *loaded.places}
-                _take(loaded, trace, _queues(loaded, trace, keys, stack), start_ms)
-            loaded.files.append(file)
+    traces = [(name, text) for name, text in files if is_trace(name, text)]
+    read: list[Trace] = []
+    for name, text in traces:
+        loaded.files.append(name)
+        try:
+            read.append(formats.read(text, name, options))
+        except SchedulerError as error:
+            _refuse(loaded, name, error)
+    for trace in read:
+        take_nodes(loaded, trace)
+    for trace in read:
+        try:
+            loaded.findings += select(trace, options)
+            if _has_jobs(loaded, trace):
+                objects = {**(present or {}), **{o.key: o for o in loaded.objects}}
+                queues = plan(trace, options, objects, stack=stack)
+                _take(loaded, trace, queues, options, start_ms)
+        except SchedulerError as error:
+            _refuse(loaded, trace.file, error)
 
 
-def _take(loaded: Loaded, trace: Trace, queues: _Queues, start_ms: int) -> None:
+def _refuse(loaded: Loaded, file: str, error: SchedulerError) -> None:
+    loaded.refuse(file, error)
+    loaded.outcomes[file, "trace line", "refused"] += 1
+
+
+def take_nodes(loaded: Loaded, trace: Trace) -> None:
+    """Take the nodes of a trace, before anything is looked for among the objects."""
+    for line, data in trace.documents:
+        if data["kind"] != "Change":
+            take_document(loaded, Document(file=trace.file, data=data, line=line))
+
+
+def _has_jobs(loaded: Loaded, trace: Trace) -> bool:
+    """Return whether jobs come of the trace; what does not is said."""
+    place = SourceLocation(file=trace.file, line=1)
+    if trace.lacks:
+        loaded.complain(ManifestError(trace.left_out[0].problem, place=place))
+        loaded.outcomes[trace.file, "trace line", "refused"] += 1
+        return False
     loaded.findings += trace.left_out
     if trace.left_out:
         count = len(trace.left_out)
         loaded.outcomes[trace.file, "trace line", "refused"] += count
-    place = SourceLocation(file=trace.file, line=1)
-    if not trace.jobs:
+    if not trace.jobs and not trace.documents:
         loaded.warn(place, "holds no job; nothing was taken of it")
-        return
-    for text in (queues.said, *remarks(trace, start_ms=start_ms, cpu=_CPU)):
+    return bool(trace.jobs)
+
+
+def _take(
+    loaded: Loaded, trace: Trace, queues: Queues, options: TraceOptions, start_ms: int
+) -> None:
+    place = SourceLocation(file=trace.file, line=1)
+    dropped: Counter[tuple[str, str]] = Counter()
+    jobs = [_within_quota(job, queues, dropped) for job in trace.jobs]
+    for text in (*queues.said, *remarks(trace, options, start_ms=start_ms)):
         loaded.warn(place, text)
-    for name, job in _named(trace):
-        manifest = _manifest(job, name, queues, start_ms)
-        take_document(loaded, Document(file=trace.file, data=manifest, line=job.line))
+    for (name, queue), count in dropped.items():
+        loaded.warn(
+            place,
+            f"{count} jobs ask for {name}, of which the ClusterQueue of LocalQueue "
+            f"{queue} has no quota: that request is left out",
+        )
+    for line, manifest in _manifests(trace, jobs, queues, start_ms):
+        take_document(loaded, Document(file=trace.file, data=manifest, line=line))
 
 
-def _named(trace: Trace) -> Iterator[tuple[str, TraceJob]]:
-    """Yield the jobs with names; a number that comes again gets its line behind it."""
-    stem = _label(re.split(r"[\\/]", trace.file)[-1].rsplit(".", 1)[0])[:30]
-    prefix = stem.strip("-") or "swf"
-    seen: set[int] = set()
-    for job in trace.jobs:
-        again = f"-{job.line}" if job.number in seen else ""
-        seen.add(job.number)
-        yield f"{prefix}-{job.number}{again}", job
+def _within_quota(
+    job: TraceJob, queues: Queues, dropped: Counter[tuple[str, str]]
+) -> TraceJob:
+    """Return the job without what its queue has no quota of: it would wait forever."""
+    target = queues.of(job)
+    covered = queues.covered.get(target)
+    if covered is None or covered >= set(job.requests):
+        return job
+    for name in set(job.requests) - covered:
+        dropped[name, "/".join(target)] += 1
+    kept = {name: v for name, v in job.requests.items() if name in covered}
+    return replace(job, requests=kept)
+
+
+def _manifests(
+    trace: Trace, jobs: list[TraceJob], queues: Queues, start_ms: int
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    for made in queues.made:
+        yield 1, made
+    for value in sorted({j.priority for j in jobs if j.priority is not None}):
+        yield 1, _priority_class(value)
+    for name, job in _named(trace, jobs):
+        yield job.line, _manifest(job, name, queues, start_ms)
+    for line, document in trace.documents:
+        if document["kind"] == "Change":
+            yield line, _later(document, start_ms)
+
+
+def _priority_class(value: int) -> dict[str, Any]:
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "WorkloadPriorityClass",
+        "metadata": {"name": _class_name(value)},
+        "value": value,
+    }
+
+
+def _class_name(value: int) -> str:
+    return f"trace-{'minus-' if value < 0 else ''}{abs(value)}"
+
+
+def _named(trace: Trace, jobs: list[TraceJob]) -> Iterator[tuple[str, TraceJob]]:
+    """Yield the jobs with names; a name that comes again gets its line behind it."""
+    stem = label_of(re.split(r"[\\/]", trace.file)[-1].rsplit(".", 1)[0])[:30]
+    prefix = stem.strip("-") or trace.format
+    seen: set[str] = set()
+    for job in jobs:
+        if job.manifest is not None:
+            yield job.name, job
+            continue
+        own = label_of(job.name) or str(job.line)
+        again = f"-{job.line}" if own in seen else ""
+        seen.add(own)
+        yield f"{prefix}-{own}{again}", job
 
 
 def _manifest(
-    job: TraceJob, name: str, queues: _Queues, start_ms: int
+    job: TraceJob, name: str, queues: Queues, start_ms: int
 ) -> dict[str, Any]:
-    queue = queues.other if job.queue is None else queues.named.get(job.queue)
-    made = job_of(
-        job,
-        namespace=queues.namespace,
-        queue=queues.other if queue is None else queue,
-        cpu=_CPU,
-    )
-    made["metadata"]["name"] = name
-    made["metadata"]["annotations"] = {
-        ARRIVAL: f"{start_ms + round(job.submit_s * 1000)}ms",
-        RUNTIME: f"{round(job.run_s * 1000)}ms",
-    }
+    namespace, queue = queues.of(job)
+    if job.manifest is not None:
+        made = _as_given(job, queue if queues.by else "")
+    else:
+        made = job_of(job, namespace=namespace, queue=queue)
+        made["metadata"]["name"] = name
+    metadata = made["metadata"]
+    if job.priority is not None and queue:
+        metadata["labels"][PRIORITY] = _class_name(job.priority)
+    annotations = metadata.setdefault("annotations", {})
+    annotations[ARRIVAL] = f"{start_ms + round(job.submit_s * 1000)}ms"
+    if job.run_s is not None:
+        annotations.setdefault(RUNTIME, f"{round(job.run_s * 1000)}ms")
     return made
 
 
-def _queues(loaded: Loaded, trace: Trace, keys: set[Key], stack: str) -> _Queues:
-    found = sorted(key for key in keys if key.kind == "LocalQueue")
-    if found:
-        return _of_given(trace, found)
-    if stack != "kueue" or any(key.kind == "Node" for key in keys):
-        said = "there is no LocalQueue: the jobs have no queue, their pods come at once"
-        return _Queues(namespace="default", named={}, other="", said=said)
-    names = {number: _queue_name(trace, number) for number in _numbers(trace)}
-    listed = sorted({*names.values(), ONE_QUEUE})
-    for manifest in queue_manifests(trace, listed, cpu=_CPU):
-        take_document(loaded, Document(file=trace.file, data=manifest, line=1))
-    said = (
-        f"there is no LocalQueue and no Node: made ClusterQueue {ONE_QUEUE} of "
-        f"{size_of(trace)} cpu ({_source(trace)}) with LocalQueue {', '.join(listed)}"
-    )
-    return _Queues(namespace="default", named=names, other=ONE_QUEUE, said=said)
+def _as_given(job: TraceJob, queue: str) -> dict[str, Any]:
+    """Return a whole object of the trace; in a queue of ours where one is asked for."""
+    made: dict[str, Any] = msgspec.to_builtins(job.manifest)
+    metadata = made["metadata"]
+    for part in ("labels", "annotations"):
+        if not isinstance(metadata.get(part), dict):
+            metadata[part] = {}
+    if queue:
+        metadata["labels"][QUEUE] = queue
+    return made
 
 
-def _of_given(trace: Trace, found: list[Key]) -> _Queues:
-    first = found[0]
-    known = {key.name for key in found if key.namespace == first.namespace}
-    named = {number: _queue_name(trace, number) for number in _numbers(trace)}
-    named = {number: name for number, name in named.items() if name in known}
-    said = f"the jobs go to LocalQueue {first.path}"
-    if len(found) > 1:
-        said += f", the first of {len(found)}"
-    if named:
-        listed = ", ".join(sorted(set(named.values())))
-        said += f"; those of a queue named in the trace to it: {listed}"
-    return _Queues(namespace=first.namespace, named=named, other=first.name, said=said)
-
-
-def _numbers(trace: Trace) -> list[int]:
-    return sorted({job.queue for job in trace.jobs if job.queue is not None})
-
-
-def _queue_name(trace: Trace, number: int) -> str:
-    return _label(trace.queues.get(number, "")) or f"queue-{number}"
-
-
-def _label(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:50].strip("-")
-
-
-def _source(trace: Trace) -> str:
-    return "MaxProcs of its header" if trace.processors else "its largest job"
+def _later(document: dict[str, Any], start_ms: int) -> dict[str, Any]:
+    if not start_ms:
+        return document
+    made: dict[str, Any] = msgspec.to_builtins(document)
+    annotations = made["metadata"]["annotations"]
+    annotations[ARRIVAL] = f"{start_ms + int(annotations[ARRIVAL][:-2])}ms"
+    return made

@@ -69,6 +69,12 @@ export interface components {
             }[];
             readonly right: number | null;
         };
+        /** @description A column that a queue may be chosen by. */
+        readonly ColumnPreview: {
+            readonly name: string;
+            readonly distinct: number;
+            readonly values: readonly components["schemas"]["Counted"][];
+        };
         /** @description Two or more branches; the first is what the others are held against. */
         readonly Comparison: {
             readonly branches: readonly components["schemas"]["Branch"][];
@@ -137,6 +143,11 @@ export interface components {
          * @enum {string}
          */
         readonly ConvertedStack: "kueue" | "yunikorn";
+        /** @description A value, and how many jobs have it. */
+        readonly Counted: {
+            readonly value: string;
+            readonly jobs: number;
+        };
         /** @description A new sandbox: of a scenario of the library, of files, or empty. */
         readonly Create: {
             /** @default  */
@@ -144,6 +155,7 @@ export interface components {
             /** @default  */
             readonly scenario?: string;
             readonly files?: readonly components["schemas"]["File"][];
+            readonly traces?: components["schemas"]["Traces"];
             /** Format: int64 */
             readonly seed?: number | null;
             /** @description Merge patch of the policy's spec. */
@@ -323,11 +335,21 @@ export interface components {
          * @enum {string}
          */
         readonly ExperimentState: "running" | "done" | "cancelled";
-        /** @description One file: its name, for messages, and its text. */
+        /**
+         * @description One file: its name, for messages, and its text, or its bytes in base64.
+         *
+         *     Bytes may be packed (`.gz`, `.zip`, `.tar`, `.tgz`); they are unpacked here.
+         */
         readonly File: {
             /** @default input.yaml */
             readonly name?: string;
-            readonly text: string;
+            /** @default  */
+            readonly text?: string;
+            /**
+             * @description base64, instead of `text`
+             * @default
+             */
+            readonly data?: string;
         };
         /** @description What one file gave: its documents by what became of them, and by kind. */
         readonly FileOutcome: {
@@ -384,6 +406,7 @@ export interface components {
             /** Format: int64 */
             readonly revision?: number | null;
             readonly files?: readonly components["schemas"]["File"][];
+            readonly traces?: components["schemas"]["Traces"];
             readonly objects?: readonly {
                 readonly [key: string]: unknown;
             }[];
@@ -391,6 +414,19 @@ export interface components {
             readonly skipErrors?: boolean;
             /** @default false */
             readonly dryRun?: boolean;
+        };
+        /** @description What came of one import. */
+        readonly ImportReport: {
+            readonly revision: number;
+            readonly tick: number;
+            /** Format: date-time */
+            readonly at: string;
+            readonly who: string;
+            readonly report: components["schemas"]["Report"];
+        };
+        /** @description The reports of a sandbox, newest first. */
+        readonly ImportReportList: {
+            readonly items: readonly components["schemas"]["ImportReport"][];
         };
         /** @description What an import did, or with dryRun would do. */
         readonly Imported: {
@@ -411,6 +447,22 @@ export interface components {
             readonly low: number | null;
             /** Format: double */
             readonly high: number | null;
+        };
+        /** @description One job as it would come; times in seconds. */
+        readonly JobPreview: {
+            readonly name: string;
+            readonly queue: string;
+            /** Format: double */
+            readonly submitS: number;
+            /** Format: double */
+            readonly runS: number | null;
+            /** Format: double */
+            readonly limitS: number | null;
+            readonly pods: number | null;
+            readonly requests: {
+                readonly [key: string]: string;
+            };
+            readonly user: string;
         };
         /** @description A code that was said, and who this browser was when it joined before. */
         readonly Join: {
@@ -1086,6 +1138,71 @@ export interface components {
             readonly better: components["schemas"]["BetterEnum"] | components["schemas"]["NullEnum"];
             readonly values: readonly (number | null)[];
             readonly deltas: readonly (number | null)[];
+        };
+        /** @description One trace: what it holds, and what of it would come. */
+        readonly TracePreview: {
+            readonly file: string;
+            readonly format: string;
+            /** @description the format, for people */
+            readonly label: string;
+            readonly jobs: number;
+            readonly leftOut: number;
+            readonly nodes: number;
+            /** Format: double */
+            readonly lastS: number;
+            readonly columns: readonly components["schemas"]["ColumnPreview"][];
+            readonly header: readonly string[];
+            readonly mapping: {
+                readonly [key: string]: string;
+            };
+            readonly lacks: readonly string[];
+            readonly queues: readonly components["schemas"]["Counted"][];
+            readonly first: readonly components["schemas"]["JobPreview"][];
+            readonly findings: readonly components["schemas"]["FindingGroup"][];
+        };
+        /** @description Every trace among the files. */
+        readonly TracePreviews: {
+            readonly traces: readonly components["schemas"]["TracePreview"][];
+            /** @description LocalQueues that are there */
+            readonly queues: readonly string[];
+            /** @description what a column may be chosen for */
+            readonly tableFields: readonly string[];
+        };
+        /** @description Files with traces among them, and the sandbox that they would come to. */
+        readonly TraceQuestion: {
+            readonly files: readonly components["schemas"]["File"][];
+            readonly traces?: components["schemas"]["Traces"];
+            /** @default  */
+            readonly into?: string;
+        };
+        /** @description How the traces among the files are taken; everything has a default. */
+        readonly Traces: {
+            readonly format?: string;
+            /** @description a column: it names the LocalQueue */
+            readonly queueBy?: string;
+            /** @description LocalQueue of the other jobs */
+            readonly queue?: string;
+            /** @description a value of the column -> a LocalQueue */
+            readonly queues?: {
+                readonly [key: string]: string;
+            };
+            /**
+             * Format: double
+             * @description 2 = the jobs come twice as fast
+             */
+            readonly pace?: number;
+            /** @description a duration since the trace's begin */
+            readonly begin?: string;
+            readonly end?: string;
+            /** @description jobs; 0 = all */
+            readonly most?: number;
+            /** @description field -> column, or column:unit */
+            readonly columns?: {
+                readonly [key: string]: string;
+            };
+            /** @description amounts are of a whole job, not of a pod */
+            readonly totals?: boolean;
+            readonly cpuPerProcessor?: string;
         };
         /** @description The first event that matches ends the run: one of several types, or one. */
         readonly UntilEvent: {
@@ -2583,10 +2700,12 @@ export type BetterEnum = components['schemas']['BetterEnum'];
 export type Branch = components['schemas']['Branch'];
 export type ChangeEnum = components['schemas']['ChangeEnum'];
 export type Checkpoint = components['schemas']['Checkpoint'];
+export type ColumnPreview = components['schemas']['ColumnPreview'];
 export type Comparison = components['schemas']['Comparison'];
 export type Convert = components['schemas']['Convert'];
 export type Converted = components['schemas']['Converted'];
 export type ConvertedStack = components['schemas']['ConvertedStack'];
+export type Counted = components['schemas']['Counted'];
 export type Create = components['schemas']['Create'];
 export type Created = components['schemas']['Created'];
 export type Curves = components['schemas']['Curves'];
@@ -2612,8 +2731,11 @@ export type Group = components['schemas']['Group'];
 export type Guess = components['schemas']['Guess'];
 export type Hash = components['schemas']['Hash'];
 export type Import = components['schemas']['Import'];
+export type ImportReport = components['schemas']['ImportReport'];
+export type ImportReportList = components['schemas']['ImportReportList'];
 export type Imported = components['schemas']['Imported'];
 export type Interval = components['schemas']['Interval'];
+export type JobPreview = components['schemas']['JobPreview'];
 export type Join = components['schemas']['Join'];
 export type Joined = components['schemas']['Joined'];
 export type Key = components['schemas']['Key'];
@@ -2688,6 +2810,10 @@ export type Timeline = components['schemas']['Timeline'];
 export type Token = components['schemas']['Token'];
 export type TokenList = components['schemas']['TokenList'];
 export type Total = components['schemas']['Total'];
+export type TracePreview = components['schemas']['TracePreview'];
+export type TracePreviews = components['schemas']['TracePreviews'];
+export type TraceQuestion = components['schemas']['TraceQuestion'];
+export type Traces = components['schemas']['Traces'];
 export type UntilEvent = components['schemas']['UntilEvent'];
 export type Use = components['schemas']['Use'];
 export type VerdictsEnum = components['schemas']['VerdictsEnum'];

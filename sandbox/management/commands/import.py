@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
-from collections.abc import Collection
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -13,8 +11,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from sandbox import actions
 from sandbox.base.errors import Cause, SandboxError
 from sandbox.live.people import local_user
-
-_ENDINGS = (".yaml", ".yml", ".json", ".swf")
+from scheduler.cli.files import read_paths
+from scheduler.cli.trace_words import add_trace_words, options_of
+from scheduler.errors import SchedulerError
 
 
 class Command(BaseCommand):
@@ -31,10 +30,17 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="change nothing")
         parser.add_argument("--skip-errors", action="store_true")
         parser.add_argument("--json", action="store_true", help="answer in JSON")
+        add_trace_words(parser)
 
     def handle(self, *args: object, **options: Any) -> None:
         """Import, and print what came of it."""
-        files = read_files(options["paths"])
+        try:
+            files = read_paths(options["paths"])
+            options["traces"] = options_of(argparse.Namespace(**options))
+        except SchedulerError as error:
+            raise CommandError(str(error)) from error
+        if options["dry_run"] and not options["into"]:
+            raise CommandError("--dry-run needs --into: a new one has nothing before")
         try:
             answer = _into(files, options) if options["into"] else _new(files, options)
         except SandboxError as error:
@@ -47,40 +53,14 @@ class Command(BaseCommand):
         self.stdout.write(answer["id"])
 
 
-def read_files(paths: list[str]) -> list[tuple[str, str]]:
-    """Return (name, text) of each file; folders are looked through.
-
-    What a folder holds under other names is reported on stderr.
-    """
-    found: list[tuple[str, str]] = []
-    for name in paths:
-        if name == "-":
-            found.append(("stdin", sys.stdin.read()))
-            continue
-        path = Path(name)
-        inside = sorted(p for p in path.rglob("*") if p.suffix in _ENDINGS)
-        report_ignored(path, _ENDINGS)
-        for file in inside if path.is_dir() else [path]:
-            try:
-                found.append((str(file), file.read_text()))
-            except (OSError, UnicodeDecodeError) as error:
-                raise CommandError(f"{file}: {error}") from error
-    return found
-
-
-def report_ignored(folder: Path, endings: Collection[str]) -> None:
-    """Say on stderr which files of a folder are not read because of their names."""
-    if not folder.is_dir():
-        return
-    for file in sorted(folder.rglob("*")):
-        if file.is_file() and file.suffix not in endings:
-            known = ", ".join(sorted(endings))
-            print(f"{file}: ignored; expected a name in {known}", file=sys.stderr)
-
-
 def _new(files: list[tuple[str, str]], options: dict[str, Any]) -> dict[str, Any]:
     made = actions.do_create(
-        local_user(), title=options["title"], files=files, seed=options["seed"]
+        local_user(),
+        title=options["title"],
+        files=files,
+        seed=options["seed"],
+        skip_errors=options["skip_errors"],
+        traces=options["traces"],
     )
     return {"id": made.sandbox.pk, "findings": [_body(c) for c in made.findings]}
 
@@ -92,6 +72,7 @@ def _into(files: list[tuple[str, str]], options: dict[str, Any]) -> dict[str, An
         files,
         dry_run=options["dry_run"],
         skip_errors=options["skip_errors"],
+        traces=options["traces"],
     )
     return {
         "id": options["into"],

@@ -1,0 +1,106 @@
+"""Reports of imports, and traces as they are shown before they are taken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from api.serializers.sandboxes import (
+    FileSerializer,
+    FindingGroupSerializer,
+    ReportSerializer,
+    TracesSerializer,
+)
+
+
+class ImportReportSerializer(serializers.Serializer[Any]):
+    """What came of one import."""
+
+    revision = serializers.IntegerField()
+    tick = serializers.IntegerField()
+    at = serializers.DateTimeField()
+    who = serializers.CharField()
+    report = ReportSerializer()
+
+
+class ImportReportListSerializer(serializers.Serializer[Any]):
+    """The reports of a sandbox, newest first."""
+
+    items = ImportReportSerializer(many=True)
+
+
+class TraceQuestionSerializer(serializers.Serializer[Any]):
+    """Files with traces among them, and the sandbox that they would come to."""
+
+    files = FileSerializer(many=True)
+    traces = TracesSerializer(required=False, default=dict)
+    into = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=12
+    )
+
+
+class CountedSerializer(serializers.Serializer[Any]):
+    """A value, and how many jobs have it."""
+
+    value = serializers.CharField(allow_blank=True)
+    jobs = serializers.IntegerField()
+
+
+class ColumnPreviewSerializer(serializers.Serializer[Any]):
+    """A column that a queue may be chosen by."""
+
+    name = serializers.CharField()
+    distinct = serializers.IntegerField()
+    values = CountedSerializer(many=True)
+
+
+class JobPreviewSerializer(serializers.Serializer[Any]):
+    """One job as it would come; times in seconds."""
+
+    name = serializers.CharField()
+    queue = serializers.CharField(allow_blank=True)
+    submitS = serializers.FloatField(  # noqa: N815 - as it travels
+    )
+    runS = serializers.FloatField(  # noqa: N815 - as it travels
+        allow_null=True
+    )
+    limitS = serializers.FloatField(  # noqa: N815 - as it travels
+        allow_null=True
+    )
+    pods = serializers.IntegerField(allow_null=True)
+    requests = serializers.DictField(child=serializers.CharField())
+    user = serializers.CharField(allow_blank=True)
+
+
+class TracePreviewSerializer(serializers.Serializer[Any]):
+    """One trace: what it holds, and what of it would come."""
+
+    file = serializers.CharField()
+    format = serializers.CharField()
+    label = serializers.CharField(help_text="the format, for people")  # type: ignore[assignment]  # a field of the answer
+    jobs = serializers.IntegerField()
+    leftOut = serializers.IntegerField(  # noqa: N815 - as it travels
+    )
+    nodes = serializers.IntegerField()
+    lastS = serializers.FloatField(  # noqa: N815 - as it travels
+    )
+    columns = ColumnPreviewSerializer(many=True)
+    header = serializers.ListField(child=serializers.CharField())
+    mapping = serializers.DictField(child=serializers.CharField())
+    lacks = serializers.ListField(child=serializers.CharField())
+    queues = CountedSerializer(many=True)
+    first = JobPreviewSerializer(many=True)
+    findings = FindingGroupSerializer(many=True)
+
+
+class TracePreviewsSerializer(serializers.Serializer[Any]):
+    """Every trace among the files."""
+
+    traces = TracePreviewSerializer(many=True)
+    queues = serializers.ListField(
+        child=serializers.CharField(), help_text="LocalQueues that are there"
+    )
+    tableFields = serializers.ListField(  # noqa: N815 - as it travels
+        child=serializers.CharField(), help_text="what a column may be chosen for"
+    )

@@ -1,0 +1,92 @@
+"""Files of a request: their texts, unpacked; and how the traces among them are taken."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.http import QueryDict
+from rest_framework import serializers
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import MultiPartParser
+
+from sandbox.base.errors import Cause, InvalidError
+from scheduler.errors import ManifestError
+from scheduler.files.unpacking import texts_of
+from scheduler.traces.options import TraceOptions, read_options
+
+
+def texts(files: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return (name, text) of what the files hold.
+
+    Raises InvalidError naming the file for what cannot be unpacked or is too large.
+    """
+    found: list[tuple[str, str]] = []
+    for file in files:
+        name = file["name"]
+        if not file["data"]:
+            found.append((name, file["text"]))
+            continue
+        try:
+            raw = base64.b64decode(file["data"], validate=True)
+            most = settings.LIMITS["bytes_per_import"]
+            found += texts_of(name, raw, **({"most": most} if most else {}))
+        except binascii.Error as error:
+            raise _refused(name, f"data: expected base64: {error}") from error
+        except ManifestError as error:
+            place = error.place.file if error.place else name
+            raise _refused(place, error.problem) from error
+    return found
+
+
+def traces(given: Mapping[str, Any]) -> TraceOptions:
+    """Return how traces are taken; ValidationError names what is wrong."""
+    try:
+        return read_options(given)
+    except ManifestError as error:
+        field = error.place.field if error.place else ""
+        place = f"traces.{field}" if field else "traces"
+        raise serializers.ValidationError({place: error.problem}) from error
+
+
+def _refused(file: str, problem: str) -> InvalidError:
+    cause = Cause(problem=problem, file=file, line=1)
+    return InvalidError(f"{file}: {problem}", causes=[cause])
+
+
+class FilesParser(MultiPartParser):
+    """A form with files, as `curl -F files=@trace.swf.gz` sends it.
+
+    Every file of the form is one of the import; `traces` is a JSON object, the other
+    fields are as in a JSON body.
+    """
+
+    def parse(
+        self,
+        stream: Any,
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Return the form as the body that JSON would carry."""
+        form: Any = super().parse(stream, media_type, parser_context)
+        body: dict[str, Any] = _fields(form.data)
+        body["files"] = [
+            {"name": file.name, "data": base64.b64encode(file.read()).decode()}
+            for _, files in form.files.lists()
+            for file in files
+        ]
+        return body
+
+
+def _fields(data: QueryDict) -> dict[str, Any]:
+    body: dict[str, Any] = dict(data.items())
+    if "traces" in body:
+        try:
+            body["traces"] = json.loads(body["traces"])
+        except ValueError as error:
+            raise ParseError(f"traces: expected a JSON object: {error}") from error
+    return body

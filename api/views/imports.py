@@ -1,0 +1,77 @@
+"""What came of imports, and what would come of traces."""
+
+from __future__ import annotations
+
+import msgspec
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.renderers import StorableJSONParser
+from api.serializers.imports import (
+    ImportReportListSerializer,
+    TracePreviewsSerializer,
+    TraceQuestionSerializer,
+)
+from api.uploads import FilesParser, texts, traces
+from api.views.base import View
+from sandbox.base.errors import NotFoundError
+from sandbox.live import limits
+from sandbox.models import ImportReport, Sandbox
+from sandbox.world import worlds
+from scheduler.traces.preview import preview
+
+
+class Imports(View):
+    """The reports of a sandbox's imports."""
+
+    @extend_schema(
+        operation_id="sandboxes_imports_list", responses=ImportReportListSerializer
+    )
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return the report of each import, newest first."""
+        sandbox = self.sandbox(sandbox_id)
+        found = ImportReport.objects.filter(sandbox=sandbox)
+        return Response({"items": [_body(one) for one in found]})
+
+
+class TracePreviews(View):
+    """Traces looked at before they are taken."""
+
+    parser_classes = (StorableJSONParser, FilesParser)
+    scope = "read"
+
+    @extend_schema(
+        operation_id="traces_preview",
+        request={
+            "application/json": TraceQuestionSerializer,
+            "multipart/form-data": TraceQuestionSerializer,
+        },
+        responses=TracePreviewsSerializer,
+    )
+    def post(self, request: Request) -> Response:
+        """Return what would come of the traces among some files; changes nothing."""
+        given = self.read(TraceQuestionSerializer)
+        files = texts(given["files"])
+        limits.check_bytes(files)
+        present, stack = {}, "kueue"
+        if given["into"]:
+            self._check(given["into"])
+            world, _ = worlds.copy_of(given["into"])
+            present, stack = dict(world.objects), world.policy.spec.stack
+        found = preview(files, traces(given["traces"]), present=present, stack=stack)
+        return Response(msgspec.to_builtins(found))
+
+    def _check(self, sandbox_id: str) -> None:
+        if not Sandbox.objects.visible_to(self.user()).filter(pk=sandbox_id).exists():
+            raise NotFoundError(f"sandbox {sandbox_id} is not there")
+
+
+def _body(one: ImportReport) -> dict[str, object]:
+    return {
+        "revision": one.revision,
+        "tick": one.tick,
+        "at": one.at.isoformat(),
+        "who": one.who,
+        "report": one.report,
+    }

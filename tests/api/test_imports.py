@@ -1,0 +1,78 @@
+"""Files in by REST: packed, as a form, as traces; their reports are kept."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from sandbox.models import Job
+from tests.sandbox.conftest import contended
+
+pytestmark = pytest.mark.django_db
+
+PODS = """\
+name,cpu_milli,memory_mib,num_gpu,creation_time,deletion_time,qos
+p-0,1000,1024,0,0,400,LS
+p-1,1000,1024,0,10,900,BE
+"""
+
+
+def packed(name: str) -> dict:
+    data = base64.b64encode(gzip.compress(PODS.encode())).decode()
+    return {"name": name, "data": data}
+
+
+def test_a_packed_trace_is_taken_as_it_was_asked_and_its_report_kept(call, make):
+    sandbox = make(*contended())
+    body = {"files": [packed("t.csv.gz")], "traces": {"queueBy": "qos", "pace": 2}}
+    answer = call("post", sandbox, "/actions/import", body)
+    assert answer.status_code == 200, answer.content
+    assert Job.objects.filter(sandbox=sandbox, name="t-p-1").exists()
+    (kept,) = [
+        one
+        for one in call("get", sandbox, "/imports").json()["items"]
+        if one["revision"] == answer.json()["revision"]
+    ]
+    assert kept["report"] == answer.json()["report"]
+    assert kept["report"]["files"][0]["file"] == "t.csv"
+
+
+def test_a_form_with_files_becomes_a_sandbox(client, person):
+    client.force_login(person)
+    form = {"files": SimpleUploadedFile("t.csv", PODS.encode()), "title": "Form"}
+    made = client.post("/api/v1/sandboxes", form, format="multipart")
+    assert made.status_code == 201, made.content
+    assert made.json()["title"] == "Form"
+    assert Job.objects.filter(sandbox=made.json()["id"]).count() == 2
+
+
+def test_what_would_come_of_a_trace_is_shown_before_it_is_taken(client, person, make):
+    client.force_login(person)
+    sandbox = make(*contended())
+    body = {"files": [packed("t.csv.gz")], "into": sandbox.pk}
+    shown = client.post("/api/v1/traces/preview", body, format="json").json()
+    (trace,) = shown["traces"]
+    assert (trace["format"], trace["jobs"]) == ("openb", 2)
+    assert shown["queues"]
+    assert trace["queues"][0]["value"] in shown["queues"]
+    assert not Job.objects.filter(sandbox=sandbox, name="t-p-1").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "traces", "said"),
+    [
+        ({"name": "t.csv", "data": "?"}, {}, "expected base64"),
+        ({"name": "t.zip", "data": "UEsDBA=="}, {}, "expected a zip"),
+        (packed("t.csv.gz"), {"pace": 0}, "traces"),
+        (packed("t.csv.gz"), {"begin": "soon"}, "traces.begin"),
+    ],
+)
+def test_what_cannot_be_read_is_a_422_that_says_why(call, make, file, traces, said):
+    sandbox = make(*contended())
+    body = {"files": [file], "traces": traces}
+    answer = call("post", sandbox, "/actions/import", body)
+    assert answer.status_code == 422
+    assert said in answer.content.decode()
