@@ -50,7 +50,7 @@ describe("preemptions", () => {
   it("are grouped by preemptor and tick, newest first", () => {
     const groups = groupsOf(events);
     expect(groups.map((group) => [group.tick, group.victims.length])).toEqual([[8, 1], [3, 2]]);
-    expect(groups[1]?.place).toBe("3.0");
+    expect(groups[1]?.places).toEqual(["3.0", "3.1"]);
   });
 
   it("are counted by reason", () => {

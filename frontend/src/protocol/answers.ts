@@ -27,6 +27,7 @@ export interface Answers {
   readonly OneExperiment: types.OneExperiment;
   readonly PinOutcome: types.PinOutcome;
   readonly PodExplanation: types.PodExplanation;
+  readonly PodPreemption: types.PodPreemption;
   readonly Preemption: types.Preemption;
   readonly Preview: types.Preview;
   readonly ProfileList: types.ProfileList;
@@ -68,6 +69,7 @@ export const CHECKS: { readonly [N in keyof Answers]: () => Promise<Check<Answer
   OneExperiment: async () => (await import("virtual:checks/runs")).isOneExperiment,
   PinOutcome: async () => (await import("virtual:checks/edits")).isPinOutcome,
   PodExplanation: async () => (await import("virtual:checks/explain")).isPodExplanation,
+  PodPreemption: async () => (await import("virtual:checks/explain")).isPodPreemption,
   Preemption: async () => (await import("virtual:checks/explain")).isPreemption,
   Preview: async () => (await import("virtual:checks/edits")).isPreview,
   ProfileList: async () => (await import("virtual:checks/policy")).isProfileList,

@@ -1,7 +1,7 @@
 // Asking why and what if: the server runs each answer, the page only shows it.
 
 import { ask, request } from "@/net/rest";
-import type { Counterfactuals, Edit, Explanation, Preemption, PreemptionSearch, Verdict } from "@/protocol/types";
+import type { Counterfactuals, Edit, Explanation, PodPreemption, Preemption, PreemptionSearch, Verdict } from "@/protocol/types";
 import { go, hrefOf } from "@/lib/address.svelte";
 import { attempt } from "@/store/live/intents";
 import { objectPath } from "@/store/live/server";
@@ -61,6 +61,11 @@ async function patchAll(id: string, edits: readonly Edit[]): Promise<void> {
 }
 
 /** Return a preemption step by step: its tick run again with the search written down. */
-export function fetchPreemption(sandbox: string, place: string): Promise<Preemption> {
-  return ask("Preemption", "GET", `/sandboxes/${sandbox}/preemptions/${place}`);
+export function fetchPreemption(
+  sandbox: string,
+  place: string,
+  preemptor: string,
+): Promise<Preemption | PodPreemption> {
+  const answer = preemptor.startsWith("Pod/") ? "PodPreemption" : "Preemption";
+  return ask(answer, "GET", `/sandboxes/${sandbox}/preemptions/${place}`);
 }

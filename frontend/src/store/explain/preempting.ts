@@ -6,7 +6,7 @@ export interface Group {
   readonly id: string; // preemptor@tick
   readonly preemptor: string; // key
   readonly tick: number;
-  readonly place: string; // revision.seq of the first victim's event
+  readonly places: readonly string[]; // revision.seq of each victim's event
   readonly reason: string;
   readonly victims: readonly string[]; // keys
 }
@@ -30,7 +30,7 @@ export function groupsOf(events: readonly EventLine[]): Group[] {
       id,
       preemptor: event.by,
       tick: event.tick,
-      place: before?.place ?? `${event.revision}.${event.seq}`,
+      places: [...(before?.places ?? []), `${event.revision}.${event.seq}`],
       reason: before?.reason ?? event.reason,
       victims: [...(before?.victims ?? []), event.subject],
     });

@@ -1,1 +1,0 @@
-import{n as e}from"./cards-DaU1FsPK.js";import{s as t}from"./intents-DyIzDZWc.js";import{r as n}from"./live.svelte-BZrhIom1.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
