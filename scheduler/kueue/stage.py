@@ -93,7 +93,7 @@ class KueueStage:
 
     def settle(self) -> None:
         """Link the trees and place what came since; decides nothing."""
-        linked = bool(self.handlers.edited) or self.cluster.needs_linking
+        linked = bool(self.handlers.edits.queues) or self.cluster.needs_linking
         self.handlers.settle()
         if linked:
             self._note_activity()

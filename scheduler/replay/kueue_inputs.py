@@ -34,5 +34,7 @@ def stage_of(vector: Vector) -> KueueStage:
     """Return a stage at the vector's time with nothing in it."""
     context = Context(seed=0, epoch_us=durations.stamp_us(vector["now"]))
     stage = KueueStage(context, settings_of(vector))
-    stage.handlers.watches_nodes = False  # nodes never change, and nobody judges them
+    stage.handlers.references.watches_nodes = (
+        False  # nodes never change, and nobody judges them
+    )
     return stage

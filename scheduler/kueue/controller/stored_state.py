@@ -59,7 +59,9 @@ class StoredState:
     def _pending_edit(self, name: str) -> dict[str, int]:
         """Return what an edit of a ClusterQueue still has to bring about."""
         queue = self.cluster.forest.queues.get(name)
-        kind = self.handlers.edited.get(name) or int(queue in self.life.to_requeue)
+        kind = self.handlers.edits.queues.get(name) or int(
+            queue in self.life.to_requeue
+        )
         if not kind:
             return {}
         self._edited.add(name)
