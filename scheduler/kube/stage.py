@@ -7,8 +7,6 @@ from typing import Any
 
 import msgspec
 
-from scheduler import streams
-from scheduler.decisions import NodeChange
 from scheduler.kube import state
 from scheduler.kube.binding.host import BindingHost
 from scheduler.kube.binding.rules import BindingCounts
@@ -25,20 +23,16 @@ from scheduler.kube.extender.ports import Port
 from scheduler.kube.extender.static import latency_of, port_for
 from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
+from scheduler.kube.object_handlers import ObjectHandlers
 from scheduler.kube.scheduling.plugin_table import PluginTable, table
 from scheduler.kube.scheduling.scheduler import Scheduler
 from scheduler.kube.shared_cluster import SharedCluster
-from scheduler.records.node import Node, read_node
+from scheduler.kube.turns import Turns
+from scheduler.records.node import read_node
 from scheduler.records.objects import Key, Object
 from scheduler.records.pod import Pod, read_pod
 from scheduler.records.policy import Policy
 from scheduler.stage import Context
-
-#: Attempts of pods already tried at this instant, without a binding among them.
-MAX_ATTEMPTS = 1_000
-#: The same while such a loop goes on: it is known to lead nowhere.
-MAX_MORE_ATTEMPTS = 50
-_PAUSE_MS = 1_000
 
 
 class KubeStage:
@@ -64,9 +58,8 @@ class KubeStage:
             self.shared.add(self._scheduler(configuration))
         self.counts = self.binding.counts
         self.counts.update((s.name, BindingCounts()) for s in self.schedulers)
-        self._rounds = 0
-        self._stalled_until = 0
-        self._stalled = False  # since the last change from outside, or binding
+        self.handlers = ObjectHandlers(context, self.shared, self.binding)
+        self.turns = Turns(context, self.schedulers, self.binding)
 
     def _scheduler(self, configuration: Configuration) -> Scheduler:
         return Scheduler(
@@ -119,17 +112,17 @@ class KubeStage:
     def put(self, obj: Object, *, restore: bool = False) -> None:
         """Take a new, changed or (restore) stored object; other kinds do not matter."""
         kind = obj.key.kind
-        self._stalled = self._stalled and restore
+        self.turns.stalled = self.turns.stalled and restore
         if kind == "Node":
             self.objects[obj.key] = obj
-            self._put_node(read_node(obj.manifest, obj.status), restore=restore)
+            self.handlers.put_node(read_node(obj.manifest, obj.status), restore=restore)
         elif kind == "Pod":
             self.objects[obj.key] = obj
             pod = read_pod(obj.manifest, obj.status)
             if restore:
-                self._restore_pod(obj, pod)
+                self.handlers.restore_pod(obj, pod)
             else:
-                self.put_pod(pod)
+                self.handlers.put_pod(pod)
         elif kind == "PodGroup":
             self._put_group(obj, restore=restore)
         elif kind == "PodDisruptionBudget":
@@ -143,7 +136,7 @@ class KubeStage:
             for cluster in self.clusters():
                 cluster.namespaces[obj.key.name] = dict(obj.labels)
             if not restore:
-                self._notify(Event(events.NAMESPACE_CHANGED, new=obj.key.name))
+                self.handlers.notify(Event(events.NAMESPACE_CHANGED, new=obj.key.name))
 
     def _put_group(self, obj: Object, *, restore: bool) -> None:
         group = read_group(obj.manifest, obj.key.namespace)
@@ -152,16 +145,16 @@ class KubeStage:
             cluster.groups[obj.key] = group
         if not restore:
             name = events.GROUP_CHANGED if known else events.GROUP_ADDED
-            self._notify(Event(name, new=group))
+            self.handlers.notify(Event(name, new=group))
 
     def remove(self, key: Key) -> None:
         """Forget an object; a node's pods are the lifetime's to end."""
         self.objects.pop(key, None)
-        self._stalled = False
+        self.turns.stalled = False
         if key.kind == "Node":
-            self._remove_node(key)
+            self.handlers.remove_node(key)
         elif key.kind == "Pod":
-            self._pod_gone(key)
+            self.handlers.pod_gone(key)
         for cluster in self.clusters():
             cluster.groups.pop(key, None)
             cluster.budgets.pop(key, None)
@@ -169,203 +162,13 @@ class KubeStage:
             if key.kind == "Namespace":
                 cluster.namespaces.pop(key.name, None)
 
-    def _notify(self, event: Event) -> None:
-        for scheduler in self.schedulers:
-            scheduler.event(event)
-
-    # --- nodes
-
-    def _put_node(self, node: Node, *, restore: bool) -> None:
-        before: Node | None = None
-        for cluster in self.clusters():
-            before = cluster.put_node(node)
-        if restore or before == node:
-            return
-        name = events.NODE_ADDED if before is None else events.NODE_CHANGED
-        self._notify(Event(name, old=before, new=node))
-        self._emit_node_change(Key("Node", "", node.name), _change(before, node))
-
-    def _remove_node(self, key: Key) -> None:
-        gone: Node | None = None
-        for cluster in self.clusters():
-            gone = cluster.remove_node(key.name)
-        if gone is not None:
-            self._notify(Event(events.NODE_DELETED, old=gone))
-            self._emit_node_change(key, "removed")
-
-    def _emit_node_change(self, key: Key, change: str) -> None:
-        now = self.context.now_ms
-        self.context.journal.emit(NodeChange(at_ms=now, subject=key, change=change))
-
-    # --- pods
-
-    def _restore_pod(self, obj: Object, pod: Pod) -> None:
-        if not state.restore_pod(self.shared, obj, pod) and not pod.finished:
-            self.put_pod(pod)
-
-    def put_pod(self, pod: Pod) -> None:
-        """Take a pod that is new or changed."""
-        known = self.pods.get(pod.key)
-        if pod.finished:
-            self._pod_gone(pod.key)
-            return
-        if known is not None and known.uid != pod.uid:
-            self._pod_gone(pod.key)
-            known = None
-        if known is None:
-            for scheduler in self.schedulers:
-                scheduler.end_deleted(pod.key)
-        self.pods[pod.key] = pod
-        self.shared.members.put(pod)
-        self.context.journal.touch(pod.key)
-        placed = self.nodes.placed.get(pod.key)
-        if any(pod.key in scheduler.assumed for scheduler in self.schedulers):
-            if not pod.wanted_node:
-                return
-            placed = None
-        node = pod.wanted_node or (placed[1] if placed else "")
-        if node:
-            self._put_placed(pod, node, known)
-        else:
-            self._put_pending(pod, known)
-
-    def _put_placed(self, pod: Pod, node: str, known: Pod | None) -> None:
-        """Take a pod that has its node: given so, or bound and edited since."""
-        before = self.nodes.placed.get(pod.key)
-        started = pod.started_us
-        if started is None:
-            started = before[0].started_us if before else self.context.now_us
-        seen = msgspec.structs.replace(
-            pod,
-            started_us=started,
-            # A victim stays one, whatever its document says meanwhile.
-            disrupted=pod.disrupted or (before is not None and before[0].disrupted),
-        )
-        self.pods[pod.key] = seen
-        if before is None:
-            self.binding.versions.bump(node, "")
-        if self.several:
-            self.nodes.place(seen, node)
-        for scheduler in self.schedulers:
-            scheduler.bound(pod.key)
-            if known is None:
-                scheduler.found_bound(seen, node)
-            else:
-                scheduler.pod_placed(seen, node)
-
-    def _put_pending(self, pod: Pod, known: Pod | None) -> None:
-        scheduler = self.responsible(pod)
-        if scheduler is None:
-            self.context.journal.complain(
-                f"no scheduler is named {pod.scheduler_name!r}: "
-                f"pod {pod.key.path} waits for it"
-            )
-        elif known is not None and pod.key in scheduler.queue.entries:
-            scheduler.queue.update(pod)
-        else:
-            scheduler.pod_added(pod)
-
-    def _pod_gone(self, key: Key) -> None:
-        pod = self.pods.pop(key, None)
-        if pod is None:
-            return
-        self.shared.members.remove(pod)
-        self.shared.refused.pop(key, None)
-        if self.several:
-            found = self.nodes.unplace(key)
-            if found is not None:
-                self.binding.versions.bump(found[1], "")
-        for scheduler in self.schedulers:
-            scheduler.pod_gone(pod)
-
-    # --- deciding
-
     def schedule(self) -> None:
-        """Try pods until no queue has one to try now.
-
-        A pod that is tried again and again at one instant while nothing gets
-        bound stops the loop after MAX_ATTEMPTS; it goes on a second later, for
-        MAX_MORE_ATTEMPTS while nothing has changed since.
-        Source: docs/semantics/kube-scheduler.md#backoff.
-        """
-        for scheduler in self.schedulers:
-            scheduler.timers()
-        if self.context.now_ms < self._stalled_until:
-            return
-        vain, bindings = 0, self._bindings()
-        while True:
-            again, tried = self._turn()
-            if not tried and not self._settle():
-                return
-            vain += again
-            if self._bindings() > bindings:
-                vain, bindings = 0, self._bindings()
-                self._stalled = False
-            if vain >= (MAX_MORE_ATTEMPTS if self._stalled else MAX_ATTEMPTS):
-                self._stall()
-                return
-
-    def _bindings(self) -> int:
-        return sum(counts.bindings for counts in self.counts.values())
-
-    def _stall(self) -> None:
-        self._stalled_until = self.context.now_ms + _PAUSE_MS
-        if self._stalled:
-            return
-        self._stalled = True
-        self.context.journal.complain(
-            f"kube-scheduler tried {MAX_ATTEMPTS} times at {self.context.now_ms} ms "
-            "without binding a pod; it goes on a second later"
-        )
-
-    def _turn(self) -> tuple[int, int]:
-        """Let each scheduler try one pod, then write the bindings of the turn.
-
-        Returns how many were tried, of them how many again at this instant first.
-        """
-        again = tried = 0
-        for scheduler in self._in_order():
-            counts = self.counts[scheduler.name]
-            queued = scheduler.schedule_one()
-            if queued is None:
-                continue
-            tried += 1
-            counts.attempts += 1
-            counts.retries += queued.attempts > 1
-            self.binding.note_idle(scheduler, queued)
-            again += queued.tried_before_ms == self.context.now_ms
-        if self.several:
-            self._settle()
-        self._rounds += tried > 0
-        return again, tried
-
-    def _settle(self) -> bool:
-        """Let the binding cycles go on; return whether there are pods to try now."""
-        for scheduler in self._in_order():
-            scheduler.run_binding_cycles()
-        return any(scheduler.ready() for scheduler in self.schedulers)
-
-    def _in_order(self) -> list[Scheduler]:
-        """Return the schedulers with a drawn one first: nobody always wins."""
-        if not self.several:
-            return self.schedulers
-        first = streams.choose(
-            self.context.seed,
-            "kube/turn",
-            "first",
-            self._rounds,
-            among=len(self.schedulers),
-        )
-        return self.schedulers[first:] + self.schedulers[:first]
+        """Try pods until no queue has one to try now. Cost: see `Turns.schedule`."""
+        self.turns.schedule()
 
     def due(self) -> int | None:
         """Return the next instant with something to do; now while pods wait."""
-        times = [
-            at for scheduler in self.schedulers if (at := scheduler.due()) is not None
-        ]
-        if any(scheduler.ready() for scheduler in self.schedulers):
-            times.append(max(self.context.now_ms, self._stalled_until))
-        return min(times, default=None)
+        return self.turns.due()
 
     def use(self, port: Port) -> None:
         """Ask extenders through this port from now on."""
@@ -414,34 +217,19 @@ class KubeStage:
 
     def dump_state(self) -> dict[str, Any]:
         """Return what is kept beside the objects."""
-        found = {
+        return {
             "processes": {p.name: p.dump_state() for p in self.schedulers},
             "sharing": self.binding.dump_state(),
-            "rounds": self._rounds,
-            "stalledUntil": self._stalled_until,
+            **self.turns.dump_state(),
         }
-        return {**found, "stalled": True} if self._stalled else found
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `dump_state` returned; what no longer exists is dropped."""
         for scheduler in self.schedulers:
             scheduler.load_state(state.get("processes", {}).get(scheduler.name, {}))
         self.binding.load_state(state.get("sharing", {}))
-        self._rounds = state.get("rounds", 0)
-        self._stalled_until = state.get("stalledUntil", 0)
-        self._stalled = state.get("stalled", False)
+        self.turns.load_state(state)
 
     def owned(self) -> Iterable[Key]:
         """Return the pods that it places or placed."""
         return list(self.pods)
-
-
-def _change(before: Node | None, now: Node) -> str:
-    """Return what happened to a node, in a word."""
-    if before is None:
-        return "added"
-    if before.unschedulable != now.unschedulable:
-        return "cordoned" if now.unschedulable else "uncordoned"
-    if before.taints != now.taints:
-        return "tainted" if len(now.taints) > len(before.taints) else "untainted"
-    return "changed"
