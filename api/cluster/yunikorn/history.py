@@ -26,32 +26,32 @@ _CHANGES = {
 }
 
 
-def containers(looking: PartitionView) -> list[dict[str, Any]]:
+def containers(view: PartitionView) -> list[dict[str, Any]]:
     """Return how many containers ran at the end of each minute."""
     return [
-        {"timestamp": looking.nanoseconds(at), "totalContainers": str(count)}
-        for at, count in _over_time(looking, applications=False)
+        {"timestamp": view.nanoseconds(at), "totalContainers": str(count)}
+        for at, count in _over_time(view, applications=False)
     ]
 
 
-def applications(looking: PartitionView) -> list[dict[str, Any]]:
+def applications(view: PartitionView) -> list[dict[str, Any]]:
     """Return how many applications had containers at the end of each minute."""
     return [
-        {"timestamp": looking.nanoseconds(at), "totalApplications": str(count)}
-        for at, count in _over_time(looking, applications=True)
+        {"timestamp": view.nanoseconds(at), "totalApplications": str(count)}
+        for at, count in _over_time(view, applications=True)
     ]
 
 
-def _over_time(looking: PartitionView, *, applications: bool) -> list[tuple[int, int]]:
+def _over_time(view: PartitionView, *, applications: bool) -> list[tuple[int, int]]:
     owner = {
         f"Pod/{ask.key}": app.id
-        for app in looking.partition.apps.values()
+        for app in view.partition.apps.values()
         for ask in (*app.allocations.values(), *app.asks.values())
     }
     running: set[str] = set()
     found: list[tuple[int, int]] = []
     minute = 0
-    for type_, subject, t_ms in _pods(looking):
+    for type_, subject, t_ms in _pods(view):
         while t_ms >= (minute + 1) * EVERY_MS:
             minute += 1
             found.append((minute * EVERY_MS, _count(running, owner, applications)))
@@ -59,7 +59,7 @@ def _over_time(looking: PartitionView, *, applications: bool) -> list[tuple[int,
             running.add(subject)
         else:
             running.discard(subject)
-    found.append((looking.sandbox.now_ms, _count(running, owner, applications)))
+    found.append((view.sandbox.now_ms, _count(running, owner, applications)))
     return found[-MOST_RECORDS:]
 
 
@@ -69,8 +69,8 @@ def _count(running: set[str], owner: dict[str, str], applications: bool) -> int:
     return len({owner.get(pod, pod.rpartition("-")[0]) for pod in running})
 
 
-def _pods(looking: PartitionView) -> Iterator[tuple[str, str, int]]:
-    sandbox = looking.sandbox
+def _pods(view: PartitionView) -> Iterator[tuple[str, str, int]]:
+    sandbox = view.sandbox
     yield from (
         history.events(sandbox)
         .filter(
@@ -84,9 +84,9 @@ def _pods(looking: PartitionView) -> Iterator[tuple[str, str, int]]:
     )
 
 
-def batch(looking: PartitionView, start: int, count: int) -> dict[str, Any]:
+def batch(view: PartitionView, start: int, count: int) -> dict[str, Any]:
     """Return events from an id on, counted from 0 over the run."""
-    sandbox = looking.sandbox
+    sandbox = view.sandbox
     query = history.events(sandbox).filter(
         type__in=_CHANGES, revision__lte=sandbox.revision
     )
@@ -102,7 +102,7 @@ def batch(looking: PartitionView, start: int, count: int) -> dict[str, Any]:
                 "objectID": event.subject.partition("/")[2],
                 "referenceID": event.by,
                 "message": event.message or event.reason,
-                "timestampNano": looking.nanoseconds(event.t_ms),
+                "timestampNano": view.nanoseconds(event.t_ms),
                 "eventChangeType": _CHANGES[event.type][1],
             }
             for event in found

@@ -12,8 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.cluster.base import ClusterView, JSONUnlessYAML
-from api.cluster.yunikorn import history
-from api.cluster.yunikorn.partition_view import ENDED, PARTITION, PartitionView
+from api.cluster.yunikorn import health, history
+from api.cluster.yunikorn.partition_view import PartitionView
+from api.cluster.yunikorn.records import ENDED, PARTITION
+from api.cluster.yunikorn.usage import usage
 from api.renderers import dump
 from api.views.base import number
 from sandbox.base.errors import NotFoundError
@@ -44,42 +46,42 @@ class YuniKornView(ClusterView):
 
 
 def _in_state(
-    looking: PartitionView, apps: Iterable[Application], state: str
+    view: PartitionView, apps: Iterable[Application], state: str
 ) -> list[dict[str, Any]]:
     """Return the applications in a state; `active` is all that have not ended."""
     wanted = state.lower()
     return [
-        looking.application(app)
+        view.application(app)
         for app in apps
         if wanted == str(app.state).lower()
         or (wanted == "active" and str(app.state) not in ENDED)
     ]
 
 
-def _of_partition(looking: PartitionView, places: Places, request: Request) -> Any:
-    return _in_state(looking, looking.partition.apps.values(), places["state"])
+def _of_partition(view: PartitionView, places: Places, request: Request) -> Any:
+    return _in_state(view, view.partition.apps.values(), places["state"])
 
 
-def _of_queue(looking: PartitionView, places: Places, request: Request) -> Any:
-    apps = looking.find_queue(places["queue"]).apps.values()
-    return _in_state(looking, apps, places.get("state", "active"))
+def _of_queue(view: PartitionView, places: Places, request: Request) -> Any:
+    apps = view.find_queue(places["queue"]).apps.values()
+    return _in_state(view, apps, places.get("state", "active"))
 
 
-def _application(looking: PartitionView, places: Places, request: Request) -> Any:
-    app = looking.find_application(places["application"])
+def _application(view: PartitionView, places: Places, request: Request) -> Any:
+    app = view.find_application(places["application"])
     if app.queue.path != places.get("queue", app.queue.path):
         raise NotFoundError(f"Application not found: {app.id}")
-    return looking.application(app)
+    return view.application(app)
 
 
-def _queue(looking: PartitionView, places: Places, request: Request) -> Any:
+def _queue(view: PartitionView, places: Places, request: Request) -> Any:
     deep = "subtree" in request.query_params
-    return looking.queue(looking.find_queue(places["queue"]), deep=deep)
+    return view.queue(view.find_queue(places["queue"]), deep=deep)
 
 
 def _one_of(holder: str, title: str) -> Answer:
-    def answer(looking: PartitionView, places: Places, request: Request) -> Any:
-        for record in looking.usage(holder):
+    def answer(view: PartitionView, places: Places, request: Request) -> Any:
+        for record in usage(view.partition, holder):
             if record[f"{holder}Name"] == places["name"]:
                 return record
         raise NotFoundError(f"{title} not found")
@@ -87,54 +89,54 @@ def _one_of(holder: str, title: str) -> Answer:
     return answer
 
 
-def _utilization(looking: PartitionView, places: Places, request: Request) -> Any:
+def _utilization(view: PartitionView, places: Places, request: Request) -> Any:
     kind = request.query_params.get("name", "vcore")
-    return looking.utilization(kind)
+    return view.utilization(kind)
 
 
-def _utilizations(looking: PartitionView, places: Places, request: Request) -> Any:
-    kinds = sorted(looking.partition.root.max or {})
-    found = [looking.utilization(kind) for kind in kinds]
+def _utilizations(view: PartitionView, places: Places, request: Request) -> Any:
+    kinds = sorted(view.partition.root.max or {})
+    found = [view.utilization(kind) for kind in kinds]
     return [{"clusterId": "quotalab", "partition": PARTITION, "utilizations": found}]
 
 
-def _events(looking: PartitionView, places: Places, request: Request) -> Any:
+def _events(view: PartitionView, places: Places, request: Request) -> Any:
     start = number(request, "start", 0, most=10**12)
-    return history.batch(looking, start, number(request, "count", 10_000, most=10_000))
+    return history.batch(view, start, number(request, "count", 10_000, most=10_000))
 
 
-def _queues(looking: PartitionView) -> Any:
-    return looking.queue(looking.partition.root, deep=True)
+def _queues(view: PartitionView) -> Any:
+    return view.queue(view.partition.root, deep=True)
 
 
-def _dump(looking: PartitionView, places: Places, request: Request) -> Any:
+def _dump(view: PartitionView, places: Places, request: Request) -> Any:
     """Return everything at once, for a report of a problem."""
-    apps = looking.partition.apps.values()
-    nodes = looking.partition.nodes.by_name.values()
+    apps = view.partition.apps.values()
+    nodes = view.partition.nodes.by_name.values()
     return {
-        "timestamp": looking.nanoseconds(looking.sandbox.now_ms),
-        "partitions": [looking.info()],
-        "applications": [looking.application(app) for app in apps],
-        "appHistory": history.applications(looking),
+        "timestamp": view.nanoseconds(view.sandbox.now_ms),
+        "partitions": [view.info()],
+        "applications": [view.application(app) for app in apps],
+        "appHistory": history.applications(view),
         "nodes": [
-            {"partitionName": PARTITION, "nodesInfo": [looking.node(n) for n in nodes]}
+            {"partitionName": PARTITION, "nodesInfo": [view.node(n) for n in nodes]}
         ],
-        "clusterInfo": [looking.cluster()],
-        "containerHistory": history.containers(looking),
-        "queues": [_queues(looking)],
+        "clusterInfo": [view.cluster()],
+        "containerHistory": history.containers(view),
+        "queues": [_queues(view)],
         "rmDiagnostics": {},
         "logLevel": "INFO",
-        "config": {"queues.yaml": dump(exports.queues(looking.sandbox))},
-        "placementRules": [looking.rules()],
+        "config": {"queues.yaml": dump(exports.queues(view.sandbox))},
+        "placementRules": [health.rules(view.partition)],
         "eventStreams": [],
     }
 
 
 #: Path below ws/v1/ (or debug/) -> what it answers.
 PATHS: dict[str, Answer] = {
-    "ws/v1/clusters": lambda looking, *_: [looking.cluster()],
-    "ws/v1/partitions": lambda looking, *_: [looking.info(), *looking.others()],
-    "ws/v1/partition/<str:partition>/queues": lambda looking, *_: _queues(looking),
+    "ws/v1/clusters": lambda view, *_: [view.cluster()],
+    "ws/v1/partitions": lambda view, *_: [view.info(), *view.others()],
+    "ws/v1/partition/<str:partition>/queues": lambda view, *_: _queues(view),
     "ws/v1/partition/<str:partition>/queue/<str:queue>": _queue,
     "ws/v1/partition/<str:partition>/queue/<str:queue>/applications": _of_queue,
     "ws/v1/partition/<str:partition>/queue/<str:queue>/applications/<str:state>": (
@@ -145,28 +147,30 @@ PATHS: dict[str, Answer] = {
     ),
     "ws/v1/partition/<str:partition>/application/<str:application>": _application,
     "ws/v1/partition/<str:partition>/applications/<str:state>": _of_partition,
-    "ws/v1/partition/<str:partition>/nodes": lambda looking, *_: [
-        looking.node(node) for node in looking.partition.nodes.by_name.values()
+    "ws/v1/partition/<str:partition>/nodes": lambda view, *_: [
+        view.node(node) for node in view.partition.nodes.by_name.values()
     ],
-    "ws/v1/partition/<str:partition>/node/<str:name>": lambda looking, places, _: (
-        looking.node(looking.find_node(places["name"]))
+    "ws/v1/partition/<str:partition>/node/<str:name>": lambda view, places, _: (
+        view.node(view.find_node(places["name"]))
     ),
-    "ws/v1/partition/<str:partition>/placementrules": lambda looking, *_: (
-        looking.rules()
+    "ws/v1/partition/<str:partition>/placementrules": lambda view, *_: health.rules(
+        view.partition
     ),
-    "ws/v1/partition/<str:partition>/usage/users": lambda looking, *_: looking.usage(
-        "user"
+    "ws/v1/partition/<str:partition>/usage/users": lambda view, *_: usage(
+        view.partition, "user"
     ),
     "ws/v1/partition/<str:partition>/usage/user/<str:name>": _one_of("user", "User"),
-    "ws/v1/partition/<str:partition>/usage/groups": lambda looking, *_: looking.usage(
-        "group"
+    "ws/v1/partition/<str:partition>/usage/groups": lambda view, *_: usage(
+        view.partition, "group"
     ),
     "ws/v1/partition/<str:partition>/usage/group/<str:name>": _one_of("group", "Group"),
-    "ws/v1/scheduler/healthcheck": lambda looking, *_: looking.health(),
+    "ws/v1/scheduler/healthcheck": lambda view, *_: health.health(
+        view.partition, view.sandbox.problem
+    ),
     "ws/v1/scheduler/node-utilization": _utilization,
     "ws/v1/scheduler/node-utilizations": _utilizations,
-    "ws/v1/history/apps": lambda looking, *_: history.applications(looking),
-    "ws/v1/history/containers": lambda looking, *_: history.containers(looking),
+    "ws/v1/history/apps": lambda view, *_: history.applications(view),
+    "ws/v1/history/containers": lambda view, *_: history.containers(view),
     "ws/v1/events/batch": _events,
     "ws/v1/fullstatedump": _dump,
     "debug/fullstatedump": _dump,

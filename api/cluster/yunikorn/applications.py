@@ -1,0 +1,94 @@
+"""Applications, their requests and allocations, in YuniKorn's records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from api.cluster.yunikorn.records import ENDED, PARTITION, Record, amounts, sparse
+from scheduler.yunikorn.objects.model import Application, Ask
+
+#: Virtual milliseconds -> nanoseconds since the Unix epoch.
+Times = Callable[[int], int]
+
+
+def application(app: Application, times: Times) -> Record:
+    """Return an application with its requests and allocations."""
+    state = str(app.state)
+    finished = times(app.state_ms) if state in ENDED else None
+    placed = [allocation(ask, times) for ask in app.allocations.values()]
+    return {
+        "applicationID": app.id,
+        "partition": PARTITION,
+        "queueName": app.queue.path,
+        "submissionTime": times(app.submit_ms),
+        "applicationState": state,
+        "user": app.user,
+        "groups": list(app.groups),
+        **sparse(
+            {
+                "usedResource": amounts(app.allocated),
+                "pendingResource": amounts(app.pending),
+                "finishedTime": finished,
+                "requests": [request(ask, times) for ask in app.asks.values()],
+                "allocations": placed,
+                "stateLog": [
+                    {
+                        "time": times(app.state_ms),
+                        "applicationState": state,
+                    }
+                ],
+                "hasReserved": bool(app.reserved),
+                "reservations": sorted(app.reserved),
+                "maxRequestPriority": app.priority if app.asks else 0,
+            }
+        ),
+    }
+
+
+def _common(ask: Ask, times: Times) -> Record:
+    return {
+        "allocationKey": ask.key,
+        "preemptionPolicy": {
+            "allowPreemptSelf": ask.allow_self,
+            "allowPreemptOther": ask.allow_other,
+        },
+        **sparse(
+            {
+                "requestTime": times(ask.create_ms),
+                "resource": amounts(ask.resource),
+                "priority": str(ask.priority),
+                "applicationId": ask.app.id,
+                "placeholder": ask.placeholder,
+                "taskGroupName": ask.group,
+                "originator": ask.originator,
+            }
+        ),
+    }
+
+
+def allocation(ask: Ask, times: Times) -> Record:
+    """Return what runs on a node."""
+    where = ask.node.name if ask.node else ""
+    return {
+        **_common(ask, times),
+        **sparse({"nodeId": where, "preempted": ask.preempted}),
+    }
+
+
+def request(ask: Ask, times: Times) -> Record:
+    """Return what waits, and what was said of it."""
+    log = [
+        {"message": text, "lastOccurrence": times(at), "count": 1}
+        for text, at in sorted(ask.log.items(), key=lambda line: line[1])
+    ]
+    return {
+        **_common(ask, times),
+        **sparse(
+            {
+                "requiredNodeId": ask.required_node,
+                "allocationLog": log,
+                "triggeredPreemption": ask.triggered,
+                "schedulingAttempted": bool(ask.log),
+            }
+        ),
+    }
