@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('sandbox', '0006_retention'),
+        ('sandbox', '0007_state'),
     ]
 
     operations = [
