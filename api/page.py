@@ -10,6 +10,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from api.signing import to_sign_in
+from sandbox.live.people import signs_in
 
 _MISSING = (
     "The page is not built. Run ./dev build, or use the API under /api/v1/ "
@@ -21,7 +22,7 @@ _MISSING = (
 @ensure_csrf_cookie
 def page(request: HttpRequest, **_: str) -> HttpResponse:
     """Return the built page; it finds out from its address what to show."""
-    if settings.SERVER and not request.user.is_authenticated:
+    if signs_in() and not request.user.is_authenticated:
         return to_sign_in(request)
     path = Path(settings.PAGE_FOLDER) / "index.html"
     try:

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 
 from sandbox.models import Token
 from sandbox.models.access import Scope
+from sandbox.models.sandbox import is_guest
 
 READING = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -16,15 +17,18 @@ READING = frozenset({"GET", "HEAD", "OPTIONS"})
 class HasScope(IsAuthenticated):
     """Somebody who signed in, or a token whose scope covers the request.
 
-    A view that lets people in or out, or makes tokens, sets `scope = "admin"`.
+    A view that lets people in or out, or makes tokens, sets `scope = "admin"`. A guest
+    of a lesson reads; what else one may do is in the view's `guest_methods`.
     """
 
-    message = "the token's scope does not cover this request"
+    message = "neither the token's scope nor a guest's right covers this request"
 
     def has_permission(self, request: Request, view: Any) -> bool:
         """Return whether the request may go on to the checks of the sandbox."""
         if not super().has_permission(request, view):
             return False
+        if is_guest(request.user):
+            return request.method in getattr(view, "guest_methods", READING)
         token = request.auth
         return not isinstance(token, Token) or token.allows(scope_of(request, view))
 

@@ -1,6 +1,7 @@
 """Signing in and out, by name and password or at the organisation's own provider.
 
-Only the server run has these pages; in the default run nobody signs in.
+Only the server run has these pages; in the default run nobody signs in, and where
+other machines reach it joining.py has a page of its own.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from api.joining import sign_in_here
 from sandbox.actions.access import note
 from sandbox.base.environment import Provider
+from sandbox.live.people import signs_in
 from sandbox.world import broadcast
 
 _PAGE = """<!doctype html>
@@ -78,8 +81,11 @@ SIGNED_IN_BY = "provider"
 @require_http_methods(["GET", "POST"])
 def sign_in(request: HttpRequest) -> HttpResponse:
     """Show the form, or take it; after it go where the person wanted to be."""
-    if not settings.SERVER:
+    if not signs_in():
         raise Http404("nobody signs in here")
+    if settings.LAN:
+        most = settings.LIMITS["requests_per_minute_joins"]
+        return sign_in_here(request, busy=_posts(request) and too_many(request, most))
     target = target_of(request)
     if request.method == "GET":
         return form(request, target)
@@ -93,10 +99,14 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(target)
 
 
+def _posts(request: HttpRequest) -> bool:
+    return request.method == "POST"
+
+
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
     """End the session; who came from a provider is offered to leave there too."""
-    if not settings.SERVER:
+    if not signs_in():
         return HttpResponseRedirect("/")
     came_by = request.session.get(SIGNED_IN_BY, {})
     if isinstance(request.user, User):
@@ -147,16 +157,15 @@ def target_of(request: HttpRequest) -> str:
 
 def slow_down(request: HttpRequest) -> HttpResponse | None:
     """Return a refusal to an address that tried too often in this minute."""
-    if not too_many(request):
+    if not too_many(request, settings.LIMITS["sign_ins_per_minute"]):
         return None
     response = form(request, "/", "Too many tries. Wait a minute.", 429)
     response["Retry-After"] = "60"
     return response
 
 
-def too_many(request: HttpRequest) -> bool:
-    """Count a try of this address; return whether there were too many in a minute."""
-    most = settings.LIMITS["sign_ins_per_minute"]
+def too_many(request: HttpRequest, most: int) -> bool:
+    """Count a try of this address; return whether it is over `most` in a minute."""
     key = f"sign-in-{request.META.get('REMOTE_ADDR', '')}"
     cache.add(key, 0, timeout=60)
     try:

@@ -14,6 +14,10 @@ from sandbox.base import environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 SERVER = bool(os.environ.get("DATABASE_URL"))
+#: Where other machines reach a run of one machine (`up --lan`); people then sign in.
+LAN = "" if SERVER else environment.lan_address()
+#: More people than the one at this machine: limits hold.
+SHARED = SERVER or bool(LAN)
 DEBUG = False
 
 # ---------------------------------------------------- where things are kept
@@ -27,7 +31,7 @@ if SERVER:
 else:
     DATA_FOLDER = environment.data_folder(BASE_DIR)
     SECRET_KEY = environment.local_secret(DATA_FOLDER)
-    ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]"]
+    ALLOWED_HOSTS = [LAN] if LAN else ["127.0.0.1", "localhost", "[::1]"]
     DATABASES = {"default": environment.sqlite(DATA_FOLDER / "quotalab.sqlite3")}
     BUS_URL = f"unix://{environment.bus_folder(DATA_FOLDER) / 'bus.sock'}"
 #: The few threads that ask for sockets keep their connection for so long.
@@ -151,10 +155,10 @@ OIDC = environment.provider()
 #: Set by the operator; docs/operating.md has the table. 0 = no limit.
 LIMITS: dict[str, int] = {
     "requests_per_minute_all": environment.number(
-        "REQUESTS_PER_MINUTE", 3000 if SERVER else 0
+        "REQUESTS_PER_MINUTE", 3000 if SHARED else 0
     ),
     "requests_per_minute_writes": environment.number(
-        "WRITES_PER_MINUTE", 600 if SERVER else 0
+        "WRITES_PER_MINUTE", 600 if SHARED else 0
     ),
     "requests_per_minute_joins": environment.number("JOINS_PER_MINUTE", 20),
     "sign_ins_per_minute": environment.number("SIGN_INS_PER_MINUTE", 10),
@@ -174,14 +178,14 @@ LIMITS: dict[str, int] = {
     "yaml_aliases": environment.number("YAML_ALIASES", 1000),
     "yaml_values": environment.number("YAML_VALUES", 5_000_000),
     "connections_per_user": environment.number(
-        "CONNECTIONS_PER_USER", 50 if SERVER else 0
+        "CONNECTIONS_PER_USER", 50 if SHARED else 0
     ),
-    "connections": environment.number("CONNECTIONS", 5000 if SERVER else 0),
+    "connections": environment.number("CONNECTIONS", 5000 if SHARED else 0),
     "handshakes_per_minute": environment.number(
-        "HANDSHAKES_PER_MINUTE", 600 if SERVER else 0
+        "HANDSHAKES_PER_MINUTE", 600 if SHARED else 0
     ),
     "requests_per_minute_explanations": environment.number(
-        "EXPLANATIONS_PER_MINUTE", 120 if SERVER else 0
+        "EXPLANATIONS_PER_MINUTE", 120 if SHARED else 0
     ),
     "ticks_per_second": environment.number("TICKS_PER_SECOND", 0),
     "runs_per_experiment": environment.number("RUNS_PER_EXPERIMENT", 10_000),

@@ -588,6 +588,8 @@ class Me(TypedDict):
     user: str
     server: bool
     scope: ScopeEnum
+    guest: bool
+    reachedAt: str | None
 
 
 class Member(TypedDict):

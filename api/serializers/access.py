@@ -117,3 +117,7 @@ class MeSerializer(serializers.Serializer[Any]):
     user = serializers.CharField()
     server = serializers.BooleanField()
     scope = serializers.ChoiceField(["read", "write", "admin"])
+    guest = serializers.BooleanField(help_text="Follows a lesson, and nothing else.")
+    reachedAt = serializers.CharField(  # noqa: N815 - as it travels
+        allow_null=True, help_text="Where others come in; null: this machine alone."
+    )

@@ -12,7 +12,9 @@ from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, number
 from sandbox import actions
 from sandbox.actions.access import owned
+from sandbox.live.people import signs_in
 from sandbox.models import Audit, Member, ShareLink, Token
+from sandbox.models.sandbox import is_guest
 
 
 class Me(View):
@@ -24,7 +26,16 @@ class Me(View):
         token = request.auth
         scope = token.scope if isinstance(token, Token) else "admin"
         name = self.user().get_username()
-        return Response({"user": name, "server": settings.SERVER, "scope": scope})
+        reached = request.build_absolute_uri("/").rstrip("/") if signs_in() else None
+        return Response(
+            {
+                "user": name,
+                "server": settings.SERVER,
+                "scope": scope,
+                "guest": is_guest(self.user()),
+                "reachedAt": reached,
+            }
+        )
 
 
 class Tokens(View):

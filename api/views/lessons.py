@@ -70,6 +70,8 @@ class OneLesson(View):
 class FollowerGuess(View):
     """One who follows."""
 
+    guest_methods = frozenset({"PUT"})
+
     @extend_schema(
         operation_id="lesson_guess",
         request=bodies.GuessSerializer,
@@ -87,6 +89,7 @@ class JoinLesson(View):
     """The code of a lesson, as the presenter shows it."""
 
     throttle_classes = (PerPerson, Writes, Joins)
+    guest_methods = frozenset({"POST"})
 
     @extend_schema(
         operation_id="lesson_join",

@@ -21,11 +21,13 @@ from sandbox.actions.archives import do_archive, do_restore, do_unarchive
 from sandbox.actions.conversion import Conversion, do_convert
 from sandbox.actions.evictions import do_evict
 from sandbox.actions.forks import do_fork
+from sandbox.actions.guests import do_end_guests
 from sandbox.actions.identities import do_recognise
 from sandbox.actions.lessons import (
     do_end_lesson,
     do_guess,
     do_join,
+    do_join_as_guest,
     do_start_lesson,
     do_update_lesson,
 )
@@ -60,6 +62,7 @@ __all__ = [
     "do_create",
     "do_delete",
     "do_delete_sandbox",
+    "do_end_guests",
     "do_end_lesson",
     "do_end_tokens",
     "do_evict",
@@ -69,6 +72,7 @@ __all__ = [
     "do_guess",
     "do_import",
     "do_join",
+    "do_join_as_guest",
     "do_set_retention",
     "do_update_lesson",
     "do_member",

@@ -16,6 +16,7 @@ from sandbox.base.errors import (
 )
 from sandbox.models import Audit, Grant, Member, Sandbox, ShareLink, Token
 from sandbox.models.access import hash_of, new_secret
+from sandbox.models.sandbox import is_guest
 from sandbox.world import broadcast
 
 
@@ -47,7 +48,7 @@ def do_member(user: User, sandbox_id: str, name: str, role: str) -> Member:
     """Let somebody in as editor or viewer, or change what they are."""
     sandbox = owned(user, sandbox_id)
     person = User.objects.filter(username=name, is_active=True).first()
-    if person is None or person.pk == sandbox.owner_id:
+    if person is None or person.pk == sandbox.owner_id or is_guest(person):
         problem = f"expected the name of somebody else who signed in here, got {name!r}"
         raise _wrong("user", problem)
     if role not in (Member.EDITOR, Member.VIEWER):

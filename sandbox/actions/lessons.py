@@ -11,6 +11,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from sandbox.actions.access import note, owned
+from sandbox.actions.guests import do_end_guests, new_guest
 from sandbox.base.errors import (
     Cause,
     ConflictError,
@@ -66,6 +67,8 @@ def do_end_lesson(user: User, sandbox_id: str) -> None:
     _running(sandbox_id).delete()
     note(user, "lesson-end", sandbox=sandbox_id)
     _publish(sandbox_id)
+    broadcast.rights_changed(sandbox_id)
+    do_end_guests()
 
 
 @transaction.atomic
@@ -90,6 +93,18 @@ def do_join(user: User, code: str, key: str = "") -> Follower:
     note(user, "join", sandbox=lesson.sandbox_id)
     _publish(lesson.sandbox_id)
     return made
+
+
+@transaction.atomic
+def do_join_as_guest(code: str) -> User:
+    """Make a guest who follows the lesson of a code.
+
+    Raises NotFoundError for a code of no lesson, ForbiddenError where no more fit;
+    then no guest is made.
+    """
+    guest = new_guest()
+    do_join(guest, code)
+    return guest
 
 
 @transaction.atomic

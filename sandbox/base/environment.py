@@ -8,6 +8,7 @@ DATABASE_URL and takes everything from the environment, nothing from disk.
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import os
 import secrets
 import stat
@@ -95,6 +96,23 @@ def provider() -> Provider | None:
         groups=frozenset(items("OIDC_GROUPS")),
         staff=frozenset(items("OIDC_STAFF_GROUPS")),
     )
+
+
+def lan_address() -> str:
+    """Return the address that QUOTALAB_LAN names, "" when other machines stay out."""
+    given = os.environ.get("QUOTALAB_LAN", "")
+    if not given:
+        return ""
+    problem = f"QUOTALAB_LAN: expected one IP address of this machine, got {given!r}"
+    try:
+        address = ipaddress.ip_address(given)
+    except ValueError:
+        raise ImproperlyConfigured(problem) from None
+    if address.is_unspecified or address.is_multicast:
+        raise ImproperlyConfigured(
+            f"{problem}; name the one that the others are to come by"
+        )
+    return f"[{address}]" if address.version == 6 else str(address)
 
 
 def data_folder(root: Path) -> Path:

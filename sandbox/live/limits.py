@@ -16,6 +16,7 @@ from sandbox.base.errors import (
 )
 from sandbox.base.plain_text import is_suspect, unstorable
 from sandbox.models import Sandbox
+from sandbox.models.sandbox import is_guest
 from scheduler.manifests.documents import Limits
 from scheduler.records.objects import Object
 
@@ -64,6 +65,8 @@ def check_texts(files: Sequence[tuple[str, str]], objects: Iterable[Object]) -> 
 
 def check_sandboxes(user: User) -> None:
     """Refuse one more sandbox to somebody who has as many as allowed."""
+    if is_guest(user):
+        raise ForbiddenError("a guest follows a lesson and has no sandboxes")
     most = settings.LIMITS["sandboxes_per_user"]
     if most and Sandbox.objects.filter(owner_id=user.pk).count() >= most:
         raise ForbiddenError(

@@ -21,11 +21,17 @@ LOCAL = "local"
 Respond = Callable[[HttpRequest], HttpResponseBase]
 
 
+def signs_in() -> bool:
+    """Return whether people sign in here: on a server, and where others reach a run."""
+    return settings.SERVER or bool(settings.LAN)
+
+
 def local_user() -> User:
     """Return the user of the default run, made when there is none.
 
     The default run lets in loopback and its own page (security.py):
-    who gets through them is the person at this machine.
+    who gets through them is the person at this machine. Where other machines reach
+    it, that person has a link of the terminal (owner_link.py).
     """
     user, made = User.objects.get_or_create(username=LOCAL)
     if made:
@@ -38,7 +44,7 @@ def local_sign_in(get_response: Respond) -> Respond:
     """Middleware of the default run: everybody who gets here is the local user."""
 
     def respond(request: HttpRequest) -> HttpResponseBase:
-        if not settings.SERVER:
+        if not signs_in():
             request.user = local_user()
         return get_response(request)
 
@@ -74,7 +80,7 @@ class Asker:
         """Return who it is by now; nobody when signed out, stopped or revoked."""
         if self.token:
             return _by_token(self.token)
-        if not settings.SERVER:
+        if not signs_in():
             return local_user()
         if self.user_id:
             found = User.objects.filter(pk=self.user_id, is_active=True).first()

@@ -18,6 +18,15 @@ Role = Literal["owner", "editor", "viewer"]
 Person = AbstractBaseUser | AnonymousUser
 
 
+#: Followers of a lesson who have no account. No name that people get holds a slash.
+GUEST = "guest/"
+
+
+def is_guest(user: Person) -> bool:
+    """Return whether it is somebody who came by the code of a lesson and follows only."""
+    return user.get_username().startswith(GUEST)
+
+
 def new_id() -> str:
     """Return 12 random base32 characters: 60 bits, not to be guessed."""
     return "".join(secrets.choice(_BASE32) for _ in range(12))
@@ -31,6 +40,8 @@ class SandboxQuerySet(models.QuerySet["Sandbox"]):
         public = models.Q(visibility=Sandbox.PUBLIC)
         if not user.is_authenticated:
             return self.filter(public)
+        if is_guest(user):
+            return self.filter(self._followed(user))
         mine = models.Q(owner_id=user.pk)
         shared = models.Q(
             pk__in=Member.objects.filter(user_id=user.pk).values("sandbox_id")
@@ -40,7 +51,7 @@ class SandboxQuerySet(models.QuerySet["Sandbox"]):
 
     def forkable_by(self, user: Person) -> SandboxQuerySet:
         """Return what `user` may fork: what they see, but by a lesson or to look only."""
-        if not user.is_authenticated:
+        if not user.is_authenticated or is_guest(user):
             return self.none()
         public = models.Q(visibility=Sandbox.PUBLIC)
         mine = models.Q(owner_id=user.pk)
@@ -69,7 +80,7 @@ class SandboxQuerySet(models.QuerySet["Sandbox"]):
 
     def editable_by(self, user: Person) -> SandboxQuerySet:
         """Return what `user` may change: own, or shared with them as editor."""
-        if not user.is_authenticated:
+        if not user.is_authenticated or is_guest(user):
             return self.none()
         editor = Member.objects.filter(user_id=user.pk, role=Member.EDITOR)
         return self.filter(

@@ -11,7 +11,7 @@ from celery.signals import worker_process_init
 from django.db import OperationalError
 from django.db.models import F
 
-from sandbox.actions import do_clear, do_fail, do_tick, do_trim
+from sandbox.actions import do_clear, do_end_guests, do_fail, do_tick, do_trim
 from sandbox.base import counters
 from sandbox.base.database_time import DatabaseTime, database_seconds
 from sandbox.base.errors import OvertakenError
@@ -193,6 +193,7 @@ def tidy() -> int:
         while time.monotonic() < end and (count := do_clear(sandbox.pk, BATCH)):
             gone += count
             time.sleep(0.02)
+    do_end_guests()
     return gone + prune()
 
 

@@ -582,6 +582,10 @@ export interface components {
             readonly user: string;
             readonly server: boolean;
             readonly scope: components["schemas"]["ScopeEnum"];
+            /** @description Follows a lesson, and nothing else. */
+            readonly guest: boolean;
+            /** @description Where others come in; null: this machine alone. */
+            readonly reachedAt: string | null;
         };
         /** @description Somebody who was let in. */
         readonly Member: {

@@ -13,6 +13,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -25,7 +26,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from sandbox.actions import do_first_run
 from sandbox.base.environment import make_private
 from sandbox.live.connection_timeouts import TimedProtocol
+from sandbox.live.owner_link import owner_link
 from sandbox.live.people import local_user
+from sandbox.process import lan
 from sandbox.process.processes import Children, ourselves
 from sandbox.process.schema_version import refuse_newer_database
 from sandbox.process.services import (
@@ -60,6 +63,13 @@ class Command(BaseCommand):
             default=max(2, min(4, os.cpu_count() or 2)),
             help="worker processes",
         )
+        parser.add_argument(
+            "--lan",
+            nargs="?",
+            const=lan.FIND,
+            metavar="ADDRESS",
+            help="serve where other machines reach it, who join lessons by their code",
+        )
 
     def handle(self, *_: object, **options: Any) -> None:
         """Start in order, serve, and end in the reverse order."""
@@ -68,16 +78,28 @@ class Command(BaseCommand):
                 "DATABASE_URL is set: start web, worker and clock on their own there, "
                 "as docker-compose.yml does."
             )
+        if options["lan"] and not settings.LAN:
+            _start_for_others(options["lan"])
         signal.signal(signal.SIGTERM, _end)
         with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as stack:
             note = stack.enter_context(_only_one(settings.DATA_FOLDER))
             refuse_newer_database()
             listener = stack.enter_context(_listening(options["port"]))
-            url = f"http://{HOST}:{listener.getsockname()[1]}"
+            url = f"http://{settings.LAN or HOST}:{listener.getsockname()[1]}"
             _write(note, url)
             stack.enter_context(_children(options["workers"], lock=note))
             stack.enter_context(_ticking())
             _Server(url, open_page=not options["no_open"]).run(sockets=[listener])
+
+
+def _start_for_others(address: str) -> NoReturn:
+    try:
+        lan.start_again(address)
+    except OSError as problem:
+        raise CommandError(
+            f"This machine has no address on a network ({problem.strerror}). "
+            "Name one: --lan ADDRESS"
+        ) from None
 
 
 def _end(*_: object) -> NoReturn:
@@ -135,11 +157,13 @@ def _write(note: int, text: str) -> None:
 @contextlib.contextmanager
 def _listening(port: int) -> Iterator[socket.socket]:
     """Take the port before anything is started, so that a taken one costs nothing."""
+    host = settings.LAN.strip("[]") or HOST
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        listener = socket.create_server((HOST, port), backlog=2048)
+        listener = socket.create_server((host, port), family=family, backlog=2048)
     except OSError as problem:
         raise CommandError(
-            f"Port {port} on {HOST} cannot be had ({problem.strerror}). "
+            f"Port {port} on {host} cannot be had ({problem.strerror}). "
             f"Try another one: ./dev run --port {port + 1}"
         ) from None
     with listener:
@@ -229,10 +253,16 @@ class _Server(uvicorn.Server):
         if not self.started:
             return
         print(f"READY {self.url} (Ctrl-C stops it)", flush=True)
+        page = _let_owner_in(self.url) if settings.LAN else self.url
         if self.open_page and _has_screen():
-            threading.Thread(
-                target=webbrowser.open, args=(self.url,), daemon=True
-            ).start()
+            threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
+
+
+def _let_owner_in(url: str) -> str:
+    """Print the owner's link, and what others need; return the link."""
+    print(f"Others join at {url} by the code of a lesson; anybody on the", end=" ")
+    print("network can read what is sent: it is plain HTTP.")
+    return owner_link.open(url, partial(print, flush=True))
 
 
 def _leave() -> None:

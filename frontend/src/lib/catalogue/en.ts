@@ -434,6 +434,7 @@ export const EN = {
   "save.as": "Save {what} as {as}",
   "lesson.toStart": "To the scenarios",
   "lesson.readOnly": "You follow a lesson: look on, or fork to try it yourself.",
+  "lesson.guest": "You follow a lesson as a guest: look on and predict.",
   "lesson.ended": "The presenter ended the lesson.",
   "lesson.code": "Code",
   "lesson.follow": "{n} follows|{n} follow",

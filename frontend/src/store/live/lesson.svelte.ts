@@ -14,6 +14,8 @@ class Lesson {
   /** What this tab is in the lesson of the open sandbox. */
   part = $state<Part>(null);
   code = $state("");
+  /** Whoever came by the code alone looks on and cannot fork. */
+  guest = $state(false);
   /** A follower looks where the presenter looks, until they look around. */
   together = $state(true);
   /** This tab's guesses and the answers it saw, by stop; of the open sandbox. */
@@ -30,8 +32,8 @@ export const lesson = new Lesson();
 
 // Who follows looks on: the page asks for no change, but for their own guesses.
 gate.refuses = (path) => {
-  const asks = /\/(lesson|whatif|compare|fork)\b/.test(path) || !path.startsWith(`/sandboxes/${live.id ?? "-"}`);
-  return lesson.part === "follower" && lesson.news !== null && !asks ? t("lesson.readOnly") : null;
+  const asks = (lesson.guest ? /\/lesson/ : /\/(lesson|whatif|compare|fork)\b/).test(path) || !path.startsWith(`/sandboxes/${live.id ?? "-"}`);
+  return lesson.part === "follower" && lesson.news !== null && !asks ? t(lesson.guest ? "lesson.guest" : "lesson.readOnly") : null;
 };
 
 /** Find out what this tab is in the lesson of the open sandbox; call when it opens. */
@@ -41,6 +43,7 @@ export async function takePart(id: string): Promise<void> {
   lesson.together = true;
   lesson.code = "";
   lesson.part = keptHere(`presents.${id}`) !== null ? "presenter" : keptHere(`follows.${id}`) !== null ? "follower" : null;
+  if (lesson.part === "follower") lesson.guest = await ask("Me", "GET", "/me").then((me) => me.guest, () => false);
   if (lesson.part !== null) await fetchLesson(id);
 }
 

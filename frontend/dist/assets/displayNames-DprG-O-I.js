@@ -1,1 +1,0 @@
-import{n as e}from"./cards-RHHEJNX4.js";import{s as t}from"./intents-Br6c9JJR.js";import{r as n}from"./live.svelte-D9e0Ab1p.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
