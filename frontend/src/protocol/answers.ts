@@ -15,6 +15,7 @@ export interface Answers {
   readonly ExperimentList: types.ExperimentList;
   readonly Explanation: types.Explanation;
   readonly Fairness: types.Fairness;
+  readonly ImportReportList: types.ImportReportList;
   readonly Imported: types.Imported;
   readonly Joined: types.Joined;
   readonly Lesson: types.Lesson;
@@ -42,6 +43,7 @@ export interface Answers {
   readonly ServerMessage: types.ServerMessage;
   readonly Table: types.Table;
   readonly TokenList: types.TokenList;
+  readonly TracePreviews: types.TracePreviews;
   readonly Use: types.Use;
 }
 
@@ -57,6 +59,7 @@ export const CHECKS: { readonly [N in keyof Answers]: () => Promise<Check<Answer
   ExperimentList: async () => (await import("virtual:checks/runs")).isExperimentList,
   Explanation: async () => (await import("virtual:checks/explain")).isExplanation,
   Fairness: async () => (await import("virtual:checks/fairness")).isFairness,
+  ImportReportList: async () => (await import("virtual:checks/imports")).isImportReportList,
   Imported: async () => (await import("virtual:checks/sandboxes")).isImported,
   Joined: async () => (await import("virtual:checks/lists")).isJoined,
   Lesson: async () => (await import("virtual:checks/lists")).isLesson,
@@ -84,5 +87,6 @@ export const CHECKS: { readonly [N in keyof Answers]: () => Promise<Check<Answer
   ServerMessage: async () => (await import("virtual:checks/live")).isServerMessage,
   Table: async () => (await import("virtual:checks/lists")).isTable,
   TokenList: async () => (await import("virtual:checks/sandboxes")).isTokenList,
+  TracePreviews: async () => (await import("virtual:checks/imports")).isTracePreviews,
   Use: async () => (await import("virtual:checks/sandboxes")).isUse,
 };

@@ -4,6 +4,11 @@ declare module "virtual:checks/live" {
   export const isServerMessage: import("@/protocol/checked").Check<import("@/protocol/types").ServerMessage>;
 }
 
+declare module "virtual:checks/imports" {
+  export const isImportReportList: import("@/protocol/checked").Check<import("@/protocol/types").ImportReportList>;
+  export const isTracePreviews: import("@/protocol/checked").Check<import("@/protocol/types").TracePreviews>;
+}
+
 declare module "virtual:checks/lists" {
   export const isEventList: import("@/protocol/checked").Check<import("@/protocol/types").EventList>;
   export const isJoined: import("@/protocol/checked").Check<import("@/protocol/types").Joined>;

@@ -4,8 +4,9 @@ import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { reportRefusal, undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
-import type { Report } from "@/protocol/types";
-import { loadRest, takeFiles, type Reading, type SourceFile } from "@/store/sandboxes/loading";
+import type { ImportReport, Report, Traces } from "@/protocol/types";
+import { fetchReports, loadRest, takeFiles, type Reading, type SourceFile } from "@/store/sandboxes/loading";
+import { mayHoldTraces, previewTraces, sourceOf, type Asking } from "@/store/sandboxes/traces";
 import { ENDING, restoreFiles } from "@/store/sandboxes/storage";
 
 const LARGEST = 64 * 2 ** 20; // characters of all files together
@@ -14,6 +15,10 @@ class Loader {
   reading = $state.raw<Reading | null>(null);
   /** What came of the files that were taken last, while somebody looks at it. */
   report = $state.raw<Report | null>(null);
+  /** Earlier reports beside it, newest first. */
+  reports = $state.raw<readonly ImportReport[]>([]);
+  /** Traces that somebody is asked about before they are taken. */
+  asking = $state.raw<Asking | null>(null);
   busy = $state(false);
   dropping = $state(false);
   /** How many panels on the page show the findings themselves. */
@@ -22,13 +27,27 @@ class Loader {
   /** Take files in, into the open sandbox or a new one. */
   async take(files: readonly SourceFile[]): Promise<void> {
     if (files.length === 0 || this.busy) return;
-    if (files.reduce((sum, file) => sum + file.text.length, 0) > LARGEST) {
+    if (files.reduce((sum, file) => sum + file.text.length + (file.data?.length ?? 0), 0) > LARGEST) {
       reportRefusal(new Error(t("load.tooLarge")));
       return;
     }
+    if (mayHoldTraces(files)) {
+      await this.#run(async () => {
+        const into = live.id;
+        const preview = await previewTraces(files, into, {});
+        this.asking = preview.traces.length > 0 ? { files, into, preview } : null;
+      });
+      if (this.asking !== null) return;
+    }
+    await this.takeAs(files, {});
+  }
+
+  /** Take files in, their traces as somebody chose. */
+  async takeAs(files: readonly SourceFile[], traces: Traces): Promise<void> {
+    this.asking = null;
     await this.#run(async () => {
       const into = live.id;
-      const found = await takeFiles(files, into);
+      const found = await takeFiles(files, into, traces);
       this.reading = "files" in found && "message" in found ? found : null;
       if ("kinds" in found) this.#say(found, into, t("load.done", { n: files.length }));
     });
@@ -39,7 +58,7 @@ class Loader {
     const given = [...(list ?? [])];
     const whole = given.filter((file) => file.name.endsWith(ENDING));
     if (whole.length > 0 && !this.busy) await this.#run(() => restoreFiles(whole));
-    await this.take(await textsOf(given.filter((file) => !whole.includes(file))));
+    await this.take(await Promise.all(given.filter((file) => !whole.includes(file)).map(sourceOf)));
   }
 
   /** Load what can be loaded of the files that were refused. */
@@ -48,9 +67,18 @@ class Loader {
     if (reading === null) return;
     await this.#run(async () => {
       const into = live.id;
-      const { count, report } = await loadRest(reading.files, into);
+      const { count, report } = await loadRest(reading, into);
       this.reading = null;
       this.#say(report, into, t("load.read", { n: count }));
+    });
+  }
+
+  /** Show the reports of a sandbox's imports. */
+  async showReports(id: string): Promise<void> {
+    await this.#run(async () => {
+      this.reports = await fetchReports(id);
+      this.report = this.reports[0]?.report ?? null;
+      if (this.report === null) toast({ tone: "note", text: t("load.noReport") });
     });
   }
 
@@ -78,12 +106,3 @@ class Loader {
 }
 
 export const loader = new Loader();
-
-async function textsOf(files: readonly File[]): Promise<SourceFile[]> {
-  return Promise.all(files.map(async (file) => ({ name: file.name.replace(/\.gz$/, ""), text: await textOf(file) })));
-}
-
-async function textOf(file: File): Promise<string> {
-  if (!file.name.endsWith(".gz")) return file.text();
-  return new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).text();
-}

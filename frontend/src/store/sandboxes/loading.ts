@@ -1,14 +1,16 @@
 // Loading: a sandbox from a scenario, from files, or from nothing; findings by line.
 
 import { ask, Refusal, request, type Json } from "@/net/rest";
-import type { Create, Created, Imported, Report, Sandbox } from "@/protocol/types";
+import type { Create, Created, Imported, ImportReport, Report, Sandbox, Traces } from "@/protocol/types";
 import { go, hrefOf } from "@/lib/address.svelte";
 import { fetchSandbox } from "@/store/live/server";
 import { attempt } from "@/store/live/intents";
 
+/** A file as it is sent: its text, or its bytes in base64, which the server unpacks. */
 export interface SourceFile {
   readonly name: string;
   readonly text: string;
+  readonly data?: string;
 }
 
 export interface Finding {
@@ -27,6 +29,7 @@ export interface Taken {
 
 export interface Reading {
   readonly files: readonly SourceFile[];
+  readonly traces: Traces;
   readonly message: string;
   readonly findings: readonly Finding[];
 }
@@ -77,25 +80,26 @@ function openNew(made: Sandbox): void {
 export async function takeFiles(
   files: readonly SourceFile[],
   into: string | null,
+  traces: Traces = {},
 ): Promise<Reading | Report> {
   try {
-    if (into !== null) return (await importInto(into, files, {})).report;
-    const made = await create(files);
+    if (into !== null) return (await importInto(into, files, { traces })).report;
+    const made = await create(files, traces);
     openNew(made);
     return made.report;
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 422) throw error;
     const findings = error.causes.map((cause) => ({ ...cause, problem: cause.message }));
-    return { files, message: error.message, findings };
+    return { files, traces, message: error.message, findings };
   }
 }
 
 /** Load what can be loaded and leave the rest out. */
-export async function loadRest(files: readonly SourceFile[], into: string | null): Promise<Taken> {
+export async function loadRest({ files, traces }: Reading, into: string | null): Promise<Taken> {
   const body = { title: titleOf(files) };
   const id = into ?? (await ask("Created", "POST", "/sandboxes", { body })).id;
   try {
-    const { created, changed, report } = await importInto(id, files, { skipErrors: true });
+    const { created, changed, report } = await importInto(id, files, { skipErrors: true, traces });
     if (into === null) go(hrefOf(id, "board"));
     return { count: created.length + changed.length, report };
   } catch (error) {
@@ -105,9 +109,9 @@ export async function loadRest(files: readonly SourceFile[], into: string | null
   }
 }
 
-function create(files: readonly SourceFile[]): Promise<Created> {
+function create(files: readonly SourceFile[], traces: Traces): Promise<Created> {
   const scenario = files.some((file) => /^kind: *Scenario *$/m.test(file.text));
-  const body = scenario ? { files } : { files, title: titleOf(files) };
+  const body = scenario ? { files } : { files, traces, title: titleOf(files) };
   return ask("Created", "POST", "/sandboxes", { body: body satisfies Create });
 }
 
@@ -116,5 +120,10 @@ function importInto(id: string, files: readonly SourceFile[], more: Json): Promi
 }
 
 function titleOf(files: readonly SourceFile[]): string {
-  return (files[0]?.name ?? "pasted").replace(/\.(ya?ml|json)$/i, "");
+  return (files[0]?.name ?? "pasted").replace(/(\.(ya?ml|json|swf|csv|sktrace|gz|tgz|zip|tar))+$/i, "");
+}
+
+/** Return the reports of a sandbox's imports, newest first. */
+export async function fetchReports(id: string): Promise<readonly ImportReport[]> {
+  return (await ask("ImportReportList", "GET", `/sandboxes/${id}/imports`)).items;
 }

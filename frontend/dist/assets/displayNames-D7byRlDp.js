@@ -1,1 +1,0 @@
-import{n as e}from"./cards-qRMzmP0C.js";import{s as t}from"./intents-BRQKB98L.js";import{r as n}from"./live.svelte-CWwCE51v.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

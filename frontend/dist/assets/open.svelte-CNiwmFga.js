@@ -1,1 +1,0 @@
-import{gt as e,jt as t,kt as n}from"./rest-BYX8dVAI.js";var r=new class{#e=t(null);get kind(){return e(this.#e)}set kind(e){n(this.#e,e,!0)}};export{r as t};
