@@ -1441,11 +1441,14 @@ class TopologyDomain(TypedDict):
 
 
 class CheckRow(TypedDict):
-    """One admission check of a workload; `answers_ms`: when its rule answers."""
+    """One admission check of a workload; `answers_ms`: when its rule answers.
+    `since_ms`: since when it is in its state, None where the status does not say.
+    """
 
     name: str
     state: str
     message: str
+    sinceMs: int | None
     answersMs: int | None
 
 

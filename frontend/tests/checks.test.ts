@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
 import { answerRequest } from "@/store/edits/checkAnswer";
-import { epochOf, linesOf } from "@/store/explain/checks";
 import { amountsText, witnessOf } from "@/store/explain/usage";
 import { listedOf } from "@/store/live/queueChecks";
 import { fieldsOf, MODES, modeOf, withFields } from "@/store/policy/checkRules";
@@ -10,17 +9,6 @@ import { checksNeeded, faceOfWorkload } from "@/store/rows/cards";
 import { workload } from "./worlds";
 
 describe("an admission check", () => {
-  const listed = [{ name: "budget", state: "Retry", lastTransitionTime: "2026-01-01T00:00:06Z" }];
-  const epoch = epochOf({ metadata: { creationTimestamp: "2026-01-01T00:00:01Z" } }, 1000);
-
-  it("has been in its state since the status says so", () => {
-    const [line] = linesOf([{ name: "budget", state: "Retry", message: "ask again", answersMs: null }], listed, epoch);
-    expect(line?.sinceMs).toBe(6000);
-  });
-  it("that moved on in between has no time yet", () => {
-    const [line] = linesOf([{ name: "budget", state: "Pending", message: "", answersMs: 9000 }], listed, epoch);
-    expect(line?.sinceMs).toBeNull();
-  });
   it("is answered by the status of the Workload, and by nothing else of it", () => {
     expect(answerRequest("1", "Workload/team/a", "budget", "Rejected")).toEqual({
       path: "/sandboxes/1/apis/kueue.x-k8s.io/v1beta2/namespaces/team/workloads/a/status",

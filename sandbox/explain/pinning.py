@@ -12,14 +12,13 @@ from sandbox.world.operations import perform
 from scheduler.decisions import Bind, Decision, Preempt
 from scheduler.errors import SchedulerError
 from scheduler.explain.fork import fork
+from scheduler.explain.moves import HORIZON_MS
 from scheduler.explain.pods import explain_pod
 from scheduler.explain.shapes import AskExplanation
 from scheduler.records.objects import Key
 from scheduler.simulation import simulate
 from scheduler.world import World
 
-#: How far a preview runs ahead, virtual milliseconds.
-HORIZON_MS = 30_000
 #: A run that has not answered after this many decisions is given up.
 MOST_DECISIONS = 20_000
 

@@ -28,7 +28,7 @@ from scheduler.records.objects import Key
 from scheduler.simulation import simulate
 from scheduler.world import World
 
-#: How far a preview runs ahead, virtual milliseconds.
+#: How far every preview runs ahead, virtual milliseconds; the page says it.
 HORIZON_MS = 30_000
 
 

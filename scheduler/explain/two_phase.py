@@ -21,6 +21,7 @@ def checks_of(stage: KueueStage, work: WorkloadInfo) -> list[CheckRow]:
             name=name,
             state=check.state,
             message=check.message,
+            since_ms=stage.context.ms(check.since_us) if check.since_us else None,
             answers_ms=stage.answers.answers_at(work, name),
         )
         for name, check in work.checks.items()

@@ -1530,11 +1530,16 @@ export interface components {
             readonly taken: number;
             readonly why: string;
         };
-        /** @description One admission check of a workload; `answers_ms`: when its rule answers. */
+        /**
+         * @description One admission check of a workload; `answers_ms`: when its rule answers.
+         *
+         *         `since_ms`: since when it is in its state, None where the status does not say.
+         */
         readonly CheckRow: {
             readonly name: string;
             readonly state: string;
             readonly message: string;
+            readonly sinceMs: number | null;
             readonly answersMs: number | null;
         };
         /**

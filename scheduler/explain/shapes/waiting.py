@@ -75,11 +75,15 @@ class FlavorAttempt(Shape):
 
 
 class CheckRow(Shape):
-    """One admission check of a workload; `answers_ms`: when its rule answers."""
+    """One admission check of a workload; `answers_ms`: when its rule answers.
+
+    `since_ms`: since when it is in its state, None where the status does not say.
+    """
 
     name: str
     state: str
     message: str
+    since_ms: int | None
     answers_ms: int | None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scheduler.durations import stamp_us
 from scheduler.explain.workloads import explain
 from scheduler.records.objects import Key, Object
 from scheduler.simulation import simulate
@@ -39,9 +40,11 @@ def test_a_reservation_says_which_checks_it_waits_for_and_until_when():
     simulate(world, until_ms=5_000)
     found = explain(world, workload(world))
     assert found.state == "reserved"
-    assert [(row.name, row.state, row.answers_ms) for row in found.checks] == [
-        ("budget", "Pending", 30_000)
-    ]
+    (row,) = found.checks
+    assert (row.name, row.state, row.answers_ms) == ("budget", "Pending", 30_000)
+    since = world.get(workload(world)).status["admissionChecks"][0]
+    stamp = stamp_us(since["lastTransitionTime"])
+    assert row.since_ms == world.context.ms(stamp) < 5_000
     assert "budget (Pending, answered at 30 s)" in found.sentences[-1]
 
 

@@ -53,7 +53,15 @@ export function outcomeText(node: { readonly outcome: string; readonly lostBy?: 
 
 /** Return what a rule counts, as people read it: a start counts the later the better. */
 export function costText(rule: string, value: number): string {
+  if (rule === "prioritySum") return sumText(value);
   return rule === "latestStart" ? t("evict.startedAt", { s: formatNumber(-value / 1000, 1) }) : formatNumber(value);
+}
+
+const SHIFT = 2 ** 31; // added to each priority, which makes all of them positive
+
+function sumText(value: number): string {
+  const pods = Math.max(1, Math.round(value / SHIFT));
+  return `${formatNumber(value - pods * SHIFT)} + ${pods === 1 ? "" : `${formatNumber(pods)} × `}2³¹`;
 }
 
 /** Return amounts without pods, joined. */

@@ -1,1 +1,0 @@
-import{n as e}from"./cards-Bi6ycbMm.js";import{s as t}from"./intents-z9oDGPBU.js";import{r as n}from"./live.svelte-8RA9nibO.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
