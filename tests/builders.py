@@ -153,6 +153,22 @@ def workload_priority(name: str, value: int) -> Manifest:
     }
 
 
+def queue_tree(*queues: Manifest, submit: str = "*", **partition: Any) -> Manifest:
+    """Return YuniKorn's configuration of one partition with these queues below root."""
+    root: Manifest = {"name": "root", "queues": list(queues)}
+    if submit:
+        root["submitacl"] = submit
+    return {"partitions": [{"name": "default", **partition, "queues": [root]}]}
+
+
+def two_leaves(most: int = 6) -> Manifest:
+    """Return a tree of `a` with a guaranteed share and `b` with a limit."""
+    return queue_tree(
+        {"name": "a", "resources": {"guaranteed": {"vcore": "4"}}},
+        {"name": "b", "resources": {"max": {"vcore": str(most)}}},
+    )
+
+
 def _ours(annotations: dict[str, str]) -> dict[str, str]:
     """Turn `ready_after="5s"` into `quotalab.dev/ready-after: 5s`."""
     return {f"quotalab.dev/{k.replace('_', '-')}": v for k, v in annotations.items()}

@@ -11,6 +11,7 @@ pytest_plugins = [
     "tests.services.postgres",
     "tests.services.default_run",
     "tests.services.provider",
+    "tests.services.extender",
     "tests.services.server",
     "tests.services.browser",
     "tests.services.order",

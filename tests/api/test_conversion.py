@@ -6,37 +6,19 @@ import pytest
 
 from sandbox import actions
 from sandbox.models import Pod, Sandbox
-from tests.builders import node, pod
+from tests.builders import node, pod, queue_tree
 from tests.sandbox.conftest import check_rows, contended, row, tick
 
 pytestmark = pytest.mark.django_db
 
 NODES = [node("n1", cpu=8), node("n2", cpu=8)]
-TREE = {
-    "partitions": [
-        {
-            "name": "default",
-            "queues": [
-                {
-                    "name": "root",
-                    "submitacl": "*",
-                    "queues": [
-                        {
-                            "name": "team",
-                            "properties": {"preemption.policy": "fence"},
-                            "queues": [
-                                {
-                                    "name": "a",
-                                    "resources": {"guaranteed": {"vcore": "4"}},
-                                }
-                            ],
-                        }
-                    ],
-                }
-            ],
-        }
-    ]
-}
+TREE = queue_tree(
+    {
+        "name": "team",
+        "properties": {"preemption.policy": "fence"},
+        "queues": [{"name": "a", "resources": {"guaranteed": {"vcore": "4"}}}],
+    }
+)
 
 
 def placed(sandbox_id: str) -> int:

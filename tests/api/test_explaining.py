@@ -6,7 +6,7 @@ import pytest
 
 from sandbox import actions
 from sandbox.models import Event, Workload
-from tests.builders import node, pod
+from tests.builders import node, pod, queue_tree
 from tests.sandbox.conftest import row, tick
 
 pytestmark = [pytest.mark.django_db]
@@ -58,9 +58,7 @@ def test_what_is_not_there_is_not_explained(call, busy):
 
 
 def test_an_application_and_its_pod_are_explained_under_both_laws(call, make, person):
-    queues = [{"name": "a", "resources": {"max": {"vcore": "2"}}}]
-    root = {"name": "root", "submitacl": "*", "queues": queues}
-    tree = {"partitions": [{"name": "default", "queues": [root]}]}
+    tree = queue_tree({"name": "a", "resources": {"max": {"vcore": "2"}}})
     labels = {"applicationId": "app", "queue": "root.a"}
     pods = [pod(f"p{n}", cpu=1, labels=labels, runtime="300s") for n in range(3)]
     for one in pods:

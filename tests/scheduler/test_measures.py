@@ -16,6 +16,7 @@ from tests.builders import (
     local_queue,
     node,
     pod,
+    queue_tree,
     small_cluster,
     workload_priority,
     world_of,
@@ -164,9 +165,8 @@ STACKS = ["kube", "yunikorn"]
 def on_nodes(stack: str, *manifests) -> World:
     """Return a world of the stack; under YuniKorn everything goes to one queue."""
     fixed = [{"name": "fixed", "value": "root.all", "create": False}]
-    root = {"name": "root", "submitacl": "*", "queues": [{"name": "all"}]}
-    partition = {"name": "default", "placementrules": fixed, "queues": [root]}
-    policy = {"yunikorn": {"queues": {"partitions": [partition]}}}
+    queues = queue_tree({"name": "all"}, placementrules=fixed)
+    policy = {"yunikorn": {"queues": queues}}
     return world_of(*manifests, stack=stack, **(policy if stack == "yunikorn" else {}))
 
 

@@ -17,6 +17,7 @@ from tests.builders import (
     local_queue,
     node,
     pod,
+    two_leaves,
     world_of,
 )
 
@@ -26,23 +27,7 @@ LABELS: tuple[dict[str, str], ...] = (
     {"applicationId": "one"},
     {"applicationId": "app-{1}"},
 )
-QUEUES = {
-    "partitions": [
-        {
-            "name": "default",
-            "queues": [
-                {
-                    "name": "root",
-                    "submitacl": "*",
-                    "queues": [
-                        {"name": "a", "resources": {"guaranteed": {"vcore": "4"}}},
-                        {"name": "b", "resources": {"max": {"vcore": "6"}}},
-                    ],
-                }
-            ],
-        }
-    ]
-}
+QUEUES = two_leaves()
 
 
 def mixed_world(draw: random.Random, labels: dict[str, str]) -> World:

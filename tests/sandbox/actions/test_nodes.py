@@ -13,21 +13,20 @@ from sandbox.base.errors import (
 from sandbox.explain.pinning import preview_pin
 from sandbox.models import Event, Node, Pod, Sandbox
 from scheduler.records.objects import Key
-from tests.builders import cluster_queue, flavor, job, local_queue, node, pod
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    node,
+    pod,
+    queue_tree,
+)
 from tests.sandbox.conftest import check_rows, row, tick
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
-QUEUES = {
-    "partitions": [
-        {
-            "name": "default",
-            "queues": [
-                {"name": "root", "submitacl": "*", "queues": [{"name": "a"}]},
-            ],
-        }
-    ]
-}
+QUEUES = queue_tree({"name": "a"})
 
 
 def yunikorn_pod(name: str) -> dict:

@@ -9,29 +9,13 @@ from sandbox.base import library
 from sandbox.models import Pod
 from sandbox.world import worlds
 from scheduler import invariants
-from tests.builders import node, pod
+from tests.builders import node, pod, two_leaves
 from tests.sandbox.conftest import check_rows, contended, row, tick
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 NODES = [node("n1", cpu=4), node("n2", cpu=3)]
-QUEUES = {
-    "partitions": [
-        {
-            "name": "default",
-            "queues": [
-                {
-                    "name": "root",
-                    "submitacl": "*",
-                    "queues": [
-                        {"name": "a", "resources": {"guaranteed": {"vcore": "4"}}},
-                        {"name": "b", "resources": {"max": {"vcore": "6"}}},
-                    ],
-                }
-            ],
-        }
-    ]
-}
+QUEUES = two_leaves()
 
 
 def pods(**labels: str) -> list[dict]:

@@ -30,6 +30,7 @@ from tests.builders import (
     local_queue,
     node,
     pod,
+    two_leaves,
     workload_priority,
 )
 from tests.sandbox.conftest import check_rows, contended, row, text_of, tick
@@ -38,16 +39,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 #: Sequences per stack; with HYPOTHESIS_PROFILE=search as many as that says.
 EXAMPLES = 8 if settings().max_examples <= 100 else settings().max_examples
-
-
-def yunikorn_queues(most: int) -> dict[str, Any]:
-    """Return a tree of two queues, of which one has a limit."""
-    leaves = [
-        {"name": "a", "resources": {"guaranteed": {"vcore": "3"}}},
-        {"name": "b", "resources": {"max": {"vcore": str(most)}}},
-    ]
-    root = {"name": "root", "submitacl": "*", "queues": leaves}
-    return {"partitions": [{"name": "default", "queues": [root]}]}
 
 
 def loose_pod(n: int, **annotations: str) -> dict[str, Any]:
@@ -66,7 +57,7 @@ def everything() -> list[dict[str, Any]]:
 POLICIES: dict[str, dict[str, Any]] = {
     "kueue": {"stack": "kueue", "simulation": {"bindLatencyMs": 300}},
     "kube": {"stack": "kube"},
-    "yunikorn": {"stack": "yunikorn", "yunikorn": {"queues": yunikorn_queues(5)}},
+    "yunikorn": {"stack": "yunikorn", "yunikorn": {"queues": two_leaves(5)}},
 }
 
 
@@ -182,10 +173,10 @@ class Someone:
 
     def stack(self, n: int) -> None:
         stack = sorted(POLICIES)[n % 3]
-        self._policy(stack=stack, yunikorn={"queues": yunikorn_queues(5)})
+        self._policy(stack=stack, yunikorn={"queues": two_leaves(5)})
 
     def limit(self, n: int) -> None:
-        self._policy(yunikorn={"queues": yunikorn_queues(n % 7)})
+        self._policy(yunikorn={"queues": two_leaves(n % 7)})
 
     def binding(self, n: int) -> None:
         self._policy(simulation={"bindLatencyMs": n * 300, "podStartMs": n % 2 * 400})

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -25,32 +21,7 @@ from scheduler.kube.extender.ports import ExtenderError
 from scheduler.kube.extender.webhook import Extender
 from tests.builders import node, pod
 from tests.sandbox.conftest import check_rows, row, text_of, tick
-
-EXAMPLE = Path(__file__).resolve().parents[3] / "docs" / "examples" / "extender.py"
-
-
-def example() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("example_extender", EXAMPLE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def served(server: ThreadingHTTPServer) -> Iterator[str]:
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-@pytest.fixture
-def address() -> Iterator[str]:
-    """The address of the example extender."""
-    yield from served(example().serve(0))
+from tests.services.extender import served
 
 
 class Strange(BaseHTTPRequestHandler):
@@ -74,7 +45,8 @@ class Strange(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def strange() -> Iterator[str]:
-    yield from served(ThreadingHTTPServer(("127.0.0.1", 0), Strange))
+    with served(ThreadingHTTPServer(("127.0.0.1", 0), Strange)) as address:
+        yield address
 
 
 CLOSED = {"extender.example/closed": "yes"}
@@ -96,10 +68,10 @@ def world_of(prefix: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
 
 
 @pytest.fixture
-def asked(make: Callable[..., Sandbox], person, address, settings) -> Sandbox:
+def asked(make: Callable[..., Sandbox], person, example_extender, settings) -> Sandbox:
     """A sandbox that played four ticks with an allowed extender."""
-    settings.EXTENDERS = [address]
-    manifests, policy = world_of(address)
+    settings.EXTENDERS = [example_extender]
+    manifests, policy = world_of(example_extender)
     sandbox = make(*manifests, policy=policy)
     actions.do_play(person, sandbox.pk)
     tick(sandbox, 4)
@@ -236,11 +208,11 @@ def test_nobody_there_is_a_failed_call():
         HttpPort(Allowed(["http://127.0.0.1:9"])).call(extender, "filter", {})
 
 
-def test_an_answer_is_stored_by_name_only(address):
-    extender = Extender(url_prefix=address, filter_verb="filter")
+def test_an_answer_is_stored_by_name_only(example_extender):
+    extender = Extender(url_prefix=example_extender, filter_verb="filter")
     nodes = [node("n0", **CLOSED), node("n1")]
     question = {"Pod": pod("p"), "Nodes": {"items": nodes}, "NodeNames": None}
-    answer = HttpPort(Allowed([address])).call(extender, "filter", question)
+    answer = HttpPort(Allowed([example_extender])).call(extender, "filter", question)
     assert answer["NodeNames"] == ["n1"]
     assert list(answer["FailedNodes"]) == ["n0"]
     assert "Nodes" not in answer

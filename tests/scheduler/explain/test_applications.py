@@ -6,23 +6,9 @@ import pytest
 
 from scheduler.errors import SchedulerError
 from scheduler.explain.applications import explain_application
-from scheduler.tick import run_tick
 from scheduler.world import World
 from tests.builders import node, world_of
-from tests.scheduler.yunikorn import clusters
-
-
-def _full() -> World:
-    """Four pods of test fill the node; one of prod waits, two asks of its own."""
-    world = clusters.world(nodes={"n": "4"})
-    for number in range(4):
-        world.put(clusters.pod(f"t{number}", "root.test", "1"))
-    run_tick(world)
-    world.put(clusters.pod("p", "root.prod", "2"))
-    for _ in range(3):
-        run_tick(world)
-    world.take()
-    return world
+from tests.scheduler.explain.worlds import full_yunikorn
 
 
 def _waiting(world: World) -> str:
@@ -31,7 +17,7 @@ def _waiting(world: World) -> str:
 
 
 def test_an_application_that_waits_says_what_both_laws_would_do() -> None:
-    world = _full()
+    world = full_yunikorn()
     before = world.hash()
     answer = explain_application(world, _waiting(world))
     assert (answer.queue, answer.waiting) == ("root.prod", ["default/p"])
@@ -42,7 +28,7 @@ def test_an_application_that_waits_says_what_both_laws_would_do() -> None:
 
 
 def test_an_application_that_runs_has_no_next_ask() -> None:
-    world = _full()
+    world = full_yunikorn()
     assert world.yunikorn is not None
     running = world.yunikorn.partition.asks["default/t0"].app.id
     answer = explain_application(world, running)
@@ -54,4 +40,4 @@ def test_only_yunikorn_has_applications() -> None:
     with pytest.raises(SchedulerError, match="no applications"):
         explain_application(world_of(node("n"), stack="kube"), "a")
     with pytest.raises(SchedulerError, match="no application 'none'"):
-        explain_application(_full(), "none")
+        explain_application(full_yunikorn(), "none")

@@ -13,6 +13,7 @@ from scheduler.records.objects import Key
 from scheduler.tick import run_tick
 from scheduler.world import World
 from tests.builders import node, pod, world_of
+from tests.scheduler.explain.worlds import full_yunikorn
 from tests.scheduler.yunikorn import clusters
 
 
@@ -69,18 +70,6 @@ def test_a_table_shows_the_best_nodes_first_and_no_more_than_asked() -> None:
     assert answer.total_nodes == 2
 
 
-def _yunikorn() -> World:
-    world = clusters.world(nodes={"n": "4"})
-    for number in range(4):
-        world.put(clusters.pod(f"t{number}", "root.test", "1"))
-    run_tick(world)
-    world.put(clusters.pod("p", "root.prod", "2"))
-    for _ in range(3):
-        run_tick(world)
-    world.take()
-    return world
-
-
 def _ask(world: World) -> AskExplanation:
     answer = explain_pod(world, _key("p"))
     assert isinstance(answer, AskExplanation)
@@ -88,19 +77,19 @@ def _ask(world: World) -> AskExplanation:
 
 
 def test_an_ask_says_which_conditions_fail() -> None:
-    failed = {check.name for check in _ask(_yunikorn()).checks if not check.holds}
+    failed = {check.name for check in _ask(full_yunikorn()).checks if not check.holds}
     assert failed == {"queueQuota", "delay"}
 
 
 def test_an_ask_says_what_both_sets_of_laws_would_do() -> None:
-    plans = {plan.laws: plan for plan in _ask(_yunikorn()).plans}
+    plans = {plan.laws: plan for plan in _ask(full_yunikorn()).plans}
     assert set(plans) == {"documented", "released"}
     assert plans["documented"].in_force
     assert len(plans["documented"].victims) == 2
 
 
 def test_explaining_an_ask_changes_nothing() -> None:
-    world = _yunikorn()
+    world = full_yunikorn()
     before = world.hash()
     _ask(world)
     assert world.hash() == before

@@ -6,23 +6,8 @@ import pytest
 
 from scheduler.errors import SchedulerError
 from scheduler.explain.queues import QueueFairness, QueueShare, queue_fairness
-from scheduler.tick import run_tick
-from scheduler.world import World
 from tests.builders import node, world_of
-from tests.scheduler.yunikorn import clusters
-
-
-def _full() -> World:
-    """Four pods of test fill the node; one of prod waits."""
-    world = clusters.world(nodes={"n": "4"})
-    for number in range(4):
-        world.put(clusters.pod(f"t{number}", "root.test", "1"))
-    run_tick(world)
-    world.put(clusters.pod("p", "root.prod", "2"))
-    for _ in range(3):
-        run_tick(world)
-    world.take()
-    return world
+from tests.scheduler.explain.worlds import full_yunikorn
 
 
 def _queue(answer: QueueFairness, name: str) -> QueueShare:
@@ -30,7 +15,7 @@ def _queue(answer: QueueFairness, name: str) -> QueueShare:
 
 
 def test_a_share_is_the_largest_of_its_fractions() -> None:
-    world = _full()
+    world = full_yunikorn()
     before = world.hash()
     answer = queue_fairness(world)
     for queue in answer.queues:
@@ -40,7 +25,7 @@ def test_a_share_is_the_largest_of_its_fractions() -> None:
 
 
 def test_a_queue_that_waits_for_nothing_stands_in_no_line() -> None:
-    answer = queue_fairness(_full())
+    answer = queue_fairness(full_yunikorn())
     assert _queue(answer, "root.test").order is None
     prod = _queue(answer, "root.prod")
     assert prod.order == 1

@@ -16,6 +16,7 @@ from tests.builders import (
     workload_priority,
     world_of,
 )
+from tests.scheduler.yunikorn import clusters
 
 FAIR: dict[str, Any] = {"kueue": {"fairSharing": {"enable": True}}}
 CLASSICAL: dict[str, Any] = {}
@@ -103,6 +104,19 @@ def _cohort(name: str) -> dict[str, Any]:
         "metadata": {"name": name},
         "spec": {"parentName": "root"},
     }
+
+
+def full_yunikorn() -> World:
+    """Four pods of test fill the node; one of prod waits, two asks of its own."""
+    world = clusters.world(nodes={"n": "4"})
+    for number in range(4):
+        world.put(clusters.pod(f"t{number}", "root.test", "1"))
+    run_tick(world)
+    world.put(clusters.pod("p", "root.prod", "2"))
+    for _ in range(3):
+        run_tick(world)
+    world.take()
+    return world
 
 
 def waiting(world: World) -> list[Key]:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -27,17 +22,6 @@ from scheduler.records.objects import Key
 from scheduler.records.policy import ExtenderAnswers
 from tests.scheduler.kube.rig import Rig, node, pod
 
-EXAMPLE = Path(__file__).resolve().parents[3] / "docs" / "examples" / "extender.py"
-
-
-def example() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("example_extender", EXAMPLE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
 
 class Http:
     """A port that really asks, as the service would for an allowed address."""
@@ -53,17 +37,6 @@ class Http:
                 return json.loads(answer.read())
         except urllib.error.URLError as problem:
             raise ExtenderError(f"{extender.url_prefix}: {problem}") from problem
-
-
-@pytest.fixture
-def address() -> Iterator[str]:
-    server = example().serve(0)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
 
 
 def asking(prefix: str, **more: Any) -> dict[str, Any]:
@@ -87,24 +60,28 @@ def three_nodes(configuration: dict[str, Any], port: Any) -> Rig:
     )
 
 
-def test_the_example_closes_a_node_and_ranks_the_others(address: str) -> None:
-    rig = three_nodes(asking(address), Http())
+def test_the_example_closes_a_node_and_ranks_the_others(example_extender: str) -> None:
+    rig = three_nodes(asking(example_extender), Http())
     rig.put(pod("p"))
     rig.settle()
     assert rig.places() == {"p": "n1"}
 
 
-def test_an_extender_that_refuses_is_named_in_the_condition(address: str) -> None:
+def test_an_extender_that_refuses_is_named_in_the_condition(
+    example_extender: str,
+) -> None:
     closed = {"extender.example/closed": "yes"}
-    rig = Rig(node("n0", labels=closed), configuration=asking(address), port=Http())
+    rig = Rig(
+        node("n0", labels=closed), configuration=asking(example_extender), port=Http()
+    )
     rig.put(pod("p"))
     rig.settle()
     message = rig.pending()["p"]
     assert message.startswith("0/1 nodes are available: 1 node(s) were closed by")
 
 
-def test_an_extender_keeps_a_victim_from_being_preempted(address: str) -> None:
-    rig = Rig(node("n0", cpu=1), configuration=asking(address), port=Http())
+def test_an_extender_keeps_a_victim_from_being_preempted(example_extender: str) -> None:
+    rig = Rig(node("n0", cpu=1), configuration=asking(example_extender), port=Http())
     rig.put(pod("old", labels={"app": "precious"}))
     rig.settle()
     rig.put(pod("boss", priority=9))
@@ -112,12 +89,14 @@ def test_an_extender_keeps_a_victim_from_being_preempted(address: str) -> None:
     assert set(rig.places()) == {"old"}
 
 
-def test_recorded_answers_give_the_same_places_without_a_call(address: str) -> None:
+def test_recorded_answers_give_the_same_places_without_a_call(
+    example_extender: str,
+) -> None:
     recording = RecordingExtender(Http())
-    first = three_nodes(asking(address), recording)
+    first = three_nodes(asking(example_extender), recording)
     first.put(pod("p"))
     first.settle()
-    second = three_nodes(asking(address), RecordedExtender(recording.answers))
+    second = three_nodes(asking(example_extender), RecordedExtender(recording.answers))
     second.put(pod("p"))
     second.settle()
     assert second.places() == first.places()

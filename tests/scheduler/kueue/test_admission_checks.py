@@ -36,13 +36,28 @@ def admitted(rig: Rig, name: str) -> bool:
     return next(w for w in works if w.key.name == name).has_condition("Admitted")
 
 
-def test_a_check_is_answered_after_its_delay_and_not_before():
-    rig = Checked(after="10s")
+NO = RecordedAnswer(workload="default/w", answer="Retry", after="1s", attempt=1)
+
+
+@pytest.mark.parametrize(
+    ("rule", "waits_s", "ready_s"),
+    [
+        pytest.param({"after": "10s"}, 9.9, 10, id="after its delay"),
+        pytest.param(
+            {"every": "1h", "open": "1m", "after": "2m"}, 3599, 3600, id="while open"
+        ),
+        pytest.param(
+            {"after": "5s", "recorded": [NO]}, 1, 6, id="by a record of one attempt"
+        ),
+    ],
+)
+def test_a_check_is_answered_when_its_rule_says_and_not_before(rule, waits_s, ready_s):
+    rig = Checked(**rule)
     rig.workload("w", "q")
     rig.run(0)
-    rig.run(9.9)
+    rig.run(waits_s)
     assert not admitted(rig, "w")
-    rig.run(10)
+    rig.run(ready_s)
     assert admitted(rig, "w")
 
 
@@ -50,16 +65,6 @@ def test_a_check_without_a_rule_is_ready_at_once():
     rig = Checked()
     rig.workload("w", "q")
     rig.run(0)
-    assert admitted(rig, "w")
-
-
-def test_a_check_answers_only_while_it_is_open():
-    rig = Checked(every="1h", open="1m", after="2m")
-    rig.workload("w", "q")
-    rig.run(0)
-    rig.run(3599)
-    assert not admitted(rig, "w")
-    rig.run(3600)
     assert admitted(rig, "w")
 
 
@@ -71,17 +76,6 @@ def test_a_check_left_to_people_waits_for_them():
     assert not admitted(rig, "w")
     rig.stage.answer_check(key, "safe", CheckState("Ready", "", 0))
     rig.run(1001)
-    assert admitted(rig, "w")
-
-
-def test_a_recorded_answer_is_of_one_attempt():
-    no = RecordedAnswer(workload="default/w", answer="Retry", after="1s", attempt=1)
-    rig = Checked(after="5s", recorded=[no])
-    rig.workload("w", "q")
-    rig.run(0)
-    rig.run(1)
-    assert not admitted(rig, "w")
-    rig.run(6)
     assert admitted(rig, "w")
 
 

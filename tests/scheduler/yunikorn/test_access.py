@@ -13,6 +13,7 @@ from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.placement.access import read
 from scheduler.yunikorn.placement.manager import place
 from scheduler.yunikorn.placement.rules import Submission
+from tests.builders import queue_tree
 from tests.scheduler.yunikorn.clusters import pod, run, subjects, world
 
 QUEUES = """
@@ -65,17 +66,7 @@ def test_a_text_admits_a_developer(text: str, admitted: bool) -> None:
 
 
 def test_a_pod_that_nobody_admits_is_rejected() -> None:
-    queues = {
-        "partitions": [
-            {
-                "name": "default",
-                "queues": [
-                    {"name": "root", "queues": [{"name": "q", "submitacl": "ann"}]}
-                ],
-            }
-        ]
-    }
-    made = world(queues=queues)
+    made = world(queues=queue_tree({"name": "q", "submitacl": "ann"}, submit=""))
     made.put(pod("p", "root.q"))
     run(made, 2)
     (condition,) = made.get(Key("Pod", "default", "p")).status["conditions"]
@@ -83,12 +74,7 @@ def test_a_pod_that_nobody_admits_is_rejected() -> None:
 
 
 def test_a_configuration_without_any_acl_is_open_and_says_so() -> None:
-    queues = {
-        "partitions": [
-            {"name": "default", "queues": [{"name": "root", "queues": [{"name": "q"}]}]}
-        ]
-    }
-    made = world(queues=queues)
+    made = world(queues=queue_tree({"name": "q"}, submit=""))
     made.put(pod("p", "root.q"))
     assert subjects(run(made, 2), "Bind") == ["p"]
     assert any("submitacl" in problem for problem in made.problems())

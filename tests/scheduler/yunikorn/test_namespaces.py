@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from scheduler.records.objects import Key, Object
 from scheduler.world import World
+from tests.builders import queue_tree
 from tests.scheduler.yunikorn.clusters import pod, run, world
 
-BY_NAMESPACE: dict[str, Any] = {
-    "partitions": [
-        {
-            "name": "default",
-            "placementrules": [{"name": "tag", "value": "namespace", "create": True}],
-            "queues": [{"name": "root", "submitacl": "*", "queues": [{"name": "own"}]}],
-        }
-    ]
-}
+BY_NAMESPACE = queue_tree(
+    {"name": "own"},
+    placementrules=[{"name": "tag", "value": "namespace", "create": True}],
+)
 
 
 def _world(**annotations: str) -> World:
