@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from scheduler.reasons import ADMITTED
 from scheduler.records.objects import Key
 
 if TYPE_CHECKING:
     from scheduler.kueue.stage import KueueStage
-    from scheduler.kueue.tree.tree import ClusterQueue, ResourceNode
+    from scheduler.kueue.tree.protocols import FlavorResource, Workload
+    from scheduler.kueue.tree.tree import Cohort, ResourceNode
+    from scheduler.kueue.workload.local_queue import LocalQueue
 
 
 def is_running(stage: KueueStage, key: Key) -> bool:
@@ -37,30 +40,63 @@ def pending_counts(stage: KueueStage) -> tuple[int, int]:
 
 
 def violations(stage: KueueStage) -> Iterator[str]:
-    """Yield a sentence per law of the quota tree that does not hold.
+    """Yield a sentence per sum of the quota tree that a recount refutes.
 
     Usage of every ClusterQueue is the sum of what its workloads hold, and of
-    every Cohort the sum of what its children take from it.
+    every Cohort the sum of what its children take from it; a LocalQueue counts
+    its workloads that wait, hold quota and are admitted. O(cells + workloads).
     Source: docs/semantics/kueue.md#quota-tree.
     """
     for name, queue in sorted(stage.cluster.forest.queues.items()):
-        held = _held(queue)
+        held = _sum(queue.admitted.workloads)
         for cell in queue.cells.values():
-            expected = held.get(cell.flavor_resource, 0)
-            if cell.usage != expected:
-                yield (
-                    f"ClusterQueue {name} counts {cell.usage} of "
-                    f"{cell.flavor_resource}, its workloads hold {expected}"
-                )
+            yield from _differ(
+                f"ClusterQueue {name}", cell, held.get(cell.flavor_resource, 0)
+            )
+    for name, cohort in sorted(stage.cluster.forest.cohorts.items()):
+        for cell in cohort.cells.values():
+            yield from _differ(f"Cohort {name}", cell, _taken(cohort, cell))
+    for local_queue in stage.cluster.local_queues.values():
+        yield from _local_queue_counts(local_queue)
 
 
-def _held(queue: ClusterQueue) -> dict[tuple[str, str], int]:
-    held: dict[tuple[str, str], int] = {}
-    for work in queue.admitted.workloads:
+def _differ(name: str, cell: ResourceNode, counted: int) -> Iterator[str]:
+    if cell.usage != counted:
+        kind = cell.flavor_resource
+        yield f"{name} counts {cell.usage} of {kind}, what is below holds {counted}"
+
+
+def _taken(cohort: Cohort, cell: ResourceNode) -> int:
+    """Return what the children use beyond the quota that is theirs alone."""
+    cells = (child.cells.get(cell.flavor_resource) for child in cohort.children())
+    return sum(max(0, each.usage - each.local_quota) for each in cells if each)
+
+
+def _local_queue_counts(local_queue: LocalQueue) -> Iterator[str]:
+    works = local_queue.workloads
+    reserving = [work for work in works if work.cluster_queue is not None]
+    admitted = [work for work in reserving if work.has_condition(ADMITTED)]
+    pending = [work for work in works if work.pending_queue is not None]
+    counts = {
+        "pending": (local_queue.pending, len(pending)),
+        "reserving": (local_queue.reserving, len(reserving)),
+        "admitted": (local_queue.admitted, len(admitted)),
+        "usage": (_some(local_queue.usage), _sum(reserving)),
+        "usage of the admitted": (_some(local_queue.admitted_usage), _sum(admitted)),
+    }
+    for what, (kept, counted) in counts.items():
+        if kept != counted:
+            yield f"{local_queue.key}: {what} is {kept}, its workloads say {counted}"
+
+
+def _some(usage: dict[FlavorResource, int]) -> dict[FlavorResource, int]:
+    return {kind: amount for kind, amount in usage.items() if amount}
+
+
+def _sum(works: Iterable[Workload]) -> dict[FlavorResource, int]:
+    found: dict[FlavorResource, int] = {}
+    for work in works:
         for cell, amount in work.usage:
-            held[_name(cell)] = held.get(_name(cell), 0) + amount
-    return held
-
-
-def _name(cell: ResourceNode) -> tuple[str, str]:
-    return cell.flavor_resource
+            kind = cell.flavor_resource
+            found[kind] = found.get(kind, 0) + amount
+    return found
