@@ -16,6 +16,7 @@ from scheduler.manifests.json_documents import (
     ItemLines,
     NotPlainError,
     decode,
+    decode_many,
     looks_like_json,
 )
 from scheduler.records.objects import Key
@@ -162,7 +163,7 @@ def _read_json(text: str, file: str, limits: Limits) -> list[Document]:
     try:
         data = decode(text, depth=limits.depth)
     except NotPlainError:
-        return []
+        return _read_many(text, file, limits)
     whole = Document(file=file, data=data)
     items = data.get("items")
     if not (whole.kind.endswith("List") and isinstance(items, list)):
@@ -175,6 +176,25 @@ def _read_json(text: str, file: str, limits: Limits) -> list[Document]:
     return [
         Document(file=file, data=_with_list_kind(whole, item), lines=lines, index=index)
         for index, item in enumerate(items)
+    ]
+
+
+def _read_many(text: str, file: str, limits: Limits) -> list[Document]:
+    """Return the documents of JSON lines or of an array; [] for anything else."""
+    try:
+        found, lines = decode_many(text, depth=limits.depth)
+    except NotPlainError:
+        return []
+    if len(found) > limits.documents:
+        raise _too_much(file, 1, f"over {limits.documents} documents")
+    return [
+        part
+        for index, data in enumerate(found)
+        for part in _take_apart(
+            Document(
+                file=file, data=data, lines=lines, index=index, line=lines.line(index)
+            )
+        )
     ]
 
 
@@ -235,9 +255,19 @@ def _broken(file: str, error: yaml.YAMLError) -> ManifestError:
     mark = getattr(error, "problem_mark", None)
     line = mark.line + 1 if mark is not None else 1
     problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    problem += _hint(error, problem)
     return ManifestError(
         f"not YAML: {problem}", place=SourceLocation(file=file, line=line)
     )
+
+
+def _hint(error: yaml.YAMLError, problem: str) -> str:
+    """Return what is probably wrong; "" for no idea."""
+    if "cannot start any token" in problem:
+        return " (a tab? YAML is indented with spaces)"
+    if "expected the node content" in problem or "flow" in str(error):
+        return " (a template? render it first, e.g. with `helm template`)"
+    return ""
 
 
 def _too_much(file: str, line: int, what: str) -> ManifestError:
@@ -287,7 +317,7 @@ class _Builder:
                 self._merge(merged, value)
                 continue
             if not isinstance(key, yaml.ScalarNode):
-                raise self._complain(key, "expected a text as key, got a collection")
+                raise self._complain(key, _NO_KEY)
             if key.value in found:
                 raise self._complain(key, f"the key {key.value!r} is given twice")
             found[key.value] = self.build(value)
@@ -306,6 +336,10 @@ class _Builder:
         return ManifestError(problem, place=place)
 
 
+_NO_KEY = (
+    "expected a text as key, got a collection "
+    "(a template? render it first, e.g. with `helm template`)"
+)
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _WORDS = {

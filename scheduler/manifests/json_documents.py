@@ -34,6 +34,43 @@ def decode(text: str, *, depth: int) -> dict[str, Any]:
     return data
 
 
+def decode_many(text: str, *, depth: int) -> tuple[list[dict[str, Any]], ItemLines]:
+    """Return objects one after the other, as JSON lines, or those of one array.
+
+    Raises NotPlainError for anything else, as `decode` does.
+    """
+    at = _begin(text)
+    in_array = text[at : at + 1] == "["
+    at = _begin(text, at + 1) if in_array else at
+    found: list[dict[str, Any]] = []
+    spans: list[tuple[int, int, int]] = []
+    line, seen = 1, 0
+    while at < len(text) and text[at] != "]":
+        try:
+            data, end = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError) as error:
+            raise NotPlainError(str(error)) from error
+        if not isinstance(data, dict) or _deeper(data, depth):
+            raise NotPlainError("not an object, or nested too deep")
+        line += text.count("\n", seen, at)
+        seen = at
+        found.append(data)
+        spans.append((at, end, line))
+        at = _begin(text, end)
+        if in_array and text[at : at + 1] == ",":
+            at = _begin(text, at + 1)
+    rest = text[at + 1 :] if in_array else text[at:]
+    if rest.strip() or (in_array and at >= len(text)):
+        raise NotPlainError("more than objects, or a list without an end")
+    return found, ItemLines(text=text, spans=spans)
+
+
+def _begin(text: str, at: int = 0) -> int:
+    while at < len(text) and text[at] in _WHITE:
+        at += 1
+    return at
+
+
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
@@ -116,5 +153,5 @@ def _skip(text: str, at: int) -> int:
 
 
 def looks_like_json(text: str) -> bool:
-    """Return whether it is worth a try: the text begins with a brace."""
-    return text[:1000].lstrip().startswith("{")
+    """Return whether it is worth a try: the text begins with a brace or bracket."""
+    return text[:1000].lstrip().startswith(("{", "["))

@@ -22,6 +22,8 @@ from scheduler.manifests.documents import (
     Limits,
     read_documents,
 )
+from scheduler.manifests.faults.further import further_faults
+from scheduler.manifests.faults.parts import read_all
 from scheduler.manifests.generator import generate, is_generator
 from scheduler.manifests.unsimulated import unsimulated
 from scheduler.records.annotations import PREFIX, read_timing
@@ -110,13 +112,11 @@ def load(
     loaded = Loaded()
     for file, text in sources:
         loaded.files.append(file)
-        try:
-            documents = read_documents(text, file=file, limits=limits)
-        except ManifestError as error:
-            loaded.complain(error)
+        documents, faults = read_all(text, file=file, limits=limits)
+        for fault in faults:
+            loaded.complain(fault)
             loaded.outcomes[file, "text", "refused"] += 1
-            continue
-        if not documents:
+        if not (documents or faults):
             place = SourceLocation(file=file, line=1)
             loaded.warn(place, "holds no document; nothing was taken of it")
         for document in documents:
@@ -186,6 +186,8 @@ def take_document(loaded: Loaded, document: Document) -> None:
     except ManifestError as error:
         level = "refused"
         loaded.complain(error)
+        for further in further_faults(document, error, _check_object):
+            loaded.complain(further)
     except SchedulerError as error:
         level = "refused"
         loaded.complain(document.error("", str(error)))
@@ -200,6 +202,8 @@ def _no_manifest(document: Document) -> str:
     if not document.kind and not document.api_version:
         known = yunikorn.holds_queues(document) or is_generator(document.data)
         return "" if known or _values(document) else "neither apiVersion nor kind"
+    if not document.kind and not document.metadata:
+        return f"apiVersion {document.api_version} and no kind"
     named = document.metadata.get("name") or document.metadata.get("generateName")
     group = kinds.split(document.api_version)[0]
     if named or document.kind in kinds.BY_KIND or group in kinds.GROUPS:
@@ -349,11 +353,22 @@ def _merge_policy(loaded: Loaded, document: Document, patch: dict[str, Any]) -> 
         loaded.policy[section] = value
 
 
-def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
+def _check_object(document: Document) -> None:
+    """Check an object as it is checked when it is taken. Raises ManifestError."""
+    kind = _kind(document)
+    if kind is not None and kind.level != "configuration":
+        _checked(document, kind)
+
+
+def _checked(document: Document, kind: kinds.Kind) -> tuple[Key, dict[str, Any]]:
     key = _key(document, kind)
     _check_annotations(document)
     check = CHECKS.get(document.kind)
-    manifest = check(document) if check else dict(document.data)
+    return key, check(document) if check else dict(document.data)
+
+
+def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
+    key, manifest = _checked(document, kind)
     status = manifest.pop("status", None) or document.data.get("status") or {}
     obj = Object(key=key, manifest=_served(manifest, key, kind), status=dict(status))
     if key in loaded.places:
