@@ -61,6 +61,20 @@ class Board:
             self.pause()
         truth.agrees(self.page)
 
+    def agrees_in(self, *views: str) -> None:
+        """Stand still, and hold every number of these views against REST's.
+
+        "Inspector" is the first queue of the board, looked at.
+        """
+        if self.page.get_by_role("button", name="Pause", exact=True).count() > 0:
+            self.pause()
+        for view in views:
+            name = "Board" if view == "Inspector" else view
+            self.page.get_by_role("link", name=re.compile(rf"^{name}\b")).first.click()
+            if view == "Inspector":
+                self.page.locator("tr[data-key^=ClusterQueue] button").first.click()
+            truth.agrees(self.page, fewest=1)
+
     def drag(self, card: Locator, target: Locator) -> None:
         """Carry a card by the mouse, in steps as a hand does."""
         source, goal = card.bounding_box(), target.bounding_box()

@@ -48,6 +48,7 @@ def test_a_pod_is_carried_to_another_node_by_keyboard(placed: Board) -> None:
     expect(page.get_by_role("button", name="Copy REST call")).to_be_visible()
     page.get_by_role("button", name="Step one tick").click()
     expect(pod(node(placed, there))).to_be_visible()
+    placed.agrees_in("Nodes")
 
 
 def test_a_pods_scores_are_reported_node_by_node(placed: Board) -> None:

@@ -40,9 +40,12 @@ def test_the_scrubber_shows_the_past_and_comes_back(played: Board) -> None:
         played.queue("alpha").get_by_role("button", name=re.compile("^urgent"))
     ).to_have_count(0)
     played.agrees()
+    played.agrees_in("Workloads", "Fairness", "Preemptions")
     played.page.get_by_role("button", name="Back to live").click()
+    visit(played, "Board")
     played.sees("alpha", "urgent", "Admitted")
     played.agrees()
+    played.agrees_in("Inspector", "Workloads", "Fairness")
 
 
 def test_a_preemption_is_stepped_through(played: Board) -> None:
@@ -59,6 +62,7 @@ def test_a_preemption_is_stepped_through(played: Board) -> None:
     expect(targets).to_contain_text("second")
     page.keyboard.press("Home")
     expect(page.get_by_text("may preempt")).to_have_count(0)
+    played.agrees_in("Preemptions")
 
 
 def test_a_fork_with_another_policy_is_compared(played: Board) -> None:
@@ -82,6 +86,7 @@ def test_a_fork_with_another_policy_is_compared(played: Board) -> None:
     expect(outcomes).to_contain_text("second")
     differ = page.get_by_role("list", name="Settings that differ")
     expect(differ).to_contain_text("alpha withinClusterQueue")
+    played.agrees_in("Compare")
     played.agrees()
 
 

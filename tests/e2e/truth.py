@@ -1,8 +1,7 @@
-"""Every number on the board, held against what REST says of the same tick."""
+"""Every number on the page, held against what REST says of the same tick."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import Page
 
+from tests.e2e import view_facts
 from tests.services.default_run import wait_for
 
 Row = dict[str, Any]
@@ -20,6 +20,7 @@ READ = """() => [...document.querySelectorAll('[data-fact]')]
   .filter((node) => node.checkVisibility())
   .map((node) => ({
     key: node.closest('[data-key]')?.dataset.key ?? '',
+    source: node.closest('[data-source]')?.dataset.source ?? '',
     what: node.dataset.fact,
     text: node.innerText,
     name: node.querySelector('[role=img]')?.ariaLabel ?? '',
@@ -38,63 +39,67 @@ HALF = 0.051  # what is written with one decimal
 
 
 class Fact(NamedTuple):
-    """One number of the page: of which object, what, as written."""
+    """One number of the page: of which object or answer, what, as written."""
 
     key: str
+    source: str
     what: str
     text: str
     name: str
     line: str
 
 
-def agrees(page: Page) -> None:
-    """Wait until the board is drawn and every number on it is REST's.
+def agrees(page: Page, fewest: int = FEWEST) -> None:
+    """Wait until the view is drawn and every number on it is REST's.
 
     A page that never agrees fails with what it shows and what it should.
     """
 
     def same() -> bool:
         count, wrong = compared(page)
-        return count >= FEWEST and not wrong
+        return count >= fewest and not wrong
 
     try:
         wait_for(same, "numbers that agree", timeout_s=20, every_s=0.2)
     except AssertionError:
         count, wrong = compared(page)
         assert wrong == []
-        assert count >= FEWEST
+        assert count >= fewest
 
 
 def compared(page: Page) -> tuple[int, list[str]]:
     """Return how many numbers were read, and those that are not REST's."""
     found = page.evaluate(READ)
     cards = page.evaluate(CARDS)
-    state = state_of(page)
-    rows = {row["key"]: row for row in state["rows"]}
-    tick = page.get_by_test_id("tick").inner_text().replace(",", "")
-    wrong = [] if int(tick) == rows["Sandbox//sandbox"]["tick"] else [f"tick {tick}"]
+    rows = {row["key"]: row for row in view_facts.fetched(page, "/state")["rows"]}
+    tick = int(page.get_by_test_id("tick").inner_text().replace(",", ""))
+    wrong = [] if tick == rows["Sandbox//sandbox"]["tick"] else [f"tick {tick}"]
+    wrong += view_facts.wrong_timeline(page, tick)
     facts = [Fact(**one) for one in found]
+    sources = {fact.source for fact in facts} - {""}
+    answers = {source: view_facts.fetched(page, source) for source in sources}
     for fact in facts:
-        wrong += [f"{fact.key} {fact.what}: {one}" for one in differs(fact, rows)]
+        if fact.what == "preemptions":
+            wrong += view_facts.wrong_preemptions(page, fact.text, tick)
+            continue
+        found_in = answers[fact.source] if fact.source else rows.get(fact.key, {})
+        named = f"{fact.key or fact.source} {fact.what}"
+        wrong += [f"{named}: {one}" for one in differs(fact, found_in, rows)]
     for column, key in cards:
         if not stands_in(rows.get(key), column):
             wrong.append(f"card {key} in {column}")
     return len(facts) + len(cards), wrong
 
 
-def state_of(page: Page) -> dict[str, Any]:
-    """Return what REST says of the tick that the page shows."""
-    host, _, rest = page.url.partition("/s/")
-    past = re.search(r"[?&]tick=(\d+)", rest)
-    query = f"?tick={past[1]}" if past else ""
-    path = f"{host}/api/v1/sandboxes/{rest.split('/')[0]}/state{query}"
-    answer: dict[str, Any] = json.loads(page.request.get(path).text())
-    return answer
-
-
-def differs(fact: Fact, rows: dict[str, Row]) -> Iterator[str]:
+def differs(fact: Fact, found_in: Row, rows: dict[str, Row]) -> Iterator[str]:
     """Yield what the page says and what it should, where they differ."""
-    for shown, expected in pairs(fact, rows):
+    of_views = fact.what.split(" ")[0] in ("at", "cells", "amounts", "rows", "nodes")
+    found = (
+        view_facts.pairs_of(fact.what, fact.text, found_in, rows)
+        if of_views
+        else pairs(fact, rows)
+    )
+    for shown, expected in found:
         if not (shown == expected or abs(shown - expected) < HALF):
             yield f"shows {shown:g}, not {expected:g}"
 
