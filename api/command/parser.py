@@ -24,6 +24,7 @@ LOCAL = {
     "up": "start everything on this machine and open the page",
     "worker": "processes of a server run that tick and run experiments",
     "clock": "the clock of a server run",
+    "record": "follow a running cluster, read-only, into a file",
     "tidy": "delete now history that is not to be kept",
 }
 _ABOUT = """\

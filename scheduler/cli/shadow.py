@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from scheduler import durations
+from scheduler.cli.recording_file import history_of, read_file, settings_of
 from scheduler.cli.recording_folder import read_history, read_settings, read_start
 from scheduler.errors import SchedulerError
 from scheduler.shadow.compare import Judge, Shadow, Verdict
@@ -22,7 +23,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     out = out or sys.stdout
     options = _parser().parse_args(arguments)
     try:
-        found = judge_folder(options.folder)
+        found = judge(options.recording)
     except (SchedulerError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -38,7 +39,13 @@ def _parser() -> argparse.ArgumentParser:
         description="Hold each admission and preemption of a recording against what "
         "the engine decides from the state just before it.",
     )
-    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument(
+        "recording",
+        type=Path,
+        metavar="FOLDER|FILE",
+        help="a recording's folder, a .qrec file, or what `kubectl get workloads,...` "
+        "printed with --watch --output-watch-events -o json",
+    )
     parser.add_argument(
         "--details",
         action="store_true",
@@ -48,8 +55,16 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def judge_folder(folder: Path) -> Shadow:
+def judge(recording: Path) -> Shadow:
     """Return the verdicts on a recording. Raises SchedulerError, OSError."""
+    if recording.is_file():
+        found = read_file(recording)
+        return Judge(history_of(found), settings_of(found), found.start_us).judge()
+    return judge_folder(recording)
+
+
+def judge_folder(folder: Path) -> Shadow:
+    """Return the verdicts on a recording's folder. Raises SchedulerError, OSError."""
     start_us = durations.stamp_us(read_start(folder))
     return Judge(read_history(folder), read_settings(folder), start_us).judge()
 

@@ -1,0 +1,1 @@
+"""A running cluster, read: its lists and watches, and the file they are kept in."""

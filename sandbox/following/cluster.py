@@ -1,0 +1,195 @@
+"""A cluster's API, asked with nothing but GET, by the official Python client.
+
+Source: <https://kubernetes.io/docs/reference/using-api/api-concepts/>
+"""
+
+from __future__ import annotations
+
+import contextlib
+import email.utils
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from sandbox.base.errors import SandboxError
+
+#: Objects of one page of a list.
+PAGE = 500
+#: A server ends a watch after so long, and it is begun again.
+WATCH_S = 300
+CONNECT_S, READ_S = 10, 60
+#: One for each kind that is watched, and some to ask with.
+MOST_CONNECTIONS = 64
+
+Json = dict[str, Any]
+
+
+class ClusterError(SandboxError):
+    """The cluster did not answer as asked; `code` is its HTTP status, or 0."""
+
+    def __init__(self, message: str, code: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Cluster:
+    """One cluster, with the rights of a kubeconfig's context or of the pod we run in."""
+
+    def __init__(self, api: Any) -> None:
+        self.api = api
+        self._watches: set[Any] = set()
+
+    @classmethod
+    def of_kubeconfig(cls, path: str | None, context: str | None) -> Cluster:
+        """Return the cluster of a context; the current one of the usual file if None.
+
+        Raises ClusterError when there is no such file or context.
+        """
+        # The client takes two seconds to import: only who follows pays for it.
+        from kubernetes import client, config
+
+        found = client.Configuration()
+        try:
+            config.load_kube_config(path, context, found, persist_config=False)
+        except (config.ConfigException, OSError) as error:
+            raise ClusterError(f"kubeconfig: {error}") from error
+        return cls._of(found)
+
+    @classmethod
+    def of_pod(cls) -> Cluster:
+        """Return the cluster whose pod this process runs in; ClusterError if in none."""
+        from kubernetes import client, config
+
+        found = client.Configuration()
+        try:
+            config.load_incluster_config(client_configuration=found)
+        except config.ConfigException as error:
+            raise ClusterError(f"in-cluster: {error}") from error
+        return cls._of(found)
+
+    @classmethod
+    def _of(cls, configuration: Any) -> Cluster:
+        from kubernetes import client
+
+        configuration.connection_pool_maxsize = MOST_CONNECTIONS
+        return cls(client.ApiClient(configuration))
+
+    @property
+    def address(self) -> str:
+        """Return where its API is."""
+        return str(self.api.configuration.host)
+
+    def get(self, path: str, **query: str) -> Json:
+        """Return a JSON answer. Raises ClusterError."""
+        with self._answer(path, query, READ_S) as response:
+            return dict(msgspec.json.decode(response.read(decode_content=True)))
+
+    def skew_ms(self) -> int:
+        """Return the server's clock less ours, by its Date; 0 when within 2 s."""
+        with self._answer("/version", {}, READ_S) as response:
+            stamp = email.utils.parsedate_to_datetime(response.headers["Date"])
+        skew = round(1000 * (stamp.timestamp() - time.time()))
+        return skew if abs(skew) > 2000 else 0
+
+    def pages(self, path: str) -> Iterator[Json]:
+        """Yield the pages of a list. Raises ClusterError; 410 when it took too long."""
+        follows = ""
+        while True:
+            page = self.get(path, limit=str(PAGE), **{"continue": follows})
+            yield page
+            follows = page["metadata"].get("continue") or ""
+            if not follows:
+                return
+
+    def watch(self, path: str, version: str) -> Iterator[Json]:
+        """Yield events after a resourceVersion until the server ends the watch.
+
+        Raises ClusterError, also for an ERROR event: its code is the Status's.
+        """
+        query = {
+            "watch": "true",
+            "resourceVersion": version,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(WATCH_S),
+        }
+        with self._answer(path, query, WATCH_S + READ_S) as response:
+            self._watches.add(response)
+            try:
+                yield from map(_event, _lines(response))
+            finally:
+                self._watches.discard(response)
+
+    def end_watches(self) -> None:
+        """End the watches that are open, from another thread."""
+        for response in list(self._watches):
+            with contextlib.suppress(OSError, ValueError):
+                response.shutdown()
+
+    def _answer(self, path: str, query: Mapping[str, str], read_s: float) -> _Answer:
+        return _Answer(self.api, path, query, read_s)
+
+
+class _Answer:
+    """One answer; closes its connection at the end."""
+
+    def __init__(
+        self, api: Any, path: str, query: Mapping[str, str], read_s: float
+    ) -> None:
+        self.asked = api, path, [(k, v) for k, v in query.items() if v], read_s
+        self.response: Any = None
+
+    def __enter__(self) -> Any:
+        from kubernetes.client.exceptions import ApiException
+        from urllib3.exceptions import HTTPError
+
+        api, path, query, read_s = self.asked
+        try:
+            self.response = api.call_api(
+                path,
+                "GET",
+                query_params=query,
+                header_params={"Accept": "application/json"},
+                auth_settings=["BearerToken"],
+                _preload_content=False,
+                _return_http_data_only=True,
+                _request_timeout=(CONNECT_S, read_s),
+            )
+        except ApiException as error:
+            raise ClusterError(
+                f"{path}: {_reason(error)}", error.status or 0
+            ) from error
+        except (HTTPError, OSError) as error:
+            raise ClusterError(f"{path}: {error}") from error
+        return self.response
+
+    def __exit__(self, _type: object, error: object, _trace: object) -> None:
+        from urllib3.exceptions import HTTPError
+
+        self.response.close()
+        if isinstance(error, (HTTPError, OSError, msgspec.MsgspecError)):
+            raise ClusterError(f"{self.asked[1]}: {error}") from error
+
+
+def _reason(error: Any) -> str:
+    """Return the Status's sentence, or what HTTP says."""
+    try:
+        return str(msgspec.json.decode(error.body or b"")["message"])
+    except (msgspec.MsgspecError, KeyError, TypeError):
+        return f"{error.status} {error.reason}"
+
+
+def _event(line: bytes) -> Json:
+    event = msgspec.json.decode(line)
+    if event["type"] == "ERROR":
+        status = event["object"]
+        raise ClusterError(status.get("message", ""), status.get("code", 0))
+    return dict(event)
+
+
+def _lines(response: Any) -> Iterator[bytes]:
+    rest = b""
+    for chunk in response.stream(65536, decode_content=True):
+        *whole, rest = (rest + chunk).split(b"\n")
+        yield from (line for line in whole if line)

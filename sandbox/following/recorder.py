@@ -1,0 +1,197 @@
+"""Follows every kind of a cluster at once, and writes what is seen to one file."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import queue
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils import timezone
+
+from sandbox.following.cluster import Cluster, ClusterError
+from sandbox.following.files import RecordingFile
+from sandbox.following.reflector import Reflector
+from sandbox.following.resources import SETTINGS, Resource, served
+from scheduler.qrec.entries import Entry, Header, Type, encode
+from scheduler.qrec.slimming import slim
+
+Json = dict[str, Any]
+Rewrite = Callable[[Json], Json]
+#: What was seen is on the disk after so long.
+FLUSH_S = 1.0
+#: Entries of one frame; a list of a large cluster becomes many frames.
+MOST_ENTRIES = 2000
+#: Entries that wait for the disk; the watches wait when there are more.
+_WAITING = 20_000
+
+
+@dataclass(slots=True)
+class Progress:
+    """What was recorded so far: entries by type, and kinds whose watch is broken."""
+
+    entries: Counter[str] = field(default_factory=Counter)
+    lost: dict[str, str] = field(default_factory=dict)
+    kinds: int = 0
+    absent: dict[str, str] = field(default_factory=dict)
+
+
+class Recorder:
+    """Records a cluster into a file until `stop` is set.
+
+    `rewrite` maps each object before it is written (the names of an anonymous
+    recording). Memory: a resourceVersion per object, not the objects.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        file: RecordingFile,
+        *,
+        rewrite: Rewrite | None = None,
+        anonymised: bool = False,
+    ) -> None:
+        self.cluster = cluster
+        self.file = file
+        self.rewrite = rewrite or (lambda manifest: manifest)
+        self.anonymised = anonymised
+        self.stop = threading.Event()
+        self.progress = Progress()
+        self._skew_ms = 0
+        self._nodes: dict[str, bytes] = {}
+        self._seen: queue.Queue[Entry] = queue.Queue(_WAITING)
+
+    def run(self, report: Callable[[Progress], None] = lambda progress: None) -> None:
+        """Record until stopped. Raises ClusterError when nothing can be begun.
+
+        `report` is called each time that something was written.
+        """
+        resources, absent = served(self.cluster)
+        self.progress.kinds, self.progress.absent = len(resources), absent
+        resumed = self.file.resumed
+        while not self.stop.is_set():
+            self._begin(resources, absent, resumed=resumed)
+            resumed = False
+            self._part(resources, report)
+        self._write([Entry(_now(), "END")])
+        self.file.close()
+
+    def _begin(
+        self, resources: list[Resource], absent: dict[str, str], *, resumed: bool
+    ) -> None:
+        with contextlib.suppress(ClusterError):  # away: as it was before
+            self._skew_ms = self.cluster.skew_ms()
+        header = Header(
+            cluster="" if self.anonymised else self.cluster.address,
+            skew_ms=self._skew_ms,
+            kinds=[resource.kind for resource in resources],
+            absent=absent,
+            anonymised=self.anonymised,
+            part=self.file.part,
+            resumed=resumed,
+        )
+        self._write([Entry(_now(), "BEGIN", header=header), *self._settings()])
+
+    def _settings(self) -> list[Entry]:
+        """Return the schedulers' ConfigMaps; a cluster has those of few."""
+        found = []
+        for namespace, name in SETTINGS:
+            try:
+                path = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
+                manifest = self.cluster.get(path)
+            except ClusterError:
+                continue
+            named = {**manifest, "apiVersion": "v1", "kind": "ConfigMap"}
+            found.append(Entry(_now(), "LISTED", "ConfigMap", slim(named)))
+        return found
+
+    def _part(
+        self, resources: list[Resource], report: Callable[[Progress], None]
+    ) -> None:
+        """Follow every kind until stopped, or until the part is full."""
+        ended = threading.Event()
+        for resource in resources:
+            self._follow(resource, ended)
+        try:
+            while not self.stop.is_set() and not self.file.is_full:
+                if entries := self._waiting():
+                    self._write(entries)
+                    report(self.progress)
+        finally:
+            ended.set()
+            self.cluster.end_watches()
+        self._drain()
+        if not self.stop.is_set():
+            self.file.rotate()
+
+    def _follow(self, resource: Resource, ended: threading.Event) -> None:
+        def take(kind: Type, manifest: Json | None, message: str) -> None:
+            # What comes after the end is in the lists of the next part.
+            entry = Entry(_now(), kind, resource.kind, manifest, message=message)
+            while not ended.is_set():
+                with contextlib.suppress(queue.Full):
+                    self._seen.put(entry, timeout=1)
+                    return
+
+        reflector = Reflector(self.cluster, resource, take, ended)
+        name = f"follow-{resource.kind}"
+        threading.Thread(target=reflector.run, name=name, daemon=True).start()
+
+    def _waiting(self) -> list[Entry]:
+        """Return what came within the next second, or until a frame is full."""
+        found: list[Entry] = []
+        end = time.monotonic() + FLUSH_S
+        while len(found) < MOST_ENTRIES and (rest := end - time.monotonic()) > 0:
+            if self.stop.is_set():
+                break
+            try:
+                found.append(self._seen.get(timeout=min(rest, 0.2)))
+            except queue.Empty:
+                continue
+        return found
+
+    def _drain(self) -> None:
+        """Write what had been seen when the part ended."""
+        left = []
+        while not self._seen.empty():
+            left.append(self._seen.get())
+        if left:
+            self._write(left)
+
+    def _write(self, entries: list[Entry]) -> None:
+        for entry in entries:
+            self.progress.entries[entry.type] += 1
+            if entry.type == "LOST":
+                self.progress.lost[entry.kind] = entry.message
+            elif entry.type in {"BACK", "SYNCED"}:
+                self.progress.lost.pop(entry.kind, None)
+        written = [self._written(entry) for entry in entries]
+        self.file.append([encode(entry) for entry in written if self._is_news(entry)])
+
+    def _written(self, entry: Entry) -> Entry:
+        if entry.object is None:
+            return entry
+        manifest = self.rewrite(slim(entry.object))
+        return Entry(entry.at, entry.type, entry.kind, manifest)
+
+    def _is_news(self, entry: Entry) -> bool:
+        """Return False for a Node that reports what it reported before."""
+        if entry.kind != "Node" or entry.object is None:
+            return True
+        metadata = entry.object["metadata"]
+        if entry.type == "DELETED":
+            return self._nodes.pop(metadata["name"], None) is not None
+        same = {**entry.object, "metadata": {**metadata, "resourceVersion": ""}}
+        digest = hashlib.blake2b(encode(same), digest_size=8).digest()
+        before = self._nodes.get(metadata["name"])
+        self._nodes[metadata["name"]] = digest
+        return entry.type == "LISTED" or before != digest
+
+
+def _now() -> str:
+    return timezone.now().isoformat(timespec="microseconds")

@@ -1,0 +1,123 @@
+"""One kind of a cluster, listed once and watched from there on.
+
+What a watch missed (it expired, the server was away) is found by listing again
+and comparing, so that no change is lost and none comes twice.
+Source: <https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes>
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from sandbox.following.cluster import Cluster, ClusterError
+from sandbox.following.resources import Resource
+from scheduler.qrec.entries import Type
+
+Json = dict[str, Any]
+#: Takes (type of entry, object or None, message).
+Take = Callable[[Type, Json | None, str], None]
+#: Between tries while the server is away; doubles up to the second.
+FIRST_WAIT_S, MOST_WAIT_S = 0.5, 15.0
+_EXPIRED = 410
+
+
+class Reflector:
+    """Follows one kind until `stop` is set; `take` gets every change once."""
+
+    def __init__(
+        self, cluster: Cluster, resource: Resource, take: Take, stop: threading.Event
+    ) -> None:
+        self.cluster = cluster
+        self.resource = resource
+        self.take = take
+        self.stop = stop
+        self.version = ""  # where the watch goes on; empty: list first
+        self.known: dict[tuple[str, str], str] = {}  # -> resourceVersion
+        self.first = True
+
+    def run(self) -> None:
+        """Follow until stopped; a failure is reported once and tried again."""
+        wait, lost = FIRST_WAIT_S, False
+        while not self.stop.is_set():
+            try:
+                if not self.version:
+                    self.list()
+                if lost:
+                    self.take("BACK", None, "")
+                    wait, lost = FIRST_WAIT_S, False
+                self.watch()
+            except ClusterError as error:
+                if error.code == _EXPIRED:
+                    self.version = ""
+                if not lost and not self.stop.is_set():
+                    lost = True
+                    self.take("LOST", None, error.message)
+                self.stop.wait(0 if error.code == _EXPIRED else wait)
+                wait = min(2 * wait, MOST_WAIT_S)
+
+    def list(self) -> None:
+        """List the kind: all of it the first time, only what differs afterwards."""
+        seen = set()
+        for page in self.cluster.pages(self.resource.path):
+            for item in page["items"]:
+                manifest = self._whole(item)
+                seen.add(_place(manifest))
+                self._listed(manifest)
+            self.version = page["metadata"]["resourceVersion"]
+        for place in [place for place in self.known if place not in seen]:
+            self._gone(place)
+        if self.first:
+            self.first = False
+            self.take("SYNCED", None, "")
+
+    def _listed(self, manifest: Json) -> None:
+        place = _place(manifest)
+        before = self.known.get(place)
+        if before == manifest["metadata"].get("resourceVersion", ""):
+            return
+        known: Type = "MODIFIED" if before is not None else "ADDED"
+        self._see("LISTED" if self.first else known, place, manifest)
+
+    def watch(self) -> None:
+        """Watch until the server ends it; the next one begins where this one ended."""
+        for event in self.cluster.watch(self.resource.path, self.version):
+            manifest = self._whole(event["object"])
+            self.version = manifest["metadata"]["resourceVersion"]
+            if event["type"] != "BOOKMARK":
+                self._changed(event["type"], manifest)
+            if self.stop.is_set():
+                return
+
+    def _changed(self, kind: Type, manifest: Json) -> None:
+        place = _place(manifest)
+        if kind == "DELETED":
+            self.known.pop(place, None)
+            self.take(kind, manifest, "")
+        elif self.known.get(place) != manifest["metadata"]["resourceVersion"]:
+            self._see("MODIFIED" if place in self.known else "ADDED", place, manifest)
+
+    def _see(self, kind: Type, place: tuple[str, str], manifest: Json) -> None:
+        self.known[place] = manifest["metadata"].get("resourceVersion", "")
+        self.take(kind, manifest, "")
+
+    def _gone(self, place: tuple[str, str]) -> None:
+        del self.known[place]
+        metadata = {"namespace": place[0], "name": place[1]}
+        if not place[0]:
+            del metadata["namespace"]
+        self.take("DELETED", self._whole({"metadata": metadata}), "")
+
+    def _whole(self, item: Json) -> Json:
+        """Return an object with its kind, which the items of a list do not have."""
+        return {
+            "apiVersion": self.resource.api_version,
+            "kind": self.resource.kind,
+            **item,
+        }
+
+
+def _place(manifest: Json) -> tuple[str, str]:
+    metadata = manifest["metadata"]
+    return metadata.get("namespace", ""), metadata["name"]

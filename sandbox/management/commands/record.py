@@ -1,0 +1,134 @@
+"""`quotalab record FILE.qrec`: a running cluster, followed read-only into one file."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from sandbox.base.errors import InvalidError
+from sandbox.following.cluster import Cluster, ClusterError
+from sandbox.following.files import ROTATE_BYTES, RecordingFile
+from sandbox.following.recorder import Progress, Recorder
+from sandbox.following.resources import cluster_role
+from scheduler.durations import milliseconds
+from scheduler.errors import SchedulerError
+from scheduler.qrec.anonymising import Anonymiser
+
+_MIB = 1024 * 1024
+
+
+class Command(BaseCommand):
+    """Follow a cluster until interrupted, or for a time."""
+
+    help = (
+        "Follow a running cluster with list and watch only, and write what it was and "
+        "every change to a file. Secrets, environment, arguments and annotations that "
+        "no scheduler reads are never written; see docs/recording.md."
+    )
+    requires_system_checks: list[str] = []  # noqa: RUF012 (Django's own shape)
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the file, the cluster, and how names are written."""
+        parser.add_argument("file", type=Path, nargs="?", metavar="FILE.qrec")
+        parser.add_argument("--kubeconfig", help="a file; else as kubectl finds it")
+        parser.add_argument("--context", help="of the kubeconfig; else its current one")
+        parser.add_argument(
+            "--in-cluster", action="store_true", help="as the pod this runs in"
+        )
+        parser.add_argument(
+            "--for", dest="long", metavar="TIME", help='stop after it, e.g. "30m"'
+        )
+        parser.add_argument(
+            "--anonymise",
+            type=Path,
+            metavar="KEYFILE",
+            help="map names by a hash with the key in this file (32 bytes or more)",
+        )
+        parser.add_argument(
+            "--rotate-mib",
+            type=int,
+            default=ROTATE_BYTES // _MIB,
+            help="begin a new part, FILE.1.qrec, above this size (default %(default)s)",
+        )
+        parser.add_argument(
+            "--print-role",
+            action="store_true",
+            help="print the ClusterRole that this needs, and stop",
+        )
+
+    def handle(self, *_: object, **options: Any) -> None:
+        """Record. CommandError says what is missing or was refused."""
+        if options["print_role"]:
+            self.stdout.write(cluster_role(), ending="")
+            return
+        try:
+            self._record(options)
+        except (ClusterError, InvalidError, SchedulerError, OSError) as error:
+            raise CommandError(str(error)) from error
+
+    def _record(self, options: dict[str, Any]) -> None:
+        recorder = self._recorder(options)
+        stopped = lambda *_: recorder.stop.set()  # noqa: E731
+        for name in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(name, stopped)
+        if options["long"]:
+            timer = threading.Timer(milliseconds(options["long"]) / 1000, stopped)
+            timer.daemon = True
+            timer.start()
+        self._lost: dict[str, str] = {}
+        recorder.run(self._report)
+        self._close(recorder)
+
+    def _recorder(self, options: dict[str, Any]) -> Recorder:
+        if options["file"] is None:
+            raise CommandError("expected the name of a file, such as prod.qrec")
+        key = options["anonymise"]
+        rewrite = Anonymiser(_key(key)).manifest if key else None
+        cluster = _cluster(options)
+        file = RecordingFile(options["file"], options["rotate_mib"] * _MIB)
+        if file.cut_bytes:
+            self.stderr.write(
+                f"{file.path}: a torn end of {file.cut_bytes} bytes cut off"
+            )
+        return Recorder(cluster, file, rewrite=rewrite, anonymised=bool(key))
+
+    def _report(self, progress: Progress) -> None:
+        """Say on stderr which watches broke or came back since the last report."""
+        for kind in progress.lost.keys() - self._lost.keys():
+            self.stderr.write(f"{kind}: watch lost: {progress.lost[kind]}")
+        for kind in self._lost.keys() - progress.lost.keys():
+            self.stderr.write(f"{kind}: watch goes on, nothing missed")
+        self._lost = dict(progress.lost)
+
+    def _close(self, recorder: Recorder) -> None:
+        """Print what was recorded, and what could not be."""
+        found = recorder.progress
+        counts = found.entries
+        changes = counts["ADDED"] + counts["MODIFIED"] + counts["DELETED"]
+        for kind, why in sorted(found.absent.items()):
+            if why != "not served":
+                self.stderr.write(f"{kind}: not recorded: {why}")
+        self.stdout.write(
+            f"{recorder.file.path}: {found.kinds} kinds, {counts['LISTED']} objects, "
+            f"{changes} changes"
+        )
+
+
+def _cluster(options: dict[str, Any]) -> Cluster:
+    if options["in_cluster"]:
+        return Cluster.of_pod()
+    return Cluster.of_kubeconfig(options["kubeconfig"], options["context"])
+
+
+def _key(path: Path) -> bytes:
+    key = path.read_bytes()
+    if len(key) < 32:
+        raise CommandError(
+            f"{path}: expected a key of at least 32 bytes, got {len(key)}; "
+            f"make one: head -c 32 /dev/urandom > {path}"
+        )
+    return key

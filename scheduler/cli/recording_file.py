@@ -1,0 +1,62 @@
+"""Reading a recording that is one file (or its parts), as `shadow` needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from scheduler.errors import SchedulerError
+from scheduler.kueue.configuration import Settings, read_configuration
+from scheduler.manifests.documents import read_documents
+from scheduler.qrec.entries import Entry
+from scheduler.qrec.frames import MAGIC
+from scheduler.qrec.reading import Followed, read_entries, read_followed
+from scheduler.qrec.watch_events import read_watch_events
+from scheduler.shadow.history import History
+
+_US_PER_MS = 1000
+_CONFIGURATION = "controller_manager_config.yaml"
+
+
+def read_file(path: Path) -> Followed:
+    """Read `PATH.qrec` with its parts, or what `kubectl get --watch` printed.
+
+    Raises SchedulerError, OSError.
+    """
+    with path.open("rb") as stream:
+        is_ours = stream.read(len(MAGIC)) == MAGIC
+    if is_ours:
+        return read_followed(_parts(path))
+    return read_followed(read_watch_events(path.read_text("utf-8"), str(path)))
+
+
+def history_of(found: Followed) -> History:
+    """Return what Kueue's objects were at each event."""
+    return History(
+        found.standing,
+        (
+            ((seen.at_us - found.start_us) // _US_PER_MS, seen.type, seen.object)
+            for seen in found.events
+        ),
+    )
+
+
+def settings_of(found: Followed) -> Settings:
+    """Return what the cluster's Configuration sets; the defaults without one."""
+    for manifest in found.standing:
+        text = (manifest.get("data") or {}).get(_CONFIGURATION)
+        if manifest["kind"] == "ConfigMap" and text:
+            [document] = read_documents(text, file=_CONFIGURATION)
+            return read_configuration(document.data)
+    return Settings()
+
+
+def _parts(first: Path) -> Iterator[Entry]:
+    number, path = 0, first
+    while path.is_file():
+        with path.open("rb") as stream:
+            yield from read_entries(stream, str(path))
+        number += 1
+        path = first.with_suffix(f".{number}{first.suffix}")
+    if number == 0:
+        raise SchedulerError(f"{first}: expected a .qrec file, found none")

@@ -1,0 +1,184 @@
+"""A `.qrec` file as history: what stood at its begin, and the events since.
+
+The format is described in docs/recording.md#the-file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import BinaryIO
+
+import msgspec
+
+from scheduler.errors import SchedulerError
+from scheduler.qrec.entries import EVENTS, Entry, Header, Manifest, decode
+from scheduler.qrec.frames import FrameReader
+
+Place = tuple[str, str, str]  # kind, namespace, name
+#: The kind of a gap in which nothing was recorded.
+ALL = "*"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One change, `at_us` by the cluster's clock (microseconds since the epoch)."""
+
+    at_us: int
+    type: str
+    object: Manifest
+
+
+@dataclass(slots=True)
+class Followed:
+    """What a recorder saw. `standing` is as of `start_us`, the events come after.
+
+    `gaps` are the times in which the watch of a kind was broken: (from, to, kind,
+    why); what happened in one is seen at its end.
+    """
+
+    header: Header = field(default_factory=Header)
+    start_us: int = 0
+    standing: list[Manifest] = field(default_factory=list)
+    events: list[Seen] = field(default_factory=list)
+    gaps: list[tuple[int, int, str, str]] = field(default_factory=list)
+
+
+def read_entries(stream: BinaryIO, name: str) -> Iterator[Entry]:
+    """Yield the entries of a file; a torn end is passed over.
+
+    Raises SchedulerError, naming the file and the entry, on what is no entry.
+    """
+    number = 0
+    for lines in FrameReader(stream, name):
+        for line in lines:
+            number += 1
+            try:
+                yield decode(line)
+            except msgspec.MsgspecError as error:
+                raise SchedulerError(f"{name}: entry {number}: {error}") from error
+
+
+def read_followed(entries: Iterable[Entry]) -> Followed:
+    """Return the history of these entries, of one file or of its parts in order.
+
+    Raises SchedulerError when the first lists never became complete.
+    """
+    state = _Reading()
+    for entry in entries:
+        state.take(entry)
+    if state.synced_at is None:
+        raise SchedulerError(
+            "the recording ends before the first lists were complete; "
+            f"still missing: {', '.join(sorted(state.unlisted)) or 'everything'}"
+        )
+    return state.found
+
+
+class _Reading:
+    """What is known while entries are read.
+
+    A recorder that begins again lists everything again: what differs from what is
+    known becomes an event, so that the history has no seam.
+    """
+
+    def __init__(self) -> None:
+        self.found = Followed()
+        self.objects: dict[Place, Manifest] = {}
+        self.synced_at: int | None = None
+        self.unlisted: set[str] = set()
+        self.listed: dict[str, set[Place]] = {}
+        self.skew_us = 0
+        self.last_us = 0
+        self.lost: dict[str, tuple[int, str]] = {}
+
+    def take(self, entry: Entry) -> None:
+        at = _us(entry.at) + self.skew_us
+        if entry.type == "BEGIN" and entry.header is not None:
+            self._begin(entry.header)
+        elif entry.type == "SYNCED":
+            self._synced(entry.kind, at)
+        elif entry.type == "LISTED" and entry.object is not None:
+            place = place_of(entry.object)
+            self.listed.setdefault(place[0], set()).add(place)
+            self._see(at, place, entry.object)
+        elif entry.type in EVENTS and entry.object is not None:
+            gone = entry.type == "DELETED"
+            self._see(at, place_of(entry.object), None if gone else entry.object)
+        else:
+            self._gap(entry, at)
+        self.last_us = max(at, self.last_us)
+
+    def _begin(self, header: Header) -> None:
+        self.skew_us = 1000 * header.skew_ms
+        self.listed.clear()
+        self.unlisted = set(header.kinds)
+        if self.synced_at is None:
+            self.found.header = header
+        elif header.resumed:
+            self.lost[ALL] = self.last_us, "the recorder did not run"
+
+    def _synced(self, kind: str, at: int) -> None:
+        listed = self.listed.pop(kind, set())
+        known = [place for place in self.objects if place[0] == kind]
+        for place in known:
+            if place not in listed:
+                self._see(at, place, None)
+        self._end_gap(kind, at)
+        self.unlisted.discard(kind)
+        if not self.unlisted:
+            self._complete(at)
+
+    def _complete(self, at: int) -> None:
+        self._end_gap(ALL, at)
+        if self.synced_at is None:
+            self.synced_at = self.found.start_us = at
+            self.found.standing = list(self.objects.values())
+
+    def _see(self, at: int, place: Place, after: Manifest | None) -> None:
+        before = self.objects.get(place)
+        if after is None:
+            self.objects.pop(place, None)
+        else:
+            self.objects[place] = after
+        kind = _change(before, after)
+        if kind and self.synced_at is not None:
+            self.found.events.append(Seen(at, kind, after or before or {}))
+
+    def _gap(self, entry: Entry, at: int) -> None:
+        if entry.type == "LOST":
+            self.lost.setdefault(entry.kind, (at, entry.message))
+        elif entry.type == "BACK":
+            self._end_gap(entry.kind, at)
+
+    def _end_gap(self, kind: str, at: int) -> None:
+        if kind in self.lost:
+            since, why = self.lost.pop(kind)
+            self.found.gaps.append((since, at, kind, why))
+
+
+def _change(before: Manifest | None, after: Manifest | None) -> str:
+    """Return the type of a change; empty where nothing changed."""
+    if after is None:
+        return "DELETED" if before is not None else ""
+    if before is None:
+        return "ADDED"
+    return "MODIFIED" if before != after else ""
+
+
+def place_of(manifest: Manifest) -> Place:
+    """Return kind, namespace and name."""
+    metadata = manifest["metadata"]
+    return manifest["kind"], metadata.get("namespace", ""), metadata["name"]
+
+
+def stamp(us: int) -> str:
+    """Return a time of an entry, from microseconds since the epoch."""
+    return (_EPOCH + timedelta(microseconds=us)).isoformat(timespec="microseconds")
+
+
+def _us(text: str) -> int:
+    moment = datetime.fromisoformat(text)
+    return (moment - _EPOCH) // timedelta(microseconds=1)

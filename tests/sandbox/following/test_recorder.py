@@ -1,0 +1,159 @@
+"""A recorder and a cluster: nothing is lost and nothing comes twice."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sandbox.following.cluster import Cluster, ClusterError
+from sandbox.following.files import RecordingFile, parts_of
+from sandbox.following.recorder import Recorder
+from sandbox.following.resources import cluster_role
+from scheduler.cli.recording_file import read_file
+from scheduler.qrec.reading import Followed
+from tests.services.cluster import ApiServer, api_server
+from tests.services.default_run import wait_for
+
+Served = tuple[ApiServer, Cluster]
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    from kubernetes import client
+
+    with api_server() as (server, url):
+        configuration = client.Configuration(host=url)
+        # The recorder tries again by itself.
+        configuration.retries = False
+        api = client.ApiClient(configuration)
+        yield server, Cluster(api)
+        api.close()
+
+
+class Running:
+    """A recorder in a thread; `with` ends it and reads what it wrote."""
+
+    def __init__(self, cluster: Cluster, path: Path, rotate_bytes: int = 1 << 30):
+        self.recorder = Recorder(cluster, RecordingFile(path, rotate_bytes))
+        self.thread = threading.Thread(target=self.recorder.run)
+
+    def __enter__(self) -> Recorder:
+        self.thread.start()
+        return self.recorder
+
+    def __exit__(self, *_: object) -> None:
+        self.recorder.stop.set()
+        self.thread.join()
+
+
+def count(recorder: Recorder, *types: str) -> int:
+    return sum(recorder.progress.entries[one] for one in types)
+
+
+def last_state(found: Followed) -> dict[tuple[str, str], object]:
+    objects = {(m["kind"], m["metadata"]["name"]): m["spec"] for m in found.standing}
+    for seen in found.events:
+        place = seen.object["kind"], seen.object["metadata"]["name"]
+        if seen.type == "DELETED":
+            del objects[place]
+        else:
+            assert (seen.type == "ADDED") == (place not in objects)
+            objects[place] = seen.object["spec"]
+    return objects
+
+
+def test_what_is_there_is_listed_and_what_comes_is_written(
+    served: Served, tmp_path: Path
+) -> None:
+    server, cluster = served
+    server.put("Node", "n1")
+    with Running(cluster, tmp_path / "a.qrec") as recorder:
+        wait_for(lambda: count(recorder, "SYNCED") == 2, "both lists")
+        server.put("Pod", "p1", nodeName="n1")
+        server.delete("Node", "n1")
+        wait_for(lambda: count(recorder, "DELETED"), "the deletion")
+    found = read_file(tmp_path / "a.qrec")
+    assert [m["metadata"]["name"] for m in found.standing] == ["n1"]
+    assert {(s.type, s.object["kind"]) for s in found.events} == {
+        ("ADDED", "Pod"),
+        ("DELETED", "Node"),
+    }
+
+
+def test_nothing_is_lost_or_doubled_whatever_breaks(
+    served: Served, tmp_path: Path
+) -> None:
+    server, cluster = served
+    draw = random.Random(7)
+    with Running(cluster, tmp_path / "a.qrec", rotate_bytes=3000) as recorder:
+        wait_for(lambda: count(recorder, "SYNCED") >= 2, "both lists")
+        for number in range(120):
+            _change(server, draw, number)
+            if number % 15 == 14:
+                draw.choice([server.cut, server.expire])()
+            if number % 40 == 39:
+                _away(server, recorder)
+        server.put("Pod", "last")
+        server.put("Node", "last")
+        wait_for(lambda: _has_last(tmp_path / "a.qrec"), "the last objects")
+    assert len(parts_of(tmp_path / "a.qrec")) > 1
+    assert last_state(read_file(tmp_path / "a.qrec")) == server.state()
+
+
+def _change(server: ApiServer, draw: random.Random, number: int) -> None:
+    kind, name = draw.choice(["Pod", "Node"]), f"o{draw.randrange(8)}"
+    if (kind, name) in server.objects and draw.random() < 0.3:
+        server.delete(kind, name)
+    else:
+        server.put(kind, name, number=number)
+
+
+def _away(server: ApiServer, recorder: Recorder) -> None:
+    """Take the server away; objects go and come while nobody can look."""
+    server.down = True
+    server.cut()
+    wait_for(lambda: recorder.progress.lost, "a watch that is lost")
+    server.put("Pod", "o1", away=True)
+    server.down = False
+    wait_for(lambda: not recorder.progress.lost, "the watches to go on")
+
+
+def _has_last(path: Path) -> bool:
+    state = last_state(read_file(path))
+    return ("Pod", "last") in state and ("Node", "last") in state
+
+
+def test_a_crash_leaves_a_torn_end_that_the_next_run_cuts_off(
+    served: Served, tmp_path: Path
+) -> None:
+    server, cluster = served
+    path = tmp_path / "a.qrec"
+    server.put("Pod", "p1")
+    with Running(cluster, path) as recorder:
+        wait_for(lambda: count(recorder, "SYNCED") == 2, "both lists")
+    path.write_bytes(path.read_bytes() + b"\x80\x00\x00\x00torn")
+    server.delete("Pod", "p1")
+    server.put("Pod", "p2")
+    with Running(cluster, path) as recorder:
+        wait_for(lambda: count(recorder, "SYNCED") == 2, "both lists again")
+    found = read_file(path)
+    assert last_state(found) == {("Pod", "p2"): {}}
+    assert [kind for *_, kind, _ in found.gaps] == ["*"]
+
+
+def test_what_may_not_be_read_is_absent_with_its_reason(served: Served) -> None:
+    server, cluster = served
+    server.forbidden.add("Pod")
+    with pytest.raises(ClusterError, match="Pod is forbidden"):
+        list(cluster.pages("/api/v1/pods"))
+
+
+def test_the_role_asks_for_no_secret_and_changes_nothing() -> None:
+    role = cluster_role()
+    assert "secrets" not in role
+    verbs = {line.strip(" -") for line in role.splitlines() if "  - " in line}
+    assert not verbs & {"create", "update", "patch", "delete", "*"}

@@ -1,0 +1,92 @@
+"""What is read of a recording: a begin, events, and no seam where it was resumed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scheduler.errors import SchedulerError
+from scheduler.qrec.entries import Entry, Header
+from scheduler.qrec.reading import read_followed, stamp
+from scheduler.qrec.watch_events import read_watch_events
+
+KINDS = ["Node", "Pod"]
+CHANGE = st.tuples(
+    st.sampled_from(KINDS), st.sampled_from("abc"), st.integers(0, 3) | st.none()
+)
+
+
+def manifest(kind: str, name: str, value: int) -> dict[str, Any]:
+    return {"kind": kind, "metadata": {"name": name}, "spec": {"value": value}}
+
+
+def listed(state: dict[tuple[str, str], int], at: int, **header: Any) -> list[Entry]:
+    begin = Entry(stamp(at), "BEGIN", header=Header(kinds=KINDS, **header))
+    objects = [
+        Entry(stamp(at), "LISTED", kind, manifest(kind, name, value))
+        for (kind, name), value in state.items()
+    ]
+    return [begin, *objects, *(Entry(stamp(at), "SYNCED", kind) for kind in KINDS)]
+
+
+def change(state: dict[tuple[str, str], int], what: Any, at: int) -> list[Entry]:
+    kind, name, value = what
+    before = state.pop((kind, name), None)
+    if value is None:
+        gone = manifest(kind, name, before or 0)
+        return [Entry(stamp(at), "DELETED", kind, gone)] if before is not None else []
+    state[kind, name] = value
+    added = "ADDED" if before is None else "MODIFIED"
+    return [Entry(stamp(at), added, kind, manifest(kind, name, value))]
+
+
+@given(st.lists(CHANGE), st.lists(CHANGE), st.lists(CHANGE))
+def test_a_recording_that_was_resumed_ends_in_the_state_of_the_cluster(
+    first: list[Any], missed: list[Any], then: list[Any]
+) -> None:
+    state: dict[tuple[str, str], int] = {("Pod", "a"): 1}
+    entries = listed(state, 0)
+    for number, what in enumerate(first):
+        entries += change(state, what, 10 + number)
+    for what in missed:
+        change(state, what, 0)
+    entries += listed(state, 1000, resumed=True)
+    for number, what in enumerate(then):
+        entries += change(state, what, 2000 + number)
+    found = read_followed(entries)
+    seen = {(m["kind"], m["metadata"]["name"]): m for m in found.standing}
+    for event in found.events:
+        place = event.object["kind"], event.object["metadata"]["name"]
+        assert (event.type == "ADDED") == (place not in seen)
+        assert seen.get(place) != event.object or event.type == "DELETED"
+        if event.type == "DELETED":
+            del seen[place]
+        else:
+            seen[place] = event.object
+    assert {p: m["spec"]["value"] for p, m in seen.items()} == state
+    assert [gap[1:3] for gap in found.gaps] == [(1000, "*")]
+
+
+def test_times_are_the_clusters_also_where_the_recorders_clock_was_wrong() -> None:
+    entries = listed({}, 0, skew_ms=300_000)
+    assert read_followed(entries).start_us == 300_000_000
+
+
+def test_lists_that_never_became_complete_are_said() -> None:
+    with pytest.raises(SchedulerError, match="still missing: Pod"):
+        read_followed(listed({}, 0)[:-1])
+
+
+def test_what_kubectl_printed_is_read_with_the_times_of_its_objects() -> None:
+    text = """
+    {"type":"ADDED","object":{"kind":"Pod","metadata":{"name":"a",
+     "creationTimestamp":"1970-01-01T00:00:05Z"}}}
+    {"type":"MODIFIED","object":{"kind":"Pod","metadata":{"name":"a",
+     "creationTimestamp":"1970-01-01T00:00:05Z"},"status":{"startTime":"1970-01-01T00:00:09Z"}}}
+    """
+    found = read_followed(read_watch_events(text, "pods.json"))
+    assert [m["metadata"]["name"] for m in found.standing] == ["a"]
+    assert [(s.type, s.at_us) for s in found.events] == [("MODIFIED", 9_000_000)]
