@@ -12,6 +12,7 @@ VERBS = {
     "replay": "scheduler.replay",
     "reproduce": "scheduler.cli.reproduce",
     "rerun": "scheduler.cli.rerun",
+    "convert": "scheduler.cli.convert",
     "outcomes": "scheduler.cli.outcomes",
     "shadow": "scheduler.cli.shadow",
 }
@@ -22,6 +23,7 @@ USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m
        python -m scheduler shadow FOLDER [--details]
        python -m scheduler replay VECTORS... [--show ID]
        python -m scheduler outcomes FOLDER...
+       python -m scheduler convert PATH... [--to kueue|yunikorn]
 """
 
 

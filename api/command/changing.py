@@ -11,6 +11,7 @@ import yaml
 from api.command.output import Bar, Found
 from api.command.reports import lines_of
 from api.command.verbs import Asked, Part, WrongError, one, took, verb
+from scheduler.cli.convert import converted, text_of
 from scheduler.cli.files import read_paths
 from scheduler.cli.trace_words import add_trace_words, traces_of
 from scheduler.errors import SchedulerError
@@ -83,6 +84,31 @@ def _traces(words: argparse.Namespace) -> Any:
         return traces_of(words)
     except SchedulerError as error:
         raise WrongError(str(error)) from error
+
+
+def _convert(part: Part) -> None:
+    part.add_argument("paths", nargs="+", help="files or folders; - is stdin")
+    part.add_argument(
+        "--to", choices=["kueue", "yunikorn"], default="kueue", help="in whose terms"
+    )
+
+
+@verb(
+    "convert",
+    "write manifests of Volcano, KAI, Armada, Kueue or YuniKorn for another system",
+    "convert volcano/ | quotalab import -",
+    "convert queues.yaml jobs.yaml --to yunikorn",
+    arguments=_convert,
+)
+def convert(asked: Asked) -> Found:
+    """Print the manifests; what is lost goes to stderr."""
+    try:
+        documents, losses = converted(read_paths(asked.words.paths), asked.words.to)
+    except SchedulerError as error:
+        raise WrongError(str(error)) from error
+    found = {"documents": documents, "losses": losses}
+    notes = [f"lost: {loss}" for loss in losses]
+    return Found(document=found, text=text_of(documents), notes=notes)
 
 
 def _run(part: Part) -> None:

@@ -16,7 +16,7 @@ from sandbox.base.errors import (
 )
 from sandbox.models import Sandbox
 from sandbox.world import worlds
-from scheduler.cli.convert import convert, report
+from scheduler.conversion.converting import convert, report
 from scheduler.errors import SchedulerError
 from scheduler.records.objects import Object
 

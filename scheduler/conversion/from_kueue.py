@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
@@ -41,7 +42,7 @@ Amounts = dict[str, int]
 
 
 def convert(objects: list[Object], spec: PolicySpec) -> Converted:
-    """Return the YuniKorn world of a Kueue world. See `scheduler.cli.convert`."""
+    """Return the YuniKorn world of a Kueue world. See `scheduler.conversion.converting`."""
     found = Converted()
     tree = _Tree(objects, found)
     partition = PartitionSpec(root=tree.root())
@@ -154,13 +155,15 @@ class _Tree:
         guaranteed = self._guarantee(cohort, [*cohorts, *leaves])
         # Kueue lends inside a tree of cohorts only.
         fence = {} if seen else {"preemption.policy": "fence"}
+        total = self._total(guaranteed) if not seen else None
+        below = (*cohorts, *leaves)
         return Leaf(
             name=plain(cohort.name),
             parent=True,
             guaranteed=guaranteed,
-            max=self._total(guaranteed) if not seen else None,
+            max=total,
             properties=fence,
-            queues=(*cohorts, *leaves),
+            queues=tuple(_within(leaf, total) for leaf in below) if total else below,
         )
 
     def _guarantee(self, cohort: CohortSpec, children: list[Leaf]) -> Amounts | None:
@@ -247,6 +250,13 @@ class _Tree:
         for text, given in lost.items():
             if given:
                 self.found.lose(subject, text)
+
+
+def _within(queue: Leaf, total: Amounts) -> Leaf:
+    """Return the queue with no limit above what its tree has: none could be used."""
+    most = {t: min(v, total.get(t, v)) for t, v in (queue.max or {}).items()}
+    below = tuple(_within(child, total) for child in queue.queues)
+    return dataclasses.replace(queue, max=most or None, queues=below)
 
 
 def _runner(obj: Object, tree: _Tree, found: Converted) -> None:

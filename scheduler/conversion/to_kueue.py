@@ -32,7 +32,7 @@ Amounts = dict[str, int]
 
 
 def convert(objects: list[Object], spec: PolicySpec) -> Converted:
-    """Return the Kueue world of a YuniKorn world. See `scheduler.cli.convert`."""
+    """Return the Kueue world of a YuniKorn world. See `scheduler.conversion.converting`."""
     found = Converted()
     partition = manifests.from_plain(spec.yunikorn.queues)
     laws: Laws[Partition] = lookup("laws", spec.yunikorn.laws)()

@@ -275,8 +275,19 @@ def _unknown(document: Document, group: str, version: str) -> kinds.Kind:
         plural=f"{document.kind.lower()}s",
         level="kept",
         namespaced="namespace" in document.metadata,
-        note=f"a kind of {group} that decides nothing here",
+        note=f"a kind of {group} that decides nothing here{_way(group)}",
     )
+
+
+#: Groups of systems whose manifests can be converted.
+_CONVERTED = ("volcano.sh", "run.ai", "armadaproject.io")
+
+
+def _way(group: str) -> str:
+    """Return how a kind of another scheduler comes to decide something."""
+    if group.endswith(_CONVERTED):
+        return "; `quotalab convert` writes it in Kueue's terms"
+    return ""
 
 
 def _unknown_kind(kind: str, group: str) -> str:

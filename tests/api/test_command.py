@@ -53,6 +53,17 @@ def said(capsys):
     return run
 
 
+def test_queues_of_volcano_are_converted_with_what_is_lost(said, tmp_path):
+    path = tmp_path / "volcano.yaml"
+    path.write_text(
+        "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n"
+        "metadata: {name: q}\nspec: {weight: 2, reclaimable: false}\n"
+    )
+    found = said("convert", str(path))[1]
+    assert "ClusterQueue" in {document["kind"] for document in found["documents"]}
+    assert any("reclaimable" in loss for loss in found["losses"])
+
+
 def test_a_world_is_imported_run_asked_and_exported(person, said, world, tmp_path):
     _, made = said("import", world, "--seed", "1", "--title", "Mine")
     key = made["id"]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from scheduler.cli.convert import convert
 from scheduler.conversion import Converted
+from scheduler.conversion.converting import convert
 from scheduler.errors import SchedulerError
 from scheduler.manifests.load import load
 from scheduler.manifests.yunikorn import from_plain
