@@ -13,11 +13,22 @@ PACKAGES = sorted(
     for top in ("sandbox", "api")
     for path in (ROOT / top).glob("*/README.md")
 )
+ENGINE = sorted((ROOT / "scheduler").glob("**/README.md"))
+#: One file per thing that is enrolled; the registry lists them.
+ENROLLED = {"plugins", "strategies", "sorting", "laws"}
 TOUR = re.findall(
     r"^\| [^|]+\? \| `([^`]+)` \|$",
     (ROOT / "CONTRIBUTING.md").read_text(),
     re.MULTILINE,
 )
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The modules a README is about: beside it, and below it in a scheduler's own."""
+    found = folder.glob("*.py" if folder == ROOT / "scheduler" else "**/*.py")
+    return [
+        p for p in found if p.name != "__init__.py" and p.parent.name not in ENROLLED
+    ]
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda p: str(p.relative_to(ROOT)))
@@ -31,6 +42,20 @@ def test_a_package_names_each_of_its_files_once(package):
         if f"`{p.parent.name}/`" not in text.split("In reading order")[0]
     ]
     assert sorted(named) == sorted([*modules, *folders])
+
+
+@pytest.mark.parametrize("readme", ENGINE, ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_readme_of_the_engine_names_every_file_it_is_about(readme):
+    text = readme.read_text()
+    unnamed = [str(p) for p in files_of(readme.parent) if f"{p.name}`" not in text]
+    assert unnamed == []
+
+
+def test_the_readme_of_the_engine_names_its_packages():
+    text = (ROOT / "scheduler" / "README.md").read_text()
+    found = (ROOT / "scheduler").iterdir()
+    names = [f"{p.name}/" for p in found if (p / "__init__.py").exists()]
+    assert [name for name in names if f"`{name}`" not in text] == []
 
 
 def test_the_tour_has_twelve_questions():
