@@ -46,8 +46,7 @@ KEEP_TICKS = Range(0, 10**10)
 KEEP_DAYS = Range(0, 36_500)
 #: Source: MaxExtenderPriority, <https://pkg.go.dev/k8s.io/kube-scheduler/extender/v1>
 EXTENDER_SCORE = Range(0, 10)
-#: Rows of one answer, and where they begin.
-LIMIT = Range(0, 100_000)
+#: Where the rows of an answer begin.
 OFFSET = Range(0, 2**31 - 1)
 
 

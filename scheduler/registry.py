@@ -11,7 +11,7 @@ import importlib.metadata
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -32,7 +32,6 @@ Family = Literal[
     "arrival",
     "trace",
 ]
-FAMILIES: tuple[str, ...] = get_args(Family)
 
 #: Packages whose modules (and their subpackages') enrol something when imported, and
 #: the families they enrol in: a lookup in a family imports its packages only.

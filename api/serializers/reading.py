@@ -7,19 +7,6 @@ from typing import Any
 from rest_framework import serializers
 
 
-class StatusSerializer(serializers.Serializer[Any]):
-    """An error, as Kubernetes words it."""
-
-    kind = serializers.CharField(default="Status")
-    apiVersion = serializers.CharField(default="v1")  # noqa: N815 - as it travels
-    metadata = serializers.DictField()
-    status = serializers.CharField(default="Failure")
-    message = serializers.CharField()
-    reason = serializers.CharField()
-    details = serializers.DictField()
-    code = serializers.IntegerField()
-
-
 class GroupSerializer(serializers.Serializer[Any]):
     """One value of the field that parts the rows."""
 

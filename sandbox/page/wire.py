@@ -390,4 +390,3 @@ class LessonNews(Wire, tag="lesson", tag_field="type", frozen=True, kw_only=True
 
 
 ServerMessage = PageState | Diff | Resync | ServiceStatus | LessonNews
-ClientMessage = Hello

@@ -21,13 +21,6 @@ from scheduler.explain.wording import (
     share,
 )
 
-_RELATIONS = {
-    "same": "its own ClusterQueue",
-    "hierarchy": "lent from within the subtree that covers the request",
-    "priority": "lent from farther away",
-    "fair": "a borrower of the same tree",
-}
-
 
 def describe(search: PreemptionSearch) -> None:
     """Give every step its headline and sentence; the first one is the setup."""

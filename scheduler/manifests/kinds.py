@@ -12,7 +12,6 @@ from typing import Literal
 Level = Literal["simulated", "kept", "configuration"]
 
 KUEUE = "kueue.x-k8s.io"
-YUNIKORN = "yunikorn.apache.org"
 ALL = ("kueue", "yunikorn", "kube")
 
 

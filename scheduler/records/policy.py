@@ -12,8 +12,6 @@ from scheduler.records.check_rule import CheckRule, check_rules
 from scheduler.records.latencies import Latencies, read_latencies
 from scheduler.records.spans import read_span
 
-API_VERSION = "quotalab.dev/v1"
-
 Stack = Literal["kueue", "yunikorn", "kube"]
 Laws = Literal["released", "documented"]
 Binding = Literal["kubernetes", "compare-and-set"]

@@ -14,7 +14,6 @@ GUARANTEES_FAILED: Final = "Preemption queue guarantees check failed"
 SHORT_OF_RESOURCES: Final = "Preemption helped but short of resources"
 DOES_NOT_HELP: Final = "Preemption does not help"
 ATTEMPTS_EXHAUSTED: Final = "Preemption max attempts exhausted"
-VICTIMS_RELEASED: Final = "Victims picked earlier were released at the final stage"
 NO_FIT_ON_REQUIRED_NODE: Final = "No fit on required node, preemption does not help"
 
 #: Say nothing of the cause, and depend on how often an ask was looked at: they

@@ -18,7 +18,6 @@ from scheduler.reasons import ADMITTED
 
 UsageOf = Callable[[LocalQueue], float]
 
-LOWER = "LowerPriority"
 LOWER_OR_NEWER = "LowerOrNewerEqualPriority"
 ANY = "Any"
 NEVER = "Never"

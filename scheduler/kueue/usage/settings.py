@@ -16,7 +16,6 @@ Document = Mapping[str, Any]
 
 _PATH = "kueue.admissionFairSharing"
 FIELDS = ("resourceWeights", "usageHalfLifeTime", "usageSamplingInterval")
-MODE = "UsageBasedAdmissionFairSharing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,6 @@ from scheduler.yunikorn import resources
 from scheduler.yunikorn.resources import Amounts
 
 _QUEUE_NAME = re.compile(r"[A-Za-z0-9_:#/@-]{1,64}")
-_ANYBODY = "*"
 _ACL_PARTS = 2
 
 

@@ -14,13 +14,45 @@ from scheduler.errors import PolicyError
 from scheduler.kube.configuration.configuration import read_configurations
 from scheduler.kube.extender.ports import (
     ExtenderError,
-    RecordedExtender,
-    RecordingExtender,
+    Port,
 )
 from scheduler.kube.extender.webhook import Extender
 from scheduler.records.objects import Key
 from scheduler.records.policy import ExtenderAnswers
 from tests.scheduler.kube.rig import Rig, node, pod
+
+
+class RecordedExtender:
+    """Gives back answers in the order in which they were given before."""
+
+    def __init__(self, answers: list[Any]) -> None:
+        self._answers = iter(answers)
+
+    def call(self, extender: Extender, verb: str, payload: dict[str, Any]) -> Any:
+        try:
+            answer = next(self._answers)
+        except StopIteration:
+            raise ExtenderError("no recorded answer is left") from None
+        if isinstance(answer, dict) and set(answer) == {"failed"}:
+            raise ExtenderError(answer["failed"])
+        return answer
+
+
+class RecordingExtender:
+    """Passes questions on and keeps the answers for a replay."""
+
+    def __init__(self, port: Port) -> None:
+        self._port = port
+        self.answers: list[Any] = []
+
+    def call(self, extender: Extender, verb: str, payload: dict[str, Any]) -> Any:
+        try:
+            answer = self._port.call(extender, verb, payload)
+        except ExtenderError as problem:
+            self.answers.append({"failed": str(problem)})
+            raise
+        self.answers.append(answer)
+        return answer
 
 
 class Http:
