@@ -9,7 +9,7 @@ The world that is asked about stays as it is.
   PodPreemption`: the search that chose a victim, step by step, from the world
   before its tick; of pods node by node
 - `counterfactuals.counterfactuals(world, key, horizon_ms=, limit=)
-  -> Counterfactuals`; `try_counterfactuals` yields (tried, of, Verdict)
+  -> Counterfactuals`
 - `moves.what_if_move(world, key, target) -> Preview`, `moves.what_if(world,
   change, subject=) -> Preview`: before a drop, or an edit of quota
 - `changes.apply(world, change)`: does a Change; its patches do the same

@@ -16,7 +16,6 @@ HORIZON_MS = 600_000
 MOST_RUNS = 40
 
 #: How many questions were tried, how many there are, and the verdict on the last.
-Progress = tuple[int, int, Verdict]
 
 
 def counterfactuals(
@@ -44,23 +43,6 @@ def counterfactuals(
         runs=sum(verdict.runs for verdict in verdicts),
         verdicts=verdicts,
     )
-
-
-def try_counterfactuals(
-    world: World,
-    key: Key,
-    *,
-    horizon_ms: int = HORIZON_MS,
-    limit: int = MOST_RUNS,
-) -> Iterator[Progress]:
-    """Yield (questions tried, questions in all, verdict), as each is known.
-
-    Stops before a question that has no run left.
-    """
-    asked = questions(world, key, explain(world, key))
-    verdicts = _answers(world, key, asked, horizon_ms, limit)
-    for number, verdict in enumerate(verdicts, start=1):
-        yield number, len(asked), verdict
 
 
 def _answers(

@@ -116,7 +116,6 @@ class Application:
     groups: tuple[str, ...] = ()
     submit_ms: int = 0
     tags: dict[str, str] = field(default_factory=dict)
-    forced: bool = False  # ran before a restart: placed whatever the rules say
 
     state: State = field(init=False, default=State.NEW)
     state_ms: int = field(init=False)  # when the state was entered

@@ -48,12 +48,6 @@ export async function checkYaml(key: string, yaml: string): Promise<string[]> {
   return findings.map((one) => one.problem);
 }
 
-/** Take an object out of the sandbox. */
-export async function removeObject(key: string): Promise<boolean> {
-  const path = `/sandboxes/${String(live.id)}/${objectPath(key)}`;
-  return announced(key, await attempt(() => request("DELETE", path)));
-}
-
 function announced(key: string, answer: unknown, changes: readonly string[] = []): boolean {
   if (answer === null) return false;
   const sentence = t("edit.done", { name: nameOf(key) });

@@ -1,7 +1,7 @@
 // Asking why and what if: the server runs each answer, the page only shows it.
 
 import { ask, request } from "@/net/rest";
-import type { Counterfactuals, Edit, Explanation, PodPreemption, Preemption, PreemptionSearch, Verdict } from "@/protocol/types";
+import type { Counterfactuals, Edit, Explanation, PodPreemption, Preemption, Verdict } from "@/protocol/types";
 import { go, hrefOf } from "@/lib/address.svelte";
 import { attempt } from "@/store/live/intents";
 import { objectPath } from "@/store/live/server";
@@ -14,11 +14,6 @@ function pathOf(sandbox: string, key: string): string {
 /** Ask why a workload is where it is, now or at a tick of the past. */
 export function explain(sandbox: string, key: string, tick: number | null): Promise<Explanation> {
   return ask("Explanation", "GET", pathOf(sandbox, key), { query: { tick } });
-}
-
-/** Return the search that decided; null when none was needed. */
-export function decisiveSearch(explanation: Explanation): PreemptionSearch | null {
-  return explanation.decisive === null ? null : (explanation.searches[explanation.decisive] ?? null);
 }
 
 /** Ask what would let a workload in; every verdict was run on a copy of the world. */

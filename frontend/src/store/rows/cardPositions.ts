@@ -8,8 +8,6 @@ export type Section = (typeof SECTIONS)[number];
 /** The state of a card, as the icons know it. What stands in one section can be in several. */
 export type CardState = WorkloadRow["phase"];
 
-export type CardRow = WorkloadRow | PodRow | ApplicationRow;
-
 export interface CardPosition {
   readonly column: string; // key of the queue's row, or "namespace/<name>"
   readonly section: Section;

@@ -1,6 +1,6 @@
 // What an experiment may make different here: switches, quota, weights, nodes, arrivals.
 
-import { amount, unitOf } from "@/lib/amounts";
+import { unitOf } from "@/lib/amounts";
 import { t } from "@/lib/words.svelte";
 import type { ClusterQueueRow } from "@/protocol/types";
 import type { Choice, Subject } from "@/store/runs/drafting";
@@ -221,10 +221,4 @@ function twin(node: Json, name: string): Json {
     ...(node["spec"] === undefined ? {} : { spec: { ...(node["spec"] as Json), unschedulable: false } }),
     status: { allocatable: at(node, "status.allocatable") ?? {}, capacity: at(node, "status.capacity") ?? at(node, "status.allocatable") ?? {} },
   };
-}
-
-/** Return the queue that has borrowed most, else the first: the one to ask about. */
-export function distinctive(rows: readonly ClusterQueueRow[]): ClusterQueueRow | undefined {
-  const borrowed = (row: ClusterQueueRow): number => row.cells.reduce((sum, cell) => sum + amount(cell.borrowed), 0);
-  return [...rows].sort((a, b) => borrowed(b) - borrowed(a))[0];
 }
