@@ -15,6 +15,7 @@ VERBS = {
     "convert": "scheduler.cli.convert",
     "outcomes": "scheduler.cli.outcomes",
     "shadow": "scheduler.cli.shadow",
+    "backtest": "scheduler.cli.backtest",
 }
 USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m] [--json]
        python -m scheduler experiment FILE [--json]
@@ -24,6 +25,7 @@ USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m
        python -m scheduler replay VECTORS... [--show ID]
        python -m scheduler outcomes FOLDER...
        python -m scheduler convert PATH... [--to kueue|yunikorn]
+       python -m scheduler backtest FILE [--load 0.7 ...] [--instants 200]
 """
 
 

@@ -1,0 +1,1 @@
+"""Forecasts: when each waiting workload starts, from many seeded futures, and how often that was right."""

@@ -1,0 +1,1 @@
+"""Backtests: forecasts at past instants of a log, held against what came."""
