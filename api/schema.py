@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.utils import extend_schema
+from drf_spectacular.views import SpectacularAPIView
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 
 from api.record_schemas import describe
 
@@ -83,3 +91,28 @@ def _join(responses: dict[str, Any]) -> None:
         body = responses[name.partition(" ")[0]]["content"]["application/json"]
         second = other["content"]["application/json"]["schema"]
         body["schema"] = {"anyOf": [body["schema"], second]}
+
+
+class Document(SpectacularAPIView):
+    """The document, made and written once per process, not for every request."""
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Return it in YAML or JSON."""
+        renderer = request.accepted_renderer
+        with _one_at_a_time:
+            if renderer.media_type not in _written:
+                _written[renderer.media_type] = _write(renderer)
+        charset = f"; charset={renderer.charset}" if renderer.charset else ""
+        kind = f"{renderer.media_type}{charset}"
+        return HttpResponse(_written[renderer.media_type], content_type=kind)
+
+
+_one_at_a_time = threading.Lock()
+#: Media type -> the document in it.
+_written: dict[str, str | bytes] = {}
+
+
+def _write(renderer: BaseRenderer) -> str | bytes:
+    document = SchemaGenerator().get_schema(request=None, public=True)
+    return renderer.render(document, renderer.media_type, {})

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView
 
 from api.metrics.views import SandboxMetrics
+from api.schema import Document
 from api.views import access
 from api.views.actions import ACTIONS
 from api.views.comparing import Archive, Archives, Compare
@@ -28,7 +28,7 @@ from api.views.sandboxes import Disk, OneDisk, OneSandbox, Sandboxes
 _ONE = "sandboxes/<str:sandbox_id>"
 
 urlpatterns = [
-    path("schema", SpectacularAPIView.as_view(), name="schema"),
+    path("schema", Document.as_view(), name="schema"),
     path("me", access.Me.as_view(), name="me"),
     path("tokens", access.Tokens.as_view(), name="tokens"),
     path("tokens/<int:token_id>", access.OneToken.as_view(), name="token"),

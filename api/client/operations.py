@@ -120,9 +120,11 @@ class Operations(Sender):
     def audit_read(
         self,
         sandbox_id: str | int,
+        *,
+        limit: int | None = None,
     ) -> AuditList:
         """Return the newest lines to its owner."""
-        return cast('AuditList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/audit"))
+        return cast('AuditList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/audit", query=given({'limit': limit})))
 
     def compare_read(
         self,
@@ -408,9 +410,11 @@ class Operations(Sender):
         self,
         sandbox_id: str | int,
         body: Move,
+        *,
+        dry_run: str | None = None,
     ) -> Done | MoveOutcome:
         """Move it; with dryRun say what would happen, by running it on a copy."""
-        return cast('Done | MoveOutcome', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/move", body=body))
+        return cast('Done | MoveOutcome', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/move", body=body, query=given({'dryRun': dry_run})))
 
     def node(
         self,
@@ -483,9 +487,11 @@ class Operations(Sender):
         self,
         sandbox_id: str | int,
         body: Pin,
+        *,
+        dry_run: str | None = None,
     ) -> Done | PinOutcome:
         """Pin a pod to a node, or unpin it; with dryRun say what would happen."""
-        return cast('Done | PinOutcome', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pin", body=body))
+        return cast('Done | PinOutcome', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pin", body=body, query=given({'dryRun': dry_run})))
 
     def play(
         self,
@@ -544,9 +550,16 @@ class Operations(Sender):
     def preemptions_read(
         self,
         sandbox_id: str | int,
+        *,
+        after: str | None = None,
+        from_tick: int | None = None,
+        limit: int | None = None,
+        newest: bool | None = None,
+        subject: str | None = None,
+        to_tick: int | None = None,
     ) -> EventList:
-        """Return the preemptions in order; takes what `events` takes."""
-        return cast('EventList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/preemptions"))
+        """Return the preemptions in order."""
+        return cast('EventList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/preemptions", query=given({'after': after, 'fromTick': from_tick, 'limit': limit, 'newest': newest, 'subject': subject, 'toTick': to_tick})))
 
     def redo(
         self,
@@ -811,9 +824,11 @@ class AsyncOperations(AsyncSender):
     async def audit_read(
         self,
         sandbox_id: str | int,
+        *,
+        limit: int | None = None,
     ) -> AuditList:
         """Return the newest lines to its owner."""
-        return cast('AuditList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/audit"))
+        return cast('AuditList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/audit", query=given({'limit': limit})))
 
     async def compare_read(
         self,
@@ -1099,9 +1114,11 @@ class AsyncOperations(AsyncSender):
         self,
         sandbox_id: str | int,
         body: Move,
+        *,
+        dry_run: str | None = None,
     ) -> Done | MoveOutcome:
         """Move it; with dryRun say what would happen, by running it on a copy."""
-        return cast('Done | MoveOutcome', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/move", body=body))
+        return cast('Done | MoveOutcome', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/move", body=body, query=given({'dryRun': dry_run})))
 
     async def node(
         self,
@@ -1174,9 +1191,11 @@ class AsyncOperations(AsyncSender):
         self,
         sandbox_id: str | int,
         body: Pin,
+        *,
+        dry_run: str | None = None,
     ) -> Done | PinOutcome:
         """Pin a pod to a node, or unpin it; with dryRun say what would happen."""
-        return cast('Done | PinOutcome', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pin", body=body))
+        return cast('Done | PinOutcome', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pin", body=body, query=given({'dryRun': dry_run})))
 
     async def play(
         self,
@@ -1235,9 +1254,16 @@ class AsyncOperations(AsyncSender):
     async def preemptions_read(
         self,
         sandbox_id: str | int,
+        *,
+        after: str | None = None,
+        from_tick: int | None = None,
+        limit: int | None = None,
+        newest: bool | None = None,
+        subject: str | None = None,
+        to_tick: int | None = None,
     ) -> EventList:
-        """Return the preemptions in order; takes what `events` takes."""
-        return cast('EventList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/preemptions"))
+        """Return the preemptions in order."""
+        return cast('EventList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/preemptions", query=given({'after': after, 'fromTick': from_tick, 'limit': limit, 'newest': newest, 'subject': subject, 'toTick': to_tick})))
 
     async def redo(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -179,7 +179,11 @@ class SandboxAudit(View):
 
     scope = "admin"
 
-    @extend_schema(operation_id="audit_read", responses=bodies.AuditListSerializer)
+    @extend_schema(
+        operation_id="audit_read",
+        responses=bodies.AuditListSerializer,
+        parameters=[OpenApiParameter("limit", int, description="The newest; 200.")],
+    )
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return the newest lines to its owner."""
         sandbox = owned(self.user(), sandbox_id)

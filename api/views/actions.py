@@ -26,6 +26,8 @@ from scheduler.explain import to_document
 from scheduler.explain.shapes import Preview, ShareChange, Victim
 from scheduler.records.objects import Key
 
+_DRY = OpenApiParameter("dryRun", str, description="All: change nothing.")
+
 
 def done(step: RevisionDiff) -> Response:
     """Answer with the revision that was made."""
@@ -101,7 +103,7 @@ class Import(View):
         },
         responses=bodies.ImportedSerializer,
         parameters=[
-            OpenApiParameter("dryRun", str, description="All: change nothing."),
+            _DRY,
             OpenApiParameter("skipErrors", bool),
         ],
     )
@@ -148,6 +150,7 @@ class Move(View):
             200: bodies.DoneSerializer,
             "200 with dryRun": bodies.MoveOutcomeSerializer,
         },
+        parameters=[_DRY],
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
@@ -252,6 +255,7 @@ class Pin(View):
             200: bodies.DoneSerializer,
             "200 with dryRun": bodies.PinOutcomeSerializer,
         },
+        parameters=[_DRY],
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:

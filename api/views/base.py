@@ -11,7 +11,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from api.errors import PreconditionFailedError
-from api.serializers.unknown_keys import unknown_keys
+from api.serializers.unknown_keys import (
+    reads_no_body,
+    unknown_keys,
+    unknown_parameters,
+)
 from sandbox.base.errors import NotFoundError
 from sandbox.models import Sandbox
 from sandbox.world.history import refuse_archived
@@ -24,7 +28,22 @@ LONGEST_NUMBER = 18
 
 
 class View(APIView):
-    """A view whose user is known."""
+    """A view whose user is known.
+
+    A parameter of the query that it does not document is a 422; one without a schema
+    of ours (Kubernetes' paths, YuniKorn's, metrics) reads what it knows.
+    """
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse who may not ask, and then what nobody reads."""
+        super().initial(request, *args, **kwargs)
+        if self.schema is None:
+            return
+        wrong = unknown_parameters(self, request.query_params)
+        if not wrong and reads_no_body(self) and request.data:
+            wrong = {"": [f"expected no body, got {request.data!r:.60}"]}
+        if wrong:
+            raise serializers.ValidationError(wrong)
 
     def user(self) -> User:
         """Return who asks; the permission lets nobody else get here."""

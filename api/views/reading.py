@@ -20,7 +20,7 @@ from api.serializers.reading import (
     SampleListSerializer,
     TableSerializer,
 )
-from api.views.base import View, number, whole
+from api.views.base import View, flag, number, whole
 from sandbox.base.errors import NotFoundError
 from sandbox.live import pages
 from sandbox.models import Event, Sample, Sandbox
@@ -177,6 +177,16 @@ class State(View):
         )
 
 
+_WHICH = (
+    OpenApiParameter("after", str, description='"revision.seq"; "next".'),
+    OpenApiParameter("subject", str, description="Key: kind/namespace/name."),
+    OpenApiParameter("fromTick", int),
+    OpenApiParameter("toTick", int),
+    OpenApiParameter("newest", bool, description="The last ones, in order."),
+    OpenApiParameter("limit", int),
+)
+
+
 class Events(View):
     """What was decided and edited."""
 
@@ -184,13 +194,8 @@ class Events(View):
         operation_id="events_read",
         responses=EventListSerializer,
         parameters=[
-            OpenApiParameter("after", str, description='"revision.seq"; "next".'),
+            *_WHICH,
             OpenApiParameter("type", str, description="One or several, by commas."),
-            OpenApiParameter("subject", str, description="Key: kind/namespace/name."),
-            OpenApiParameter("fromTick", int),
-            OpenApiParameter("toTick", int),
-            OpenApiParameter("newest", bool, description="The last ones, in order."),
-            OpenApiParameter("limit", int),
         ],
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
@@ -202,9 +207,13 @@ class Events(View):
 class Preemptions(View):
     """Who was preempted, by whom and why."""
 
-    @extend_schema(operation_id="preemptions_read", responses=EventListSerializer)
+    @extend_schema(
+        operation_id="preemptions_read",
+        responses=EventListSerializer,
+        parameters=[*_WHICH],
+    )
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return the preemptions in order; takes what `events` takes."""
+        """Return the preemptions in order."""
         return Response(_events(request, self.sandbox(sandbox_id), ("Preempt",)))
 
 
@@ -226,7 +235,7 @@ def _events(
             tick__lte=number(request, "toTick", 0, most=ranges.REVISION.most)
         )
     limit = max(1, number(request, "limit", 200, most=5000))
-    if request.query_params.get("newest"):
+    if flag(request, "newest"):
         found = list(query.order_by("-revision", "-seq")[:limit])[::-1]
         return {"items": [_event(event) for event in found], "next": ""}
     query = _after(query, request.query_params.get("after", ""))

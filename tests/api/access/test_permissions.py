@@ -530,59 +530,142 @@ async def begun(kind: str, line: ApplicationCommunicator) -> None:
 async def ended(kind: str, line: ApplicationCommunicator) -> bool:
     """Return whether the stream ends now, and says so."""
     if kind == "socket":
-        return shut(await line.receive_output(10))
+        while "text" in (answer := await line.receive_output(10)):
+            pass
+        return shut(answer)
     body = b""
     while (part := await line.receive_output(10)).get("more_body"):
         body += part["body"]
     last = json.loads(body.splitlines()[-1])
-    return last["type"] == "ERROR" and last["object"]["code"] == 403
+    return last["type"] == "ERROR" and last["object"]["code"] in (403, 410)
 
 
-async def lose(way: str, quiet: Sandbox, user: User, token: Token) -> None:
-    if way == "signed out":
-        await Session.objects.all().adelete()
-    elif way == "removed":
-        await sync_to_async(actions.do_unmember)(quiet.owner, quiet.pk, "viewer")
-    elif way == "stopped":
-        await User.objects.filter(pk=user.pk).aupdate(is_active=False)
-    elif way == "revoked":
-        await sync_to_async(actions.do_revoke)(user, token.pk)
-    elif way == "expired":
-        await Token.objects.filter(pk=token.pk).aupdate(expires_at=timezone.now())
-    elif way == "password":
-        await sync_to_async(actions.do_end_tokens)(user)
-    elif way == "private again":
-        show = sync_to_async(actions.do_set_visibility)
-        await show(quiet.owner, quiet.pk, "private")
+async def refused(kind: str, line: ApplicationCommunicator) -> bool:
+    """Return whether the stream cannot be opened."""
+    if kind == "socket":
+        return shut(await opening(line))
+    await line.send_input({"type": "http.request", "body": b"", "more_body": False})
+    return (await line.receive_output(10))["status"] in (401, 404, 410)
 
 
-BY_TOKEN = ("revoked", "expired", "password")
+class Held(NamedTuple):
+    """A right to look at a sandbox: its key, and what takes it."""
+
+    sandbox: str
+    header: Header
+    take: Callable[[], object]
+
+
+def rights_held(quiet: Sandbox, make: Callable[..., Sandbox]) -> dict[str, Held]:
+    """Way to lose a right -> somebody who has it."""
+    owner, key = quiet.owner, quiet.pk
+    found: dict[str, Held] = {}
+
+    def person(way: str, role: str = "viewer", sandbox: Sandbox = quiet) -> User:
+        user = User.objects.create(username=way.replace(" ", "-"))
+        let_in(sandbox, user, role)
+        return user
+
+    user = person("removed")
+    found["removed"] = Held(
+        key, cookie(user), lambda: actions.do_unmember(owner, key, "removed")
+    )
+    stopped = User.objects.filter(pk=person("stopped").pk)
+    found["stopped"] = Held(
+        key, cookie(stopped[0]), lambda: stopped.update(is_active=False)
+    )
+    header = cookie(person("signed out"))
+    session = header[1].decode().partition("=")[2]
+    found["signed out"] = Held(
+        key, header, lambda: Session.objects.filter(pk=session).delete()
+    )
+    renamed = person("password changed")
+    found["password changed"] = Held(
+        key, cookie(renamed), lambda: (renamed.set_password("another"), renamed.save())
+    )
+    for way in ("revoked", "expired", "tokens ended"):
+        holder = person(way)
+        token, secret = actions.do_token(
+            holder, name="t", scope="read", expires_at=None
+        )
+        one = Token.objects.filter(pk=token.pk)
+        take: dict[str, Callable[[], object]] = {
+            "revoked": lambda h=holder, t=token: actions.do_revoke(h, t.pk),
+            "expired": lambda o=one: o.update(expires_at=timezone.now()),
+            "tokens ended": lambda h=holder: actions.do_end_tokens(h),
+        }
+        found[way] = Held(key, bearer(secret), take[way])
+    links = ShareLink.objects.filter(sandbox=quiet)
+    user = person("link taken back", "link to look")
+    link = links[0].pk
+    found["link taken back"] = Held(
+        key, cookie(user), lambda: actions.do_unshare(owner, key, link)
+    )
+    user = person("link expired", "link to look")
+    newest = links.exclude(pk=link)
+    found["link expired"] = Held(
+        key, cookie(user), lambda: newest.update(expires_at=timezone.now())
+    )
+    user = person("lesson over", "follower")
+    found["lesson over"] = Held(
+        key, cookie(user), lambda: actions.do_end_lesson(owner, key)
+    )
+    endings = {
+        "private again": lambda pk: actions.do_set_visibility(owner, pk, "private"),
+        "archived": lambda pk: actions.do_archive(owner, pk),
+        "deleted": lambda pk: actions.do_delete_sandbox(owner, pk),
+    }
+    for way, end in endings.items():
+        other = make(flavor())
+        actions.do_set_visibility(owner, other.pk, "public")
+        user = User.objects.create(username=way.replace(" ", "-"))
+        found[way] = Held(other.pk, cookie(user), lambda e=end, pk=other.pk: e(pk))
+    return found
+
+
+def away(*_: object) -> None:
+    raise OperationalError("the database is away")
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("kind", ["socket", "watch"])
-@pytest.mark.parametrize(
-    "way", ["signed out", "removed", "stopped", *BY_TOKEN, "private again"]
-)
+@pytest.mark.parametrize("outage", ["", "of the bus", "of the database"])
 async def test_a_stream_ends_with_the_right_to_it(
-    server, quiet, be, way, kind, valkey, monkeypatch, settings
+    server, quiet, make, kind, outage, request, monkeypatch, settings
 ):
+    """Lost in any way; whose right cannot be checked in an outage gets nothing after it."""
     settings.HTTPS = settings.SECURE_SSL_REDIRECT = False
     monkeypatch.setattr(rights, "CHECK_EVERY_S", 0.05)
-    public = way == "private again"
-    user = await sync_to_async(be)("stranger" if public else "viewer")
-    if public:
-        show = sync_to_async(actions.do_set_visibility)
-        await show(quiet.owner, quiet.pk, "public")
-    header = await sync_to_async(cookie)(user)
-    make = sync_to_async(actions.do_token)
-    token, secret = await make(user, name="t", scope="read", expires_at=None)
+    if outage != "of the bus":
+        await sync_to_async(request.getfixturevalue)("valkey")
     stream = socket if kind == "socket" else watch
-    line = stream(quiet.pk, bearer(secret) if way in BY_TOKEN else header)
-    await begun(kind, line)
-    await lose(way, quiet, user, token)
-    assert await ended(kind, line)
-    await leaving(line, kind)
+    held, wrong = await sync_to_async(rights_held)(quiet, make), []
+    lines = {way: stream(one.sandbox, one.header) for way, one in held.items()}
+    for line in lines.values():
+        await begun(kind, line)
+    if outage == "of the database":
+        with monkeypatch.context() as during:
+            during.setattr(rights, "who_sees", away)
+            wrong += [w for w, line in lines.items() if not await ended(kind, line)]
+    for way, one in held.items():
+        await sync_to_async(one.take)()
+        if outage == "of the database":
+            good = await refused(kind, again := stream(one.sandbox, one.header))
+            await leaving(again, kind)
+        else:
+            good = await ended(kind, lines[way])
+        wrong += [] if good else [way]
+        await leaving(lines[way], kind)
+    assert wrong == []
+
+
+async def lose(way: str, quiet: Sandbox, user: User, token: Token) -> None:
+    if way == "removed":
+        await sync_to_async(actions.do_unmember)(quiet.owner, quiet.pk, "viewer")
+    elif way == "revoked":
+        await sync_to_async(actions.do_revoke)(user, token.pk)
+    else:
+        await sync_to_async(actions.do_end_tokens)(user)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -603,27 +686,6 @@ async def test_a_socket_ends_when_its_right_is_taken_not_when_it_is_next_checked
         pass
     assert shut(answer)
     await leaving(line)
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("kind", ["socket", "watch"])
-async def test_a_stream_whose_right_cannot_be_checked_ends(
-    server, quiet, be, kind, valkey, monkeypatch, settings
-):
-    """Whoever loses the right during an outage does not receive on after it."""
-    settings.HTTPS = settings.SECURE_SSL_REDIRECT = False
-    user = await sync_to_async(be)("viewer")
-    header = await sync_to_async(cookie)(user)
-    line = (socket if kind == "socket" else watch)(quiet.pk, header)
-    monkeypatch.setattr(rights, "CHECK_EVERY_S", 0.3)
-    await begun(kind, line)
-
-    def away(*_: object) -> None:
-        raise OperationalError("the database is away")
-
-    monkeypatch.setattr(rights, "who_sees", away)
-    assert await ended(kind, line)
-    await leaving(line, kind)
 
 
 @pytest.mark.django_db(transaction=True)

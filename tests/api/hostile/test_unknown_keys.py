@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
-import pytest
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterator
 
+import pytest
+from drf_spectacular.generators import SchemaGenerator
+from rest_framework import serializers
+
+import api.views
+from api.serializers.unknown_keys import unknown_keys
 from tests.builders import flavor
+from tests.sandbox.conftest import row
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+
+
+_METHODS = ("get", "put", "post", "patch", "delete")
+_READS = re.compile(r"self\.read\(\s*(?:bodies\.)?(\w+)")
+#: Every serializer that a view reads a body with.
+READ = sorted(
+    {
+        getattr(views, name, None) or getattr(views.bodies, name)
+        for module in pkgutil.iter_modules(api.views.__path__)
+        for views in [importlib.import_module(f"api.views.{module.name}")]
+        for name in _READS.findall(inspect.getsource(views))
+    },
+    key=lambda kind: kind.__name__,
+)
 
 
 def problems(answer) -> dict[str, str]:
@@ -16,6 +41,10 @@ def problems(answer) -> dict[str, str]:
 
 def revision(call, sandbox) -> int:
     return call("get", sandbox, "").json()["revision"]
+
+
+def revision_of(sandbox) -> int:
+    return row(sandbox).revision
 
 
 def test_a_mistyped_dry_run_imports_nothing(call, make):
@@ -57,3 +86,71 @@ def test_an_unknown_key_is_named_by_its_path_beside_every_other_fault(call, make
     found = problems(call("post", make(), "/actions/import", body))
     assert "did you mean text?" in found["files[0].test"]
     assert "skipErrors" in found
+
+
+def operations() -> list[tuple[str, str]]:
+    """Return (method, path) of every documented operation, with what is there in it."""
+    found = SchemaGenerator().get_schema(request=None, public=True)["paths"]
+    return [
+        (m, path) for path, methods in found.items() for m in methods if m in _METHODS
+    ]
+
+
+def test_a_parameter_that_no_operation_documents_is_refused_by_each(client, make):
+    """Before anything else is looked at, so that a place that is not there matters not."""
+    sandbox, silent = make(), []
+    before = revision_of(sandbox)
+    for method, path in operations():
+        if path.endswith(("/schema", "/tables/{table}")):
+            continue  # not ours; takes any field
+        where = path.replace("{sandbox_id}", sandbox.pk)
+        where = re.sub(r"\{\w+_id\}|\{run\}", "1", where)
+        answer = getattr(client, method)(f"{re.sub(r'[{}]', '', where)}?drYrun=1")
+        if answer.status_code != 422 or "drYrun" not in problems(answer):
+            silent.append((method, path, answer.status_code))
+    assert silent == []
+    assert revision_of(sandbox) == before
+
+
+def test_a_field_that_a_table_has_not_is_refused(call, make):
+    sandbox = make(flavor())
+    answer = call("get", sandbox, "/tables/resourceflavors?limti=1")
+    assert "no such field" in problems(answer)["limti"]
+
+
+def nested(
+    field: object, path: tuple[object, ...] = ()
+) -> Iterator[tuple[object, ...]]:
+    """Yield the way to each object of a body: keys, and 0 for the first of a list."""
+    if isinstance(field, serializers.ListSerializer):
+        yield from nested(field.child, (*path, 0))
+    elif isinstance(field, serializers.Serializer):
+        yield path
+        for name, child in field.fields.items():
+            yield from nested(child, (*path, name))
+    else:
+        held = getattr(field, "child", None)
+        assert not isinstance(held, serializers.BaseSerializer), "its keys go unread"
+
+
+@pytest.mark.parametrize("kind", READ, ids=lambda kind: kind.__name__)
+def test_an_unknown_key_is_refused_at_every_depth_of_every_body(kind):
+    for path in nested(kind()):
+        body: object = {"zzz": 1}
+        for step in reversed(path):
+            body = [body] if step == 0 else {step: body}
+        place = "".join("[0]" if step == 0 else f".{step}" for step in path)
+        assert list(unknown_keys(kind(), body)) == [f"{place}.zzz".lstrip(".")]
+
+
+@pytest.mark.parametrize(
+    "path", ["/actions/pause", "/actions/undo", "/actions/archive"]
+)
+def test_a_body_where_none_is_read_is_refused(call, make, path):
+    sandbox = make()
+    before = revision(call, sandbox)
+    answer = call("post", sandbox, path, {"dryRun": True})
+    assert answer.status_code == 422
+    assert "expected no body" in problems(answer)[""]
+    assert revision(call, sandbox) == before
+    assert call("delete", sandbox, "", {"dryRun": True}).status_code == 422
