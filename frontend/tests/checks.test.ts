@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { answerRequest } from "@/store/edits/checkAnswer";
 import { amountsText, witnessOf } from "@/store/explain/usage";
-import { listedOf } from "@/store/live/queueChecks";
+import { listedOf } from "@/store/live/queueChecks.svelte";
 import { fieldsOf, MODES, modeOf, withFields } from "@/store/policy/checkRules";
 import { checksNeeded, faceOfWorkload } from "@/store/rows/cards";
 

@@ -61,6 +61,7 @@ export const EN = {
   "stamp.live": "Live",
   "stamp.paused": "Paused",
   "stamp.past": "Past",
+  "stamp.reading": "Reading tick {tick}",
   "stamp.liveAt": "live is at {tick}",
   "stamp.back": "Back to live",
   "stamp.reconnecting": "Reconnecting",

@@ -70,6 +70,7 @@ export const ZH_HANS: Words = {
   "stamp.live": "实时",
   "stamp.paused": "已暂停",
   "stamp.past": "过去",
+  "stamp.reading": "正在读取时刻 {tick}",
   "stamp.liveAt": "实时位于 {tick}",
   "stamp.back": "回到实时",
   "stamp.reconnecting": "正在重连",

@@ -70,6 +70,7 @@ export const ZH_HANT: Words = {
   "stamp.live": "即時",
   "stamp.paused": "已暫停",
   "stamp.past": "過去",
+  "stamp.reading": "正在讀取時刻 {tick}",
   "stamp.liveAt": "即時位於 {tick}",
   "stamp.back": "回到即時",
   "stamp.reconnecting": "正在重連",
