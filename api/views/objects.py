@@ -16,10 +16,13 @@ from api.renderers import YAML, StorableJSONParser, YAMLRenderer, YAMLTextParser
 from api.serializers.actions import DoneSerializer, ImportedSerializer, imported_body
 from api.views.base import View, flag, version_matches, versioned, whole
 from sandbox import actions
-from sandbox.base.errors import NotFoundError
+from sandbox.base.errors import Cause, InvalidError, NotFoundError
+from sandbox.live.limits import of_texts
 from sandbox.models import StoredObject, table_of
 from sandbox.world.worlds import policy_of
+from scheduler.errors import ManifestError
 from scheduler.kube.configuration.description import describe
+from scheduler.manifests.documents import read_documents
 from scheduler.manifests.kinds import BY_KIND
 from scheduler.records.objects import Key
 from scheduler.scenarios import merge
@@ -165,7 +168,7 @@ class PolicyView(View):
     """The policy of a sandbox: every strategy switch, as one document."""
 
     renderer_classes = (JSONRenderer, YAMLRenderer)
-    parser_classes = (StorableJSONParser, MergePatchParser)
+    parser_classes = (StorableJSONParser, MergePatchParser, YAMLTextParser)
 
     @extend_schema(operation_id="policy_read", responses=_OBJECT)
     def get(self, request: Request, sandbox_id: str) -> Response:
@@ -197,6 +200,8 @@ class PolicyView(View):
         data = self.request.data
         if not isinstance(data, dict):
             raise ValidationError({"": "expected a JSON object"})
+        if set(data) == {"files"}:
+            data = _one_document(_text(self.request))
         seen = self.request.headers.get("If-Match", "").strip('W/"')
         imported = actions.do_policy(
             self.user(),
@@ -207,6 +212,19 @@ class PolicyView(View):
             seen=whole(seen),
         )
         return Response(imported_body(imported))
+
+
+def _one_document(text: str) -> dict[str, Any]:
+    """Return the one document of a YAML text; InvalidError with its line if it is none."""
+    try:
+        found = read_documents(text, file="body.yaml", limits=of_texts())
+    except ManifestError as error:
+        line = error.place.line if error.place else 1
+        cause = Cause(problem=error.problem, file="body.yaml", line=line)
+        raise InvalidError(str(error), causes=[cause]) from error
+    if len(found) != 1:
+        raise ValidationError({"": f"expected one document, got {len(found)}"})
+    return found[0].data
 
 
 class Profiles(View):

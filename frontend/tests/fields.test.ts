@@ -64,3 +64,27 @@ describe("a refusal", () => {
     expect(fieldAt(fieldsOf(WORKLOAD), "spec.queueName")).toBeUndefined();
   });
 });
+
+describe("a queue of YuniKorn", () => {
+  const policy = (queues: object[]): Record<string, unknown> => ({ kind: "Policy", spec: { yunikorn: { queues: { partitions: [{ name: "default", queues }] } } } });
+  const leaf = { name: "b", resources: { guaranteed: { vcore: "4" }, max: { "nvidia.com/gpu": "2" } }, properties: { "priority.offset": "10" } };
+  const found = (manifest: Record<string, unknown>, queue: string): (readonly [string, string, string])[] => fieldsOf(manifest, queue).filter((one) => one.text !== "").map((one) => [one.group, one.name, one.text]);
+
+  it("has the fields of its entry in queues.yaml, with root and where the file leaves root out", () => {
+    const fields = [["guaranteed", "vcore", "4"], ["max", "nvidia.com/gpu", "2"], ["", "priority.offset", "10"]];
+    expect(found(policy([{ name: "root", queues: [{ name: "a" }, leaf] }]), "root.b")).toEqual(fields);
+    expect(found(policy([{ name: "a" }, leaf]), "root.b")).toEqual(fields);
+  });
+
+  it("has none when the file does not name it", () => {
+    expect(fieldsOf(policy([{ name: "root" }]), "root.made-by-a-rule")).toEqual([]);
+  });
+
+  it("is patched by its whole list of partitions; what is emptied is left out", () => {
+    const manifest = policy([{ name: "root", queues: [{ name: "a" }, leaf] }]);
+    const field = (name: string, group = ""): Field => fieldsOf(manifest, "root.b").find((one) => one.name === name && one.group === group) as Field;
+    const patch = patchOf(manifest, [[field("vcore", "max"), "8"], [field("priority.offset"), ""], [field("preemption.policy"), "fence"]]);
+    const sent = JSON.parse(JSON.stringify(patch)) as unknown;
+    expect(sent).toEqual({ spec: { yunikorn: { queues: { partitions: [{ name: "default", queues: [{ name: "root", queues: [{ name: "a" }, { name: "b", resources: { guaranteed: { vcore: "4" }, max: { "nvidia.com/gpu": "2", vcore: "8" } }, properties: { "preemption.policy": "fence" } }] }] }] } } } });
+  });
+});

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { podsReadyOf, podsReadyPatch } from "@/store/policy/podsReady";
 import { PRESETS, withPreset } from "@/store/policy/presets";
+import { STACK_PRESETS, stackChanges, stackPatch } from "@/store/policy/stackPresets";
 
 const policy = (kueue: object): object => ({ spec: { kueue } });
 
@@ -30,5 +31,37 @@ describe("a preset", () => {
       metadata: { name: "a" },
       spec: { cohortName: "all", queueingStrategy: "StrictFIFO", preemption: { withinClusterQueue: "Never", reclaimWithinCohort: "Never", borrowWithinCohort: { policy: "Never" } } },
     });
+  });
+});
+
+describe("a preset of kube-scheduler or YuniKorn", () => {
+  const partitions = [{ name: "default", queues: [{ name: "root", properties: { "application.sort.policy": "fair" }, queues: [{ name: "a", resources: { max: { vcore: 4 } } }, { name: "b" }] }] }];
+  const kube = { profiles: [{ schedulerName: "one", plugins: { multiPoint: { enabled: [{ name: "Coscheduling" }] }, queueSort: { enabled: [{ name: "Coscheduling" }], disabled: [{ name: "*" }] } } }, { schedulerName: "two" }] };
+  const policies: Readonly<Record<string, object>> = { kube: { spec: { kubeScheduler: kube } }, yunikorn: { spec: { yunikorn: { queues: { partitions } } } } };
+  const cases = Object.entries(STACK_PRESETS).flatMap(([stack, presets]) => presets.map((preset) => [stack, preset] as const));
+
+  it.each(cases)("of %s holds once it is set, and only it", (stack, preset) => {
+    const spec = stackPatch(stack, preset, policies[stack]);
+    const holding = (STACK_PRESETS[stack] ?? []).filter((one) => stackChanges(stack, one, { spec }).length === 0);
+    expect(holding).toEqual([preset]);
+  });
+
+  it("says from what to what, of each profile and partition", () => {
+    const [spread] = STACK_PRESETS["kube"] ?? [];
+    const [first] = STACK_PRESETS["yunikorn"] ?? [];
+    if (spread === undefined || first === undefined) throw new Error("no preset");
+    expect(stackChanges("kube", spread, policies["kube"])).toEqual(["one: Coscheduling on → off"]);
+    expect(stackChanges("yunikorn", first, policies["yunikorn"])).toEqual(["default: application.sort.policy fair → fifo, preemption.enabled on → off"]);
+  });
+
+  it("is read of a policy that says nothing: the defaults spread and preempt", () => {
+    const held = (STACK_PRESETS["kube"] ?? []).filter((one) => stackChanges("kube", one, { spec: {} }).length === 0);
+    expect(held.map((one) => one.id)).toEqual(["spread"]);
+  });
+
+  it("leaves the rest of a queue as it is", () => {
+    const [first] = STACK_PRESETS["yunikorn"] ?? [];
+    if (first === undefined) throw new Error("no preset");
+    expect(JSON.stringify(stackPatch("yunikorn", first, policies["yunikorn"]))).toContain('"max":{"vcore":4}');
   });
 });

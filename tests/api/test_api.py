@@ -98,6 +98,21 @@ def test_the_policy_is_read_and_patched(call, busy):
     assert bad.status_code == 422
 
 
+def test_a_policy_is_replaced_by_its_yaml_and_a_broken_one_names_the_line(
+    client, call, busy
+):
+    path = f"/api/v1/sandboxes/{busy.pk}/policy"
+    text = "apiVersion: quotalab.dev/v1\nkind: Policy\nspec:\n  stack: kueue\n"
+    sent = {"content_type": "application/yaml"}
+    assert client.put(path, text + "  kueue: {fairSharing: {}}\n", **sent).json()[
+        "policy"
+    ]
+    assert call("get", busy, "/policy").json()["spec"]["kueue"] == {"fairSharing": {}}
+    broken = client.put(path, text + "  kueue: [\n", **sent)
+    assert broken.status_code == 422
+    assert "body.yaml:6" in broken.json()["message"]
+
+
 def test_a_dry_move_says_what_would_happen_and_does_not(call, busy):
     tick(busy, 8)
     waiting = Workload.objects.filter(sandbox=busy, phase="pending").first()

@@ -31,7 +31,8 @@ export async function checkPatch(key: string, patch: Json, signal: AbortSignal):
 /** Ask what a patch would do to everybody, in sentences; run on a copy. */
 export async function foreseePatch(key: string, patch: Json, signal: AbortSignal): Promise<readonly string[]> {
   const [kind = "", namespace = ""] = key.split("/");
-  const body = { edits: [{ kind, namespace, name: nameOf(key), patch }] };
+  const edit = kind === "Queue" ? { kind: "Policy", namespace: "", name: "policy", patch } : { kind, namespace, name: nameOf(key), patch };
+  const body = { edits: [edit] };
   return (await ask("Preview", "POST", `/sandboxes/${String(live.id)}/whatif`, { body, signal })).sentences;
 }
 

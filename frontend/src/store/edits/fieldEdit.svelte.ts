@@ -5,6 +5,7 @@ import { SvelteMap } from "svelte/reactivity";
 import { Refusal, type Json } from "@/net/rest";
 import { t } from "@/lib/words.svelte";
 import { changeText, checkPatch, fetchManifest, foreseePatch, patchObject } from "@/store/edits/edits";
+import { nameOf } from "@/store/live/intents";
 import { fieldAt, fieldsOf, patchOf, placeOf, type Field } from "@/store/edits/fields";
 
 /** Return what people call a field. */
@@ -20,7 +21,7 @@ export class FieldEdit {
   problems = $state.raw<ReadonlyMap<string, string>>(new Map()); // by place; "" is the whole
   foreseen = $state.raw<readonly string[]>([]);
   busy = $state(false);
-  readonly fields = $derived(this.manifest === null ? [] : fieldsOf(this.manifest));
+  readonly fields = $derived.by(() => (this.manifest === null ? [] : fieldsOf(this.manifest, nameOf(this.key))));
   readonly changes = $derived(this.fields.flatMap((field) => this.#change(field)));
   readonly patch = $derived(
     this.manifest === null || this.changes.length === 0 ? null : patchOf(this.manifest, this.changes),

@@ -13,13 +13,16 @@ export interface Field {
   readonly path: Path;
   readonly text: string;
   readonly whole: boolean; // a whole number in the manifest
+  readonly choices?: readonly string[]; // what it may be; any text where there are none
 }
 
 const RUNTIME = "quotalab.dev/runtime";
 
-/** Return the fields of a manifest that have a form; none for kinds that have none. */
-export function fieldsOf(manifest: Json): Field[] {
+/** Return the fields of a manifest that have a form; none for kinds that have none. `queue`: of that queue of a policy. */
+export function fieldsOf(manifest: Json, queue = ""): Field[] {
   switch (manifest["kind"]) {
+    case "Policy":
+      return queueFields(manifest, queue);
     case "ClusterQueue":
     case "Cohort":
       return [field(manifest, "field.weight", ["spec", "fairSharing", "weight"]), ...quotas(manifest)];
@@ -55,6 +58,51 @@ function quotas(manifest: Json): Field[] {
     ),
   );
 }
+
+const PARTITIONS: Path = ["spec", "yunikorn", "queues", "partitions"];
+const PROPERTIES: readonly (readonly [Word, string, (readonly string[])?])[] = [
+  ["field.sortPolicy", "application.sort.policy", ["fifo", "fair", "stateaware"]],
+  ["field.sortPriority", "application.sort.priority", ["enabled", "disabled"]],
+  ["field.priorityOffset", "priority.offset"],
+  ["field.priorityPolicy", "priority.policy", ["default", "fence"]],
+  ["field.preemptionPolicy", "preemption.policy", ["default", "fence", "disabled"]],
+  ["field.preemptionDelay", "preemption.delay"],
+];
+
+// A YuniKorn queue by its path; only a queue that the file names has fields.
+function queueFields(manifest: Json, queue: string): Field[] {
+  const path = placeOfQueue(manifest, queue.split("."));
+  if (path === null) return [];
+  const [guaranteed, max] = [[...path, "resources", "guaranteed"], [...path, "resources", "max"]];
+  const known = [guaranteed, max].flatMap((place) => Object.keys(record(read(manifest, place))));
+  const names = [...new Set(["vcore", "memory", ...known])];
+  return [
+    ...names.map((name) => ({ ...field(manifest, "", [...guaranteed, name], "guaranteed"), name })),
+    ...names.map((name) => ({ ...field(manifest, "", [...max, name], "max"), name })),
+    ...PROPERTIES.map(([word, name, choices]) => ({ ...field(manifest, word, [...path, "properties", name]), ...(choices ? { choices } : {}) })),
+    field(manifest, "field.maxApplications", [...path, "maxapplications"], "", true),
+  ];
+}
+
+// A file may leave root out: then the queues at its top are root's children.
+function placeOfQueue(manifest: Json, names: readonly string[]): Path | null {
+  for (const partition of items(manifest, PARTITIONS)) {
+    const tops = items(manifest, [...partition, "queues"]);
+    const rooted = tops.some((top) => valueAt(manifest, [...top, "name"]).toLowerCase() === "root");
+    const found = below(manifest, tops, rooted ? names : names.slice(1));
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function below(manifest: Json, queues: readonly Path[], names: readonly string[]): Path | null {
+  const [first = "", ...rest] = names;
+  const found = queues.find((one) => valueAt(manifest, [...one, "name"]).toLowerCase() === first.toLowerCase());
+  if (found === undefined || rest.length === 0) return found ?? null;
+  return below(manifest, items(manifest, [...found, "queues"]), rest);
+}
+
+const record = (value: unknown): Json => (typeof value === "object" && value !== null ? (value as Json) : {});
 
 function podSets(manifest: Json): Field[] {
   return items(manifest, ["spec", "podSets"]).flatMap((set) => {
@@ -113,9 +161,11 @@ export function patchOf(manifest: Json, changes: readonly (readonly [Field, stri
   let patch: Json = {};
   let now: unknown = manifest;
   for (const [one, text] of changes) {
-    const value = text === "" ? null : one.whole && /^-?\d+$/.test(text) ? Number(text) : text;
-    now = put(now, one.path, value);
     const list = one.path.findIndex((part) => typeof part === "number");
+    // A merge patch takes a field away by null; inside a list, which is replaced, it is left out.
+    const gone = list < 0 ? null : undefined;
+    const value = text === "" ? gone : one.whole && /^-?\d+$/.test(text) ? Number(text) : text;
+    now = put(now, one.path, value);
     const head = list < 0 ? one.path : one.path.slice(0, list);
     patch = put(patch, head, list < 0 ? value : read(now, head)) as Json;
   }

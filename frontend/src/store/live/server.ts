@@ -46,9 +46,10 @@ export function fetchYaml(id: string, key: string): Promise<string> {
   return requestText(`/sandboxes/${id}/${objectPath(key)}`, "application/yaml");
 }
 
-/** Return the path of an object below its sandbox; `-` where it has no namespace. */
+/** Return the path of an object below its sandbox; `-` where it has no namespace. A YuniKorn queue stands in the policy. */
 export function objectPath(key: string): string {
   const [kind = "", namespace = "", ...rest] = key.split("/");
+  if (kind === "Queue") return "policy";
   const place = namespace === "" ? "-" : encodeURIComponent(namespace);
   return `objects/${kind}/${place}/${encodeURIComponent(rest.join("/"))}`;
 }
