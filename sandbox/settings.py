@@ -176,7 +176,7 @@ LIMITS: dict[str, int] = {
     "seconds_per_hello": environment.number("SECONDS_PER_HELLO", 30),
     "yaml_depth": environment.number("YAML_DEPTH", 64),
     "yaml_aliases": environment.number("YAML_ALIASES", 1000),
-    "yaml_values": environment.number("YAML_VALUES", 5_000_000),
+    "yaml_values": environment.number("YAML_VALUES", 10_000_000),
     "connections_per_user": environment.number(
         "CONNECTIONS_PER_USER", 50 if SHARED else 0
     ),

@@ -12,18 +12,24 @@ import yaml
 
 from scheduler.errors import ManifestError, SourceLocation
 from scheduler.manifests.dumps import simulator
-from scheduler.manifests.json_documents import (
+from scheduler.manifests.texts.json_documents import (
     ItemLines,
     NotPlainError,
     decode,
     decode_many,
     looks_like_json,
 )
+from scheduler.manifests.texts.yaml_events import (
+    Bounds,
+    Read,
+    SpanLines,
+    read_events,
+    refused,
+)
+from scheduler.manifests.texts.yaml_events import Loader as _Loader
 from scheduler.records.objects import Key
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INDEX = re.compile(r"\[(\d+)\]")
-_MERGE = "tag:yaml.org,2002:merge"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +40,7 @@ class Limits:
     depth: int = 64
     aliases: int = 1_000
     repeats: int = 200_000  # values that aliases add by repeating
-    values: int = 5_000_000  # as written: about 500 bytes of memory each
+    values: int = 10_000_000  # as written: about 100 bytes of memory each
     documents: int = 200_000
 
 
@@ -49,8 +55,9 @@ class Document:
     data: dict[str, Any]
     root: yaml.Node | None = field(default=None, repr=False)
     line: int = 1
-    lines: ItemLines | None = field(default=None, repr=False)  # of a List in JSON
-    index: int = 0  # of the item in it
+    lines: ItemLines | SpanLines | None = field(default=None, repr=False)
+    index: int = 0  # of the item in them
+    offset: int = 0  # lines before the root, which was read by itself
 
     @property
     def kind(self) -> str:
@@ -87,15 +94,22 @@ class Document:
         return SourceLocation(file=self.file, line=self._line(path), field=path)
 
     def _line(self, path: str) -> int:
-        if self.root is not None:
-            return _line_of(self.root, path)
-        if self.lines is None:
-            return self.line
-        first = self.lines.line(self.index)
-        if path in ("", "kind"):  # asked of every object that is only kept
-            return first
-        node = yaml.compose(self.lines.slice(self.index), Loader=_Loader)
-        return first - 1 + (_line_of(node, path) if node is not None else 1)
+        if self.lines is not None and path == "":
+            return self.lines.line(self.index)
+        if self.lines is not None and path == "kind":  # asked of many objects
+            return self.lines.kind_line(self.index)
+        node = self.node()
+        return self.line if node is None else _line_of(node, path) + self.offset
+
+    def node(self) -> yaml.Node | None:
+        """Return the root with its marks, `offset` lines on; None when it has none."""
+        if self.root is None and self.lines is not None:
+            self.offset = self.lines.line(self.index) - 1
+            try:
+                self.root = yaml.compose(self.lines.slice(self.index), Loader=_Loader)
+            except yaml.YAMLError:  # an alias of what stands elsewhere
+                return None
+        return self.root
 
     def error(self, path: str, problem: str) -> ManifestError:
         """Return the error to raise about this field."""
@@ -148,14 +162,10 @@ def read_documents(
     broken YAML, duplicate keys, non-objects and for what passes a limit.
     """
     if len(text.encode("utf-8", "surrogatepass")) > limits.bytes:
-        raise _too_much(file, 1, f"more than {limits.bytes} bytes")
+        raise refused(file, 1, f"more than {limits.bytes} bytes")
     if looks_like_json(text) and (found := _read_json(text, file, limits)):
         return found
-    return [
-        part
-        for document in _compose(text, file, limits)
-        for part in _take_apart(document)
-    ]
+    return list(_read_yaml(text, file, limits))
 
 
 def _read_json(text: str, file: str, limits: Limits) -> list[Document]:
@@ -186,7 +196,7 @@ def _read_many(text: str, file: str, limits: Limits) -> list[Document]:
     except NotPlainError:
         return []
     if len(found) > limits.documents:
-        raise _too_much(file, 1, f"over {limits.documents} documents")
+        raise refused(file, 1, f"over {limits.documents} documents")
     return [
         part
         for index, data in enumerate(found)
@@ -198,57 +208,50 @@ def _read_many(text: str, file: str, limits: Limits) -> list[Document]:
     ]
 
 
-def _compose(text: str, file: str, limits: Limits) -> Iterator[Document]:
-    written = _refuse_deep(text, file, limits)
-    builder = _Builder(file=file, most=written + limits.repeats)
+def _read_yaml(text: str, file: str, limits: Limits) -> Iterator[Document]:
+    text = text.removeprefix("\ufeff")  # marks do not count it
+    bounds = Bounds(
+        depth=limits.depth,
+        aliases=limits.aliases,
+        repeats=limits.repeats,
+        values=limits.values,
+        documents=limits.documents,
+    )
     try:
-        for node in yaml.compose_all(text, Loader=_Loader):
-            builder.documents += 1
-            if builder.documents > limits.documents:
-                raise _too_much(
-                    file, node.start_mark.line + 1, f"over {limits.documents} documents"
-                )
-            data = builder.build(node)
-            if data is None:
-                continue
-            line = node.start_mark.line + 1
-            if not isinstance(data, dict):
-                raise ManifestError(
-                    f"expected an object with apiVersion and kind, got {_kind(data)}",
-                    place=SourceLocation(file=file, line=line),
-                )
-            yield Document(file=file, data=data, root=node, line=line)
+        for read in read_events(text, file, bounds):
+            if read.data is not None:
+                yield from _documents(read, text, file)
     except yaml.YAMLError as error:
         raise _broken(file, error) from error
     except (RecursionError, UnicodeError) as error:
-        raise _too_much(file, 1, "nested or encoded beyond reading") from error
+        raise refused(file, 1, "nested or encoded beyond reading") from error
 
 
-def _refuse_deep(text: str, file: str, limits: Limits) -> int:
-    """Walk the events first, as composing deep input would recurse natively.
-
-    Returns the number of events: no fewer than the values as written.
-    """
-    depth = aliases = events = 0
-    try:
-        for event in yaml.parse(text, Loader=_Loader):
-            events += 1
-            line = event.start_mark.line + 1  # type: ignore[union-attr]
-            if events > limits.values:
-                raise _too_much(file, line, f"over {limits.values} values")
-            if isinstance(event, yaml.CollectionStartEvent):
-                depth += 1
-                if depth > limits.depth:
-                    raise _too_much(file, line, f"nested over {limits.depth} deep")
-            elif isinstance(event, yaml.CollectionEndEvent):
-                depth -= 1
-            elif isinstance(event, yaml.AliasEvent):
-                aliases += 1
-                if aliases > limits.aliases:
-                    raise _too_much(file, line, f"over {limits.aliases} aliases")
-    except yaml.YAMLError as error:
-        raise _broken(file, error) from error
-    return events
+def _documents(read: Read, text: str, file: str) -> Iterator[Document]:
+    """Yield the document, or the items of a List with their places."""
+    data, line = read.data, read.span.line
+    if not isinstance(data, dict):
+        raise ManifestError(
+            f"expected an object with apiVersion and kind, got {_kind(data)}",
+            place=SourceLocation(file=file, line=line),
+        )
+    lines = SpanLines(text=text, spans=[read.span])
+    whole = Document(file=file, data=data, lines=lines, line=line)
+    items = data.get("items")
+    if not (whole.kind.endswith("List") and isinstance(items, list)):
+        yield from _take_apart(whole)
+        return
+    if len(items) != len(read.items) or not all(type(i) is dict for i in items):
+        yield from _take_apart(whole)
+        return
+    lines = SpanLines(text=text, spans=read.items)
+    for index, item in enumerate(items):
+        own = _with_list_kind(whole, item)
+        yield from _take_apart(
+            Document(
+                file=file, data=own, lines=lines, index=index, line=lines.line(index)
+            )
+        )
 
 
 def _broken(file: str, error: yaml.YAMLError) -> ManifestError:
@@ -270,109 +273,10 @@ def _hint(error: yaml.YAMLError, problem: str) -> str:
     return ""
 
 
-def _too_much(file: str, line: int, what: str) -> ManifestError:
-    return ManifestError(
-        f"refused: {what}; split the file or ask the operator for a higher limit",
-        place=SourceLocation(file=file, line=line),
-    )
-
-
 def _kind(data: object) -> str:
     return {list: "a list", str: "a text", int: "a number"}.get(
         type(data), type(data).__name__
     )
-
-
-@dataclass(slots=True, kw_only=True)
-class _Builder:
-    """Turns nodes into plain data, counting what aliases multiply."""
-
-    file: str
-    most: int
-    documents: int = 0
-    nodes: int = 0
-    path: list[int] = field(default_factory=list)
-
-    def build(self, node: yaml.Node) -> Any:
-        self.nodes += 1
-        if self.nodes > self.most:
-            raise self._complain(node, "refused: aliases repeat too many values")
-        if isinstance(node, yaml.ScalarNode):
-            return _scalar(node)
-        if id(node) in self.path:
-            raise self._complain(node, "an alias that contains itself")
-        self.path.append(id(node))
-        try:
-            if isinstance(node, yaml.SequenceNode):
-                return [self.build(item) for item in node.value]
-            return self._mapping(node)
-        finally:
-            self.path.pop()
-
-    def _mapping(self, node: yaml.Node) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        merged: dict[str, Any] = {}
-        for key, value in node.value:
-            if key.tag == _MERGE:
-                self._merge(merged, value)
-                continue
-            if not isinstance(key, yaml.ScalarNode):
-                raise self._complain(key, _NO_KEY)
-            if key.value in found:
-                raise self._complain(key, f"the key {key.value!r} is given twice")
-            found[key.value] = self.build(value)
-        return {**merged, **found} if merged else found
-
-    def _merge(self, merged: dict[str, Any], value: yaml.Node) -> None:
-        data = self.build(value)
-        for part in data if isinstance(data, list) else [data]:
-            if not isinstance(part, dict):
-                raise self._complain(value, "expected an object to merge with <<")
-            for name, item in part.items():
-                merged.setdefault(name, item)
-
-    def _complain(self, node: yaml.Node, problem: str) -> ManifestError:
-        place = SourceLocation(file=self.file, line=node.start_mark.line + 1)
-        return ManifestError(problem, place=place)
-
-
-_NO_KEY = (
-    "expected a text as key, got a collection "
-    "(a template? render it first, e.g. with `helm template`)"
-)
-_INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_WORDS = {
-    "true": True,
-    "True": True,
-    "TRUE": True,
-    "false": False,
-    "False": False,
-    "FALSE": False,
-    "null": None,
-    "Null": None,
-    "NULL": None,
-    "~": None,
-    "": None,
-}
-_STR = "tag:yaml.org,2002:str"
-
-
-def _scalar(node: yaml.ScalarNode) -> Any:
-    """Return a scalar by the JSON schema of YAML, as Kubernetes reads it.
-
-    `on`, `yes` and dates stay texts; a quoted value is always a text.
-    """
-    text = node.value
-    if node.style or node.tag == _STR:  # the C loader gives "" for a plain one
-        return text
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INT.fullmatch(text) and len(text) < 25:
-        return int(text)
-    if _FLOAT.fullmatch(text) and len(text) < 40:
-        return float(text)
-    return text
 
 
 def _take_apart(document: Document) -> Iterator[Document]:
@@ -387,12 +291,9 @@ def _take_apart(document: Document) -> Iterator[Document]:
     for index, item in enumerate(items):
         if not isinstance(item, dict):
             raise document.error(f"items[{index}]", "expected an object")
-        root = _item_node(document.root, index)
-        line = root.start_mark.line + 1 if root is not None else document.line
+        root = _item_node(document.node(), index)
         data = _with_list_kind(document, item)
-        yield from _take_apart(
-            Document(file=document.file, data=data, root=root, line=line)
-        )
+        yield from _take_apart(_part(document, data, root))
 
 
 def _exported(document: Document) -> Iterator[Document]:
@@ -400,9 +301,17 @@ def _exported(document: Document) -> Iterator[Document]:
     for path, item in simulator.items(document.data):
         if not isinstance(item, dict):
             raise document.error(path, "expected an object")
-        root = _node_at(document.root, path)
-        line = root.start_mark.line + 1 if root is not None else document.line
-        yield Document(file=document.file, data=item, root=root, line=line)
+        yield _part(document, item, _node_at(document.node(), path))
+
+
+def _part(document: Document, data: dict[str, Any], root: yaml.Node | None) -> Document:
+    """Return a part of a document as one of its own."""
+    line = document.line
+    if root is not None:
+        line = root.start_mark.line + 1 + document.offset
+    return Document(
+        file=document.file, data=data, root=root, line=line, offset=document.offset
+    )
 
 
 def _node_at(root: yaml.Node | None, path: str) -> yaml.Node | None:

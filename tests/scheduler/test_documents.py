@@ -149,3 +149,29 @@ def test_json_that_is_nested_too_deep_is_refused():
     text = '{"kind": "List", "items": [' + "[" * 80 + "]" * 80 + "]}"
     with pytest.raises(ManifestError, match="nested over"):
         read_documents(text)
+
+
+ANCHORS = """
+kind: List
+items:
+- &one
+  kind: Pod
+  metadata: {name: a}
+- <<: *one
+  metadata:
+    name: b
+"""
+
+
+def test_items_of_a_list_know_the_lines_of_their_fields_also_behind_an_alias():
+    first, second = read_documents(ANCHORS)
+    assert (first.place("metadata.name").line, second.place().line) == (6, 7)
+    assert second.data == {"kind": "Pod", "metadata": {"name": "b"}}
+    assert first.data["metadata"] == {"name": "a"}
+
+
+def test_an_alias_of_nothing_and_one_of_itself_are_errors_with_their_lines():
+    with pytest.raises(ManifestError, match="undefined alias 'x'"):
+        read_documents("a: 1\nb: *x\n")
+    with pytest.raises(ManifestError, match="contains itself"):
+        read_documents("a: &a\n  b: *a\n")

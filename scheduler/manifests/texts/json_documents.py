@@ -110,6 +110,10 @@ class ItemLines:
         """Return the line in which the item begins."""
         return self._spans()[index][2]
 
+    def kind_line(self, index: int) -> int:
+        """Return the line in which the item begins: its kind is near."""
+        return self.line(index)
+
     def slice(self, index: int) -> str:
         """Return the text of the item."""
         begin, end, _ = self._spans()[index]

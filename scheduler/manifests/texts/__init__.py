@@ -1,0 +1,1 @@
+"""Texts to plain data, with the places where it stands."""
