@@ -12,6 +12,7 @@ VERBS = {
     "replay": "scheduler.replay",
     "reproduce": "scheduler.cli.reproduce",
     "rerun": "scheduler.cli.rerun",
+    "incident": "scheduler.cli.incident",
     "convert": "scheduler.cli.convert",
     "outcomes": "scheduler.cli.outcomes",
     "shadow": "scheduler.cli.shadow",
@@ -20,8 +21,9 @@ VERBS = {
 USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m] [--json]
        python -m scheduler experiment FILE [--json]
        python -m scheduler reproduce PATH... TYPE [--subject KEY] [--until 10m]
-       python -m scheduler rerun FOLDER [--latencies default|recorded|none]
-       python -m scheduler shadow FOLDER [--details]
+       python -m scheduler rerun FOLDER|FILE [--latencies default|recorded|none]
+       python -m scheduler shadow FOLDER|FILE [--details]
+       python -m scheduler incident FILE.qrec [--at 10m] --into FOLDER
        python -m scheduler replay VECTORS... [--show ID]
        python -m scheduler outcomes FOLDER...
        python -m scheduler convert PATH... [--to kueue|yunikorn]

@@ -12,10 +12,10 @@ from scheduler.qrec.entries import Entry
 from scheduler.qrec.frames import MAGIC
 from scheduler.qrec.reading import Followed, read_entries, read_followed
 from scheduler.qrec.watch_events import read_watch_events
+from scheduler.recordings.followed import configuration
 from scheduler.shadow.history import History
 
 _US_PER_MS = 1000
-_CONFIGURATION = "controller_manager_config.yaml"
 
 
 def read_file(path: Path) -> Followed:
@@ -43,11 +43,9 @@ def history_of(found: Followed) -> History:
 
 def settings_of(found: Followed) -> Settings:
     """Return what the cluster's Configuration sets; the defaults without one."""
-    for manifest in found.standing:
-        text = (manifest.get("data") or {}).get(_CONFIGURATION)
-        if manifest["kind"] == "ConfigMap" and text:
-            [document] = read_documents(text, file=_CONFIGURATION)
-            return read_configuration(document.data)
+    for name, text in configuration(found):
+        [document] = read_documents(text, file=name)
+        return read_configuration(document.data)
     return Settings()
 
 

@@ -1,0 +1,57 @@
+"""`python -m scheduler incident`: an instant of a recording, as files that go on."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+
+from scheduler import durations
+from scheduler.cli.recording_file import read_file
+from scheduler.errors import SchedulerError
+from scheduler.recordings.followed import incident
+from scheduler.records.annotations import ARRIVAL
+
+
+def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
+    """Write the files of an instant and print one closing line; 2 on bad input."""
+    out = out or sys.stdout
+    options = _parser().parse_args(arguments)
+    try:
+        found = read_file(options.recording)
+        at_us = found.start_us + 1000 * durations.milliseconds(options.at)
+        files = incident(found, at_us)
+        options.into.mkdir(parents=True, exist_ok=True)
+        for name, text in files:
+            (options.into / name).write_text(text, encoding="utf-8")
+    except (SchedulerError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    out.write(f"{options.into}: {_count(files[-1][1])}\n")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m scheduler incident",
+        description="Write a recorded cluster as it was at an instant, with the work "
+        "that really arrived afterwards and the times it really ran, as files for "
+        "`quotalab import` or `python -m scheduler run`.",
+    )
+    parser.add_argument("recording", type=Path, metavar="FILE")
+    parser.add_argument(
+        "--at", default="0s", help='since its begin, e.g. "10m" (default %(default)s)'
+    )
+    parser.add_argument("--into", type=Path, required=True, metavar="FOLDER")
+    return parser
+
+
+def _count(text: str) -> str:
+    items = json.loads(text)["items"]
+    later = sum(
+        ARRIVAL in (item["metadata"].get("annotations") or {}) for item in items
+    )
+    return f"{len(items) - later} objects stand, {later} arrive later"
