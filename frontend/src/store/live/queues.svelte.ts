@@ -17,9 +17,16 @@ class Queues {
   #before: readonly string[] = [];
   // By name, of the queues that are now and those of the tick looked at: a queue keeps its
   // colour after a reload, in a fork and at every tick.
-  readonly #order: ReadonlyMap<string, number> = $derived(
-    new Map(sortedKeys([...queuesOf(live.latest), ...queuesOf(live.shown)]).map((key, index) => [key, index])),
-  );
+  readonly #order: ReadonlyMap<string, number> = $derived.by(() => this.#sameOrder(sortedKeys([...queuesOf(live.latest), ...queuesOf(live.shown)])));
+  #orderBefore: ReadonlyMap<string, number> = new Map();
+
+  // Every swatch asks for its place: as long as the queues are the same, nothing of it is told to change.
+  #sameOrder(keys: readonly string[]): ReadonlyMap<string, number> {
+    const before = this.#orderBefore;
+    const same = keys.length === before.size && keys.every((key, index) => before.get(key) === index);
+    if (!same) this.#orderBefore = new Map(keys.map((key, index) => [key, index]));
+    return this.#orderBefore;
+  }
 
   // The same list stays the same object, so a tick that only changes numbers ends here.
   #same(next: readonly string[]): readonly string[] {
