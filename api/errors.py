@@ -118,6 +118,8 @@ def message_of(error: Exception) -> str:
     """Return the sentence for people."""
     if isinstance(error, RecursionError):
         return "nested beyond reading"
+    if _is_full(error):
+        return "the disk of the database is full; reading works, try again later"
     if isinstance(error, InternalError) or "readonly" in str(error):
         return "the database takes no changes now; reading works, try again later"
     if isinstance(error, OperationalError):
@@ -127,6 +129,14 @@ def message_of(error: Exception) -> str:
     if isinstance(error, exceptions.APIException):
         return str(error.detail)
     return str(error) or "not found"
+
+
+def _is_full(error: Exception) -> bool:
+    """Return whether a statement failed for want of space: SQLite's words, PostgreSQL's code."""
+    code = getattr(error.__cause__, "sqlstate", "")
+    return isinstance(error, OperationalError) and (
+        code == "53100" or "disk is full" in str(error)
+    )
 
 
 def causes_of(error: Exception) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import time
 
 from celery import shared_task
 from celery.signals import worker_process_init
-from django.db import OperationalError
+from django.db import InterfaceError, InternalError, OperationalError
 from django.db.models import F
 
 from sandbox.actions import do_clear, do_end_guests, do_fail, do_tick, do_trim
@@ -41,6 +41,8 @@ TIDY_S = 2.0
 EXPIRES_S = 3.0
 #: There it keeps its place for so long: who is never served must not lose its place too.
 EXPIRES_FOR_ALL_S = 4.0
+#: Away or busy or full; its connection closed meanwhile; taking no changes (PostgreSQL).
+DATABASE_AWAY = (OperationalError, InterfaceError, InternalError)
 #: Sandboxes that one pulse sends; the next follows in 50 ms.
 MOST_SENT = 500
 
@@ -136,8 +138,8 @@ def _visit(claim: Claim) -> int:
                 break
         except OvertakenError:
             break
-        except OperationalError:
-            # The database is away or busy: the clock asks again.
+        except DATABASE_AWAY:
+            # It is not the sandbox's fault: the clock asks again.
             logger.warning("tick not committed", extra={"sandbox": claim.sandbox_id})
             break
         except Exception as error:  # whatever it is, the page must say it

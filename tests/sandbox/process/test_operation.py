@@ -6,17 +6,19 @@ import logging
 import math
 from datetime import timedelta
 
+import psycopg
 import pytest
 from django.contrib.sessions.models import Session
 from django.core.cache import caches
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from django.utils import timezone
 
 from api import health
+from api.errors import answer
 from api.idempotency import FREE_AFTER
 from sandbox import actions
 from sandbox.live import rights
@@ -70,7 +72,8 @@ def test_a_database_that_takes_no_changes_is_read_and_said_to_be_so(busy):
     file.execute("PRAGMA query_only=ON")
     try:
         url = f"/api/v1/sandboxes/{busy.pk}"
-        read, written = Client().get(url), Client().post(f"{url}/actions/pause")
+        read = Client().get(url)
+        written = Client().post(f"{url}/actions/pause", "", "application/json")
     finally:
         file.execute("PRAGMA query_only=OFF")
     assert (read.status_code, written.status_code) == (200, 503)
@@ -80,6 +83,31 @@ def test_a_database_that_takes_no_changes_is_read_and_said_to_be_so(busy):
 def test_a_database_without_the_right_to_write_is_not_ready(db, monkeypatch):
     monkeypatch.setattr(health, "_is_read_only", lambda: True)
     assert Client().get("/readyz").json()["database"] == "read-only"
+
+
+@pytest.mark.parametrize("error", tasks.DATABASE_AWAY)
+def test_a_tick_that_the_database_did_not_take_is_asked_for_again(
+    busy, monkeypatch, error
+):
+    """A sandbox is paused for a fault of its own only."""
+
+    def fails(_: object) -> None:
+        raise error("no")
+
+    monkeypatch.setattr(tasks, "do_tick", fails)
+    assert tasks.advance(busy.pk) == 0
+    busy.refresh_from_db()
+    assert (busy.playing, busy.problem) == (True, "")
+
+
+@pytest.mark.parametrize("full", ["database or disk is full", "could not extend file"])
+def test_a_change_on_a_full_disk_says_so(full):
+    cause = psycopg.errors.DiskFull(full) if "extend" in full else Exception(full)
+    error = OperationalError(full)
+    error.__cause__ = cause
+    answered = answer(error, {})
+    assert answered.status_code == 503
+    assert "the disk of the database is full" in answered.data["message"]
 
 
 def test_a_full_disk_is_not_ready(db, monkeypatch):
