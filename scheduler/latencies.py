@@ -21,6 +21,8 @@ class StepTimes:
         given = policy.spec.simulation.latencies
         known = Latencies() if isinstance(given, msgspec.UnsetType) else given
         self.spans = read_latencies(known)
+        if "completion" in self.spans:  # of one pod of several as of the last
+            self.spans["reclaim"] = self.spans["completion"]
 
     def takes_time(self, *steps: str) -> bool:
         """Return whether any of these steps takes time."""

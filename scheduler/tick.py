@@ -11,6 +11,7 @@ from scheduler.records.objects import Key
 from scheduler.world import World
 
 if TYPE_CHECKING:
+    from scheduler.kueue.scheduler.pace import Writing
     from scheduler.kueue.stage import KueueStage
 
 #: A loop that makes no progress at one instant ends after this many attempts.
@@ -116,12 +117,12 @@ def cycle_at_pace(world: World, kueue: KueueStage) -> None:
     something changes: it would decide the same again.
     """
     now, pace = world.context.now_ms, kueue.pace
+    if pace.writing is not None:
+        cycle_and_write(world, kueue, pace.writing)
+        return
     if pace.over(now):
-        before, read = pending_counts(kueue), len(world.context.journal.decisions)
-        kueue.cycle()
-        fresh = world.context.journal.decisions[read:]
+        fresh, moved = _cycle(world, kueue)
         admitted = any(isinstance(decision, Admit) for decision in fresh)
-        moved = _decided(world, read) or pending_counts(kueue) != before
         pace.end(
             now, kueue.cluster.cycle, admitted=admitted and not kueue.gated, moved=moved
         )
@@ -129,6 +130,25 @@ def cycle_at_pace(world: World, kueue: KueueStage) -> None:
     if kueue.has_heads():
         go_on = pace.resume if kueue.heads.held else pace.begin
         go_on(now, kueue.cluster.cycle + 1)
+
+
+def cycle_and_write(world: World, kueue: KueueStage, writing: Writing) -> None:
+    """Take a cycle at its begin; the next one waits until all of it is written."""
+    now, pace = world.context.now_ms, kueue.pace
+    if pace.over(now):
+        pace.written(now)
+    if pace.may_begin(now) and kueue.has_heads():
+        fresh, moved = _cycle(world, kueue)
+        pace.write(now, writing, fresh, moved=moved)
+        run_controllers(world)
+
+
+def _cycle(world: World, kueue: KueueStage) -> tuple[list[Decision], bool]:
+    """Run one admission cycle; return what it decided, and whether anything moved."""
+    before, read = pending_counts(kueue), len(world.context.journal.decisions)
+    kueue.cycle()
+    moved = _decided(world, read) or pending_counts(kueue) != before
+    return world.context.journal.decisions[read:], moved
 
 
 def run_controllers(world: World) -> None:

@@ -24,6 +24,8 @@ class RunEnding(RunStarting):
             self.end_pod(owner, failed=run.failed)
             self.emit_finish(run)
             return
+        for pod in list(run.ends):
+            self._reclaim_later(run, pod)
         self._drop_pods(run, ended=True)
         delay = self.steps.draw("completion", str(run.owner), run.attempt)
         if delay and self.host.kueue is not None:
@@ -32,6 +34,9 @@ class RunEnding(RunStarting):
             self.timers.add(run.step[1], Due.COMPLETE, run.owner)
         else:
             self.jobs.ended(owner, run)
+
+    def _reclaim_later(self, run: Run, pod: Key) -> None:
+        """Let the Workload say in a while that this pod has ended."""
 
     def _complete(self, run: Run) -> None:
         """Let everybody see that the work is done."""
@@ -99,6 +104,7 @@ class RunEnding(RunStarting):
         run.active, run.failed = False, False
         run.ready_ms = run.ends_ms = run.seen_ms = None
         run.waiting.clear()
+        run.ends.clear()
 
     def _forget_run(self, key: Key) -> None:
         if key in self.runs:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from scheduler.decisions import Evict
+from scheduler.lifetime.pod_ends import PodEnds
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Due, Run
-from scheduler.lifetime.stopping import RunStopping
 from scheduler.records.objects import Key
 
 #: Of the Job controller after the first failed pod; twice as long after each other.
@@ -16,7 +16,7 @@ LONGEST_BACKOFF_MS = 360_000
 _JOB = frozenset({"Job"})
 
 
-class NodeLoss(RunStopping):
+class NodeLoss(PodEnds):
     """A lost pod is made again as its owner's kind demands; its work restarts."""
 
     def lose_node(self, node: str, why: str) -> None:
@@ -50,6 +50,7 @@ class NodeLoss(RunStopping):
         run.pods.remove(pod)
         run.ready.pop(pod, None)
         run.waiting.pop(pod, None)
+        run.ends.pop(pod, None)
         if not run.active:
             return
         self._touch(owner)

@@ -29,6 +29,8 @@ class Due(IntEnum):
     SEEN = 9  # a run: the readiness of its pods is seen
     REPLACE = 10  # a run: its Job makes up for pods that failed
     SCHEDULE = 11  # a CronJob: its next Job is made
+    POD_ENDS = 12  # a pod of a Job whose pods end one by one
+    RECLAIM = 13  # such a pod: its Workload says that it has ended
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,6 +55,8 @@ class Run:
     kept_ms: int = 0  # work that checkpoints saved from stops
     ending: bool = False  # its pods were deleted and have not all ended
     failures: int = 0  # pods that this attempt lost: a Job backs off
+    ends: dict[Key, int] = field(default_factory=dict)  # pod -> its own end
+    ended: int = 0  # pods that ended by themselves and are not reclaimed yet
 
     def all_ready(self) -> bool:
         """Return whether every pod of the run is there and ready."""

@@ -112,6 +112,8 @@ class RuntimeState:
         self.leaving: dict[Key, tuple[int, int]] = {}  # pod -> since, at
         self.terminating: dict[Key, int] = {}  # deleted pod -> ends at
         self.nodes: set[Key] = set()
+        self.pods_end_alone = False  # pods of a Job do not wait for one another
+        self.reclaims: dict[Key, tuple[Key, int]] = {}  # ended pod -> owner, when
         self.used: dict[str, int] = {}  # key text -> times the name was freed
 
     def timing(self, obj: Object) -> Timing:

@@ -222,6 +222,8 @@ class Lifetime(TaintEviction):
             return self.terminating.get(key) == at
         if due == Due.SCHEDULE:
             return self.jobs.controllers.next.get(key) == at
+        if due == Due.RECLAIM:
+            return key in self.reclaims and self.reclaims[key][1] == at
         run = self.runs.get(self.owners.get(key, key))
         if due in _STEPS:
             return run is not None and run.step == (due, at)
@@ -229,6 +231,8 @@ class Lifetime(TaintEviction):
             return False
         if due == Due.SEEN:
             return run.seen_ms == at
+        if due == Due.POD_ENDS:
+            return run.ends.get(key) == at
         if due == Due.FINISH:
             return run.ends_ms == at and run.attempt == attempt
         return run.waiting.get(key) == at
@@ -249,6 +253,10 @@ class Lifetime(TaintEviction):
             self._step(due, self.runs[key])
         elif due == Due.SEEN:
             self._see_ready(self.runs[key])
+        elif due == Due.POD_ENDS:
+            self._pod_ends(self.runs[self.owners[key]], key)
+        elif due == Due.RECLAIM:
+            self._reclaim(key)
         else:
             self._ready(self.runs[self.owners.get(key, key)], key)
 

@@ -39,6 +39,8 @@ class RunStarting(RuntimeState):
         run.started_ms = self.context.now_ms
         run.waiting.clear()
         run.ready.clear()
+        run.ends.clear()
+        run.ended = 0
         self._touch(owner.key)
         if self.placement():
             self._make_pods(run, owner, pod_sets)
@@ -73,7 +75,7 @@ class RunStarting(RuntimeState):
     def fill_up(self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
         """Make the pods that the run lacks."""
         for pod_set in pod_sets:
-            have = len(self.pods_of(run, pod_set["name"]))
+            have = len(self.pods_of(run, pod_set["name"])) + run.ended
             missing = int(pod_set["count"]) - have
             if pod_set.get("topology") is not None:
                 self._add_placed_pods(run, owner, pod_set, missing)
@@ -163,8 +165,12 @@ class RunStarting(RuntimeState):
         if key != run.owner or key.kind == POD:
             run.ready[key] = None
             self._touch(key)
+            self._pod_runs(run, key)
         if run.all_ready():
             self._all_ready(run)
+
+    def _pod_runs(self, run: Run, pod: Key) -> None:
+        """Let a pod that got ready have an end of its own."""
 
     def _all_ready(self, run: Run) -> None:
         """Start the work: it takes its run time from here."""

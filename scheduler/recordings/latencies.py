@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from scheduler import streams
+from scheduler.decisions import Decision, Preempt, Wait
 from scheduler.latencies import StepTimes
 from scheduler.lifetime.stage import Lifetime
 from scheduler.recordings.cycles import CycleClock, nearest
 from scheduler.recordings.recording import Recording
 from scheduler.recordings.steps import Job, Samples, Stopwatch, measure
+from scheduler.recordings.writes import IDLE_MS, WriteClock
 from scheduler.records.objects import Key
 from scheduler.records.policy import Policy
 from scheduler.stage import Context
 
 #: Of how many measured steps, the nearest in time, one is drawn.
 NEAREST = 15
-_OF_PODS = ("pod_start", "termination")
+_OF_PODS = ("pod_start", "reclaim", "termination")
 
 
 class RecordedTimes(StepTimes):
@@ -48,14 +50,47 @@ class RecordedTimes(StepTimes):
         self.samples: Samples = {
             step: watch.samples[step] for step in self.spans if watch.samples.get(step)
         }
-        self.cycles = _clock(watch, recording, blocking=blocking)
+        self.cycles = _clock(watch) if blocking else None
+        self.writes = WriteClock(watch.writes, recording.attempts)
+
+    @property
+    def _now(self) -> int:
+        """Return the present instant in milliseconds since t=0."""
+        return self.begin + self.context.now_ms
+
+    def length(self, decided: Sequence[Decision]) -> int:
+        """Return how long (ms) the scheduler writes what a cycle decided.
+
+        Verdicts one after the other, evictions of one preemption side by side;
+        admissions are written while cycles go on.
+        """
+        waits = sum(isinstance(one, Wait) for one in decided)
+        lengths = [self.writes.verdicts(self._now, waits)] if waits else [IDLE_MS]
+        for one in decided:
+            job = self.jobs.get(str(one.subject))
+            if isinstance(one, Preempt) and job is not None:
+                lengths.append(self.writes.eviction(self._now, job))
+        return max(lengths)
 
     def draw(self, step: str, subject: str, n: int = 0) -> int:
         """Return how long (ms) this step takes for the subject's draw `n`."""
         if step == "scheduling_cycle" and self.cycles is not None:
-            return self.cycles.length(self.begin + self.context.now_ms)
+            return self.cycles.length(self._now)
         if step == "admission" and self.cycles is not None and step not in self.samples:
             return 0  # it is in the cycle
+        return self._written(step, subject) + self._taken(step, subject, n)
+
+    def _written(self, step: str, subject: str) -> int:
+        """Return after how long (ms) the decision is seen that this step follows."""
+        job = self.jobs.get(subject)
+        if job is None or self.cycles is not None:
+            return 0
+        if step == "job_start":
+            return self.writes.admission(self._now, job)
+        return self.writes.eviction(self._now, job) if step == "suspension" else 0
+
+    def _taken(self, step: str, subject: str, n: int) -> int:
+        """Return how long (ms) this step took there, or one of its kind around now."""
         known = self._known(step, subject, n)
         if known is not None:
             return known
@@ -63,7 +98,7 @@ class RecordedTimes(StepTimes):
         if found is None:
             return super().draw(step, subject, n)
         share = streams.uniform(self.context.seed, f"recorded {step}", subject, n)
-        near = nearest(found, self.begin + self.context.now_ms, NEAREST)
+        near = nearest(found, self._now, NEAREST)
         return near[int(share * len(near))][1]
 
     def _known(self, step: str, subject: str, n: int) -> int | None:
@@ -80,22 +115,17 @@ class RecordedTimes(StepTimes):
             run = self.lifetime.runs.get(self.lifetime.owners.get(pod, pod))
             if run is None or pod not in run.pods:
                 return subject, 0
-            found = self.places[subject] = str(run.owner), run.pods.index(pod)
+            for number, one in enumerate(run.pods):
+                self.places[str(one)] = str(run.owner), number
+            found = self.places[subject]
         return found
 
 
-def _clock(
-    watch: Stopwatch, recording: Recording, *, blocking: bool
-) -> CycleClock | None:
-    """Return the clock of the recorded cycles.
+def _clock(watch: Stopwatch) -> CycleClock | None:
+    """Return the clock of cycles that wait for pods (blockAdmission).
 
-    With blockAdmission first decisions wait for pods, as the metrics' cycles do:
-    only the shortest tells of a cycle.
+    First decisions wait for pods too: only the shortest tells of a cycle.
     """
     firsts = watch.samples.get("scheduling_cycle", [])
-    if not firsts:
-        return None
-    if blocking:
-        shortest = min(took for _, took in firsts)
-        firsts = [(at, shortest) for at, _ in firsts]
-    return CycleClock(watch.decided, firsts, () if blocking else recording.attempts)
+    shortest = min((took for _, took in firsts), default=None)
+    return None if shortest is None else CycleClock(watch.decided, shortest)

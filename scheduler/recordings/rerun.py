@@ -83,6 +83,8 @@ def use_times(world: World, recording: Recording, jobs: Mapping[Key, str]) -> No
     world.lifetime.steps = times
     if world.kueue is not None:
         world.kueue.pace.steps = times
+        if times.cycles is None:
+            world.kueue.pace.writing = times
 
 
 def compare(

@@ -52,6 +52,21 @@ class PodTimes:
     ready: int | None = None
     deleted: int | None = None
     ended: int | None = None
+    succeeded: int | None = None
+    reclaimed: bool = False  # its Workload says that it needs no quota
+
+
+@dataclass(slots=True)
+class Writes:
+    """When (ms since t=0) Kueue's scheduler was seen to write what it decided."""
+
+    verdicts: list[int] = field(default_factory=list)  # that leave a workload waiting
+    admissions: dict[Job, list[int]] = field(default_factory=lambda: defaultdict(list))
+    evictions: dict[Job, list[int]] = field(default_factory=lambda: defaultdict(list))
+
+    def note(self, at: int, job: Job, *, reserved: bool) -> None:
+        """Note a verdict on a job's workload."""
+        (self.admissions[job] if reserved else self.verdicts).append(at)
 
 
 @dataclass(slots=True)
@@ -64,9 +79,12 @@ class Stopwatch:
     pods: dict[str, tuple[PodTimes, WorkloadSteps]] = field(default_factory=dict)
     jobs: dict[Job, int] = field(default_factory=dict)
     finished: set[Job] = field(default_factory=set)
+    #: of attempts before this one
+    reclaimed_before: dict[Job, int] = field(default_factory=lambda: defaultdict(int))
     undecided: dict[Job, int] = field(default_factory=dict)
     verdicts: dict[Job, tuple[str, ...]] = field(default_factory=dict)
     decided: list[tuple[int, Job]] = field(default_factory=list)  # at, of which queue
+    writes: Writes = field(default_factory=lambda: Writes())
     blocked: set[Job] = field(default_factory=set)  # by pods that are not ready
     unblocked: int | None = None  # when pods were last said to be ready, or gone
 
@@ -99,6 +117,7 @@ class Stopwatch:
             now = self.attempts[job] = WorkloadSteps(now.next_number(), reserved=at)
         if reserved and _is(conditions, "Evicted") and now.evicted is None:
             now.evicted = at
+            self.writes.evictions[job].append(at)
         if (
             _is(conditions, "PodsReady")
             and now.reported is None
@@ -106,10 +125,12 @@ class Stopwatch:
         ):
             now.reported = self.unblocked = at
             self._step(at, "readiness", at - now.ready, job, now)
+        self._reclaimed(at, obj, job, now)
         if _is(conditions, "Finished") and job not in self.finished:
             self.finished.add(job)
             self._finished(at, obj, job, now)
         if not reserved and now.reserved is not None:
+            self.reclaimed_before[job] += sum(p.reclaimed for p in now.pods.values())
             self._released(at, job, now)
             self.attempts[job] = WorkloadSteps(now.next_number())
 
@@ -122,6 +143,7 @@ class Stopwatch:
         if words != self.verdicts.get(job) and verdict.get("reason") not in _NOT_ITS:
             queue = job[0], str(workload["spec"].get("queueName"))
             self.decided.append((at, queue))
+            self.writes.note(at, job, reserved=verdict.get("status") == "True")
         self.verdicts[job] = words
 
     def _block(self, at: int, job: Job, conditions: dict[str, Any]) -> None:
@@ -132,6 +154,20 @@ class Stopwatch:
             self.blocked.discard(job)
             if self.unblocked is not None and _is(conditions, "QuotaReserved"):
                 self._note(at, "admission", at - self.unblocked)
+
+    def _reclaimed(self, at: int, workload: Item, job: Job, now: WorkloadSteps) -> None:
+        """Note the pods that a Workload says have ended: the first to do so."""
+        said = sum(p["count"] for p in _status(workload).get("reclaimablePods") or ())
+        over = _is_over(workload)
+        ended = sorted(
+            (pod for pod in now.pods.values() if pod.succeeded is not None),
+            key=lambda pod: pod.succeeded or 0,
+        )
+        for number, pod in enumerate(ended, start=self.reclaimed_before[job] + 1):
+            if not pod.reclaimed and (over or number <= said):
+                pod.reclaimed = True
+                length = at - (pod.succeeded or at) + over
+                self._step(at, "reclaim", length, job, now, pod.number)
 
     def _finished(self, at: int, workload: Item, job: Job, now: WorkloadSteps) -> None:
         length = _runtime(workload)
@@ -190,6 +226,8 @@ class Stopwatch:
             if now.evicted is not None and now.deleted is None:
                 now.deleted = at
                 self._step(at, "suspension", at - now.evicted, job, now)
+        if _status(pod).get("phase") == "Succeeded" and seen.succeeded is None:
+            seen.succeeded = at
         if _status(pod).get("phase") == "Failed" and seen.ended is None:
             seen.ended = now.ended = at
             if seen.deleted is not None and now.released is None:
@@ -249,6 +287,11 @@ def _status(obj: Item) -> Item:
 
 def _is(conditions: dict[str, Any], kind: str) -> bool:
     return bool(kind in conditions and conditions[kind]["status"] == "True")
+
+
+def _is_over(workload: Item) -> bool:
+    conditions = {c["type"]: c for c in _status(workload).get("conditions") or ()}
+    return _is(conditions, "Finished")
 
 
 def _runtime(workload: Item) -> int | None:

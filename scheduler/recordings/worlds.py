@@ -47,6 +47,7 @@ def build(
                 arrive(obj, arrivals[obj.key.namespace, obj.key.name])
 
     made = prepare(recording.sources).assemble(seed=seed, policy=policy, change=change)
+    made.world.lifetime.pods_end_alone = True
     for pod in recording.standing:
         metadata = pod["metadata"]
         key = Key("Pod", metadata.get("namespace", ""), metadata["name"])
@@ -85,6 +86,7 @@ def go_on(
     policy = {"stack": "kueue", "simulation": simulation}
     prepared = prepare([*config, snapshot])
     world = prepared.assemble(seed=seed, policy=policy, change=change).world
+    world.lifetime.pods_end_alone = True
     jobs = {
         key: f"{key.namespace}/{owner}"
         for key in world.keys("Workload")

@@ -134,10 +134,7 @@ class Judge:
             )
             for key, assigned in decided.admitted.items()
         ) and all(
-            any(
-                begin - SPREAD_MS <= at <= until
-                for at in self._preempted[preemptor, victim]
-            )
+            any(begin <= at <= until for at in self._preempted[preemptor, victim])
             for preemptor, victims in decided.preempted.items()
             for victim in victims
         )

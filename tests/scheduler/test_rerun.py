@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,14 @@ import yaml
 
 from scheduler.cli import rerun as command
 from scheduler.cli.recording_folder import read_folder, read_snapshot
-from scheduler.decisions import Finish
-from scheduler.recordings.cycles import CycleClock, cycle_ends, windows
+from scheduler.decisions import Admit, Decision, Finish, Wait
+from scheduler.recordings.cycles import CycleClock, cycle_ends
 from scheduler.recordings.recording import Event, read_attempts
-from scheduler.recordings.steps import Stopwatch, measure
+from scheduler.recordings.steps import Stopwatch, Writes, measure
 from scheduler.recordings.worlds import go_on
+from scheduler.recordings.writes import WriteClock
 from scheduler.simulation import simulate
-from tests.builders import cluster_queue, flavor, job, local_queue, node
+from tests.builders import cluster_queue, flavor, job, local_queue, node, world_of
 
 A, B = ("default", "a"), ("default", "b")
 START = "2026-01-01T00:00:00.5Z"
@@ -200,12 +202,6 @@ def test_attempts_are_read_from_the_metrics():
     assert read_attempts(text) == {"success": (2.5, 5)}
 
 
-def test_cycles_are_as_many_as_the_metrics_say():
-    firsts = [(n * 1000, 400) for n in range(10)]
-    [window] = windows(firsts, [(10_000, {"success": (10.0, 50)})])
-    assert window.factor == pytest.approx(0.5)
-
-
 def test_an_attempt_takes_what_it_took(folder):
     recording = read_folder(folder)
     watch = measure(recording)
@@ -216,19 +212,76 @@ def test_an_attempt_takes_what_it_took(folder):
 
 def test_verdicts_of_one_cycle_are_one_of_each_queue():
     decided = [(0, A), (40, B), (80, A), (900, B)]
-    assert cycle_ends(decided, ()) == [0, 80, 900]
+    assert cycle_ends(decided) == [0, 80, 900]
 
 
-def test_a_busy_server_spreads_the_verdicts_of_a_cycle():
-    decided = [(0, A), (400, B), (2000, A), (2600, B)]
-    readings = [(5000, {"inadmissible": (5.0, 2)})]
-    assert cycle_ends(decided, readings) == [0, 2000]
-
-
-def test_a_cycle_lasts_until_the_next_verdict_was_written():
-    clock = CycleClock([(1000, A), (1700, A)], [(0, 500)], ())
+def test_a_cycle_that_waits_for_pods_lasts_until_the_next_verdict():
+    clock = CycleClock([(1000, A), (1700, A)], 500)
     assert clock.length(1000) == 700
     assert clock.length(1700) == 500  # nothing more was written
+
+
+def test_verdicts_take_until_as_many_were_written():
+    clock = WriteClock(Writes(verdicts=[1100, 1300, 9000]), ())
+    assert clock.verdicts(1000, 1) == 100
+    assert clock.verdicts(1000, 2) == 300
+    assert clock.verdicts(1300, 1) == 200  # long after: the usual
+
+
+def test_the_metrics_say_how_long_a_write_usually_takes():
+    readings = [(5000, {"inadmissible": (1.0, 90), "success": (0.5, 3)})]
+    clock = WriteClock(Writes(verdicts=[1000, 2000, 3000]), readings)
+    assert clock.verdicts(3000, 2) == 1000
+
+
+def test_an_admission_is_seen_when_that_of_its_job_was():
+    clock = WriteClock(Writes(admissions={A: [1250]}), ())
+    assert clock.admission(1000, A) == 250
+    assert clock.admission(1000, B) == 200  # not in the recording: the usual
+
+
+def test_a_pod_that_ended_is_reclaimed_when_its_workload_says_so():
+    watch = Stopwatch()
+    ended, said = pod("n", "Succeeded"), workload("QuotaReserved")
+    said["status"]["reclaimablePods"] = [{"name": "main", "count": 1}]
+    for at, obj in ((0, workload("QuotaReserved")), (100, ended), (700, said)):
+        watch.see(at, Event(at="", type="MODIFIED", object=obj))
+    assert watch.steps[("default", "first"), "reclaim", 1, 0] == 600
+
+
+def test_pods_of_a_job_end_one_by_one_in_a_rerun():
+    """Both run on one node, one after the other; together they never would."""
+    big = job("big", queue="q", cpu=4, parallelism=2, runtime="5s")
+    world = world_of(
+        flavor(), cluster_queue("q", cpu=8), local_queue("q", cluster_queue="q"),
+        node("n"), big,
+    )  # fmt: skip
+    world.lifetime.pods_end_alone = True
+    simulate(world, until_ms=7000)
+    [key] = world.keys("Workload")
+    assert world.get(key).status["reclaimablePods"] == [{"name": "main", "count": 1}]
+    finished = simulate(world, until_ms=20_000).decisions
+    assert [d.at_ms for d in finished if isinstance(d, Finish)] == [10_000]
+
+
+def test_a_cycle_that_is_written_keeps_the_next_one_waiting():
+    world = world_of(
+        flavor(), cluster_queue("q", cpu=4), local_queue("q", cluster_queue="q"),
+        job("large", queue="q", cpu=9),
+        job("small", queue="q", arrival="100ms"),
+        simulation={"latencies": {"schedulingCycle": "1s"}},
+    )  # fmt: skip
+    assert world.kueue is not None
+    world.kueue.pace.writing = Second()
+    decided = simulate(world, until_ms=5000).decisions
+    assert [d.at_ms for d in decided if isinstance(d, Wait | Admit)] == [0, 1000]
+
+
+class Second:
+    """Everything takes a second to write."""
+
+    def length(self, decided: Sequence[Decision]) -> int:
+        return 1000
 
 
 def test_an_admission_that_waited_for_pods_is_measured_from_their_readiness():

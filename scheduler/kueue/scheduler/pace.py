@@ -6,12 +6,21 @@ workloads for a second. Without latencies both happen at the instant that asks f
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
+from scheduler.decisions import Decision
 from scheduler.latencies import StepTimes
 
 #: Cycles in a row that move nothing, after which none would until something does.
 QUIET_CYCLES = 2
+
+
+class Writing(Protocol):
+    """How long it takes to write what a cycle decided."""
+
+    def length(self, decided: Sequence[Decision]) -> int:
+        """Return how long (ms) all of it takes that the next cycle waits for."""
 
 
 class CyclePace:
@@ -21,6 +30,8 @@ class CyclePace:
         self.steps = steps
         self.paced = steps is not None and steps.takes_time("scheduling_cycle")
         self.collects = steps is not None and steps.takes_time("reactivation")
+        #: With it a cycle decides at its begin, and lasts while it is written.
+        self.writing: Writing | None = None
         self.begins_ms = 0  # no cycle begins before
         self.ends_ms: int | None = None  # of the cycle that is under way
         self.quiet = 0
@@ -41,10 +52,25 @@ class CyclePace:
 
     def begin(self, now_ms: int, cycle: int) -> None:
         """Begin cycle number `cycle`, unless one is under way or none may begin."""
-        may = self.quiet < QUIET_CYCLES and self.begins_ms <= now_ms
-        if self.steps is not None and self.ends_ms is None and may:
+        if self.steps is not None and self.may_begin(now_ms):
             length = self.steps.draw("scheduling_cycle", "", cycle)
             self.ends_ms = now_ms + max(1, length)
+
+    def may_begin(self, now_ms: int) -> bool:
+        """Return whether a cycle that has heads begins now."""
+        rested = self.quiet < QUIET_CYCLES and self.begins_ms <= now_ms
+        return self.ends_ms is None and rested
+
+    def write(
+        self, now_ms: int, writing: Writing, decided: Sequence[Decision], *, moved: bool
+    ) -> None:
+        """Let the cycle that decided this last until all of it is written."""
+        self.ends_ms = now_ms + max(1, writing.length(decided))
+        self.quiet = 0 if moved else self.quiet + 1
+
+    def written(self, now_ms: int) -> None:
+        """Note that all is written: the next cycle may begin."""
+        self.ends_ms, self.begins_ms = None, now_ms
 
     def resume(self, now_ms: int, cycle: int) -> None:
         """Go on with a cycle that waited for pods: only its admission takes time."""
