@@ -17,6 +17,7 @@ VERBS = {
     "outcomes": "scheduler.cli.outcomes",
     "shadow": "scheduler.cli.shadow",
     "backtest": "scheduler.cli.backtest",
+    "forecast": "scheduler.cli.forecast",
 }
 USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m] [--json]
        python -m scheduler experiment FILE [--json]
@@ -27,6 +28,7 @@ USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m
        python -m scheduler replay VECTORS... [--show ID]
        python -m scheduler outcomes FOLDER...
        python -m scheduler convert PATH... [--to kueue|yunikorn]
+       python -m scheduler forecast PATH... [--at 5m] [--horizon 1h] [--json]
        python -m scheduler backtest FILE [--load 0.7 ...] [--instants 200]
 """
 

@@ -15,8 +15,8 @@ from scheduler.forecast.run_times import RunTime
 
 _FIRST_OF_FUTURE = 1 << 40
 #: Bounds of one forecast's cost, in instants of futures.
-MOST_EVENTS = 200_000
-MOST_EVENTS_OF_ONE = 20_000
+MOST_EVENTS = 100_000
+MOST_EVENTS_OF_ONE = 10_000
 LEAST_FUTURES = 20
 
 
@@ -39,7 +39,7 @@ class Present:
     coming: Coming | None = None
 
 
-class _Draws:
+class Draws:
     """The run times of one future: work of one family may take equally long."""
 
     def __init__(self, random: Random) -> None:
@@ -47,6 +47,7 @@ class _Draws:
         self.drawn: dict[Hashable, list[int]] = defaultdict(list)
 
     def draw(self, run_time: RunTime) -> int:
+        """Return how long a workload runs in this future."""
         before = self.drawn[run_time.family]
         value = None
         if before:
@@ -86,7 +87,7 @@ def one_future(
 ) -> CompactRun:
     """Return one future, run; the same number gives the same one."""
     random = Random(streams.bits(seed, "forecast", str(present.state.now_ms), number))
-    draws = _Draws(random)
+    draws = Draws(random)
     ends = [
         (started + draws.draw(run_time), claim)
         for claim, started, run_time in present.running
@@ -106,7 +107,7 @@ def one_future(
 
 
 def _arrivals(
-    present: Present, random: Random, runs: dict[int, int], draws: _Draws, until_ms: int
+    present: Present, random: Random, runs: dict[int, int], draws: Draws, until_ms: int
 ) -> Iterator[tuple[int, Claim]]:
     coming = present.coming
     if coming is None:

@@ -1,0 +1,76 @@
+"""Workloads of a world as forecasts compare them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from scheduler import durations
+from scheduler.forecast.work import Work
+from scheduler.records.conditions import is_true, true_condition
+from scheduler.records.objects import Key, Object
+from scheduler.world import World
+
+_COUNTER = re.compile(r"([-_.]?[0-9]+)+$")
+
+
+def work_of(world: World, obj: Object) -> Work:
+    """Return what run times are compared by: owner without its counter, user, size.
+
+    The user is the label `user` of the Workload, else its namespace.
+    """
+    spec = obj.spec
+    labels = obj.metadata.get("labels") or {}
+    limit = spec.get("maximumExecutionTimeSeconds")
+    return Work(
+        ident=_ident(obj),
+        submit_ms=_ms(world, obj.metadata.get("creationTimestamp")),
+        size=sum(int(part.get("count", 1)) for part in spec.get("podSets") or []),
+        queue=f"{obj.key.namespace}/{spec.get('queueName') or ''}",
+        user=str(labels.get("user") or obj.key.namespace),
+        family=_family(obj),
+        limit_ms=None if limit is None else 1000 * int(limit),
+    )
+
+
+def waits(obj: Object) -> bool:
+    """Return whether it is a Workload that may still be admitted."""
+    if obj.key.kind != "Workload" or obj.spec.get("active") is False:
+        return False
+    return not is_true(obj.status, "Admitted") and not is_true(obj.status, "Finished")
+
+
+def finished_run_ms(world: World, obj: Object) -> tuple[int, int] | None:
+    """Return when a Workload finished and how long it ran (ms); None if it did not."""
+    finished = true_condition(obj.status, "Finished")
+    begun = true_condition(obj.status, "PodsReady") or true_condition(
+        obj.status, "Admitted"
+    )
+    if finished is None or begun is None:
+        return None
+    end = _ms(world, finished.get("lastTransitionTime"))
+    return end, max(end - _ms(world, begun.get("lastTransitionTime")), 1)
+
+
+def elapsed_ms(world: World, key: Key) -> int | None:
+    """Return how long a Workload runs, from the readiness of its pods; None if not."""
+    run = world.lifetime.runs.get(key)
+    if run is None or not run.active or run.ready_ms is None or run.ends_ms is None:
+        return None
+    return max(world.context.now_ms - run.ready_ms, 0)
+
+
+def _family(obj: Object) -> str:
+    owners: list[dict[str, Any]] = obj.metadata.get("ownerReferences") or []
+    owner = owners[0] if owners else {"kind": "Workload", "name": obj.key.name}
+    stem = _COUNTER.sub("", str(owner.get("name")))
+    return f"{owner.get('kind')}/{stem}"
+
+
+def _ident(obj: Object) -> int:
+    """Return a number of its own, from its name."""
+    return int.from_bytes(str(obj.key).encode(), "big")
+
+
+def _ms(world: World, stamp: object) -> int:
+    return world.context.ms(durations.stamp_us(str(stamp))) if stamp else 0
