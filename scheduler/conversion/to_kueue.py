@@ -45,11 +45,11 @@ def convert(objects: list[Object], spec: PolicySpec) -> Converted:
             writer.runner(obj)
         else:
             found.keep(obj)
-    found.policy = {"stack": "kueue", "kueue": {}, **_placing(partition)}
+    found.policy = {"stack": "kueue", "kueue": {}, **_node_scoring(partition)}
     return found
 
 
-def _placing(partition: PartitionSpec) -> dict[str, Any]:
+def _node_scoring(partition: PartitionSpec) -> dict[str, Any]:
     """Carry bin packing over to kube-scheduler's scoring."""
     if partition.node_sort != "binpacking":
         return {}

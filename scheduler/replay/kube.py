@@ -78,7 +78,7 @@ def _differences(path: str, wanted: Any, got: Any) -> list[str]:
     return [f"{path.lstrip('.')}: expected {wanted!r}, got {got!r}"]
 
 
-class _Host:
+class _SchedulerHost:
     """The least a scheduler needs around it to evaluate pods."""
 
     bind_latency_ms = 0
@@ -113,7 +113,7 @@ def process_of(given: Mapping[str, Any]) -> Scheduler:
     configuration = read_configurations(given.get("config") or {})[0]
     scheduler = Scheduler(
         Context(seed=0, epoch_us=stamp_us("2030-01-01T00:00:00Z")),
-        _Host(),
+        _SchedulerHost(),
         configuration.profiles,
         timing=configuration.timing,
         extenders=lambda _: Extenders([], DisabledExtender(), lambda key: {}),
