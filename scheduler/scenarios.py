@@ -15,7 +15,8 @@ from scheduler.manifests import kinds
 from scheduler.manifests.documents import DEFAULT_LIMITS, Document, Limits
 from scheduler.manifests.dumps.dump_time import time_of
 from scheduler.manifests.dumps.run_times import estimate_run_times
-from scheduler.manifests.load import Finding, Loaded, load, take_document
+from scheduler.manifests.load import load, take_document
+from scheduler.manifests.loading.loaded import Finding, Loaded
 from scheduler.manifests.references import check_references
 from scheduler.patches import merge as merge
 from scheduler.records.latencies import USUAL

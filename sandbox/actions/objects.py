@@ -34,7 +34,8 @@ from scheduler import durations
 from scheduler.errors import PolicyError, SchedulerError, SourceLocation
 from scheduler.manifests.documents import Limits
 from scheduler.manifests.dumps.dump_time import time_of
-from scheduler.manifests.load import Finding, Loaded, load
+from scheduler.manifests.load import load
+from scheduler.manifests.loading.loaded import Finding, Loaded
 from scheduler.manifests.references import check_references
 from scheduler.manifests.report import Report, report_of
 from scheduler.manifests.updates import check_update

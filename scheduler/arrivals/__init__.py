@@ -10,7 +10,7 @@ import msgspec
 
 from scheduler import registry
 from scheduler.errors import ManifestError, PolicyError
-from scheduler.manifests.load import Finding
+from scheduler.manifests.loading.loaded import Finding
 from scheduler.records.annotations import ARRIVAL, RUNTIME
 from scheduler.records.scenario import Arrival
 

@@ -9,7 +9,7 @@ import msgspec
 
 from scheduler.arrivals import Coming
 from scheduler.errors import ManifestError
-from scheduler.manifests.load import Finding
+from scheduler.manifests.loading.loaded import Finding
 from scheduler.registry import register
 from scheduler.traces.formats.swf import read_trace
 from scheduler.traces.jobs import job_of

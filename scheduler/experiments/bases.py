@@ -16,7 +16,7 @@ from scheduler.experiments.objects import (
     read_changed,
 )
 from scheduler.manifests.documents import DEFAULT_LIMITS, Limits
-from scheduler.manifests.load import Loaded
+from scheduler.manifests.loading.loaded import Loaded
 from scheduler.records.annotations import ARRIVAL
 from scheduler.records.objects import Object
 from scheduler.records.policy import read_policy

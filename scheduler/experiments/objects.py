@@ -11,7 +11,8 @@ import msgspec
 from scheduler.errors import ManifestError
 from scheduler.experiments.document import ExperimentError, ObjectChange
 from scheduler.manifests.documents import Document
-from scheduler.manifests.load import Loaded, take_document
+from scheduler.manifests.load import take_document
+from scheduler.manifests.loading.loaded import Loaded
 from scheduler.records.annotations import ARRIVAL
 from scheduler.records.objects import Key, Object
 from scheduler.records.spans import Span, read_span

@@ -8,7 +8,7 @@ from typing import Any
 from scheduler import registry
 from scheduler.errors import SourceLocation
 from scheduler.manifests.documents import Document
-from scheduler.manifests.load import Finding
+from scheduler.manifests.loading.loaded import Finding
 from scheduler.records.objects import Key
 
 Manifests = Mapping[Key, Mapping[str, Any]]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from scheduler.errors import SourceLocation
 from scheduler.manifests import kinds
-from scheduler.manifests.load import Finding, Loaded
+from scheduler.manifests.loading.loaded import Finding, Loaded
 
 #: Places of one sort of finding that are listed; the rest is a number.
 MOST_PLACES = 5

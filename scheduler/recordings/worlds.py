@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler import durations, registry
 from scheduler.manifests.dumps.dump_time import time_of
-from scheduler.manifests.load import Loaded
+from scheduler.manifests.loading.loaded import Loaded
 from scheduler.recordings.recording import Arrival, Recording
 from scheduler.recordings.steps import job_of, measure
 from scheduler.records.annotations import ARRIVAL, PREFIX, READY_AFTER

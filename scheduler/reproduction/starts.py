@@ -9,7 +9,7 @@ import msgspec
 
 from scheduler.durations import stamp_text
 from scheduler.explain.fork import freshen
-from scheduler.manifests.load import in_order
+from scheduler.manifests.loading.loaded import in_order
 from scheduler.records.annotations import ARRIVAL
 from scheduler.records.objects import Object
 from scheduler.scenarios import Assembled

@@ -10,7 +10,7 @@ import msgspec
 
 from scheduler import amounts, durations
 from scheduler.errors import ManifestError, QuantityError, SourceLocation
-from scheduler.manifests.load import Finding
+from scheduler.manifests.loading.loaded import Finding
 from scheduler.traces.trace import Trace, cut
 
 Pace = Annotated[float, msgspec.Meta(ge=0.001, le=1_000_000)]

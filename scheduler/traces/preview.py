@@ -9,7 +9,8 @@ import msgspec
 
 from scheduler import registry
 from scheduler.errors import SchedulerError
-from scheduler.manifests.load import Loaded, load
+from scheduler.manifests.load import load
+from scheduler.manifests.loading.loaded import Loaded
 from scheduler.manifests.report import FindingGroup, groups_of
 from scheduler.records.objects import Key, Object
 from scheduler.traces import formats

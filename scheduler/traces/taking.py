@@ -12,7 +12,8 @@ import msgspec
 
 from scheduler.errors import ManifestError, SchedulerError, SourceLocation
 from scheduler.manifests.documents import Document
-from scheduler.manifests.load import Loaded, take_document
+from scheduler.manifests.load import take_document
+from scheduler.manifests.loading.loaded import Loaded
 from scheduler.records.annotations import ARRIVAL, RUNTIME
 from scheduler.records.objects import Key, Object
 from scheduler.traces import formats

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler.errors import SourceLocation
-from scheduler.manifests.load import Finding
+from scheduler.manifests.loading.loaded import Finding
 
 #: Beyond it a number of pods is a slip.
 MOST_PODS = 1_000_000

@@ -7,7 +7,8 @@ import json
 import pytest
 import yaml
 
-from scheduler.manifests.load import Loaded, load
+from scheduler.manifests.load import load
+from scheduler.manifests.loading.loaded import Loaded
 
 JOB = """\
 apiVersion: batch/v1

@@ -1,0 +1,84 @@
+"""One object: checked by its kind, and as it is served."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from scheduler.errors import (
+    QuantityError,
+)
+from scheduler.manifests import changes, job_shapes, kinds, kubernetes, kueue
+from scheduler.manifests.documents import (
+    Document,
+)
+from scheduler.manifests.loading.identity import key_of, kind_of
+from scheduler.records.annotations import PREFIX, read_timing
+from scheduler.records.objects import Key
+
+Check = Callable[[Document], dict[str, Any]]
+CHECKS: Mapping[str, Check] = {
+    **kubernetes.CHECKS,
+    **job_shapes.CHECKS,
+    **kueue.CHECKS,
+    "Change": changes.check_change,
+}
+
+
+def check_object(document: Document) -> None:
+    """Check an object as it is checked when it is taken. Raises ManifestError."""
+    kind = kind_of(document)
+    if kind is not None and kind.level != "configuration":
+        checked(document, kind)
+
+
+def checked(document: Document, kind: kinds.Kind) -> tuple[Key, dict[str, Any]]:
+    """Return key and manifest as checked by the kind. Raises ManifestError."""
+    key = key_of(document, kind)
+    _check_annotations(document)
+    check = CHECKS.get(document.kind)
+    return key, check(document) if check else dict(document.data)
+
+
+def served(manifest: dict[str, Any], key: Key, kind: kinds.Kind) -> dict[str, Any]:
+    """Return the manifest as served: newest version, names in, noise out."""
+    metadata = {
+        name: value
+        for name, value in (manifest.get("metadata") or {}).items()
+        if name not in ("managedFields", "generateName", "resourceVersion", "selfLink")
+    }
+    metadata["name"] = key.name
+    if key.namespace:
+        metadata["namespace"] = key.namespace
+    version = kind.api_version if kind.level == "simulated" else manifest["apiVersion"]
+    rest = {
+        name: value
+        for name, value in manifest.items()
+        if name not in ("apiVersion", "kind", "metadata", "status")
+    }
+    return {
+        "apiVersion": version,
+        "kind": manifest["kind"],
+        "metadata": metadata,
+        **rest,
+    }
+
+
+def _check_annotations(document: Document) -> None:
+    annotations = document.metadata.get("annotations") or {}
+    for part in ("annotations", "labels"):
+        given = document.metadata.get(part) or {}
+        if not isinstance(given, dict):
+            raise document.error(f"metadata.{part}", "expected an object of texts")
+        for name, value in given.items():
+            if not isinstance(value, str):
+                raise document.error(
+                    f"metadata.{part}.{name}",
+                    f"expected a text (in quotes), got {value!r}",
+                )
+    if not any(name.startswith(PREFIX) for name in annotations):
+        return
+    try:
+        read_timing(annotations)
+    except QuantityError as error:
+        raise document.error("metadata.annotations", str(error)) from error

@@ -1,0 +1,110 @@
+"""What is no object: sections of the policy, queues.yaml, generator files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler.errors import (
+    ManifestError,
+)
+from scheduler.kube.configuration.configuration import notices
+from scheduler.manifests import kueue, yunikorn
+from scheduler.manifests.documents import (
+    Document,
+    read_documents,
+)
+from scheduler.manifests.generator import generate, is_generator
+from scheduler.manifests.loading.identity import values_of
+from scheduler.manifests.loading.loaded import Finding, Loaded
+
+
+def take_bare(loaded: Loaded, document: Document) -> None:
+    """Take what has no kind: a queues.yaml, also within a text, or a generator file."""
+    if is_generator(document.data):
+        _take_generated(loaded, document)
+        return
+    if text := values_of(document):
+        for inner in read_documents(text, file=document.file):
+            take_bare(loaded, inner)
+        return
+    yunikorn.read(document)  # says what is wrong with it, by line
+    if "queues" in loaded.policy.get("yunikorn", {}):
+        loaded.warn(document.place(), "takes the place of the queues.yaml before it")
+    _merge_policy(loaded, document, {"yunikorn": {"queues": document.data}})
+
+
+def _take_generated(loaded: Loaded, document: Document) -> None:
+    """Take the objects that a generator file of Kueue stands for."""
+    for obj in generate(document):
+        if obj.key not in loaded.places:
+            loaded.places[obj.key] = document
+            loaded.objects.append(obj)
+
+
+def take_configuration(loaded: Loaded, document: Document) -> None:
+    """Take a configuration of a scheduler, a policy or a scenario."""
+    match document.kind:
+        case "Configuration":
+            kueue.check_configuration(document)
+            _merge_policy(loaded, document, {"kueue": document.data})
+            for path in kueue.kept_fields(document):
+                leave_out(loaded, document, path, "kept, not simulated")
+        case "KubeSchedulerConfiguration":
+            _add_scheduler(loaded, document)
+        case "Policy":
+            spec = document.data.get("spec")
+            if not isinstance(spec, dict):
+                raise document.error("spec", "expected an object")
+            _merge_policy(loaded, document, spec)
+        case _:
+            loaded.scenarios.append(document)
+
+
+def _add_scheduler(loaded: Loaded, document: Document) -> None:
+    """Take a scheduler's configuration; several run side by side, as a List."""
+    for path, text in notices(document.data):
+        place = document.place(path)
+        loaded.findings.append(Finding(level="warning", place=place, problem=text))
+    if not loaded.schedulers:
+        _merge_policy(loaded, document, {"kubeScheduler": document.data})
+    loaded.schedulers.append(document.data)
+    if len(loaded.schedulers) > 1:
+        loaded.policy["kubeScheduler"] = {"kind": "List", "items": loaded.schedulers}
+
+
+def _merge_policy(loaded: Loaded, document: Document, patch: dict[str, Any]) -> None:
+    for section, value in patch.items():
+        if section in loaded.policy and section not in ("yunikorn", "simulation"):
+            raise document.error("", f"the policy section {section!r} is given twice")
+        if isinstance(value, dict) and section in loaded.policy:
+            value = {**loaded.policy[section], **value}
+        loaded.policy[section] = value
+
+
+def read_config_map(loaded: Loaded, document: Document) -> None:
+    """Take the policy that a ConfigMap of Kueue or YuniKorn holds, if any."""
+    texts = document.data.get("data") or {}
+    if not isinstance(texts, dict):
+        raise document.error("data", "expected an object of texts")
+    for name, text in texts.items():
+        if not isinstance(text, str) or not name.endswith((".yaml", ".yml")):
+            continue
+        for inner in _inner(document, name, text):
+            if inner.kind == "Configuration" or inner.kind.startswith("KubeScheduler"):
+                take_configuration(loaded, inner)
+            elif not inner.kind and yunikorn.holds_queues(inner):
+                take_bare(loaded, inner)
+
+
+def _inner(document: Document, name: str, text: str) -> list[Document]:
+    at = document.place(f"data.{name}")
+    try:
+        return read_documents(text, file=f"{at.file}:{at.line} {name}")
+    except ManifestError:
+        return []  # not YAML of ours; a ConfigMap may hold anything
+
+
+def leave_out(loaded: Loaded, document: Document, path: str, problem: str) -> None:
+    """Say that a field is kept and decides nothing."""
+    place = document.place(path)
+    loaded.findings.append(Finding(level="unsupported", place=place, problem=problem))

@@ -1,0 +1,110 @@
+"""What was loaded: objects, policy, scenarios, and what is to be said of the input."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from scheduler.errors import (
+    ManifestError,
+    SchedulerError,
+    SourceLocation,
+)
+from scheduler.manifests.documents import (
+    Document,
+)
+from scheduler.records.objects import Key, Object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something worth saying about the input.
+
+    `error`: the document cannot be taken. `unsupported`: kept, not simulated.
+    `warning`: taken, but probably not what was meant.
+    """
+
+    level: Literal["error", "unsupported", "warning"]
+    place: SourceLocation
+    problem: str
+    sort: str = ""  # the problem without names: findings of one sort are counted
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.problem}"
+
+
+@dataclass(slots=True, kw_only=True)
+class Loaded:
+    """What the texts hold. Take nothing of it while `errors` is not empty."""
+
+    objects: list[Object] = field(default_factory=list)
+    policy: dict[str, Any] = field(default_factory=dict)  # patch of PolicySpec
+    scenarios: list[Document] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    schedulers: list[dict[str, Any]] = field(default_factory=list)
+    places: dict[Key, Document] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)  # names, in their order
+    # (file, kind, what became of it) -> documents
+    outcomes: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+
+    @property
+    def errors(self) -> list[Finding]:
+        """Return the findings that forbid loading."""
+        return [f for f in self.findings if f.level == "error"]
+
+    def complain(self, error: ManifestError) -> None:
+        """Add an error as a finding."""
+        place = error.place or SourceLocation(file="input", line=1)
+        finding = Finding(level="error", place=place, problem=error.problem)
+        self.findings.append(finding)
+
+    def refuse(self, file: str, error: SchedulerError) -> None:
+        """Add an error about a whole file, or about the place that it names."""
+        if not isinstance(error, ManifestError) or error.place is None:
+            error = ManifestError(str(error), place=SourceLocation(file=file, line=1))
+        self.complain(error)
+
+    def warn(self, place: SourceLocation, problem: str) -> None:
+        """Add a warning as a finding."""
+        self.findings.append(Finding(level="warning", place=place, problem=problem))
+
+    def leave_out_errors(self) -> None:
+        """Leave out the objects that an error is about; the errors stay findings."""
+        wrong = {(error.place.file, error.place.line) for error in self.errors}
+        self.objects = [obj for obj in self.objects if not self._is_in(obj, wrong)]
+
+    def _is_in(self, obj: Object, wrong: set[tuple[str, int]]) -> bool:
+        if not wrong or obj.key.kind != "Cohort":  # other kinds are refused alone
+            return False
+        place = self.places[obj.key].place("spec.parentName")
+        return (place.file, place.line) in wrong
+
+
+#: What others look up by name comes first, whatever the order in the files.
+_FIRST = (
+    "Namespace",
+    "PriorityClass",
+    "WorkloadPriorityClass",
+    "RuntimeClass",
+    "LimitRange",
+    "ResourceFlavor",
+    "Cohort",
+    "ClusterQueue",
+    "LocalQueue",
+    "Node",
+    "PodDisruptionBudget",
+    "PodGroup",
+)
+
+
+def in_order(objects: Iterable[Object]) -> list[Object]:
+    """Return objects in the order in which a load of them puts them, then by key."""
+    return sorted(objects, key=lambda obj: (rank(obj), obj.key))
+
+
+def rank(obj: Object) -> int:
+    """Return where objects of this kind come: what others name comes first."""
+    kind = obj.key.kind
+    return _FIRST.index(kind) if kind in _FIRST else len(_FIRST)
