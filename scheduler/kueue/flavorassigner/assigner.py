@@ -19,15 +19,15 @@ from scheduler.kueue.flavorassigner.modes import (
     FlavorFit,
     Mode,
 )
-from scheduler.kueue.flavorassigner.resources import group_searches_of
-from scheduler.kueue.flavorassigner.search import FlavorSearch
-from scheduler.kueue.flavorassigner.topology import (
-    TopologyPlacement,
+from scheduler.kueue.flavorassigner.podset_groups import (
     joined,
     podset_groups,
     share_out,
-    topology_refusal,
 )
+from scheduler.kueue.flavorassigner.resources import group_searches_of
+from scheduler.kueue.flavorassigner.search import FlavorSearch
+from scheduler.kueue.flavorassigner.topology import TopologyPlacement
+from scheduler.kueue.flavorassigner.topology_flavors import topology_refusal
 from scheduler.kueue.preemption.targets import Target, TargetSearch
 from scheduler.kueue.topology.cache import TopologyCache
 from scheduler.kueue.trace import Trace

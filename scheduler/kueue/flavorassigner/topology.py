@@ -1,7 +1,5 @@
-"""The part of topology in the search for flavors.
+"""Where pods stand in the flavor that quota chose, and as a test for victims.
 
-Which flavors a podset that asks for topology may have, and where its pods stand in
-the flavor that quota chose.
 Source: docs/semantics/kueue-topology.md#flavors-and-quota.
 """
 
@@ -15,83 +13,24 @@ from scheduler.kueue.flavorassigner.assignment import (
     Severity,
 )
 from scheduler.kueue.flavorassigner.modes import FlavorFit, Mode
+from scheduler.kueue.flavorassigner.topology_flavors import (
+    asks_for_topology,
+    is_explicit,
+)
 from scheduler.kueue.topology.cache import DomainUsage, TopologyCache
 from scheduler.kueue.topology.description import describe
 from scheduler.kueue.topology.placement import PodSetPlacement, PodSetToPlace, Results
 from scheduler.kueue.topology.question import (
     NO_REQUEST,
     UnplaceableError,
-    level_key,
 )
 from scheduler.kueue.trace import Trace
-from scheduler.kueue.tree.tree import ClusterQueue, GroupSearch
+from scheduler.kueue.tree.tree import ClusterQueue
 from scheduler.kueue.workload.info import WorkloadInfo
-from scheduler.records.topology import Topology, TopologyAssignment, TopologyRequest
-from scheduler.records.workload import Amounts, PodSet
+from scheduler.records.topology import TopologyAssignment
+from scheduler.records.workload import PodSet
 
 ByFlavor = dict[str, list[PodSetToPlace]]
-
-
-def asks_for_topology(part: PodSet, queue: ClusterQueue) -> bool:
-    """Return whether a podset is placed by topology in a ClusterQueue.
-
-    Source: docs/semantics/kueue-topology.md#who-asks-for-topology.
-    """
-    return is_explicit(part) or queue.topology_only
-
-
-def is_explicit(part: PodSet) -> bool:
-    """Return whether a podset itself asks for topology."""
-    return part.topology is not None and part.topology.explicit
-
-
-def topology_refusal(
-    cache: TopologyCache,
-    queue: ClusterQueue,
-    parts: Iterable[PodSet],
-    flavor: str,
-    step: GroupSearch,
-) -> str:
-    """Return why a flavor is not for these podsets, or "".
-
-    Source: docs/semantics/kueue-topology.md#flavors-and-quota.
-    """
-    for part in parts:
-        reason = _refusal(cache, queue, part, flavor, step)
-        if reason:
-            return reason
-    return ""
-
-
-def _refusal(
-    cache: TopologyCache,
-    queue: ClusterQueue,
-    part: PodSet,
-    flavor: str,
-    step: GroupSearch,
-) -> str:
-    if not is_explicit(part):
-        if flavor in cache.flavors and not queue.topology_only:
-            return f'Flavor "{flavor}" supports only TopologyAwareScheduling'
-        return ""
-    if flavor not in cache.flavors:
-        group = step.group.resources if step.group is not None else ()
-        if not any(name in part.shape.requests for name in group):
-            return ""
-        return f'Flavor "{flavor}" does not support TopologyAwareScheduling'
-    tree = cache.trees.get(flavor)
-    if tree is None:
-        return f'Flavor "{flavor}" information missing in TAS cache'
-    assert part.topology is not None
-    if not _has_levels(part.topology, tree.topology):
-        return f'Flavor "{flavor}" does not contain the requested level'
-    return ""
-
-
-def _has_levels(request: TopologyRequest, topology: Topology) -> bool:
-    key = level_key(request, topology, implied=False)
-    named = [key, *(layer.level for layer in request.layers)]
-    return all(level in topology.levels for level in named)
 
 
 class TopologyPlacement:
@@ -287,40 +226,3 @@ def usage_of(
 
 
 # ---- podsets of one group ----
-
-
-def podset_groups(
-    scaled: Sequence[tuple[PodSet, int, Amounts]],
-) -> list[list[tuple[PodSet, int, Amounts]]]:
-    """Return the podsets that get their flavors together, in order of the first."""
-    groups: dict[tuple[str, str], list[tuple[PodSet, int, Amounts]]] = {}
-    for each in scaled:
-        request = each[0].topology
-        name = request.group if request is not None else ""
-        key = ("group", name) if name else ("podset", each[0].name)
-        groups.setdefault(key, []).append(each)
-    return list(groups.values())
-
-
-def joined(plans: Sequence[PodSetPlan]) -> PodSetPlan:
-    """Return a plan that asks for what several podsets ask together."""
-    requests: Amounts = {}
-    for plan in plans:
-        for name, amount in plan.requests.items():
-            requests[name] = requests.get(name, 0) + amount
-    whole = PodSetPlan(plans[0].name, sum(plan.count for plan in plans), requests)
-    return whole
-
-
-def share_out(whole: PodSetPlan, plan: PodSetPlan) -> None:
-    """Give a podset of a group the flavors of what it requests.
-
-    One that requests nothing gets all of them.
-    """
-    own = [name for name in whole.flavors if name in plan.requests]
-    for name in own or whole.flavors:
-        plan.flavors[name] = whole.flavors[name]
-        plan.fits[name] = whole.fits[name]
-        plan.tried[name] = whole.tried[name]
-    plan.reasons = list(whole.reasons)
-    plan.severe, plan.searched = list(whole.severe), list(whole.searched)

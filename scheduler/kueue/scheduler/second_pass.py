@@ -8,7 +8,8 @@ from __future__ import annotations
 from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.flavorassigner.assignment import Assignment, PodSetPlan
 from scheduler.kueue.flavorassigner.modes import Mode
-from scheduler.kueue.flavorassigner.topology import is_explicit, to_place
+from scheduler.kueue.flavorassigner.topology import to_place
+from scheduler.kueue.flavorassigner.topology_flavors import is_explicit
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.topology.cache import DomainUsage
 from scheduler.kueue.topology.placement import PodSetPlacement, PodSetToPlace, Results
