@@ -24,6 +24,7 @@ from scheduler.kueue.flavorassigner.podset_groups import (
     podset_groups,
     share_out,
 )
+from scheduler.kueue.flavorassigner.preemption_oracle import PreemptionOracle
 from scheduler.kueue.flavorassigner.resources import group_searches_of
 from scheduler.kueue.flavorassigner.search import FlavorSearch
 from scheduler.kueue.flavorassigner.topology import TopologyPlacement
@@ -33,10 +34,8 @@ from scheduler.kueue.topology.cache import TopologyCache
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.protocols import FlavorResource
 from scheduler.kueue.tree.quota import (
-    add_usages,
     available_non_negative,
     borrowing_height,
-    remove_usages,
 )
 from scheduler.kueue.tree.tree import ClusterQueue, GroupSearch, ResourceNode
 from scheduler.kueue.workload.info import WorkloadInfo
@@ -56,9 +55,8 @@ class FlavorAssigner:
     (podset, resource) to the flavor nominated before.
     """
 
-    __slots__ = ("fair", "flavors", "ignores_undeclared", "only", "placement", "queue",
-                 "refusals", "resume", "search", "simulated", "topologies", "trace",
-                 "work")  # fmt: skip
+    __slots__ = ("fair", "flavors", "ignores_undeclared", "only", "oracle", "placement",
+                 "queue", "refusals", "resume", "topologies", "trace", "work")  # fmt: skip
 
     def __init__(
         self,
@@ -78,14 +76,13 @@ class FlavorAssigner:
         self.work = work
         self.queue = queue
         self.flavors = flavors
-        self.search = search
         self.refusals = refusals
         self.fair = fair
         self.ignores_undeclared = ignores_undeclared
         self.resume = resume
         self.only = only
         self.trace = trace
-        self.simulated: dict[tuple[ResourceNode, int], list[Target]] = {}
+        self.oracle = PreemptionOracle(work, queue, search, trace)
         # None where no podset has to do with topology.
         self.topologies = (
             topologies if queue.uses_topology or work.pod_sets.ask_topology else None
@@ -271,7 +268,7 @@ class FlavorAssigner:
             return FlavorFit(Mode.FIT, borrow), "", Severity.WAITING
         reason = _insufficient(cell, amount - free)
         if amount <= cell.nominal or may_reclaim or self.may_borrow_by_preempting:
-            return self._simulate(cell, amount), reason, Severity.WAITING
+            return self.oracle.simulate(cell, amount), reason, Severity.WAITING
         return FlavorFit(Mode.NO_FIT, borrow), reason, Severity.WAITING
 
     @property
@@ -285,25 +282,12 @@ class FlavorAssigner:
             return True
         return self.fair and spec.reclaim != "Never"
 
-    def _simulate(self, cell: ResourceNode, amount: int) -> FlavorFit:
-        targets = self.simulated.get((cell, amount))
-        if targets is None:
-            needed = frozenset((cell.flavor_resource,))
-            if self.trace is not None:
-                self.trace.search("flavor", {cell: amount}, needed)
-            targets = self.search(self.work, self.queue, {cell: amount}, needed)
-            self.simulated[cell, amount] = targets
-        if not targets:
-            return FlavorFit(Mode.NO_CANDIDATES, borrowing_height(cell, amount)[0])
-        return FlavorFit(
-            _mode(targets, self.queue), _height_without(targets, cell, amount)
-        )
-
     def targets(self, assignment: Assignment) -> list[Target]:
         """Return whom to preempt for the whole assignment.
 
         The count of pods is not part of what the search frees; the fits check
-        after it counts it. Source: docs/semantics/kueue.md#classical-preemption.
+        after it counts it. Source: docs/semantics/kueue.md#classical-preemption, and
+        docs/semantics/kueue-topology.md#preemption.
         """
         requests: dict[ResourceNode, int] = {}
         needed: set[FlavorResource] = set()
@@ -316,61 +300,14 @@ class FlavorAssigner:
                 if granted.mode in _PREEMPTING:
                     needed.add(cell.flavor_resource)
         placement = self.placement
-        if placement is not None and placement.by_flavor:
-            return self._targets_by_topology(assignment, requests, needed, placement)
-        known = self._simulated_whole(requests, needed)
-        if known is not None:
-            return known
-        if self.trace is not None:
-            self.trace.search("assignment", requests, needed)
-        return self.search(self.work, self.queue, requests, frozenset(needed))
-
-    def _targets_by_topology(
-        self,
-        assignment: Assignment,
-        requests: dict[ResourceNode, int],
-        needed: set[FlavorResource],
-        placement: TopologyPlacement,
-    ) -> list[Target]:
-        """Return whom to preempt so that quota and places are free.
-
-        Source: docs/semantics/kueue-topology.md#preemption.
-        """
-        if self.trace is not None:
-            self.trace.search("assignment", requests, needed)
-        targets = self.search(
-            self.work, self.queue, requests, frozenset(needed), placement
-        )
+        if placement is None or not placement.by_flavor:
+            return self.oracle.targets(requests, needed, None)
+        targets = self.oracle.targets(requests, needed, placement)
         placement.reserve(assignment, [target.work for target in targets])
         return targets
 
-    def _simulated_whole(
-        self, requests: Mapping[ResourceNode, int], needed: set[FlavorResource]
-    ) -> list[Target] | None:
-        """Return the targets already found for exactly this, if it was simulated."""
-        if len(requests) != 1 or len(needed) != 1:
-            return None
-        ((cell, amount),) = requests.items()
-        if cell.flavor_resource not in needed:
-            return None
-        return self.simulated.get((cell, amount))
-
 
 _PREEMPTING = (Mode.NO_CANDIDATES, Mode.PREEMPT, Mode.RECLAIM)
-
-
-def _mode(targets: Sequence[Target], queue: ClusterQueue) -> Mode:
-    own = any(target.work.cluster_queue is queue for target in targets)
-    return Mode.PREEMPT if own else Mode.RECLAIM
-
-
-def _height_without(targets: Sequence[Target], cell: ResourceNode, amount: int) -> int:
-    for target in targets:
-        remove_usages(target.work.usage)
-    height = borrowing_height(cell, amount)[0]
-    for target in reversed(targets):
-        add_usages(target.work.usage)
-    return height
 
 
 def _uncovered(resource: str) -> str:
