@@ -35,6 +35,7 @@ class Condition(msgspec.Struct, gc=False):
 class LastAssignment(msgspec.Struct):
     """Where the last flavor search stopped, podset by podset.
 
+    By position of the podset, as Kueue's LastTriedFlavorIdx.
     -1: its resource group had no flavor left to try.
     Source: docs/semantics/kueue.md#continuing-a-flavor-search.
     """
