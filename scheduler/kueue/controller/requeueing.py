@@ -13,6 +13,8 @@ from scheduler.kueue.workload.info import WorkloadInfo
 class Requeueing:
     """Carries out the requests to requeue that the lifecycle collected.
 
+    Quota given back in the tree asks for it, and an edit of what decides there: a
+    queue, cohort, flavor, check or namespace, or nodes of a topology.
     Source: docs/semantics/kueue.md#requeueing-inadmissible-workloads.
     """
 
