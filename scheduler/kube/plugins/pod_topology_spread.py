@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import bisect
 import math
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import msgspec
@@ -25,7 +23,6 @@ from scheduler.kube.framework.plugin import MAX_SCORE, Hint, Plugin
 from scheduler.kube.framework.status import (
     OK,
     SKIP,
-    Code,
     CycleState,
     Status,
     unresolvable,
@@ -33,6 +30,15 @@ from scheduler.kube.framework.status import (
 )
 from scheduler.kube.plugins.node_affinity import selected
 from scheduler.kube.plugins.taint_toleration import refuses
+from scheduler.kube.podtopologyspread.counts import (
+    DomainCounts,
+    EligibleNodes,
+    PreFilterState,
+    PreScoreState,
+    counts_by_row,
+    domain_codes,
+    nodes_with_keys,
+)
 from scheduler.records.node import HOSTNAME, ZONE
 from scheduler.records.pod import Pod, Spread, read_spread
 from scheduler.records.selectors import Selector
@@ -56,56 +62,6 @@ class PodTopologySpreadArgs(msgspec.Struct, rename="camel", forbid_unknown_field
     kind: str = ""
     default_constraints: list[dict[str, Any]] = []
     defaulting_type: Literal["System", "List"] = "System"
-
-
-@dataclass(slots=True)
-class _Domains:
-    """One hard constraint: pods counted per domain; `own` counts the pod itself."""
-
-    spread: Spread
-    own: int
-    counts: dict[str, int]
-    selector: Selector
-
-    def allows(self, value: str) -> bool:
-        """Return whether one more in this domain keeps the skew allowed."""
-        return self.counts.get(value, 0) + self.own - self.least <= self.spread.max_skew
-
-    @property
-    def least(self) -> int:
-        """Return the smallest count; 0 while there are too few domains."""
-        if len(self.counts) < self.spread.min_domains or not self.counts:
-            return 0
-        return min(self.counts.values())
-
-
-@dataclass(slots=True)
-class _Hard:
-    domains: list[_Domains]
-    eligible: _Eligible  # node name -> counts for constraint i
-
-    def copy(self) -> _Hard:
-        copies = [
-            _Domains(d.spread, d.own, dict(d.counts), d.selector) for d in self.domains
-        ]
-        return _Hard(copies, self.eligible)
-
-
-@dataclass(slots=True)
-class _Soft:
-    """Soft constraints with the count and weight of each domain."""
-
-    spreads: list[Spread]
-    whole: bool  # a node needs the labels of all constraints to count
-    counts: list[dict[str, int]]  # by domain value; by node name for hostnames
-    weights: list[float] = field(default_factory=list)
-
-    def counted(self, view: View) -> Mask:
-        """Return which rows take part; the others score 0."""
-        return _having(self.spreads if self.whole else [], view)
-
-    def copy(self) -> _Soft:
-        return self
 
 
 @register(
@@ -162,17 +118,17 @@ class PodTopologySpread(Plugin):
         if not spreads:
             return SKIP, None
         view = self.handle.cluster.node_table.all()
-        keyed = _having(spreads, view)
+        keyed = nodes_with_keys(spreads, view)
         domains, masks = [], []
         for spread in spreads:
             selector = _narrowed(spread, pod)
             counting = keyed & self._counting(spread, pod, view)
             counts = self._by_domain(spread, selector, pod, view, counting)
             own = int(selector.matches(pod.labels))
-            domains.append(_Domains(spread, own, counts, selector))
+            domains.append(DomainCounts(spread, own, counts, selector))
             masks.append(counting)
-        eligible = _Eligible(self.handle.cluster.node_table.names, masks)
-        state.data[self.name] = _Hard(domains, eligible)
+        eligible = EligibleNodes(self.handle.cluster.node_table.names, masks)
+        state.data[self.name] = PreFilterState(domains, eligible)
         return OK, None
 
     def _counting(self, spread: Spread, pod: Pod, view: View) -> Mask:
@@ -228,7 +184,7 @@ class PodTopologySpread(Plugin):
         self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo, by: int
     ) -> None:
         hard = state.data.get(self.name)
-        if not isinstance(hard, _Hard):
+        if not isinstance(hard, PreFilterState):
             return
         if other.namespace != pod.namespace:
             return
@@ -240,7 +196,7 @@ class PodTopologySpread(Plugin):
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status:
         """Reject a node without the label, or where the skew would be too large."""
         hard = state.data[self.name]
-        assert isinstance(hard, _Hard)
+        assert isinstance(hard, PreFilterState)
         for domain in hard.domains:
             value = node_info.node.labels.get(domain.spread.topology_key)
             if value is None:
@@ -252,10 +208,10 @@ class PodTopologySpread(Plugin):
     def filter_rows(self, state: CycleState, pod: Pod, view: View) -> Codes:
         """Do the same for rows; the first broken constraint says how."""
         hard = state.data[self.name]
-        assert isinstance(hard, _Hard)
+        assert isinstance(hard, PreFilterState)
         codes: Codes = view.full(0, np.int8)
         for domain in hard.domains:
-            given = _domain_codes(domain, view)
+            given = domain_codes(domain, view)
             codes = np.where(codes == 0, given, codes)
         return codes
 
@@ -270,7 +226,7 @@ class PodTopologySpread(Plugin):
         if not spreads:
             return SKIP
         whole = self.handle.cluster.node_table.all()
-        soft = _Soft(spreads, bool(pod.shape.spread) or not self.by_system, [])
+        soft = PreScoreState(spreads, bool(pod.shape.spread) or not self.by_system, [])
         keyed = soft.counted(whole)
         scored = keyed if view.rows is None else keyed[view.rows]
         for spread in spreads:
@@ -282,7 +238,7 @@ class PodTopologySpread(Plugin):
                 values = view.by_label(spread.topology_key, lambda v: v or "", object)
                 wanted = set(values[scored])
                 counting = keyed & self._counting(spread, pod, whole)
-                counting &= _having([spread], whole)
+                counting &= nodes_with_keys([spread], whole)
                 found = self._by_domain(spread, selector, pod, whole, counting)
                 counts = {value: found.get(value, 0) for value in wanted}
                 size = len(wanted)
@@ -294,7 +250,7 @@ class PodTopologySpread(Plugin):
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
         """Return the weighted count; a node without the labels has none."""
         soft = state.data[f"{self.name}/score"]
-        assert isinstance(soft, _Soft)
+        assert isinstance(soft, PreScoreState)
         node, total = node_info.node, 0.0
         missing = [s for s in soft.spreads if s.topology_key not in node.labels]
         if soft.whole and missing:
@@ -312,20 +268,20 @@ class PodTopologySpread(Plugin):
     def score_rows(self, state: CycleState, pod: Pod, view: View) -> Ints:
         """Return the same for rows."""
         soft = state.data[f"{self.name}/score"]
-        assert isinstance(soft, _Soft)
+        assert isinstance(soft, PreScoreState)
         total = np.zeros(view.size)
         for spread, counts, weight in zip(
             soft.spreads, soft.counts, soft.weights, strict=True
         ):
-            worth = _counted(spread, counts, view) * weight + (spread.max_skew - 1)
-            total += np.where(_having([spread], view), worth, 0.0)
+            worth = counts_by_row(spread, counts, view) * weight + (spread.max_skew - 1)
+            total += np.where(nodes_with_keys([spread], view), worth, 0.0)
         scores = np.floor(total + 0.5).astype(np.int64)
         return np.where(soft.counted(view), scores, 0)
 
     def normalize(self, state: CycleState, pod: Pod, view: View, raw: Ints) -> Ints:
         """Turn round: the fewest pods score highest."""
         soft = state.data[f"{self.name}/score"]
-        assert isinstance(soft, _Soft)
+        assert isinstance(soft, PreScoreState)
         counted = soft.counted(view)
         if not counted.any():
             return np.zeros(len(raw), dtype=np.int64)
@@ -360,47 +316,5 @@ class PodTopologySpread(Plugin):
         return all(spread.topology_key in labels for spread in wanted)
 
 
-class _Eligible(dict[str, list[bool]]):
-    """Which constraints count a node, worked out when a dry run asks."""
-
-    def __init__(self, names: list[str], masks: list[Mask]) -> None:
-        super().__init__()
-        self._names, self._masks = names, masks
-
-    def __missing__(self, name: str) -> list[bool]:
-        # Rows are in name order.
-        row = bisect.bisect_left(self._names, name)
-        found = self[name] = [bool(mask[row]) for mask in self._masks]
-        return found
-
-
 def _narrowed(spread: Spread, pod: Pod) -> Selector:
     return spread.selector.also(pod.labels, spread.match_keys, "In")
-
-
-def _having(spreads: list[Spread], view: View) -> Mask:
-    """Return which rows have the label of every constraint."""
-    good: Mask = view.full(1, np.bool_)
-    for spread in spreads:
-        good &= view.by_label(spread.topology_key, lambda v: v is not None, np.bool_)
-    return good
-
-
-def _domain_codes(domain: _Domains, view: View) -> Codes:
-    highest = domain.spread.max_skew - domain.own + domain.least
-
-    def code(value: str | None) -> int:
-        if value is None:
-            return int(Code.UNRESOLVABLE)
-        full = domain.counts.get(value, 0) > highest
-        return int(Code.UNSCHEDULABLE) if full else 0
-
-    return view.by_label(domain.spread.topology_key, code, np.int8)
-
-
-def _counted(spread: Spread, counts: dict[str, int], view: View) -> Ints:
-    if spread.topology_key == HOSTNAME:
-        return view.each(lambda node_info: counts.get(node_info.node.name, 0), np.int64)
-    return view.by_label(
-        spread.topology_key, lambda v: counts.get(v or "", 0), np.int64
-    )

@@ -1,0 +1,1 @@
+"""PodTopologySpread: the counts that its plug-in keeps through a cycle."""
