@@ -13,6 +13,7 @@ class Command(BaseCommand):
     """Write the database to a file; the file appears when it is whole."""
 
     help = "Write the whole database to a new file, while everything runs on."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the file's name."""

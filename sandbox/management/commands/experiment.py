@@ -43,6 +43,7 @@ class Command(BaseCommand):
     """
 
     help = "Run the experiment of a file; the exit status says whether its assertions hold."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the file, how many processes to start, and how to print."""

@@ -17,6 +17,7 @@ class Command(BaseCommand):
     """Write what loads again."""
 
     help = "Export a sandbox as YAML (or --json) that loads again."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments."""

@@ -20,6 +20,7 @@ class Command(BaseCommand):
     """Read files and folders; all of them are taken or, on any error, none."""
 
     help = "Import manifests into a sandbox; a new one unless --into names one."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments."""

@@ -27,6 +27,7 @@ class Command(BaseCommand):
     """Add people, change their passwords, stop and start them, list them."""
 
     help = "Add, stop and list the people who may sign in."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take a verb and a name; passwords come from the terminal or from stdin."""

@@ -19,6 +19,7 @@ class Command(BaseCommand):
     """Write `sandbox/pictures.json`."""
 
     help = "Run scenarios (all, or those named) and write the pictures of their cards."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take names."""

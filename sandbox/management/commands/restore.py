@@ -18,6 +18,7 @@ class Command(BaseCommand):
     help = (
         "Put the database into the state of a backup. Stop web, worker and clock first."
     )
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the file's name."""

@@ -24,6 +24,7 @@ class Command(BaseCommand):
     """Tick a sandbox in this process."""
 
     help = "Make ticks of a sandbox in this process."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments."""

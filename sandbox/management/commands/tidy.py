@@ -15,6 +15,7 @@ class Command(BaseCommand):
     """Delete history that is not kept, and give space back."""
 
     help = "Delete history that is not to be kept (the clock does so by itself)."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments."""

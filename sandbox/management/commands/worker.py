@@ -15,6 +15,7 @@ class Command(BaseCommand):
     """Take tasks from the bus, in so many processes, until stopped by a signal."""
 
     help = "Run a worker; any number of them share the work, on any machines."
+    requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the number of processes."""
