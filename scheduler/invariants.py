@@ -27,6 +27,9 @@ def violations(world: World) -> Iterator[str]:
     """Yield a sentence per law that does not hold."""
     if world.kueue is not None:
         yield from kueue_queries.violations(world.kueue)
+    for stage in (world.kube, world.yunikorn):
+        if stage is not None:
+            yield from stage.violations()
     yield from _crowded_nodes(world)
     yield from _lost_pods(world)
     yield from _void_runs(world)

@@ -1,15 +1,15 @@
-"""What must hold of a scheduler's view: sums and columns are what the pods say."""
+"""What must hold of a scheduler's view: sums, columns, indexes are what the pods say."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scheduler.kube.cache.cluster import ClusterCache
+from scheduler.kube.cache.cluster import ClusterCache, TermClass
 from scheduler.kube.cache.node_info import NodeInfo
 
 
 def sum_violations(cluster: ClusterCache) -> Iterator[str]:
-    """Yield a sentence for every sum kept by deltas that a recount refutes."""
+    """Yield a sentence for every sum and index kept by deltas that a recount refutes."""
     node_table = cluster.node_table
     for row, node_info in enumerate(node_table.node_infos):
         again = NodeInfo(node_info.node, row)
@@ -28,3 +28,23 @@ def sum_violations(cluster: ClusterCache) -> Iterator[str]:
         for resource, amount in kept.items():
             if int(node_table.requested(resource)[row]) != amount:
                 yield f"node {name}: {resource} column is not {amount}"
+    yield from _index_violations(cluster)
+
+
+def _index_violations(cluster: ClusterCache) -> Iterator[str]:
+    """Yield a sentence for every index of placed pods that placing them anew refutes."""
+    fresh = ClusterCache()
+    for pod, node in cluster.placed.values():
+        fresh.place(pod, node)
+    indexes = {
+        "priorities": (cluster.priorities, fresh.priorities),
+        "pods by labels": (cluster.by_labels, fresh.by_labels),
+        "pods with terms": (_owners(cluster), _owners(fresh)),
+    }
+    for name, (kept, counted) in indexes.items():
+        if kept != counted:
+            yield f"{name} are {kept}, the placed pods say {counted}"
+
+
+def _owners(cluster: ClusterCache) -> dict[TermClass, dict[str, int]]:
+    return {owners: nodes for owners, (_, nodes) in cluster.with_terms.items()}

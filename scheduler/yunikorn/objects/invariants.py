@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from scheduler.yunikorn import resources
 from scheduler.yunikorn.objects.model import Queue
+from scheduler.yunikorn.objects.node_order import NodeOrder
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.resources import Amounts
 
@@ -24,9 +25,23 @@ def violations(partition: Partition) -> Iterator[str]:
         for name, value in resources.minus(node.capacity, used).items():
             if value < 0:
                 yield f"node {node.name}: pods exceed its {name} by {-value}"
+    yield from _order_of_nodes(partition.nodes)
     waiting = sum(ask.node is None for ask in partition.asks.values())
     if waiting != partition.pending:
         yield f"pending is {partition.pending}, counted {waiting}"
+
+
+def _order_of_nodes(order: NodeOrder) -> Iterator[str]:
+    for name, entries in (("with room", order.entries), ("full", order.full)):
+        if entries != sorted(entries):
+            yield f"nodes {name} are out of order: {[at[:2] for at in entries]}"
+        for entry in entries:
+            node = entry[2]
+            if node.entry is not entry or node.full is not (name == "full"):
+                yield f"node {node.name} does not know that it is {name} at {entry[0]}"
+    known = sorted(entry[1] for entry in (*order.entries, *order.full))
+    if known != sorted(order.by_name):
+        yield f"nodes in the order are {known}, known are {sorted(order.by_name)}"
 
 
 def _queue_sums(queue: Queue) -> Iterator[str]:
@@ -46,6 +61,8 @@ def _queue_sums(queue: Queue) -> Iterator[str]:
         ("pending", queue.pending, pending),
         ("preempting", queue.preempting, preempting),
     )
+    if queue.has_pending is not any(pending.values()):
+        yield f"{queue.path}: has_pending is {queue.has_pending}, counted {pending}"
     for name, kept, counted in sums:
         if _differ(kept, counted):
             yield f"{queue.path}: {name} is {kept}, counted {counted}"
