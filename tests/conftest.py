@@ -13,7 +13,6 @@ pytest_plugins = [
     "tests.services.provider",
     "tests.services.extender",
     "tests.services.server",
-    "tests.services.browser",
     "tests.services.order",
 ]
 

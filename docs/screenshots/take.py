@@ -165,7 +165,7 @@ def main(url: str) -> None:
         "presenter-lessons": f"{at}/lessons",
     }
     with sync_playwright() as playwright:
-        chromium = shutil.which("chromium")
+        chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox"]
         )

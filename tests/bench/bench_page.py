@@ -16,12 +16,13 @@ import json
 import mimetypes
 import random
 import re
-import shutil
 import time
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import CDPSession, Page, Route, WebSocketRoute, sync_playwright
+
+from tests.services.browser import chromium
 
 DIST = Path(__file__).parents[2] / "frontend" / "dist"
 URL = "http://page.test"
@@ -312,7 +313,7 @@ def measure(seconds: float) -> dict[str, float]:
     """Run the page for a while, half of it with a card in the hand."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+            executable_path=chromium(), args=["--no-sandbox"]
         )
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         world, lines = World(), list[WebSocketRoute]()

@@ -4,12 +4,30 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import APIRequestContext, Locator, Page, expect
 
 from tests.e2e import truth
+from tests.services.default_run import wait_for
 
 MANIFESTS = Path(__file__).parent / "manifests"
+#: Two teams of two-teams.yaml: `urgent` has preempted `second`, `waiting` waits.
+PREEMPTED = 12
+
+
+def prepared(
+    request: APIRequestContext, url: str, world: dict[str, Any], tick: int = 0
+) -> str:
+    """Make a sandbox over REST and run it to a tick, where it stands; return its id."""
+    api = f"{url}/api/v1/sandboxes"
+    made = str(request.post(api, data=world).json()["id"])
+    if tick:
+        request.post(f"{api}/{made}/actions/speed", data={"speed": 0})
+        request.post(f"{api}/{made}/actions/step", data={"untilTick": tick})
+        reached = f"{api}/{made}/hash"
+        wait_for(lambda: request.get(reached).json()["tick"] >= tick, f"tick {tick}")
+    return made
 
 
 class Board:
@@ -25,6 +43,14 @@ class Board:
         self.page.locator("input[type=file]").set_input_files(MANIFESTS / name)
         self.page.wait_for_url(re.compile(r"/s/\w+/board"))
         expect(self.page.get_by_test_id("tick")).to_be_visible()
+        return self
+
+    def begin(self, name: str, *, tick: int = 0) -> Board:
+        """Open a sandbox of a manifests file at a tick; it stands still."""
+        files = [{"name": name, "text": (MANIFESTS / name).read_text()}]
+        made = prepared(self.page.request, self.url, {"files": files}, tick)
+        self.page.goto(f"{self.url}/s/{made}/board")
+        expect(self.page.get_by_test_id("tick")).to_have_text(str(tick))
         return self
 
     def play(self, *, fast: bool = True) -> None:

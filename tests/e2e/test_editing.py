@@ -11,7 +11,7 @@ from tests.e2e.board import Board
 @pytest.fixture
 def loaded(board: Board) -> Board:
     """A board of two teams, nothing has run."""
-    return board.load("two-teams.yaml")
+    return board.begin("two-teams.yaml")
 
 
 def test_a_quota_is_set_in_its_field_and_a_wrong_one_is_said_there(

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.services.default_run import wait_for
+from tests.e2e.board import prepared
 
 UNREADABLE = (Path(__file__).parent / "layout.js").read_text()
 #: The last is 1440 x 900 at a zoom of 200 %: half as many pixels, each twice as large.
@@ -81,14 +81,7 @@ def paths(browser: Browser, live_server_url: str) -> dict[str, str]:
     """Return the path of each view of a busy sandbox."""
     request = browser.new_context().request
     api = f"{live_server_url}/api/v1/sandboxes"
-    made = request.post(api, data={"scenario": "friday-rush"}).json()["id"]
-    request.post(f"{api}/{made}/actions/speed", data={"speed": 0})
-    request.post(f"{api}/{made}/actions/step", data={"untilTick": TICK})
-    wait_for(
-        lambda: request.get(f"{api}/{made}").json()["tick"] >= TICK,
-        f"tick {TICK}",
-        60,
-    )
+    made = prepared(request, live_server_url, {"scenario": "friday-rush"}, TICK)
     fork = request.post(f"{api}/{made}/actions/fork", data={"tick": 60}).json()["id"]
 
     def first(phase: str) -> str:
@@ -116,7 +109,7 @@ def still(browser: Browser) -> Iterator[Page]:
     """A page on which nothing moves: what is measured is where things come to rest."""
     context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(60_000)
     yield page
     context.close()
 

@@ -56,7 +56,7 @@ def test_guests_follow_guess_and_are_led_on(
     lan_run: LanRun, page: Page, browser: Browser
 ) -> None:
     assert lan_run.heard() == {ADDRESS}
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(60_000)
     page.goto(lan_run.owners_link())
     page.get_by_role("button", name="Sign in as the owner").click()
     page.get_by_role("button", name="Play Friday rush").click()

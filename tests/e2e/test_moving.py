@@ -13,10 +13,8 @@ from tests.e2e.board import Board
 @pytest.fixture
 def placed(board: Board) -> Board:
     """Two nodes, and a pod on one of them; paused."""
-    board.load("two-nodes.yaml")
-    board.play()
-    board.sees("default", "roamer", "Bound")
-    board.pause()
+    board.begin("two-nodes.yaml", tick=2)
+    expect(pod(board.page.locator("[data-node]"))).to_be_visible()
     return board
 
 
@@ -63,7 +61,7 @@ def test_a_pods_scores_are_reported_node_by_node(placed: Board) -> None:
 
 
 def test_a_nominal_quota_is_changed_by_its_handle(board: Board) -> None:
-    board.load("two-teams.yaml")
+    board.begin("two-teams.yaml")
     handle = board.page.get_by_role("slider", name="Nominal quota of alpha, plain cpu")
     handle.focus()
     handle.press("ArrowRight")

@@ -4,20 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.board import Board
-
-
-@pytest.fixture
-def played(board: Board) -> Board:
-    """A board on which something was decided, paused."""
-    board.load("two-teams.yaml")
-    board.play()
-    board.sees("alpha", "urgent", "Admitted")
-    board.pause()
-    return board
 
 
 def test_two_variants_and_three_seeds_end_in_a_table_and_a_run_opens(

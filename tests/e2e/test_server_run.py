@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.services.provider import Provider
 from tests.services.server import ServerRun
@@ -30,8 +30,18 @@ def visit(browser: Browser, server_run: ServerRun) -> Iterator[Visitor]:
 
     yield fresh
     for context in contexts:
+        pause_all(context)
         context.close()
     assert "Traceback" not in server_run.says()
+
+
+def pause_all(context: BrowserContext) -> None:
+    """Pause what this person left playing: it would take the processor from all others."""
+    answer = context.request.get("/api/v1/sandboxes").json()
+    for one in answer.get("items", []):
+        if one["playing"]:
+            url = f"/api/v1/sandboxes/{one['id']}/actions/pause"
+            assert context.request.post(url).status in (200, 403)  # may only look
 
 
 def sign_in(page: Page, name: str, target: str = "/") -> None:

@@ -38,10 +38,9 @@ def test_a_policy_change_changes_who_is_preempted(board: Board) -> None:
     board.agrees()
 
 
-def test_with_the_first_policy_the_same_job_preempts(board: Board) -> None:
-    board.load("two-teams.yaml")
+def test_with_the_first_policy_the_same_job_preempts(played: Board) -> None:
+    board = played
     board.play()
-    board.sees("alpha", "urgent", "Admitted")
     drop_file(board, "urgent-again.yaml")
     board.sees("alpha", "urgent-again", "Admitted")
     board.sees("alpha", "first", "Evicted")
@@ -49,7 +48,7 @@ def test_with_the_first_policy_the_same_job_preempts(board: Board) -> None:
 
 
 def test_two_browsers_are_in_step(board: Board, browser: Browser) -> None:
-    board.load("two-teams.yaml")
+    board.begin("two-teams.yaml")
     other = browser.new_context().new_page()
     other.goto(board.page.url)
     second = Board(other, board.url)
@@ -64,10 +63,9 @@ def test_two_browsers_are_in_step(board: Board, browser: Browser) -> None:
     other.context.close()
 
 
-def test_a_card_is_carried_by_the_keyboard(board: Board) -> None:
-    board.load("two-teams.yaml")
+def test_a_card_is_carried_by_the_keyboard(played: Board) -> None:
+    board = played
     board.play()
-    board.sees("alpha", "second", "Evicted")
     card = board.card("alpha", "waiting", "Inadmissible")
     card.focus()
     card.press(" ")
@@ -80,10 +78,9 @@ def test_a_card_is_carried_by_the_keyboard(board: Board) -> None:
     board.agrees()
 
 
-def test_escape_puts_a_carried_card_back(board: Board) -> None:
-    board.load("two-teams.yaml")
+def test_escape_puts_a_carried_card_back(played: Board) -> None:
+    board = played
     board.play()
-    board.sees("alpha", "second", "Evicted")
     board.drag(board.card("alpha", "waiting", "Inadmissible"), board.queue("beta"))
     board.page.keyboard.press("Escape")
     board.drop()

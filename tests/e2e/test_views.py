@@ -5,21 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.board import Board
+from tests.e2e.board import PREEMPTED, Board
 from tests.services.default_run import DefaultRun
-
-
-@pytest.fixture
-def played(board: Board) -> Board:
-    """A board on which somebody was preempted, paused."""
-    board.load("two-teams.yaml")
-    board.play()
-    board.sees("alpha", "urgent", "Admitted")
-    board.pause()
-    return board
 
 
 def visit(board: Board, view: str) -> None:
@@ -129,11 +118,8 @@ def test_the_page_goes_on_after_the_server_comes_back(
 ) -> None:
     page.set_default_timeout(20_000)
     with DefaultRun(tmp_path / "default_run") as default_run:
-        board = Board(page, default_run.url).load("two-teams.yaml")
+        board = Board(page, default_run.url).begin("two-teams.yaml", tick=PREEMPTED)
         port = default_run.url.rsplit(":", 1)[1]
-        board.play()
-        board.sees("alpha", "urgent", "Admitted")
-        board.pause()
         tick = page.get_by_test_id("tick").inner_text()
     expect(page.get_by_role("banner")).to_contain_text("Reconnecting")
     expect(page.get_by_test_id("tick")).to_have_text(tick)

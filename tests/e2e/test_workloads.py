@@ -11,18 +11,14 @@ from tests.e2e.board import Board
 
 
 @pytest.fixture
-def played(board: Board) -> Board:
-    """A board on which somebody waits, paused."""
-    board.load("two-teams.yaml")
-    board.play()
-    board.sees("alpha", "urgent", "Admitted")
-    board.pause()
-    board.page.get_by_role("link", name="Workloads", exact=True).click()
-    return board
+def table(played: Board) -> Board:
+    """The workloads of a board on which somebody waits, as a table."""
+    played.page.get_by_role("link", name="Workloads", exact=True).click()
+    return played
 
 
-def test_a_narrowed_table_is_found_by_its_address(played: Board) -> None:
-    page = played.page
+def test_a_narrowed_table_is_found_by_its_address(table: Board) -> None:
+    page = table.page
     page.get_by_role("searchbox", name="Find by name").fill("urgent")
     expect(page.get_by_text("1 to 1 of 1")).to_be_visible()
     page.get_by_role("combobox", name="Every queue").select_option("alpha")
@@ -32,8 +28,8 @@ def test_a_narrowed_table_is_found_by_its_address(played: Board) -> None:
     expect(page.get_by_text("1 to 1 of 1")).to_be_visible()
 
 
-def test_what_is_done_to_selected_rows_is_undone_at_once(played: Board) -> None:
-    page = played.page
+def test_what_is_done_to_selected_rows_is_undone_at_once(table: Board) -> None:
+    page = table.page
     page.get_by_role("searchbox", name="Find by name").fill("waiting")
     page.get_by_role("checkbox", name="Select all rows").check()
     page.get_by_role("button", name="Hold", exact=True).click()
@@ -43,9 +39,9 @@ def test_what_is_done_to_selected_rows_is_undone_at_once(played: Board) -> None:
     expect(state.first).not_to_contain_text("Inactive")
 
 
-def test_a_board_asked_for_one_phase_shows_its_cards_alone(played: Board) -> None:
-    page = played.page
+def test_a_board_asked_for_one_phase_shows_its_cards_alone(table: Board) -> None:
+    page = table.page
     page.goto(page.url.replace("/workloads", "/board?phase=waiting"))
-    played.sees("alpha", "waiting", "Inadmissible")
+    table.sees("alpha", "waiting", "Inadmissible")
     urgent = page.get_by_role("button", name=re.compile("^urgent,"))
     expect(urgent).to_have_count(0)

@@ -1,7 +1,12 @@
-"""A real browser: the machine's Chromium, driven by Playwright."""
+"""A real browser: the machine's Chromium, driven by Playwright.
+
+Without windows where there is one: each context of the other draws a window's frame,
+which costs more than most pages do.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
@@ -9,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 SWITCHES = [
     "--disable-background-networking",
@@ -20,24 +25,21 @@ SWITCHES = [
     "--metrics-recording-only",
     "--no-first-run",
 ]
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 ON_MACOS = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 
 
 def chromium() -> str | None:
     """Return the path of a Chromium on this machine."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
+    for name in NAMES:
         if found := shutil.which(name):
             return found
     return str(ON_MACOS) if ON_MACOS.exists() else None
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One browser for the tests of a module.
-
-    Not for the session: while it is open Playwright keeps an event loop in this
-    thread, and no asynchronous test could run.
-    """
+@contextlib.contextmanager
+def launched() -> Iterator[Browser]:
+    """Run a browser until the block ends; skip the test where there is none."""
     path = chromium()
     if path is None:
         pytest.skip("no Chromium on this machine; ./dev test says how to get one")
@@ -47,15 +49,3 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=path, args=switches)
         yield browser
         browser.close()
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A fresh page in a fresh profile, which must log no error."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("pageerror", lambda problem: complaints.append(str(problem)))
-    yield page
-    context.close()
-    assert not complaints, "the page raised an error"
