@@ -36,35 +36,35 @@ def flood(default_run: DefaultRun, runs: list[Run]) -> None:
 
 
 @pytest.fixture
-def rival(default_run: DefaultRun) -> Iterator[psutil.Popen]:
-    """A second worker on the default run's bus and database."""
+def rival(shared_run: DefaultRun) -> Iterator[psutil.Popen]:
+    """A second worker on the shared run's bus and database."""
     command = [sys.executable, "manage.py", "worker", "--processes", "2"]
     running = psutil.Popen(
-        command, cwd=ROOT, env=default_run.environment, stdin=subprocess.DEVNULL
+        command, cwd=ROOT, env=shared_run.environment, stdin=subprocess.DEVNULL
     )
     yield running
     running.terminate()
     running.wait(30)
 
 
-def test_what_comes_twice_and_out_of_order_is_done_once(default_run, clean_hash):  # noqa: F811
-    runs = [Run(default_run) for _ in range(2)]
+def test_what_comes_twice_and_out_of_order_is_done_once(shared_run, clean_hash):  # noqa: F811
+    runs = [Run(shared_run) for _ in range(2)]
     for run in runs:
         run.start()
-    flood(default_run, runs)
+    flood(shared_run, runs)
     for run in runs:
         assert run.hash() == clean_hash
         assert run.ticks_in_history() == sorted(set(run.ticks_in_history()))
 
 
 def test_workers_that_race_for_one_sandbox_make_every_tick_once(
-    default_run,
+    shared_run,
     rival,
     clean_hash,  # noqa: F811
 ):
     wait_for(lambda: len(rival.children()) == 2, "the other worker")
-    run = Run(default_run)
+    run = Run(shared_run)
     run.start()
-    flood(default_run, [run])
+    flood(shared_run, [run])
     assert run.hash() == clean_hash
     assert run.ticks_in_history() == sorted(set(run.ticks_in_history()))

@@ -49,12 +49,18 @@ class Run:
 
 
 @pytest.fixture(scope="module")
-def clean_hash(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def clean_hash(shared_run: DefaultRun) -> str:
     """The hash of a run that nothing happened to."""
-    with DefaultRun(tmp_path_factory.mktemp("calm")) as default_run:
-        run = Run(default_run)
-        run.start()
-        yield run.hash()
+    run = Run(shared_run)
+    run.start()
+    return run.hash()
+
+
+@pytest.fixture(scope="module")
+def mending(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DefaultRun]:
+    """A default run whose children are killed: it starts others."""
+    with DefaultRun(tmp_path_factory.mktemp("mending")) as default_run:
+        yield default_run
 
 
 def victim(default_run: DefaultRun, rng: random.Random) -> psutil.Process:
@@ -63,23 +69,23 @@ def victim(default_run: DefaultRun, rng: random.Random) -> psutil.Process:
     return rng.choice([worker, *worker.children() * 2])
 
 
-def test_workers_killed_at_any_point_lose_and_double_nothing(default_run, clean_hash):
+def test_workers_killed_at_any_point_lose_and_double_nothing(mending, clean_hash):
     rng = random.Random(20)
-    run = Run(default_run)
+    run = Run(mending)
     run.start()
     for at in sorted(rng.sample(range(1, TICKS - 1), KILLS)):
         run.await_tick(at)
-        victim(default_run, rng).kill()
+        victim(mending, rng).kill()
     assert run.hash() == clean_hash
     assert run.ticks_in_history() == sorted(set(run.ticks_in_history()))
 
 
-def test_a_bus_killed_in_the_middle_changes_nothing(default_run, clean_hash):
-    run = Run(default_run)
+def test_a_bus_killed_in_the_middle_changes_nothing(mending, clean_hash):
+    run = Run(mending)
     run.start()
     for at in (TICKS // 3, 2 * TICKS // 3):
         run.await_tick(at)
-        default_run.child("valkey").kill()
+        mending.child("valkey").kill()
     assert run.hash() == clean_hash
 
 

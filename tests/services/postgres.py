@@ -41,10 +41,19 @@ def postgres() -> Iterator[Postgres]:
     folder = Path(tempfile.mkdtemp(prefix="quotalab-pg-"))
     running = server.get_server(folder / "data", cleanup_mode="stop")
     try:
+        _keep_nothing(running.get_uri())
         yield Postgres(running.get_uri())
     finally:
         running.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _keep_nothing(uri: str) -> None:
+    """Wait for no disk: what a power cut would take is the data of a test."""
+    with psycopg.connect(uri, autocommit=True) as connection:
+        for name in ("fsync", "synchronous_commit", "full_page_writes"):
+            connection.execute(f"ALTER SYSTEM SET {name} = off")
+        connection.execute("SELECT pg_reload_conf()")
 
 
 def server_environment(database_url: str, redis_url: str) -> dict[str, str]:

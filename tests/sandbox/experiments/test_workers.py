@@ -1,7 +1,8 @@
-"""Experiments on real workers: one, two and four of them, killed ones, a busy default run."""
+"""Experiments on real workers: one, two that are killed, four, and a busy default run."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,15 +41,20 @@ def ended(default_run: DefaultRun, path: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def by_one(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """The results of one worker."""
+def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DefaultRun]:
+    """A default run with one worker for experiments."""
     with Workers(tmp_path_factory.mktemp("one"), 1) as default_run:
-        return ended(default_run, start(default_run))
+        yield default_run
 
 
-@pytest.mark.parametrize("seats", [2, 4])
-def test_results_do_not_depend_on_how_many_workers_there_are(seats, tmp_path, by_one):
-    with Workers(tmp_path, seats) as default_run:
+@pytest.fixture(scope="module")
+def by_one(one: DefaultRun) -> list[dict[str, Any]]:
+    """The results of one worker."""
+    return ended(one, start(one))
+
+
+def test_results_do_not_depend_on_how_many_workers_there_are(tmp_path, by_one):
+    with Workers(tmp_path, 4) as default_run:
         found = ended(default_run, start(default_run))
     assert len(found) == 2 * SEEDS
     assert found == by_one
@@ -64,14 +70,13 @@ def test_killed_workers_and_a_killed_bus_change_no_result(tmp_path, by_one):
         assert ended(default_run, path) == by_one
 
 
-def test_a_sandbox_ticks_while_an_experiment_keeps_the_workers_busy(tmp_path):
-    with Workers(tmp_path, 1) as default_run:
-        path = start(default_run, jobs=150, horizon="1h", seeds={"count": 40})
-        made = default_run.post("/api/v1/sandboxes", {"scenario": "friday-rush"})
-        sandbox = f"/api/v1/sandboxes/{made['id']}"
-        default_run.post(f"{sandbox}/actions/speed", {"speed": 10})
-        default_run.post(f"{sandbox}/actions/step", {"ticks": 20})
-        wait_for(lambda: default_run.get(f"{sandbox}/hash")["tick"] >= 20, "20 ticks")
-        assert default_run.get(path)["state"] == "running"
-        default_run.post(f"{path}/cancel", {})
-        assert default_run.get(path)["state"] == "cancelled"
+def test_a_sandbox_ticks_while_an_experiment_keeps_the_workers_busy(one):
+    path = start(one, jobs=150, horizon="1h", seeds={"count": 40})
+    made = one.post("/api/v1/sandboxes", {"scenario": "friday-rush"})
+    sandbox = f"/api/v1/sandboxes/{made['id']}"
+    one.post(f"{sandbox}/actions/speed", {"speed": 10})
+    one.post(f"{sandbox}/actions/step", {"ticks": 20})
+    wait_for(lambda: one.get(f"{sandbox}/hash")["tick"] >= 20, "20 ticks")
+    assert one.get(path)["state"] == "running"
+    one.post(f"{path}/cancel", {})
+    assert one.get(path)["state"] == "cancelled"

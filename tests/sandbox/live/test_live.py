@@ -67,9 +67,9 @@ class Reader:
 class Live:
     """One sandbox of the default run and the sockets on it."""
 
-    def __init__(self, default_run: DefaultRun) -> None:
+    def __init__(self, default_run: DefaultRun, scenario: str = "friday-rush") -> None:
         self.default_run = default_run
-        made = default_run.post("/api/v1/sandboxes", {"scenario": "friday-rush"})
+        made = default_run.post("/api/v1/sandboxes", {"scenario": scenario})
         self.id = made["id"]
         self.path = f"/api/v1/sandboxes/{self.id}"
 
@@ -116,7 +116,7 @@ def live(shared_run: DefaultRun) -> Live:
 def test_a_page_and_its_diffs_are_the_fresh_state(live):
     with live.reader() as reader:
         assert reader.read()["type"] == "page_state"
-        revision = live.run(60, speed=30)
+        revision = live.run(30, speed=30)
         reader.read_to(revision)
         assert reader.page == live.fresh()
 
@@ -144,7 +144,8 @@ def test_who_comes_back_gets_what_was_missed_and_no_more(live):
         assert again.page == live.fresh()
 
 
-def test_who_comes_back_too_late_gets_a_whole_page(live):
+def test_who_comes_back_too_late_gets_a_whole_page(shared_run):
+    live = Live(shared_run, "strict-fifo")  # many ticks of a small world
     with live.reader() as reader:
         reader.read()
         kept = reader.revision
@@ -224,9 +225,8 @@ def test_a_lost_bus_is_reported_and_so_is_its_return(default_run):
         assert reader.page == live.fresh()
 
 
-def test_a_process_subscribes_once_per_sandbox_however_many_look(default_run):
-    live = Live(default_run)
-    words = " ".join(default_run.child("valkey").cmdline())
+def test_a_process_subscribes_once_per_sandbox_however_many_look(live):
+    words = " ".join(live.default_run.child("valkey").cmdline())
     socket = words.partition("unixsocket:")[2].split()[0]
     bus = redis.Redis.from_url(f"unix://{socket}", retry=None)
 

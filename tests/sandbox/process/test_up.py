@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -31,48 +32,48 @@ def test_ctrl_c_ends_everything_and_says_that_all_went_well(default_run):
     assert "Traceback" not in default_run.says()
 
 
-def test_sigterm_ends_everything_too(default_run):
-    family = default_run.family()
-    default_run.process.send_signal(signal.SIGTERM)
-    assert default_run.process.wait(30) == 0
-    assert gone(family)
+@pytest.fixture(scope="module")
+def mending(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DefaultRun]:
+    """A default run whose children are killed: it starts others."""
+    with DefaultRun(tmp_path_factory.mktemp("mending")) as running:
+        yield running
 
 
-def test_a_killed_worker_is_started_again(default_run):
-    worker = default_run.child("py worker")
-    worker.kill()
-    wait_for(lambda: default_run.child("py worker").pid != worker.pid, "another worker")
-    assert default_run.ready()
-
-
-def test_the_children_of_a_killed_worker_do_not_stay(default_run):
-    worker = default_run.child("py worker")
+def test_a_killed_worker_is_started_again_and_its_children_do_not_stay(mending):
+    worker = mending.child("py worker")
     pool = wait_for(lambda: worker.children(recursive=True), "the worker's pool")
     worker.kill()
+    wait_for(lambda: mending.child("py worker").pid != worker.pid, "another worker")
     wait_for(lambda: gone(pool), "the end of the old pool")
+    assert mending.ready()
 
 
-def test_a_killed_bus_is_started_again(default_run):
-    bus = default_run.child("valkey")
+def test_a_killed_bus_is_started_again(mending):
+    bus = mending.child("valkey")
     bus.kill()
-    wait_for(lambda: default_run.child("valkey").pid != bus.pid, "another bus")
-    wait_for(default_run.ready, "an answer from the new bus")
+    wait_for(lambda: mending.child("valkey").pid != bus.pid, "another bus")
+    wait_for(mending.ready, "an answer from the new bus")
 
 
-def test_a_killed_parent_takes_everything_along(default_run):
+def test_a_killed_parent_takes_everything_along_and_the_next_starts_as_ever(
+    default_run,
+):
     default_run.child("py worker")
     family, folder = default_run.family(), bus_folder(default_run)
     default_run.process.kill()
     default_run.process.wait(10)
-    wait_for(lambda: gone(family), "the end of every child")
-    wait_for(lambda: not folder.exists(), "the end of the bus's folder")
-
-
-def test_a_run_after_a_killed_one_starts_as_ever(default_run):
-    default_run.process.kill()
-    default_run.process.wait(10)
     with DefaultRun(default_run.folder) as again:
         assert again.ready()
+        wait_for(lambda: gone(family), "the end of every child")
+        wait_for(lambda: not folder.exists(), "the end of the bus's folder")
+        ends_by_sigterm(again)
+
+
+def ends_by_sigterm(default_run: DefaultRun) -> None:
+    family = default_run.family()
+    default_run.process.send_signal(signal.SIGTERM)
+    assert default_run.process.wait(60) == 0
+    assert gone(family)
 
 
 def test_a_killed_guard_is_replaced_and_still_guards(default_run):
