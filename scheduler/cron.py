@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from scheduler.errors import QuantityError
@@ -30,6 +30,7 @@ _MACROS = {
     "@midnight": "0 0 * * *",
     "@hourly": "0 * * * *",
 }
+_UTC = frozenset({"", "UTC", "Etc/UTC"})
 _MINUTE_US = 60_000_000
 _DAY = 24 * 60
 _FARTHEST = timedelta(days=5 * 366)  # a day that never comes is not looked for longer
@@ -50,7 +51,7 @@ class CronSchedule:
     months: frozenset[int]
     weekdays: frozenset[int]
     any_day: bool  # a star for one of the two days: both must match, else one
-    zone: ZoneInfo
+    zone: tzinfo
 
     def after(self, at_us: int) -> int | None:
         """Return the first match later than this; None within five years."""
@@ -123,9 +124,11 @@ def read_schedule(text: str, zone: str = "") -> CronSchedule:
     )
 
 
-def _zone(name: str) -> ZoneInfo:
+def _zone(name: str) -> tzinfo:
+    if name in _UTC:
+        return UTC  # known on a machine without time zone data, too
     try:
-        return ZoneInfo(name or "UTC")
+        return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise QuantityError(
             f'expected a time zone such as "Europe/Berlin", got {name!r}'

@@ -209,6 +209,33 @@ class Client:
             if not after:
                 return
 
+    def watch(
+        self,
+        sandbox: str,
+        *,
+        after: str | None = None,
+        timeout_s: float = math.inf,
+        **query: Any,
+    ) -> Iterator[Event]:
+        """Yield events as they happen, in order, until `timeout_s` are over.
+
+        They begin after the event of the place `after` ("" = with the first one), by
+        default with the next. `query` is as for `events`. Asks ten times a second.
+        """
+        deadline = time.monotonic() + timeout_s
+        if after is None:
+            last = self.operations.events_read(sandbox, newest=True, limit=1)["items"]
+            after = _place(last[-1]) if last else ""
+        while True:
+            page = self.operations.events_read(sandbox, **{**query, "after": after})
+            for event in page["items"]:
+                after = _place(event)
+                yield event
+            if time.monotonic() > deadline:
+                return
+            if not page["items"]:
+                time.sleep(LOOK_EVERY_S)
+
     def explain(self, sandbox: str, workload: str) -> JSON:
         """Return why a Workload ("namespace/name") is where it is."""
         namespace, _, name = workload.partition("/")
@@ -226,6 +253,11 @@ class Client:
     def metrics(self, sandbox: str) -> str:
         """Return the metrics as Prometheus text, in simulated time."""
         return self.operations.metrics_read(sandbox)
+
+
+def _place(event: Event) -> str:
+    """Return where an event stands among all of its sandbox."""
+    return f"{event['revision']}.{event['seq']}"
 
 
 _TABLE = ("search", "sort", "limit", "offset", "tick")

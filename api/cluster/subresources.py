@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from typing import Any, NamedTuple
 
+from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
@@ -48,6 +49,7 @@ def served(resource: Resource) -> list[Served]:
     found = [Served("status", kind.group, resource.version, kind.kind, reads)]
     if kind.kind == "Pod":
         found.append(Served("binding", "", "v1", "Binding", ["create"]))
+        found.append(Served("log", "", "v1", "Pod", ["get"]))
         found.append(Served("eviction", "policy", "v1", "Eviction", ["create"]))
     if kind.kind in SCALED:
         found.append(Served("scale", "autoscaling", "v1", "Scale", reads))
@@ -57,6 +59,22 @@ def served(resource: Resource) -> list[Served]:
 def _done(code: int) -> Response:
     body = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
     return Response({**body, "code": code}, status=code)
+
+
+class Log(ObjectView):
+    """GET .../pods/{name}/log: nothing runs in a simulated pod, and that is said."""
+
+    def get(
+        self, request: Request, sandbox_id: str, *, namespace: str, name: str
+    ) -> HttpResponse:
+        """Return a sentence in place of a log; 404 for a pod that is not there."""
+        pods = resources.find("", "v1", "pods")
+        reading.get(self.sandbox(sandbox_id).pk, pods, namespace, name)
+        said = (
+            f"pod {namespace}/{name} is simulated: no container runs, so there is no "
+            "log; `kubectl get events` and `quotalab explain` say what becomes of it\n"
+        )
+        return HttpResponse(said, content_type="text/plain; charset=utf-8")
 
 
 class Eviction(ObjectView):

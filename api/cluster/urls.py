@@ -8,7 +8,7 @@ from api.cluster import discovery
 from api.cluster.access_reviews import AccessReview, RulesReview
 from api.cluster.objects import Collection, One, Status
 from api.cluster.openapi import documents as openapi
-from api.cluster.subresources import Binding, Eviction, Scale
+from api.cluster.subresources import Binding, Eviction, Log, Scale
 from api.cluster.visibility import ClusterQueuePending, LocalQueuePending
 from api.cluster.yunikorn import paths as yunikorn
 
@@ -54,6 +54,7 @@ urlpatterns = [
     ),
     path(f"{_AUTHORIZATION}/selfsubjectaccessreviews", AccessReview.as_view()),
     path(f"{_AUTHORIZATION}/selfsubjectrulesreviews", RulesReview.as_view()),
+    path(f"{_POD}/log", Log.as_view()),
     path(f"{_POD}/eviction", Eviction.as_view()),
     path(f"{_POD}/binding", Binding.as_view()),
     path(

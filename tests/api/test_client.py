@@ -26,7 +26,10 @@ def test_a_sandbox_is_made_stepped_read_and_deleted(server):
     key = made["id"]
     assert server.step(key, 3)["tick"] == 3
     assert server.table(key, "clusterqueues")
-    assert any(event["type"] == "Admit" for event in server.events(key, limit=7))
+    events = list(server.events(key, limit=7))
+    assert any(event["type"] == "Admit" for event in events)
+    assert list(server.watch(key, after="", timeout_s=0)) == events
+    assert list(server.watch(key, timeout_s=0)) == []
     assert server.fork(key, tick=1)["tick"] == 1
     assert "kueue_admitted_active_workloads" in server.metrics(key)
     again = server.create(files=[("e.yaml", server.export(key))], seed=1)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from zoneinfo import ZoneInfoNotFoundError
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scheduler import cron
 from scheduler.cron import read_schedule
 from scheduler.durations import stamp_text, stamp_us
 from scheduler.errors import QuantityError
@@ -78,3 +81,14 @@ def test_the_latest_before_the_next_is_not_later_than_now(text, zone, minute):
     assert latest <= at < following
     assert schedule.after(latest) == following
     assert schedule.latest(latest, following - 1) is None
+
+
+def test_utc_is_known_without_time_zone_data(monkeypatch):
+    def nothing(name):
+        raise ZoneInfoNotFoundError(name)
+
+    monkeypatch.setattr(cron, "ZoneInfo", nothing)
+    schedule = read_schedule("0 * * * *", "")
+    assert schedule.after(0) == read_schedule("0 * * * *", "Etc/UTC").after(0)
+    with pytest.raises(QuantityError, match="expected a time zone"):
+        read_schedule("0 * * * *", "Europe/Berlin")

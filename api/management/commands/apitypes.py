@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from drf_spectacular.generators import SchemaGenerator
 
-from api.generating import page, python
+from api.generating import page, python, sockets
 
 _ROOT = Path(__file__).parents[3]
 
@@ -20,11 +20,12 @@ def files() -> dict[Path, str]:
         _ROOT / "api/client/records.py": python.types(document),
         _ROOT / "api/client/operations.py": python.operations(document),
         _ROOT / "frontend/src/protocol/schema.json": page.schema(document),
+        _ROOT / "docs/asyncapi.json": sockets.document(document),
     }
 
 
 class Command(BaseCommand):
-    """Write the Python client's types and operations, and the page's schema."""
+    """Write the Python client, the page's schema and the protocol's document."""
 
     help = "Writes the API's types for Python, and its schema for the page (npm run types)."
     requires_system_checks = ()

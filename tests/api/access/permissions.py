@@ -70,6 +70,7 @@ ONE: dict[str, str] = {
     "apis/authorization.k8s.io/v1/selfsubjectaccessreviews": "post look read",
     "apis/authorization.k8s.io/v1/selfsubjectrulesreviews": "post look read",
     "api/v1/namespaces/<str:namespace>/pods/<str:name>/eviction": "post edit",
+    "api/v1/namespaces/<str:namespace>/pods/<str:name>/log": "get look",
     "api/v1/namespaces/<str:namespace>/pods/<str:name>/binding": "post edit",
     "apis/<str:group>/<str:version>/namespaces/<str:namespace>/<str:plural>/<str:name>/scale": "get look, put edit, patch edit",
     "ws/v1/clusters": "get look",

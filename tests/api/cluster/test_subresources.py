@@ -118,3 +118,10 @@ async def test_events_are_watched_from_a_version_on(placed):
     assert (first["type"], first["object"]["kind"]) == ("ADDED", "Event")
     assert int(first["object"]["metadata"]["resourceVersion"]) > 1
     await lines.aclose()
+
+
+def test_the_log_of_a_pod_is_a_sentence_and_that_of_none_is_a_404(call, placed):
+    answer = call("get", placed, f"{PODS}/p0/log")
+    assert (answer.status_code, answer["Content-Type"][:10]) == (200, "text/plain")
+    assert "pod default/p0 is simulated" in answer.content.decode()
+    assert call("get", placed, f"{PODS}/none/log").status_code == 404
