@@ -18,7 +18,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 HERE = Path(__file__).parent
 TICK = 230
@@ -102,6 +102,13 @@ def prepare(api: str) -> tuple[str, str, str]:
     return made, fork, rows["items"][0]["key"]
 
 
+def stepped(api: str, scenario: str, tick: int) -> str:
+    """Return a sandbox of a scenario at a tick."""
+    made = str(call(f"{api}/sandboxes", {"scenario": scenario})["id"])
+    run_to(api, made, tick)
+    return made
+
+
 def experiment_of(api: str) -> str:
     """Return an experiment whose runs have ended."""
     body = {"document": EXPERIMENT}
@@ -126,11 +133,12 @@ def shoot(
         color_scheme=theme,
         locale="en-US",
     )
+    page.set_default_timeout(60_000)
     page.goto(url)
     page.get_by_role("heading", level=1).first.wait_for(state="attached")
     page.wait_for_load_state("networkidle")
     # A view that is still being fetched shows grey boxes in its place.
-    page.wait_for_function("!document.querySelector('.skeleton, [aria-busy=true]')")
+    expect(page.locator(".skeleton, [aria-busy=true]")).to_have_count(0)
     if presenter:
         page.get_by_role("banner").get_by_role("button", name="Friday rush").click()
         page.get_by_role("button", name="Presenter mode on").first.click()
@@ -143,12 +151,16 @@ def main(url: str) -> None:
     made, fork, waiting = prepare(f"{url}/api/v1")
     experiment = experiment_of(f"{url}/api/v1")
     at = f"{url}/s/{made}"
+    kube = stepped(f"{url}/api/v1", "preemption-budget", 40)
+    yunikorn = stepped(f"{url}/api/v1", "yunikorn-no-storm", 120)
     views = {
         "start": url,
         "board": f"{at}/board?sel={waiting}",
         "nodes": f"{at}/nodes",
         "fairness": f"{at}/fairness",
         "preemptions": f"{at}/preemptions?step=4",
+        "preemptions-kube": f"{url}/s/{kube}/preemptions?step=99",
+        "preemptions-yunikorn": f"{url}/s/{yunikorn}/preemptions?step=99",
         "compare": f"{at}/compare?with={fork}",
         "policy": f"{at}/policy",
         "policy-simulation": f"{at}/policy?part=simulation",
@@ -164,6 +176,7 @@ def main(url: str) -> None:
         "presenter-preemptions": f"{at}/preemptions?step=4",
         "presenter-lessons": f"{at}/lessons",
     }
+    expect.set_options(timeout=60_000)
     with sync_playwright() as playwright:
         chromium = shutil.which("chromium-headless-shell") or shutil.which("chromium")
         browser = playwright.chromium.launch(
