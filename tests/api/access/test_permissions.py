@@ -716,3 +716,42 @@ async def test_a_path_that_is_no_sandboxs_is_shut_like_one(server, path, valkey)
     line.scope["path"] = path
     assert shut(await opening(line))
     await leaving(line)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_first_page_that_all_share_is_the_same_for_every_right(
+    server, quiet, be, valkey
+):
+    """Made once and given to many: nothing in it may depend on who asks."""
+    pages = set()
+    for role in ("owner", "editor", "link to look", "follower"):
+        line = socket(quiet.pk, await sync_to_async(lambda r=role: cookie(be(r)))())
+        assert (await opening(line))["type"] == "websocket.accept"
+        pages.add(json.dumps(await first_page(line)))
+        await leaving(line)
+    assert len(pages) == 1
+    assert '"code"' not in pages.pop(), "the code of a lesson is its presenter's"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("role", [role for role, powers in ROLES.items() if powers])
+def test_a_review_of_access_says_what_the_route_does(server, quiet, be, role):
+    user = be(role)
+    clients = [client_of(user)]
+    for scope in ("read", "write"):
+        _, secret = actions.do_token(user, name="t", scope=scope, expires_at=None)
+        clients.append(APIClient(headers={"authorization": f"Bearer {secret}"}))
+    base, group = f"/api/v1/sandboxes/{quiet.pk}/apis", "kueue.x-k8s.io"
+    review = f"{base}/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    queues, new = f"{base}/{group}/v1beta2/clusterqueues", cluster_queue("fresh")
+    for client in clients:
+        for verb, answer in (
+            ("list", client.get(queues)),
+            ("create", client.post(f"{queues}?dryRun=All", new, format="json")),
+            ("delete", client.delete(f"{queues}/a?dryRun=All")),
+        ):
+            asked = {"group": group, "resource": "clusterqueues", "verb": verb}
+            said = client.post(review, {"spec": {"resourceAttributes": asked}})
+            allowed = said.json()["status"]["allowed"]
+            assert allowed == (answer.status_code != 403), (verb, answer.status_code)
+            assert answer.status_code in (200, 201, 403)
