@@ -12,10 +12,12 @@ from typing import TextIO
 from scheduler.errors import SchedulerError
 from scheduler.forecast.backtest.log import Log, load_of, policy_log, real_log
 from scheduler.forecast.backtest.models import (
+    Model,
     by_futures,
     by_last_waits,
     by_similar_waits,
 )
+from scheduler.forecast.backtest.recorded import recorded_trace
 from scheduler.forecast.backtest.run import BacktestResult, backtest
 from scheduler.forecast.backtest.synthetic import SYNTHETIC, synthetic
 from scheduler.traces.formats.swf import read_trace
@@ -47,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "file",
         metavar="FILE",
-        help=f"a trace (.swf, .swf.gz), or one of {', '.join(SYNTHETIC)}",
+        help=f"a trace (.swf, .swf.gz), the folder of a recording, or one of {', '.join(SYNTHETIC)}",
     )
     parser.add_argument(
         "--load",
@@ -86,9 +88,12 @@ def read_log(name: str, seed: int) -> Trace:
     if name in SYNTHETIC:
         return synthetic(name, seed)
     path = Path(name)
+    if (path / "arrivals.json").is_file():
+        return recorded_trace((path / "arrivals.json").read_bytes(), path.name)
     if not path.is_file():
         raise SchedulerError(
-            f"{name}: expected a trace (.swf or .swf.gz), found no file"
+            f"{name}: expected a trace (.swf, .swf.gz) or the folder of a recording with "
+            "its arrivals.json, found neither"
         )
     data = path.read_bytes()
     if data[:2] == b"\x1f\x8b":
@@ -99,12 +104,12 @@ def read_log(name: str, seed: int) -> Trace:
 def _one(
     trace: Trace, load: float | None, options: argparse.Namespace, out: TextIO
 ) -> BacktestResult:
-    futures = by_futures(options.futures, options.seed)
+    futures: Model = by_futures(options.futures, options.seed)
     if load is None and any(job.start_s is not None for job in trace.jobs):
-        log, models = (
-            real_log(trace),
-            [futures, by_similar_waits(options.seed), by_last_waits],
-        )
+        log = real_log(trace)
+        models = [by_similar_waits(options.seed), by_last_waits]
+        if trace.size:  # of the machine: without it there is no quota to play
+            models.insert(0, futures)
         said = "real waits"
     else:
         log = policy_log(trace, load=load, strict=options.strategy == "StrictFIFO")

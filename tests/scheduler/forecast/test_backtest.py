@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import re
 
 from scheduler.cli.backtest import main
@@ -43,6 +44,25 @@ def test_a_trace_with_waits_is_held_against_them(tmp_path):
     file.write_bytes(gzip.compress(swf(waits=True).encode()))
     lines = said(str(file))
     assert "real waits" in lines[0]
+    assert CLOSING.fullmatch(lines[-1])
+
+
+def test_the_folder_of_a_recording_is_held_against_its_first_admissions(tmp_path):
+    arrivals = [
+        {
+            "name": f"train-{n}",
+            "namespace": "team-a",
+            "seenAt": n * 2.0,
+            "clusterQueue": "a",
+            "parallelism": 2,
+            "runtimeSeconds": 6.0,
+            "admissions": [{"at": n * 2.0 + n % 9}] if n % 10 else [],
+        }
+        for n in range(80)
+    ]
+    (tmp_path / "arrivals.json").write_text(json.dumps(arrivals))
+    lines = said(str(tmp_path))
+    assert "72 jobs (8 left out)" in lines[0]
     assert CLOSING.fullmatch(lines[-1])
 
 
