@@ -22,7 +22,7 @@ VERBS = {
 USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m] [--json]
        python -m scheduler experiment FILE [--json]
        python -m scheduler reproduce PATH... TYPE [--subject KEY] [--until 10m]
-       python -m scheduler rerun FOLDER|FILE [--latencies default|recorded|none]
+       python -m scheduler rerun FOLDER|FILE [--latencies default|recorded|none] [--seeds N]
        python -m scheduler shadow FOLDER|FILE [--details]
        python -m scheduler incident FILE.qrec [--at 10m] --into FOLDER
        python -m scheduler replay VECTORS... [--show ID]

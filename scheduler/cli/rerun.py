@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -16,7 +16,7 @@ from scheduler.cli.recording_folder import read_folder, read_snapshot
 from scheduler.errors import SchedulerError
 from scheduler.recordings.followed import recording_of, snapshot
 from scheduler.recordings.recording import Recording
-from scheduler.recordings.rerun import rerun
+from scheduler.recordings.rerun import Rerun, rerun
 from scheduler.recordings.worlds import Source
 from scheduler.records.latencies import INSTANT, USUAL
 
@@ -26,19 +26,42 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     out = out or sys.stdout
     options = _parser().parse_args(arguments)
     try:
-        recording, standing, start = _read(options.recording, options.snapshot)
-        found = rerun(
-            recording,
-            {**_simulation(options), **start},
-            measured=options.latencies == "recorded",
-            seed=options.seed,
-            snapshot=standing,
-        )
+        runs = []
+        for found in _runs(options):
+            runs.append(found)
+            out.write(f"{found}\n")
     except (SchedulerError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    out.write(f"{found}\n")
+    if len(runs) > 1:
+        out.write(f"{_spread(runs)}\n")
     return 0
+
+
+def _runs(options: argparse.Namespace) -> Iterator[Rerun]:
+    """Yield the run of each seed. Raises SchedulerError, OSError."""
+    recording, standing, start = _read(options.recording, options.snapshot)
+    for seed in range(options.seed, options.seed + options.seeds):
+        yield rerun(
+            recording,
+            {**_simulation(options), **start},
+            measured=options.latencies == "recorded",
+            seed=seed,
+            snapshot=standing,
+        )
+
+
+def _spread(runs: Sequence[Rerun]) -> str:
+    """Say between what the runs of several seeds lie."""
+    evictions = [run.evictions for run in runs]
+    medians = [run.quantile(0.5) for run in runs]
+    p90s = [run.quantile(0.9) for run in runs]
+    return (
+        f"{len(runs)} seeds: {min(evictions)} to {max(evictions)} evictions "
+        f"({runs[0].recorded_evictions} recorded), first-admission error median "
+        f"{min(medians):.1f} to {max(medians):.1f} s, "
+        f"p90 {min(p90s):.1f} to {max(p90s):.1f} s"
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -68,6 +91,14 @@ def _parser() -> argparse.ArgumentParser:
         "this second of the file, with the arrivals after it, instead of from t=0",
     )
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        default=1,
+        metavar="N",
+        help="run N seeds from --seed on, and say between what they lie: two runs of "
+        "the same input soon differ",
+    )
     return parser
 
 

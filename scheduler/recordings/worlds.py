@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -51,7 +52,9 @@ def build(
     for pod in recording.standing:
         metadata = pod["metadata"]
         key = Key("Pod", metadata.get("namespace", ""), metadata["name"])
-        made.world.put(Object(key=key, manifest=pod, status=pod.pop("status", {})))
+        manifest = copy.deepcopy(pod)  # the world writes into what it takes
+        status = manifest.pop("status", {})
+        made.world.put(Object(key=key, manifest=manifest, status=status))
     return made.world, _put_workloads(made.world, arrivals, made.world.keys("Job"))
 
 

@@ -172,6 +172,15 @@ def test_a_rerun_closes_with_one_line(folder, latencies):
     assert "first-admission error median 0." in said
 
 
+def test_several_seeds_say_between_what_they_lie(folder):
+    out = io.StringIO()
+    arguments = [str(folder), "--latencies", "recorded", "--seeds", "2"]
+    assert command.main(arguments, out) == 0
+    *runs, last = out.getvalue().splitlines()
+    assert len(runs) == 2
+    assert last.startswith("2 seeds: 0 to 0 evictions (0 recorded), first-admission")
+
+
 def test_two_reruns_are_equal(folder):
     once, twice = io.StringIO(), io.StringIO()
     for out in (once, twice):
