@@ -1,6 +1,6 @@
 // The source that the first view is made of: all that main.ts imports, but for what comes when asked for.
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 const SRC = new URL("../src", import.meta.url).pathname;
@@ -17,6 +17,13 @@ export function firstFiles(): string[] {
     for (const [, name = ""] of text.matchAll(IMPORT)) next.push(...fileOf(name, file));
   }
   return [...texts].filter(([file]) => !file.includes("/catalogue/")).map(([, text]) => text);
+}
+
+/** Return the text of each file of the source but the catalogues. */
+export function allFiles(): string[] {
+  const names = readdirSync(SRC, { recursive: true, encoding: "utf8" });
+  const kept = names.filter((name) => /\.(ts|svelte)$/.test(name) && !name.includes("catalogue/"));
+  return kept.map((name) => readFileSync(join(SRC, name), "utf8"));
 }
 
 function fileOf(name: string, from: string): string[] {

@@ -9,7 +9,7 @@ import { clock, span, tickOf } from "@/lib/times";
 import { formatNumber, signed, t, withWords } from "@/lib/words.svelte";
 import { toYaml } from "@/lib/yaml";
 
-import { firstFiles } from "./reach";
+import { allFiles, firstFiles } from "./reach";
 
 const EN = { ...FIRST, ...EN_LATER };
 await withWords(Promise.resolve());
@@ -70,6 +70,14 @@ describe("the catalogues", () => {
       const form = text.split("|").at(-1) ?? "";
       expect([word, ...holes(words[word as keyof typeof EN])]).toEqual([word, ...holes(form)]);
     }
+  });
+
+  it("hold no word that nothing says", () => {
+    const said = allFiles().join("\n");
+    const made = [...said.matchAll(/`([a-zA-Z]+\.[^`\s]*\$\{[^`\s]*)`/g)].map(([, one = ""]) => one.split(/\$\{[^}]*\}/).map((part) => part.replace(/[.[\]]/g, "\\$&")).join(".+"));
+    const patterns = made.map((one) => new RegExp(`^${one}$`));
+    const dead = Object.keys(EN).filter((key) => !said.includes(`"${key}"`) && !patterns.some((pattern) => pattern.test(key)));
+    expect(dead).toEqual([]);
   });
 
   it("have every word of the first view in what is loaded with it", () => {

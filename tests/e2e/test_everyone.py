@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -63,10 +64,14 @@ def test_a_page_of_no_sandbox_has_nothing_serious(
     assert serious(still) == []
 
 
+#: Off in axe by default: the name that is spoken holds the words that are seen.
+NAMES = {"rules": {"label-content-name-mismatch": {"enabled": True}}}
+
+
 def serious(page: Page) -> list[str]:
     """Return what axe calls serious or critical in either theme, and the first place."""
     page.emulate_media(color_scheme="light")
-    found = Axe().run(page).response["violations"]
+    found = Axe().run(page, options=NAMES).response["violations"]
     page.emulate_media(color_scheme="dark")
     expect(page.locator("[data-theme=dark]").first).to_be_attached()
     found += page.evaluate("(rules) => axe.run(rules)", COLORS)["violations"]
@@ -74,5 +79,15 @@ def serious(page: Page) -> list[str]:
         f"{one['id']}: {one['nodes'][0]['html'][:160]} "
         f"{one['nodes'][0].get('failureSummary', '')[:200]}"
         for one in found
-        if one["impact"] in ("serious", "critical")
+        if one["impact"] in ("serious", "critical") and not only_cards(one)
     ]
+
+
+def only_cards(violation: dict[str, Any]) -> bool:
+    """Return whether only cards of the board are spoken otherwise than they look.
+
+    A card's name begins with the words that are seen first and leaves its note out.
+    """
+    places = [place["html"] for place in violation["nodes"]]
+    cards = all(" data-card=" in html for html in places)
+    return violation["id"] == "label-content-name-mismatch" and cards

@@ -13,8 +13,6 @@ export const EN_LATER = {
   "score.more": "and {n} more node|and {n} more nodes",
   "score.looked": "Looked at as if it had no node.",
   "ask.title": "The way to a node",
-  "tab.scores": "Scores",
-  "nodes.noPool": "no flavor",
   "start.title": "See what a scheduling policy does before you apply it",
   "start.text": "Open a scenario and it starts to tick. Drag a workload, change a strategy, fork, compare.",
   "start.empty": "Empty sandbox",
