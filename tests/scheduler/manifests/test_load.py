@@ -17,7 +17,7 @@ from scheduler.records.objects import Key
 from scheduler.scenarios import InputError, assemble
 from tests.builders import cluster_queue, flavor
 
-SAMPLES = Path(__file__).parents[3] / "shared" / "samples" / "kueue"
+SAMPLES = Path(__file__).parents[4] / "shared" / "samples" / "kueue"
 
 QUEUE = """\
 apiVersion: kueue.x-k8s.io/v1beta2
