@@ -14,9 +14,9 @@ from scheduler.records.objects import Key, Object
 from scheduler.records.policy import PolicySpec
 from scheduler.registry import lookup
 from scheduler.yunikorn.objects import properties
-from scheduler.yunikorn.objects.laws import Laws
 from scheduler.yunikorn.objects.listener import NullListener
 from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.objects.preemption_laws import Laws
 from scheduler.yunikorn.placement import access
 from scheduler.yunikorn.placement.manager import DEFAULT, place
 from scheduler.yunikorn.placement.rules import Submission

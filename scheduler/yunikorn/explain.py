@@ -6,9 +6,9 @@ from typing import Any
 
 from scheduler.registry import lookup
 from scheduler.yunikorn import messages, resources
-from scheduler.yunikorn.objects.laws import Laws, PreemptionPlan
 from scheduler.yunikorn.objects.model import Ask, Queue, SchedulingNode
 from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.objects.preemption_laws import Laws, PreemptionPlan
 from scheduler.yunikorn.preemption.attempts import RETRY_MS
 from scheduler.yunikorn.scheduling.node_fit import may_run
 from scheduler.yunikorn.sorting.queues import children_in_order, share_of

@@ -20,9 +20,9 @@ from scheduler.explain.shapes import (
 from scheduler.tick import run_tick
 from scheduler.world import World
 from scheduler.yunikorn.explain import verdict
-from scheduler.yunikorn.objects.laws import PreemptionPlan
 from scheduler.yunikorn.objects.model import Ask, Queue
 from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.objects.preemption_laws import PreemptionPlan
 from scheduler.yunikorn.preemption import guaranteed_documented, required_node
 from scheduler.yunikorn.preemption.candidates import scope_of
 

@@ -7,7 +7,6 @@ from typing import Any, Self
 from scheduler.errors import SchedulerError
 from scheduler.records.hierarchy import PartitionSpec, QueueSpec
 from scheduler.registry import lookup
-from scheduler.yunikorn.objects.laws import Laws
 from scheduler.yunikorn.objects.listener import Listener, Trace
 from scheduler.yunikorn.objects.model import (
     Application,
@@ -17,6 +16,7 @@ from scheduler.yunikorn.objects.model import (
     State,
 )
 from scheduler.yunikorn.objects.node_order import NodeOrder
+from scheduler.yunikorn.objects.preemption_laws import Laws
 from scheduler.yunikorn.objects.queue_building import build
 from scheduler.yunikorn.objects.queue_tree import ROOT
 from scheduler.yunikorn.objects.user_group_limits import UserGroupLimits

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from scheduler.yunikorn import messages
-from scheduler.yunikorn.objects.laws import PreemptionPlan
 from scheduler.yunikorn.objects.listener import Trace
 from scheduler.yunikorn.objects.model import Ask
 from scheduler.yunikorn.objects.partition import CYCLE_MS, Partition
+from scheduler.yunikorn.objects.preemption_laws import PreemptionPlan
 
 STRATEGY = "QueueGuarantee"
 MAX_ATTEMPTS = 10  # per visit of a leaf

@@ -6,10 +6,10 @@ Source: docs/semantics/yunikorn.md#preemption-for-guarantees
 from __future__ import annotations
 
 from scheduler.yunikorn import messages, resources
-from scheduler.yunikorn.objects.laws import PreemptionPlan
 from scheduler.yunikorn.objects.listener import Trace
 from scheduler.yunikorn.objects.model import Ask
 from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.objects.preemption_laws import PreemptionPlan
 from scheduler.yunikorn.preemption.candidates import (
     CandidatesByQueue,
     candidates,

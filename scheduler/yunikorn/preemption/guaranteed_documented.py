@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from scheduler.yunikorn import messages, resources
-from scheduler.yunikorn.objects.laws import PreemptionPlan
 from scheduler.yunikorn.objects.listener import Trace
 from scheduler.yunikorn.objects.model import Ask, Queue, SchedulingNode
 from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.objects.preemption_laws import PreemptionPlan
 from scheduler.yunikorn.objects.properties import PREEMPTION_POLICY
 from scheduler.yunikorn.preemption.victims import candidate_nodes
 from scheduler.yunikorn.resources import Amounts

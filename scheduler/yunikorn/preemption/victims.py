@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.yunikorn import resources
-from scheduler.yunikorn.objects.laws import PreemptionPlan
 from scheduler.yunikorn.objects.listener import Trace
 from scheduler.yunikorn.objects.model import Ask, SchedulingNode
 from scheduler.yunikorn.objects.partition import (
@@ -16,6 +15,7 @@ from scheduler.yunikorn.objects.partition import (
     RESERVATION_EXPIRY_MS,
     Partition,
 )
+from scheduler.yunikorn.objects.preemption_laws import PreemptionPlan
 from scheduler.yunikorn.preemption.snapshot import Snapshot, remaining
 
 BATCH = 10

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from scheduler.registry import register
 from scheduler.yunikorn import resources
-from scheduler.yunikorn.objects.laws import PreemptionPlan
 from scheduler.yunikorn.objects.listener import Trace
 from scheduler.yunikorn.objects.model import Ask, Queue, SchedulingNode
 from scheduler.yunikorn.objects.partition import Partition
+from scheduler.yunikorn.objects.preemption_laws import PreemptionPlan
 from scheduler.yunikorn.preemption import guaranteed_documented, required_node
 
 _SORTS = ("fifo", "fair", "stateaware")
