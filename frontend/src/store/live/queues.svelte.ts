@@ -20,7 +20,7 @@ class Queues {
   readonly #order: ReadonlyMap<string, number> = $derived.by(() => this.#sameOrder(sortedKeys([...queuesOf(live.latest), ...queuesOf(live.shown)])));
   #orderBefore: ReadonlyMap<string, number> = new Map();
 
-  // Every swatch asks for its place: as long as the queues are the same, nothing of it is told to change.
+  // Every swatch asks for its place: as long as the queues are the same, nothing of it changes.
   #sameOrder(keys: readonly string[]): ReadonlyMap<string, number> {
     const before = this.#orderBefore;
     const same = keys.length === before.size && keys.every((key, index) => before.get(key) === index);
