@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .operations import AsyncOperations
@@ -48,6 +48,12 @@ class AsyncClient:
         return await asyncio.to_thread(
             lambda: list(self.waiting.events(sandbox, **query))
         )
+
+    async def watch(self, sandbox: str, **given: Any) -> AsyncIterator[Event]:
+        """Yield events as they happen, until `timeout_s` are over."""
+        found = self.waiting.watch(sandbox, **given)
+        while (event := await asyncio.to_thread(next, found, None)) is not None:
+            yield event
 
     sandboxes = _awaited(Client.sandboxes)
     create = _awaited(Client.create)
