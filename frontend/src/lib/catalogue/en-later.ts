@@ -275,7 +275,7 @@ export const EN_LATER = {
   "evict.others": "Nodes without a try",
   "evict.costs": "What each node would cost",
   "evict.rule": "rule, in order",
-  "evict.path": "Queues of the preemptor, and of candidates",
+  "evict.path": "Quota on its path",
   "evict.candidates": "{n} candidate|{n} candidates",
   "evict.allowed": "{n} disruption allowed|{n} disruptions allowed",
   "evict.noBudgets": "No PodDisruptionBudget in this sandbox.",

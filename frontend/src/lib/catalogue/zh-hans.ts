@@ -724,7 +724,7 @@ export const ZH_HANS: Words = {
   "evict.others": "未尝试的节点",
   "evict.costs": "各节点的代价",
   "evict.rule": "规则，按顺序",
-  "evict.path": "抢占者与候选的队列",
+  "evict.path": "路径上的配额",
   "evict.candidates": "{n} 个候选",
   "evict.allowed": "允许 {n} 次中断",
   "evict.noBudgets": "此沙盒中没有 PodDisruptionBudget。",

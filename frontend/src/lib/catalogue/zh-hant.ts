@@ -724,7 +724,7 @@ export const ZH_HANT: Words = {
   "evict.others": "未嘗試的節點",
   "evict.costs": "各節點的代價",
   "evict.rule": "規則，按順序",
-  "evict.path": "搶佔者與候選的佇列",
+  "evict.path": "路徑上的配額",
   "evict.candidates": "{n} 個候選",
   "evict.allowed": "允許 {n} 次中斷",
   "evict.noBudgets": "此沙盒中沒有 PodDisruptionBudget。",
