@@ -59,13 +59,12 @@ def test_a_killed_parent_takes_everything_along_and_the_next_starts_as_ever(
     default_run,
 ):
     default_run.child("py worker")
-    family, folder = default_run.family(), bus_folder(default_run)
+    family = default_run.family()
     default_run.process.kill()
-    default_run.process.wait(10)
+    default_run.process.wait()
     with DefaultRun(default_run.folder) as again:
         assert again.ready()
         wait_for(lambda: gone(family), "the end of every child")
-        wait_for(lambda: not folder.exists(), "the end of the bus's folder")
         ends_by_sigterm(again)
 
 
@@ -80,10 +79,11 @@ def test_a_killed_guard_is_replaced_and_still_guards(default_run):
     guard = default_run.child("guard")
     guard.kill()
     wait_for(lambda: default_run.child("guard").pid != guard.pid, "another guard")
-    family = default_run.family()
+    family, folder = default_run.family(), bus_folder(default_run)
     default_run.process.kill()
-    default_run.process.wait(10)
+    default_run.process.wait()
     wait_for(lambda: gone(family), "the end of every child")
+    wait_for(lambda: not folder.exists(), "the end of the bus's folder")
 
 
 def up(default_run: DefaultRun, *words: str) -> subprocess.CompletedProcess[str]:
