@@ -63,7 +63,7 @@ def _put_right(document: Document, fault: ManifestError, check: Check) -> bool:
         else:
             holder[name] = copy.deepcopy(candidate)
         after = _fault(document, check)
-        if after is None or _place(after) != path:
+        if after is None or not _is_within(_place(after), path):
             return True
     if was is not _ABSENT:
         holder[name] = was
@@ -75,6 +75,11 @@ _ABSENT = object()
 
 def _place(fault: ManifestError) -> str:
     return fault.place.field if fault.place else ""
+
+
+def _is_within(place: str, path: str) -> bool:
+    """Return whether a fault is about a field or something in it: a filler's own."""
+    return place.startswith(path) and place[len(path) :][:1] in ("", ".", "[")
 
 
 def _candidates(fault: ManifestError, *, in_list: bool) -> Iterator[Any]:

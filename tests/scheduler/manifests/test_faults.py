@@ -131,3 +131,12 @@ def test_a_chart_beside_manifests_refuses_nothing():
     loaded = load([("Chart.yaml", "apiVersion: v2\nname: c\n"), ("j.yaml", JOB % "a")])
     assert names(loaded) == ["a"]
     assert not loaded.errors
+
+
+def test_a_fault_is_never_one_of_what_was_put_in_place_of_another():
+    loaded = read("apiVersion: v1\nkind: Pod\nmetadata: {labels: {a: 1}}\n")
+    assert [error.problem for error in loaded.errors] == [
+        "expected a name, got None",
+        "expected a text (in quotes), got 1",
+        "expected at least one container",
+    ]
