@@ -134,7 +134,7 @@ def test_a_chart_beside_manifests_refuses_nothing():
 
 
 def test_a_fault_is_never_one_of_what_was_put_in_place_of_another():
-    loaded = read("apiVersion: v1\nkind: Pod\nmetadata: {labels: {a: 1}}\n")
+    loaded = read("apiVersion: v1\nkind: Pod\nmetadata: {labels: {a: 1}}\nspec: {}\n")
     assert [error.problem for error in loaded.errors] == [
         "expected a name, got None",
         "expected a text (in quotes), got 1",
