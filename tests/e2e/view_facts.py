@@ -28,11 +28,15 @@ def _value(text: str) -> float:
     return math.inf if text == "∞" else float(text.replace(",", ""))
 
 
+#: What REST also says of a tick of the past; it refuses a parameter that it does not read.
+_IN_THE_PAST = ("/state", "/tables", "/fairness", "/explain")
+
+
 def fetched(page: Page, path: str) -> Any:
     """Return what REST says of the sandbox that the page shows, at the tick it shows."""
     host, _, rest = page.url.partition("/s/")
     past = re.search(r"[?&]tick=(\d+)", rest)
-    if past and not path.startswith(("/compare", "/preemptions", "/events")):
+    if past and path.startswith(_IN_THE_PAST):
         path += f"?tick={past[1]}"
     sandbox = re.split(r"[/?]", rest)[0]
     answer = page.request.get(f"{host}/api/v1/sandboxes/{sandbox}{path}")
