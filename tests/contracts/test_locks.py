@@ -52,6 +52,7 @@ WELCOME = (
     "MPL-2.0",
     "Mozilla Public License 2.0",
     "PSF-2.0",
+    "Python Software Foundation License",
     "Python-2.0",
     "Zlib",
 )
