@@ -18,6 +18,7 @@ from sandbox.world import (
     operations,
     worlds,
 )
+from sandbox.world.commits import CHECKPOINT_APART
 from scheduler.records.objects import Key
 from tests.sandbox.conftest import check_rows, contended, row, tick
 
@@ -224,3 +225,15 @@ def test_an_undone_delete_brings_the_rows_back(busy, person):
     actions.do_delete(person, busy.pk, [Key("Job", "default", "job-00")])
     actions.do_undo(person, busy.pk)
     assert Workload.objects.filter(sandbox=busy).count() == count
+
+
+def test_checkpoints_of_one_sandbox_are_none_of_anothers(make, person):
+    for _ in range(2):
+        sandbox = make(*contended())
+        actions.do_play(person, sandbox.pk)
+        tick(sandbox, CHECKPOINT_APART + 1)
+        actions.do_policy(person, sandbox.pk, QUICKER, patch=True)
+        present = row(sandbox)
+        assert Checkpoint.objects.filter(
+            sandbox=sandbox, revision=present.revision
+        ).exists()
