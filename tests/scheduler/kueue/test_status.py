@@ -150,3 +150,15 @@ def test_what_waits_for_a_check_is_reserved_and_not_yet_used():
         for name in ("flavorsReservation", "flavorsUsage")
     ]
     assert totals == ["3", "0"]
+
+
+def test_a_queue_changes_with_the_end_of_a_workload_in_it():
+    rig = Rig()
+    rig.queue("q", 2)
+    key = rig.workload("w", "q")
+    rig.run(0)
+    rig.stage.life.flush()
+    rig.context.journal.touched.clear()
+    rig.stage.finish(key)
+    rig.stage.life.flush()
+    assert Key("ClusterQueue", "", "q") in rig.context.journal.touched
