@@ -17,7 +17,17 @@ from sandbox.base.errors import (
     StaleError,
 )
 from sandbox.explain.explaining import preview_move
-from sandbox.models import Event, Member, Revision, Sandbox, Workload
+from sandbox.models import (
+    ALL_TABLES,
+    Checkpoint,
+    Diff,
+    Event,
+    Member,
+    Revision,
+    Sample,
+    Sandbox,
+    Workload,
+)
 from sandbox.world import worlds
 from scheduler.records.objects import Key
 from tests.builders import cluster_queue, flavor, local_queue, node, pod, small_cluster
@@ -339,8 +349,8 @@ def test_an_editor_may_touch_but_not_delete(busy, stranger):
 def test_a_deleted_sandbox_leaves_no_row(busy, person):
     tick(busy, 2)
     actions.do_delete_sandbox(person, busy.pk)
-    assert not Workload.objects.exists()
-    assert not Revision.objects.exists()
+    for model in (*ALL_TABLES, Revision, Event, Diff, Sample, Checkpoint):
+        assert not model.objects.exists(), model.__name__
 
 
 # ------------------------------------------------------- what stays as it is
