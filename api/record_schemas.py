@@ -10,6 +10,7 @@ from sandbox.page import wire
 from scheduler.explain import shapes
 from scheduler.explain.applications import ApplicationExplanation
 from scheduler.explain.queues import QueueFairness
+from scheduler.forecast.starts import Forecast
 from scheduler.kube.configuration.description import ProfileState
 
 #: Operation -> what it answers, one of these.
@@ -21,6 +22,7 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
         ApplicationExplanation,
     ),
     "counterfactuals_read": (shapes.Counterfactuals,),
+    "forecast_read": (Forecast,),
     "fairness_read": (shapes.Fairness, QueueFairness),
     "preemption_steps_read": (shapes.Preemption, shapes.PodPreemption),
     "whatif_create": (shapes.Preview,),

@@ -18,6 +18,7 @@ from api.views.explaining import (
     WhatIf,
 )
 from api.views.export import Export
+from api.views.forecasting import Forecasts
 from api.views.imports import Imports, TracePreviews
 from api.views.lessons import FollowerGuess, JoinLesson, OneLesson
 from api.views.library import Registry, Scenarios
@@ -88,6 +89,7 @@ urlpatterns = [
         name="counterfactuals",
     ),
     path(f"{_ONE}/fairness", Fairness.as_view(), name="fairness"),
+    path(f"{_ONE}/forecast", Forecasts.as_view(), name="forecast"),
     path(f"{_ONE}/whatif", WhatIf.as_view(), name="whatif"),
     path(f"{_ONE}/compare", Compare.as_view(), name="compare"),
     path(f"{_ONE}/disk", OneDisk.as_view(), name="sandbox-disk"),

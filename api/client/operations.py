@@ -24,6 +24,7 @@ from .records import (
     ExperimentList,
     Explanation,
     Fairness,
+    Forecast,
     Fork,
     Guess,
     Hash,
@@ -295,6 +296,19 @@ class Operations(Sender):
     ) -> Fairness | QueueFairness:
         """Return formulas with their numbers, flows, heads and next victims."""
         return cast('Fairness | QueueFairness', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/fairness", query=given({'tick': tick})))
+
+    def forecast_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        futures: int | None = None,
+        horizon_ms: int | None = None,
+        seconds: int | None = None,
+        seed: int | None = None,
+        tick: int | None = None,
+    ) -> Forecast:
+        """Return p10, p50, p90 and chances; every future was run on a copy."""
+        return cast('Forecast', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecast", query=given({'futures': futures, 'horizonMs': horizon_ms, 'seconds': seconds, 'seed': seed, 'tick': tick})))
 
     def fork(
         self,
@@ -999,6 +1013,19 @@ class AsyncOperations(AsyncSender):
     ) -> Fairness | QueueFairness:
         """Return formulas with their numbers, flows, heads and next victims."""
         return cast('Fairness | QueueFairness', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/fairness", query=given({'tick': tick})))
+
+    async def forecast_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        futures: int | None = None,
+        horizon_ms: int | None = None,
+        seconds: int | None = None,
+        seed: int | None = None,
+        tick: int | None = None,
+    ) -> Forecast:
+        """Return p10, p50, p90 and chances; every future was run on a copy."""
+        return cast('Forecast', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecast", query=given({'futures': futures, 'horizonMs': horizon_ms, 'seconds': seconds, 'seed': seed, 'tick': tick})))
 
     async def fork(
         self,

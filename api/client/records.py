@@ -1713,6 +1713,39 @@ class ShareChange(TypedDict):
     after: float | None
 
 
+class Forecast(TypedDict):
+    """When each waiting workload starts, and what that rests on."""
+
+    tick: int
+    nowMs: int
+    seed: str
+    asked: int
+    futures: int
+    horizonMs: int
+    finished: int
+    enough: bool
+    starts: list[StartForecast]
+
+
+class StartForecast(TypedDict):
+    """When one workload starts, in virtual ms from now; None is beyond the horizon."""
+
+    workload: str
+    queue: str
+    p10Ms: int | None
+    p50Ms: int | None
+    p90Ms: int | None
+    chances: list[StartChance]
+    basis: str
+
+
+class StartChance(TypedDict):
+    """How likely it is that a workload starts within a time."""
+
+    withinMs: int
+    chance: float
+
+
 class Fairness(TypedDict):
     """Shares, flows and whose turn it is, at this instant."""
 

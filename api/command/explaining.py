@@ -1,14 +1,18 @@
-"""Verbs that ask why: explain, preemptions, compare, reproduce."""
+"""Verbs that ask why and when: explain, preemptions, compare, reproduce, forecast."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import yaml
 
 from api.command.output import Found
 from api.command.verbs import Asked, Part, WrongError, one, verb
+from scheduler import durations
+from scheduler.errors import SchedulerError
+from scheduler.forecast.starts import Forecast, text_of
 
 
 def _explain(part: Part) -> None:
@@ -113,3 +117,37 @@ def reproduce(asked: Asked) -> Found:
         Path(words.output).write_text(text, encoding="utf-8")
         return Found(document=found, line=words.output, notes=[note])
     return Found(document=found, text=text, notes=[note])
+
+
+def _forecast(part: Part) -> None:
+    one(part)
+    part.add_argument("--futures", type=int, default=20, help="at most 200 (20)")
+    part.add_argument("--horizon", default="1h", help="how far each goes (1h)")
+    part.add_argument("--seed", type=int, default=1, help="of what is drawn (1)")
+    part.add_argument("--seconds", type=int, default=20, help="run them so long (20)")
+    part.add_argument("--tick", type=int, help="as it was then")
+
+
+@verb(
+    "forecast",
+    "say when each waiting workload starts",
+    "forecast ID",
+    "forecast ID --futures 100 --horizon 8h --json",
+    arguments=_forecast,
+)
+def forecast(asked: Asked) -> Found:
+    """Print a line per waiting workload: from when to when it starts."""
+    words = asked.words
+    try:
+        horizon_ms = durations.milliseconds(words.horizon)
+    except SchedulerError as error:
+        raise WrongError(f"--horizon: {error}") from error
+    found = asked.client.operations.forecast_read(
+        words.sandbox,
+        futures=words.futures,
+        horizon_ms=horizon_ms,
+        seconds=words.seconds,
+        seed=words.seed,
+        tick=words.tick,
+    )
+    return Found(document=found, text=text_of(msgspec.convert(found, Forecast)))

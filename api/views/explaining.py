@@ -23,10 +23,11 @@ from scheduler.records.objects import Key
 
 #: What is run anew for every question, and counted by itself.
 COSTLY = (PerPerson, Writes, Explanations)
-_TICK = OpenApiParameter("tick", int, description="As it was at this tick; now.")
+TICK = OpenApiParameter("tick", int, description="As it was at this tick; now.")
 
 
-def _tick(request: Request) -> int | None:
+def tick_of(request: Request) -> int | None:
+    """Return the tick that is asked about; None for now."""
     given = request.query_params.get("tick")
     return (
         None if given is None else number(request, "tick", 0, most=ranges.REVISION.most)
@@ -42,7 +43,7 @@ class Explain(View):
         operation_id="explain_read",
         responses=OpenApiTypes.OBJECT,
         parameters=[
-            _TICK,
+            TICK,
             OpenApiParameter("kind", str, enum=["Workload", "Pod", "Application"]),
         ],
     )
@@ -56,11 +57,11 @@ class Explain(View):
             raise ValidationError({"kind": problem})
         if kind == "Application":
             found = explaining.explain_application(
-                self.sandbox(sandbox_id), name, _tick(request)
+                self.sandbox(sandbox_id), name, tick_of(request)
             )
             return Response(found)
         sandbox, key = self.sandbox(sandbox_id), Key(kind, namespace, name)
-        return Response(explaining.explain_object(sandbox, key, _tick(request)))
+        return Response(explaining.explain_object(sandbox, key, tick_of(request)))
 
 
 class Fairness(View):
@@ -69,12 +70,12 @@ class Fairness(View):
     @extend_schema(
         operation_id="fairness_read",
         responses=OpenApiTypes.OBJECT,
-        parameters=[_TICK],
+        parameters=[TICK],
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return formulas with their numbers, flows, heads and next victims."""
         sandbox = self.sandbox(sandbox_id)
-        return Response(explaining.explain_fairness(sandbox, _tick(request)))
+        return Response(explaining.explain_fairness(sandbox, tick_of(request)))
 
 
 class WhatIf(View):
@@ -116,7 +117,7 @@ class Counterfactuals(View):
         operation_id="counterfactuals_read",
         responses=OpenApiTypes.OBJECT,
         parameters=[
-            _TICK,
+            TICK,
             OpenApiParameter("horizonMs", int, description="How far each run goes."),
             OpenApiParameter("limit", int, description="At most this many runs."),
         ],
@@ -128,7 +129,7 @@ class Counterfactuals(View):
         found = explaining.explain_counterfactuals(
             self.sandbox(sandbox_id),
             Key("Workload", namespace, name),
-            _tick(request),
+            tick_of(request),
             horizon_ms=number(
                 request, "horizonMs", explaining.HORIZON_MS, most=86_400_000
             ),

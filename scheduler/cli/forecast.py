@@ -13,7 +13,8 @@ import msgspec
 from scheduler import durations
 from scheduler.cli.run import read_sources
 from scheduler.errors import SchedulerError
-from scheduler.forecast.world import Forecast, StartForecast, forecast
+from scheduler.forecast.starts import Forecast, text_of
+from scheduler.forecast.world import forecast
 from scheduler.scenarios import assemble
 from scheduler.tick import advance
 
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     except (SchedulerError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    out.write(_json(found) if options.json else _text(found))
+    out.write(_json(found) if options.json else text_of(found))
     return 0
 
 
@@ -55,24 +56,3 @@ def _parser() -> argparse.ArgumentParser:
 
 def _json(found: Forecast) -> str:
     return msgspec.json.format(msgspec.json.encode(found)).decode() + "\n"
-
-
-def _text(found: Forecast) -> str:
-    enough = "" if found.enough else ", not enough history"
-    head = (
-        f"at {found.now_ms / 1000:.0f} s: {len(found.starts)} wait; {found.futures} "
-        f"futures, run times like {found.finished} that finished{enough}\n"
-    )
-    return head + "".join(map(_line, found.starts))
-
-
-def _line(one: StartForecast) -> str:
-    low, middle, high = map(_span, (one.p10_ms, one.p50_ms, one.p90_ms))
-    return (
-        f"{one.workload} in {one.queue}: starts in {low} to {high}, "
-        f"likely {middle} ({one.basis})\n"
-    )
-
-
-def _span(value_ms: int | None) -> str:
-    return "more than the horizon" if value_ms is None else f"{value_ms / 1000:.0f} s"

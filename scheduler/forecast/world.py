@@ -6,10 +6,8 @@ Arrivals are those that the world knows; nothing else comes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
-
-import msgspec
 
 from scheduler import streams
 from scheduler.decisions import Admit, Decision
@@ -17,7 +15,7 @@ from scheduler.errors import SchedulerError
 from scheduler.explain.fork import fork, freshen
 from scheduler.forecast.futures import Draws
 from scheduler.forecast.run_times import RunTime, RunTimes
-from scheduler.forecast.scores import quantiles
+from scheduler.forecast.starts import Forecast, start_forecast
 from scheduler.forecast.workloads import elapsed_ms, finished_run_ms, waits, work_of
 from scheduler.lifetime.runs import Due
 from scheduler.records.annotations import RUNTIME
@@ -25,78 +23,68 @@ from scheduler.records.objects import Key
 from scheduler.simulation import simulate
 from scheduler.world import World
 
-WITHIN_MS = (60_000, 300_000, 900_000, 3_600_000)
 #: With fewer finished workloads a forecast says "not enough history".
 LEAST_FINISHED = 5
-_BAND = (0.1, 0.5, 0.9)
 
 
-class StartChance(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How likely it is that a workload starts within a time."""
-
-    within_ms: int
-    chance: float
+class _TimeIsUpError(Exception):
+    """A future was given up before its end."""
 
 
-class StartForecast(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """When one workload starts, in virtual ms from now; None is beyond the horizon."""
-
-    workload: str
-    queue: str
-    p10_ms: int | None
-    p50_ms: int | None
-    p90_ms: int | None
-    chances: list[StartChance]
-    basis: str  # which finished work its own run time is compared with
-
-
-class Forecast(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """When each waiting workload starts, and what that rests on."""
-
-    tick: int
-    now_ms: int
-    seed: str
-    futures: int
-    horizon_ms: int
-    finished: int  # workloads that run times are compared with
-    enough: bool  # of them, to go by
-    starts: list[StartForecast]
-
-
-def forecast(world: World, *, futures: int, seed: int, horizon_ms: int) -> Forecast:
+def forecast(
+    world: World,
+    *,
+    futures: int,
+    seed: int,
+    horizon_ms: int,
+    go_on: Callable[[], bool] = lambda: True,
+) -> Forecast:
     """Return when each waiting workload starts, from so many futures of copies.
 
-    The same world and seed give the same forecast. Raises SchedulerError when the
-    stack has no Kueue. Cost: `futures` copies, each run to `horizon_ms` or until
-    all that waits has started.
+    The same world, seed and number of futures give the same forecast. `go_on` is
+    asked at every instant of a future; after its no, those that came to their end
+    count, and the forecast says how many. Raises SchedulerError when none did, or
+    when the stack has no Kueue. Cost: `futures` copies, each run to `horizon_ms` or
+    until all that waits has started.
     """
+    _check(world, futures)
+    freshen(world)
+    history, finished = _history(world)
+    wanted = sorted(key for key, obj in world.objects.items() if waits(obj))
+    known = {key: _run_time(world, history, key) for key in _open(world)}
+    found = _futures(world, known, wanted, futures, seed, horizon_ms, go_on)
+    begin = world.context.now_ms
+    return Forecast(
+        tick=world.tick,
+        now_ms=begin,
+        seed=str(seed),
+        asked=futures,
+        futures=len(found),
+        horizon_ms=horizon_ms,
+        finished=finished,
+        enough=finished >= LEAST_FINISHED,
+        starts=[
+            start_forecast(
+                str(key),
+                str(world.objects[key].spec.get("queueName") or ""),
+                [one[key] - begin for one in found if key in one],
+                futures=len(found),
+                horizon_ms=horizon_ms,
+                basis=known[key].step,
+            )
+            for key in wanted
+        ],
+    )
+
+
+def _check(world: World, futures: int) -> None:
+    if futures < 1:
+        raise SchedulerError(f"expected at least 1 future, got {futures}")
     if world.kueue is None:
         stack = world.policy.spec.stack
         raise SchedulerError(
             f"stack {stack} runs without Kueue; workloads are forecast"
         )
-    freshen(world)
-    history, finished = _history(world)
-    wanted = sorted(key for key, obj in world.objects.items() if waits(obj))
-    known = {key: _run_time(world, history, key) for key in _open(world)}
-    begin = world.context.now_ms
-    starts: dict[Key, list[int]] = {key: [] for key in wanted}
-    for number in range(futures if wanted else 0):
-        for key, at in _one(world, known, wanted, number, seed, horizon_ms).items():
-            starts[key].append(at - begin)
-    return Forecast(
-        tick=world.tick,
-        now_ms=begin,
-        seed=str(seed),
-        futures=futures,
-        horizon_ms=horizon_ms,
-        finished=finished,
-        enough=finished >= LEAST_FINISHED,
-        starts=[
-            _start(world, key, sorted(starts[key]), futures, known[key].step)
-            for key in wanted
-        ],
-    )
 
 
 def _history(world: World) -> tuple[RunTimes, int]:
@@ -129,6 +117,35 @@ def _run_time(world: World, history: RunTimes, key: Key) -> RunTime:
     return history.given(work, world.context.now_ms, elapsed)
 
 
+def _futures(
+    world: World,
+    known: dict[Key, RunTime],
+    wanted: list[Key],
+    futures: int,
+    seed: int,
+    horizon_ms: int,
+    go_on: Callable[[], bool],
+) -> list[dict[Key, int]]:
+    """Return the futures that came to their end; at least one, if anything waits."""
+
+    def check(_: Sequence[Decision] = ()) -> None:
+        if not go_on():
+            raise _TimeIsUpError
+
+    found: list[dict[Key, int]] = []
+    try:
+        for number in range(futures if wanted else 0):
+            check()
+            found.append(_one(world, known, wanted, number, seed, horizon_ms, check))
+    except _TimeIsUpError:
+        if not found:
+            raise SchedulerError(
+                "no future came to its end in the time given; "
+                "give more time, or a shorter horizon"
+            ) from None
+    return found
+
+
 def _one(
     world: World,
     known: dict[Key, RunTime],
@@ -136,6 +153,7 @@ def _one(
     number: int,
     seed: int,
     horizon_ms: int,
+    check: Callable[[Sequence[Decision]], None],
 ) -> dict[Key, int]:
     """Return when each of `wanted` is admitted (ms) in one future, as far as it is."""
     random = Random(streams.bits(seed, "forecast", str(world.context.now_ms), number))
@@ -146,13 +164,13 @@ def _one(
     starts: dict[Key, int] = {}
     left = set(wanted)
 
-    def heard(decision: Decision) -> bool:
+    def started(decision: Decision) -> bool:
         if isinstance(decision, Admit) and decision.subject in left:
             starts[decision.subject] = decision.at_ms
             left.discard(decision.subject)
         return not left
 
-    simulate(copy, until_ms=world.context.now_ms + horizon_ms, stop=heard)
+    simulate(copy, until_ms=world.context.now_ms + horizon_ms, stop=started, hear=check)
     return starts
 
 
@@ -166,37 +184,3 @@ def _give(copy: World, key: Key, length_ms: int) -> None:
     metadata = copy.objects[key].manifest["metadata"]
     given = metadata.get("annotations") or {}
     metadata["annotations"] = {**given, RUNTIME: f"{length_ms}ms"}
-
-
-def _start(
-    world: World, key: Key, starts: list[int], futures: int, basis: str
-) -> StartForecast:
-    queue = str(world.objects[key].spec.get("queueName") or "")
-    beyond = [float("inf")] * (futures - len(starts))
-    low, middle, high = map(_whole, _quantiles([*map(float, starts), *beyond]))
-    return StartForecast(
-        workload=str(key),
-        queue=queue,
-        p10_ms=low,
-        p50_ms=middle,
-        p90_ms=high,
-        chances=[
-            StartChance(
-                within_ms=within,
-                chance=sum(at <= within for at in starts) / max(futures, 1),
-            )
-            for within in WITHIN_MS
-        ],
-        basis=basis,
-    )
-
-
-def _quantiles(ordered: list[float]) -> list[float]:
-    """Return p10, p50, p90; infinite where the futures next to it are."""
-    largest = 1e18
-    capped = [min(value, largest) for value in ordered]
-    return quantiles(capped, _BAND) if capped else [largest] * len(_BAND)
-
-
-def _whole(value: float) -> int | None:
-    return None if value > 1e14 else round(value)

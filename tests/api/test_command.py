@@ -70,6 +70,7 @@ def test_a_world_is_imported_run_asked_and_exported(person, said, world, tmp_pat
     assert said("run", key, "--ticks", "12")[1]["tick"] == 12
     rows = said("table", key, "workloads", "phase=pending", "--sort=-priority")[1]
     assert all(one["phase"] == "pending" for one in rows)
+    assert said("forecast", key, "--futures", "2")[1]["asked"] == 2
     event = said("events", key, "--type", "Preempt", "--limit", "1")[1][0]
     found = said("reproduce", key, event["place"])[1]
     assert found["after"] < found["before"]

@@ -1785,6 +1785,33 @@ export interface components {
             readonly before: number | null;
             readonly after: number | null;
         };
+        /** @description When each waiting workload starts, and what that rests on. */
+        readonly Forecast: {
+            readonly tick: number;
+            readonly nowMs: number;
+            readonly seed: string;
+            readonly asked: number;
+            readonly futures: number;
+            readonly horizonMs: number;
+            readonly finished: number;
+            readonly enough: boolean;
+            readonly starts: readonly components["schemas"]["StartForecast"][];
+        };
+        /** @description When one workload starts, in virtual ms from now; None is beyond the horizon. */
+        readonly StartForecast: {
+            readonly workload: string;
+            readonly queue: string;
+            readonly p10Ms: number | null;
+            readonly p50Ms: number | null;
+            readonly p90Ms: number | null;
+            readonly chances: readonly components["schemas"]["StartChance"][];
+            readonly basis: string;
+        };
+        /** @description How likely it is that a workload starts within a time. */
+        readonly StartChance: {
+            readonly withinMs: number;
+            readonly chance: number;
+        };
         /** @description Shares, flows and whose turn it is, at this instant. */
         readonly Fairness: {
             readonly atMs: number;
@@ -2867,6 +2894,9 @@ export type Change = components['schemas']['Change'];
 export type Edit = components['schemas']['Edit'];
 export type ChangeOutcome = components['schemas']['ChangeOutcome'];
 export type ShareChange = components['schemas']['ShareChange'];
+export type Forecast = components['schemas']['Forecast'];
+export type StartForecast = components['schemas']['StartForecast'];
+export type StartChance = components['schemas']['StartChance'];
 export type Fairness = components['schemas']['Fairness'];
 export type Formula = components['schemas']['Formula'];
 export type Fraction = components['schemas']['Fraction'];

@@ -46,6 +46,7 @@ ONE: dict[str, str] = {
     "explain/<str:namespace>/<str:name>": "get look",
     "explain/<str:namespace>/<str:name>/counterfactuals": "get look",
     "fairness": "get look",
+    "forecast": "get look",
     "whatif": "post look read",
     "compare": "get look",
     "disk": "get look",

@@ -54,6 +54,7 @@ URLS = [
             "export?format=X",
             "fairness?cohort=X",
             "fairness?tick=X",
+            "forecast?futures=1&seed=X",
             "api/v1/namespaces/X/pods",
             "api/v1/namespaces/default/pods/X",
             "api/v1/pods?labelSelector=X",

@@ -46,6 +46,36 @@ def test_what_no_future_reaches_is_beyond_the_horizon():
     assert sum(one.p50_ms is None for one in found.starts) == 4
 
 
+def test_when_time_is_up_the_futures_that_ended_are_the_answer():
+    whole = forecast(busy(), futures=2, seed=1, horizon_ms=600_000)
+    instants = []
+    forecast(
+        busy(),
+        futures=2,
+        seed=1,
+        horizon_ms=600_000,
+        go_on=lambda: instants.append(1) is None,
+    )
+    left = iter([True] * len(instants))  # as many as two futures ask
+    short = forecast(
+        busy(), futures=9, seed=1, horizon_ms=600_000, go_on=lambda: next(left, False)
+    )
+    assert (short.asked, short.futures) == (9, 2)
+    assert short.starts == whole.starts
+
+
+def test_no_chance_is_given_beyond_the_horizon():
+    found = forecast(busy(), futures=2, seed=1, horizon_ms=120_000)
+    for one in found.starts:
+        assert [c.within_ms for c in one.chances] == [60_000, 120_000]
+
+
+def test_no_future_at_all_is_an_error():
+    for futures, go_on in ((0, lambda: True), (2, lambda: False)):
+        with pytest.raises(SchedulerError, match="future"):
+            forecast(busy(), futures=futures, seed=1, horizon_ms=1, go_on=go_on)
+
+
 def test_a_world_without_kueue_says_so():
     world = world_of(stack="kube")
     with pytest.raises(SchedulerError, match="runs without Kueue"):

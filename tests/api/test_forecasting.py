@@ -1,0 +1,67 @@
+"""When waiting workloads start, asked of a sandbox over HTTP."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox import actions
+from tests.builders import job, small_cluster
+from tests.sandbox.conftest import row, tick
+
+pytestmark = [pytest.mark.django_db]
+
+
+@pytest.fixture
+def queue(make, person):
+    """A sandbox in which six jobs of 4 s ended, one runs and the others wait."""
+    jobs = [job(f"train-{n}", queue="main", cpu="4", runtime="4s") for n in range(9)]
+    sandbox = make(*small_cluster(cpu="4"), *jobs)
+    actions.do_play(person, sandbox.pk)
+    tick(sandbox, 27)
+    return row(sandbox)
+
+
+def test_each_waiting_workload_has_a_band_and_a_chance_within_the_horizon(call, queue):
+    body = call("get", queue, "/forecast?futures=4&horizonMs=90000&seed=3").json()
+    assert (body["asked"], body["futures"], body["seed"]) == (4, 4, "3")
+    assert (body["tick"], body["finished"], body["enough"]) == (27, 6, True)
+    assert len(body["starts"]) == 2
+    for one in body["starts"]:
+        assert 0 <= one["p10Ms"] <= one["p50Ms"] <= one["p90Ms"] <= 90_000
+        assert [c["withinMs"] for c in one["chances"]] == [60_000, 90_000]
+        assert one["chances"][-1]["chance"] == 1
+        assert one["basis"]
+
+
+def test_a_seed_gives_it_again_and_nothing_is_changed(call, queue):
+    path = "/forecast?futures=3&seed=7"
+    first = call("get", queue, path).json()
+    assert call("get", queue, path).json() == first
+    assert row(queue).hash == queue.hash
+
+
+def test_a_past_tick_forecasts_from_what_was_known_then(call, queue):
+    body = call("get", queue, "/forecast?futures=1&tick=2").json()
+    assert (body["tick"], body["finished"], body["enough"]) == (2, 0, False)
+    assert len(body["starts"]) == 8
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("seconds=0", "no future came to its end"),
+        ("futures=0", "expected at least 1 future"),
+        ("futures=x", "expected a whole number"),
+        ("future=3", "future"),
+    ],
+)
+def test_what_cannot_be_forecast_is_refused_with_the_reason(call, queue, asked, words):
+    answer = call("get", queue, f"/forecast?{asked}")
+    assert answer.status_code == 422
+    assert words in answer.content.decode()
+
+
+def test_a_sandbox_without_kueue_says_so(call, make):
+    answer = call("get", make(policy={"stack": "kube"}), "/forecast")
+    assert answer.status_code == 422
+    assert "runs without Kueue" in answer.content.decode()
