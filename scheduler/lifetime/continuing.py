@@ -12,6 +12,7 @@ from typing import Any
 from scheduler import durations
 from scheduler.errors import QuantityError
 from scheduler.lifetime.node_loss import NodeLoss
+from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Due, Run
 from scheduler.records.conditions import has_ended, is_true, true_condition
 from scheduler.records.objects import Object
@@ -39,6 +40,7 @@ class RunContinuing(NodeLoss):
         run.attempt += 1
         run.active = True
         run.started_ms = self.since(owner.status, "Admitted")
+        self._set_deadline(run, self._job_start(owner, run.started_ms))
         self._touch(owner.key)
         if not self.placement():
             self._resume_work(run, self.since(owner.status, "PodsReady", "Admitted"))
@@ -50,6 +52,13 @@ class RunContinuing(NodeLoss):
             self._resume_work(run, since)
         elif not run.pods:
             self._resume_work(run, run.started_ms)
+
+    def _job_start(self, owner: Object, else_ms: int) -> int:
+        """Return when an owner's Job became active, as its own status says it."""
+        key = owner_key(owner, frozenset({"Job"})) or owner.key
+        job = self.host.objects.get(key, owner)
+        at = self._ms(job.status.get("startTime"))
+        return else_ms if at is None else at
 
     def resume_pod(self, run: Run, pod: Object) -> None:
         """Go on with a pod that runs for itself."""

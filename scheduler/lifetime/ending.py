@@ -102,7 +102,7 @@ class RunEnding(RunStarting):
     def _halt(self, run: Run) -> None:
         """Void what an attempt still had before it."""
         run.active, run.failed = False, False
-        run.ready_ms = run.ends_ms = run.seen_ms = None
+        run.ready_ms = run.ends_ms = run.seen_ms = run.deadline_ms = None
         run.waiting.clear()
         run.ends.clear()
 

@@ -9,6 +9,9 @@ from typing import Any
 
 from scheduler.records.objects import Key
 
+#: What the Job controller writes into the condition of a Job past its deadline.
+OVERRAN = "Job was active longer than specified deadline"
+
 
 class Due(IntEnum):
     """What a timer is for, in the order in which one instant handles them.
@@ -31,6 +34,7 @@ class Due(IntEnum):
     SCHEDULE = 11  # a CronJob: its next Job is made
     POD_ENDS = 12  # a pod of a Job whose pods end one by one
     RECLAIM = 13  # such a pod: its Workload says that it has ended
+    DEADLINE = 14  # a run: its Job was active for as long as it may
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,6 +61,8 @@ class Run:
     failures: int = 0  # pods that this attempt lost: a Job backs off
     ends: dict[Key, int] = field(default_factory=dict)  # pod -> its own end
     ended: int = 0  # pods that ended by themselves and are not reclaimed yet
+    deadline_ms: int | None = None  # when its Job fails for being active so long
+    overran: bool = False  # it failed, or is about to, for its deadline
 
     def all_ready(self) -> bool:
         """Return whether every pod of the run is there and ready."""
@@ -86,7 +92,10 @@ class Run:
             self.lost_ms,
         ]
         under_way = [self.step, self.seen_ms, self.ending]
-        if self.kept_ms:
+        if self.deadline_ms is not None or self.overran:
+            late = [self.deadline_ms, self.overran]
+            values.append([*under_way, self.failures, self.kept_ms, *late])
+        elif self.kept_ms:
             values.append([*under_way, self.failures, self.kept_ms])
         elif self.failures:
             values.append([*under_way, self.failures])
@@ -100,7 +109,9 @@ class Run:
         attempt, active, pods, made, waiting, ready, *rest = values
         started, ready_ms, ends, done, failed, lost, *later = rest
         step, seen, ending, *rest = later[0] if later else (None, None, False)
-        failures, kept = [*rest, 0, 0][:2]
+        usual: list[Any] = [0, 0, None, False]
+        further = list(rest) + usual[len(rest) :]
+        failures, kept, deadline, overran = further
         return cls(
             owner=owner,
             attempt=attempt,
@@ -120,6 +131,8 @@ class Run:
             ending=ending,
             failures=failures,
             kept_ms=kept,
+            deadline_ms=deadline,
+            overran=overran,
         )
 
 

@@ -80,6 +80,9 @@ class JobControllers(Protocol):
     def waves(self, owner: Object) -> int:
         """Return how many times the pods of this owner run one after another."""
 
+    def deadline_of(self, owner: Object) -> int | None:
+        """Return how long (s) its Job may be active; None for as long as it takes."""
+
     def put_admitted(self, pod: Object) -> bool:
         """Put a pod that a controller makes; False when it is refused."""
 

@@ -233,6 +233,8 @@ class Lifetime(TaintEviction):
             return run.seen_ms == at
         if due == Due.POD_ENDS:
             return run.ends.get(key) == at
+        if due == Due.DEADLINE:
+            return run.deadline_ms == at
         if due == Due.FINISH:
             return run.ends_ms == at and run.attempt == attempt
         return run.waiting.get(key) == at
@@ -257,6 +259,8 @@ class Lifetime(TaintEviction):
             self._pod_ends(self.runs[self.owners[key]], key)
         elif due == Due.RECLAIM:
             self._reclaim(key)
+        elif due == Due.DEADLINE:
+            self._overrun(self.runs[key])
         else:
             self._ready(self.runs[self.owners.get(key, key)], key)
 
@@ -386,6 +390,8 @@ class Lifetime(TaintEviction):
         self.runs[run.owner] = run
         if run.ends_ms is not None:
             self.timers.add(run.ends_ms, Due.FINISH, run.owner, run.attempt)
+        if run.deadline_ms is not None:
+            self.timers.add(run.deadline_ms, Due.DEADLINE, run.owner)
         if run.step is not None:
             self.timers.add(run.step[1], Due(run.step[0]), run.owner)
         if run.seen_ms is not None:

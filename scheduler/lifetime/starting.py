@@ -30,13 +30,14 @@ class RunStarting(RuntimeState):
         `tolerations` that the assigned flavors add.
         """
         run = self.run_of(owner.key)
-        if run.active or run.done:
+        if run.active or run.done or run.overran:
             return
         run.step = None
         run.attempt += 1
         run.failures = 0
         run.active = True
         run.started_ms = self.context.now_ms
+        self._set_deadline(run, run.started_ms)
         run.waiting.clear()
         run.ready.clear()
         run.ends.clear()
@@ -46,6 +47,19 @@ class RunStarting(RuntimeState):
             self._make_pods(run, owner, pod_sets)
         else:
             self._wait_ready(run, owner.key)
+
+    def _set_deadline(self, run: Run, since_ms: int) -> None:
+        """Let the run's Job fail when it has been active for too long.
+
+        Counted from the whole second in which it started, as its status says it.
+        Source: docs/semantics/kueue-lifecycle.md#deadline-of-a-job.
+        """
+        seconds = self.jobs.deadline_of(self.host.objects[run.owner])
+        run.deadline_ms = None
+        if seconds is not None:
+            since_ms -= self.context.us(since_ms) // 1000 % 1000
+            run.deadline_ms = max(since_ms + 1000 * seconds, self.context.now_ms)
+            self.timers.add(run.deadline_ms, Due.DEADLINE, run.owner)
 
     def creation(self, workload: Key) -> int:
         """Return how long (ms) it takes until a job's Workload is made."""
@@ -58,7 +72,7 @@ class RunStarting(RuntimeState):
         """
         run = self.run_of(owner.key)
         delay = self.steps.draw("job_start", str(owner.key), run.attempt + 1)
-        if not delay or run.active or run.done:
+        if not delay or run.active or run.done or run.overran:
             return False
         run.step = int(Due.START), self.context.now_ms + delay
         self.timers.add(run.step[1], Due.START, owner.key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.durations import stamp_text
-from scheduler.lifetime.runs import Run
+from scheduler.lifetime.runs import OVERRAN, Run
 from scheduler.lifetime.runtime_state import RuntimeState
 from scheduler.records.conditions import has_ended, is_true, true_condition
 from scheduler.records.objects import Key, Object
@@ -79,7 +79,7 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
     run = _run_of(lifetime, job)
     if job.state.get("job", {}).get("workload") and job.key.kind in _SUSPENDED:
         # A job with a Workload runs while that is admitted.
-        job.spec["suspend"] = run is None or not (run.active or run.done)
+        job.spec["suspend"] = run is None or not (run.active or run.done or run.overran)
     if run is None:
         return
     status: dict[str, Any] = {
@@ -89,13 +89,19 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
     if run.started_ms is not None:
         status["startTime"] = stamp_text(lifetime.context.us(run.started_ms))
     if run.done:
-        status["conditions"] = [
-            {"type": "Failed" if run.failed else "Complete", "status": "True"}
-        ]
+        status["conditions"] = [_end_condition(run)]
         status["failed" if run.failed else "succeeded"] = _ended_pods(job, run)
         if run.ends_ms is not None and not run.failed:
             status["completionTime"] = stamp_text(lifetime.context.us(run.ends_ms))
     job.status = status
+
+
+def _end_condition(run: Run) -> dict[str, str]:
+    """Return the condition of a job that is over."""
+    if run.overran:
+        why = {"reason": "DeadlineExceeded", "message": OVERRAN}
+        return {"type": "Failed", "status": "True", **why}
+    return {"type": "Failed" if run.failed else "Complete", "status": "True"}
 
 
 def _active_pods(job: Object, run: Run) -> int:

@@ -35,6 +35,24 @@ class RunStopping(RunEnding):
         self._next(run, Due.SUSPEND, self._takes("suspension", run))
         return False
 
+    def _overrun(self, run: Run) -> None:
+        """Fail a Job that was active for longer than it may; its pods end first.
+
+        Source: docs/semantics/kueue-lifecycle.md#deadline-of-a-job.
+        """
+        self._halt(run)
+        run.step = None
+        run.failed = run.overran = True
+        self._touch(run.owner)
+        if not self.steps.takes_time("termination", "release"):
+            self._finish(run)
+            return
+        run.ending = bool(run.pods)
+        for pod in list(run.pods):
+            self.terminate(pod)
+        if not run.ending:
+            self._pods_ended(run, self._takes("termination", run))
+
     def _next(self, run: Run, due: Due, delay: int) -> None:
         """Set the run's next step."""
         at = self.context.now_ms + delay
@@ -68,7 +86,9 @@ class RunStopping(RunEnding):
         """Report that the job has stopped: quota is free from here."""
         run.step = None
         self._touch(run.owner)
-        if self.host.kueue is not None:
+        if run.overran:
+            self._finish(run)
+        elif self.host.kueue is not None:
             self.host.kueue.stopped(run.owner)
 
     # -- pods ------------------------------------------------------------

@@ -18,6 +18,8 @@ CHECKPOINT_EVERY = PREFIX + "checkpoint-every"
 RESTART_TAKES = PREFIX + "restart-takes"
 #: What an importer took the run time from; for people.
 RUNTIME_SOURCE = PREFIX + "runtime-source"
+#: Such a source: the limit of what it may take, which no guess exceeds.
+FROM_DEADLINE = "its deadline"
 KNOWN = (
     ARRIVAL,
     RUNTIME,

@@ -11,13 +11,14 @@ from scheduler.lifetime.continuing import SERVING
 from scheduler.lifetime.jobs.starting import JobStart
 from scheduler.lifetime.jobs.state import pod_sets_of
 from scheduler.lifetime.pods import owner_key
-from scheduler.lifetime.runs import Run
+from scheduler.lifetime.runs import OVERRAN, Run
 from scheduler.lifetime.runtime_state import JOB_KINDS
 from scheduler.manifests.jobs import JobKind
-from scheduler.records.annotations import ARRIVAL, PREFIX
+from scheduler.records.annotations import ARRIVAL, FROM_DEADLINE, PREFIX, RUNTIME_SOURCE
 from scheduler.records.objects import Object
 
 _POD = frozenset({"Pod"})
+_JOB = frozenset({"Job"})
 #: A Job admitted with fewer pods also does that much less work.
 EQUAL_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
 
@@ -52,6 +53,19 @@ class JobEnd(JobStart):
         manifest = self._narrowed(owner, job.manifest)
         return max(1, self.kind_of(job).waves(manifest))
 
+    def deadline_of(self, owner: Object) -> int | None:
+        """Return how long (s) its Job may be active; None for as long as it takes.
+
+        A run time that was taken from the deadline does not break it.
+        """
+        key = owner_key(owner, _JOB) or owner.key
+        job = self.host.objects.get(key)
+        if job is None or key.kind != "Job":
+            return None
+        sources = (one.annotations.get(RUNTIME_SOURCE) for one in (owner, job))
+        given = job.spec.get("activeDeadlineSeconds")
+        return None if given is None or FROM_DEADLINE in sources else int(given)
+
     def _narrowed(self, owner: Object, job: dict[str, Any]) -> dict[str, Any]:
         """Return a job as it was started: with the parallelism it was admitted with.
 
@@ -72,7 +86,8 @@ class JobEnd(JobStart):
         """Report that an owner's work is done."""
         if owner.key.kind == "Workload" and self.host.kueue is not None:
             if run.failed:
-                self.host.kueue.finish(owner.key, "Job failed", "Failed")
+                why = OVERRAN if run.overran else "Job failed"
+                self.host.kueue.finish(owner.key, why, "Failed")
             else:
                 self.host.kueue.finish(owner.key)
         else:

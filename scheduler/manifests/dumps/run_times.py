@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from scheduler import durations
 from scheduler.errors import QuantityError
-from scheduler.records.annotations import RUNTIME, RUNTIME_SOURCE
+from scheduler.records.annotations import FROM_DEADLINE, RUNTIME, RUNTIME_SOURCE
 from scheduler.records.objects import Object
 
 _US = 1_000_000
@@ -80,7 +80,7 @@ def _estimate(
     deadline = _deadline(obj)
     if deadline is None:
         return None
-    return Estimate(span=f"{deadline}s", source="its deadline")
+    return Estimate(span=f"{deadline}s", source=FROM_DEADLINE)
 
 
 def _span(times: Sequence[float]) -> str:
