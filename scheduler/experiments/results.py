@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
@@ -54,7 +55,7 @@ def table(
     by_variant: list[dict[int, Numbers]] = [{} for _ in range(variants)]
     for cell in cells:
         by_variant[cell.variant][cell.seed] = cell.numbers
-    measures = [_intervals(list(runs.values())) for runs in by_variant]
+    measures = [_intervals(list(runs.values()), least=0.0) for runs in by_variant]
     front = pareto(measures, objectives)
     return [
         VariantResult(
@@ -100,7 +101,9 @@ def ordered(
     return [*sorted(have, key=lambda line: sign * line.measures[by].mean), *lack]
 
 
-def _intervals(runs: Sequence[Numbers]) -> dict[str, Interval]:
+def _intervals(
+    runs: Sequence[Numbers], *, least: float = -math.inf
+) -> dict[str, Interval]:
     values: dict[str, list[float]] = {}
     for numbers in runs:
         for name, value in numbers.items():
@@ -108,7 +111,7 @@ def _intervals(runs: Sequence[Numbers]) -> dict[str, Interval]:
     return {
         name: found
         for name, given in sorted(values.items())
-        if (found := interval(given)) is not None
+        if (found := interval(given, least=least)) is not None
     }
 
 

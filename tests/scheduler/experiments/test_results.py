@@ -6,7 +6,7 @@ import pytest
 
 from scheduler.experiments.assertions import judge
 from scheduler.experiments.document import Assertion, ExperimentError, Objective
-from scheduler.experiments.intervals import interval, t_value
+from scheduler.experiments.intervals import bootstrap, interval, t_value
 from scheduler.experiments.results import VariantMeasure, table
 
 LOW_WAIT = [Objective(measure="wait"), Objective(measure="jain", better="high")]
@@ -28,6 +28,29 @@ def test_an_interval_is_the_mean_and_t_times_the_error():
     found = interval([1.0, 2.0, 3.0])
     assert found.mean == 2.0
     assert found.high - found.mean == pytest.approx(4.3027 / 3**0.5, abs=1e-4)
+
+
+def test_an_interval_of_waits_does_not_go_below_zero():
+    waits = [0.0, 0.0, 0.0, 1.0, 60.0]
+    assert interval(waits).low < 0
+    found = interval(waits, least=0.0)
+    assert 0 <= found.low < found.mean < found.high <= 60
+    assert interval(waits[::-1], least=0.0) == found
+
+
+def test_an_interval_that_t_keeps_above_the_least_is_that_of_t():
+    assert interval([5.0, 6.0, 7.0], least=0.0) == interval([5.0, 6.0, 7.0])
+
+
+def test_two_values_have_all_between_them():
+    assert bootstrap([0.0, 9.0]) == (0.0, 9.0)
+
+
+def test_differences_may_go_below_zero():
+    runs = cells((0, 1, {"wait": 10}), (0, 2, {"wait": 10}))
+    runs += cells((1, 1, {"wait": 10}), (1, 2, {"wait": 12}))
+    [_, line] = table(runs, 2, LOW_WAIT)
+    assert line.differences["wait"].low < 0 <= line.measures["wait"].low
 
 
 def test_one_value_has_no_interval():
