@@ -95,7 +95,11 @@ def _json(value: Any) -> str:
 
 def _lines_text(sandbox: Sandbox, what: str, output: str) -> str:
     rows = list(_rows(sandbox, what))
-    return _json(rows) if output == "json" else _csv([_flat(row) for row in rows])
+    if output == "json":
+        return _json(rows)
+    if what == "samples":
+        rows = [line for row in rows for line in _by_queue(row)]
+    return _csv([_flat(row) for row in rows])
 
 
 _EVENT = ("revision", "seq", "tick", "t_ms", "type", "subject", "by", "reason")
@@ -112,6 +116,17 @@ def _rows(sandbox: Sandbox, what: str) -> Iterator[Mapping[str, Any]]:
     else:
         for sample in history.newest_samples(sandbox, sandbox.revision, 10**6):
             yield sample.body
+
+
+def _by_queue(sample: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield a row per queue of a tick, with what the whole world had at it.
+
+    A tick of a world without queues is one row.
+    """
+    world = dict(sample)
+    time = {name: world.pop(name) for name in ("tick", "tMs")}
+    for queue in world.pop("queues") or [{"queue": ""}]:
+        yield {**time, **queue, "world": world}
 
 
 def _flat(row: Mapping[str, Any], head: str = "") -> dict[str, Any]:

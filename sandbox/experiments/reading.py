@@ -14,7 +14,10 @@ from sandbox.models import Experiment, Run
 from scheduler.experiments.assertions import judge
 from scheduler.experiments.document import read_experiment
 from scheduler.experiments.results import VariantMeasure, VariantResult, Verdict, table
+from scheduler.experiments.variants import axes_of
 from scheduler.measures import flat
+
+_OF_RUN = ("seed", "state", "hash", "tick")
 
 
 class ExperimentOutcome(NamedTuple):
@@ -97,24 +100,28 @@ def failures(experiment: Experiment) -> list[str]:
 
 
 def write_csv(experiment: Experiment) -> str:
-    """Return every run as a line of CSV, a column per measure."""
+    """Return the results as tidy CSV: a line per run and measure, a column per axis.
+
+    A run without measures, one that failed or has not ended, is one line.
+    """
     names = variants_of(experiment)
-    rows = [run_row(run) for run in _all(experiment)]
-    measures = sorted({name for row in rows for name in row["measures"]})
+    places = axes_of(read_experiment(experiment.document).spec)
+    axes = list(dict.fromkeys(name for place in places for name in place))
     out = io.StringIO()
     writer = csv.writer(out)
-    head = ("run", "variant", "seed", "state", "hash", "tick", "error")
-    writer.writerow([*head, *measures])
-    for row in rows:
-        writer.writerow(
-            [
-                row["number"],
-                _plain(names[row["variant"]]),
-                *(row[name] for name in ("seed", "state", "hash", "tick")),
-                _plain(row["error"]),
-                *(row["measures"].get(name, "") for name in measures),
-            ]
-        )
+    head = ("run", "variant", *(f"axis.{axis}" for axis in axes), *_OF_RUN)
+    writer.writerow([*map(_plain, head), "error", "measure", "value"])
+    for row in map(run_row, _all(experiment)):
+        place = places[row["variant"]]
+        line = [
+            row["number"],
+            _plain(names[row["variant"]]),
+            *(_plain(place.get(axis, "")) for axis in axes),
+            *(row[name] for name in _OF_RUN),
+            _plain(row["error"]),
+        ]
+        measures = row["measures"].items() or [("", "")]
+        writer.writerows([*line, name, value] for name, value in measures)
     return out.getvalue()
 
 

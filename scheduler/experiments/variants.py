@@ -43,6 +43,24 @@ def variants_of(spec: ExperimentSpec) -> list[Variant]:
     return found
 
 
+def axes_of(spec: ExperimentSpec) -> list[dict[str, str]]:
+    """Return what each variant has on which axis, in the order of `variants_of`.
+
+    A listed variant is on none.
+    """
+    found: list[dict[str, str]] = [{} for _ in spec.variants]
+    drawn = [*_combinations(spec.grid)]
+    names = [[axis.name for axis in spec.grid]] * len(drawn)
+    if spec.search is not None:
+        searched = [*_draws(spec.search)]
+        drawn += searched
+        names += [[axis.name for axis in spec.search.axes]] * len(searched)
+    for axes, parts in zip(names, drawn, strict=True):
+        pairs = zip(axes, parts, strict=True)
+        found.append({axis: part.name.removeprefix(f"{axis}=") for axis, part in pairs})
+    return found or [{}]
+
+
 def _check_names(variants: Iterable[Variant]) -> None:
     seen: set[str] = set()
     for variant in variants:
@@ -72,6 +90,10 @@ def _check(variant: Variant) -> None:
 
 
 def _grid(axes: Sequence[Axis]) -> Iterator[Variant]:
+    return map(_together, _combinations(axes))
+
+
+def _combinations(axes: Sequence[Axis]) -> Iterator[tuple[Variant, ...]]:
     if not axes:
         return
     size = math.prod(len(axis.choices) or len(axis.values) for axis in axes)
@@ -83,20 +105,23 @@ def _grid(axes: Sequence[Axis]) -> Iterator[Variant]:
                 f"axis {axis.name}: a grid needs values, a search may have a range",
                 "spec.grid",
             )
-    for parts in itertools.product(*(_choices(axis) for axis in axes)):
-        yield _together(parts)
+    yield from itertools.product(*(_choices(axis) for axis in axes))
 
 
 def _search(search: SearchSpec) -> Iterator[Variant]:
+    for n, parts in enumerate(_draws(search), start=1):
+        together = _together(parts)
+        yield _named(together, f"#{n} {together.name}")
+
+
+def _draws(search: SearchSpec) -> Iterator[tuple[Variant, ...]]:
     if not 0 < search.samples <= MOST_RUNS:
         raise ExperimentError(
             f"expected 1 to {MOST_RUNS} samples, got {search.samples}",
             "spec.search.samples",
         )
     for n in range(search.samples):
-        parts = [_draw(axis, search.seed, n) for axis in search.axes]
-        together = _together(parts)
-        yield _named(together, f"#{n + 1} {together.name}")
+        yield tuple(_draw(axis, search.seed, n) for axis in search.axes)
 
 
 def _named(variant: Variant, name: str) -> Variant:

@@ -187,8 +187,20 @@ def test_lines_are_exported_as_csv_and_as_json(call, busy, what):
     assert answer.headers["Content-Type"].startswith("text/csv")
     lines = list(csv.DictReader(io.StringIO(answer.content.decode())))
     rows = call("get", busy, f"/export?what={what}&output=json").json()
-    assert len(lines) == len(rows) > 0
+    per_row = len(rows[0]["queues"]) if what == "samples" else 1
+    assert len(lines) == len(rows) * per_row > 0
     assert lines[0]["tick" if what != "workloads" else "name"]
+
+
+def test_samples_have_a_row_per_queue_and_tick(call, busy):
+    tick(busy, 3)
+    text = call("get", busy, "/export?what=samples").content.decode()
+    lines = list(csv.DictReader(io.StringIO(text)))
+    last = call("get", busy, "/export?what=samples&output=json").json()[-1]
+    of_last = [line for line in lines if line["tick"] == str(last["tick"])]
+    assert [line["queue"] for line in of_last] == [q["queue"] for q in last["queues"]]
+    assert {line["world.pending"] for line in of_last} == {str(last["pending"])}
+    assert "queues" not in lines[0]
 
 
 def test_documents_are_exported_as_one_list_of_json(call, client, busy):

@@ -93,7 +93,23 @@ def test_results_are_had_as_csv(client, done):
     answer = client.get(f"{done}/results.csv")
     assert answer["Content-Type"].startswith("text/csv")
     rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
-    assert [row["variant"] for row in rows] == ["usual", "double"] * 2
+    waits = [row for row in rows if row["measure"] == "waitMeanMs"]
+    assert [row["variant"] for row in waits] == ["usual", "double"] * 2
+    measures = Run.objects.get(number=1).result["summary"]
+    assert float(waits[1]["value"]) == measures["waitMeanMs"]
+
+
+def test_the_csv_of_a_grid_has_a_column_per_axis(client):
+    grid = [{"name": "arrivals", "values": [1, 2]}]
+    body = {
+        "document": document_of(variants=[{"name": "usual"}], grid=grid),
+        "files": [{"name": "world.yaml", "text": world_text()}],
+    }
+    started = f"{ROOT}/{client.post(ROOT, body, format='json').json()['id']}"
+    text = client.get(f"{started}/results.csv").content.decode()
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [row["axis.arrivals"] for row in rows] == ["", "1", "2"] * 2
+    assert {row["state"] for row in rows} == {"waiting"}
 
 
 def test_a_run_opens_as_a_sandbox_at_any_tick(client, done):

@@ -9,7 +9,7 @@ import pytest
 from scheduler.cli.experiment import read_file
 from scheduler.errors import PolicyError
 from scheduler.experiments.document import ExperimentError, read_experiment, seeds_of
-from scheduler.experiments.variants import variants_of
+from scheduler.experiments.variants import axes_of, variants_of
 
 
 def spec_of(**spec):
@@ -57,6 +57,16 @@ def test_a_search_draws_from_its_own_seed_alone():
     scales = [v.arrivals for v in variants_of(spec_of(search=search))]
     assert all(1 <= scale <= 10 for scale in scales)
     assert len(set(scales)) == 5
+
+
+def test_what_each_variant_has_on_an_axis_is_known():
+    scales = {"name": "arrivals", "values": [1, 2]}
+    pace = {"name": "pace", "choices": [{"name": "slow", "arrivals": 0.5}]}
+    search = {"axes": [pace], "samples": 1}
+    spec = spec_of(variants=[{"name": "usual"}], grid=[scales], search=search)
+    places = [{}, {"arrivals": "1"}, {"arrivals": "2"}, {"pace": "slow"}]
+    assert axes_of(spec) == places
+    assert len(variants_of(spec)) == len(places)
 
 
 def test_whole_numbers_are_drawn_where_they_are_asked_for():
