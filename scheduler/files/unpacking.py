@@ -38,18 +38,11 @@ def texts_of(name: str, data: bytes, *, most: int = _MOST_BYTES) -> list[Text]:
     """Return (name, text) of what a file holds, in the order in which it holds it.
 
     `most` bytes come of it at most. What an archive holds under other names than
-    those of manifests and traces is left out here; `left_out` names it. Raises
-    ManifestError naming the file for a broken archive, for what is too large and
-    for what is no UTF-8 text.
+    those of manifests and traces has no text, so that the import's report names it.
+    Raises ManifestError naming the file for a broken archive, for what is too large
+    and for what is no UTF-8 text.
     """
     return list(_Unpacking(most).texts(name, data, 0))
-
-
-def left_out(name: str, data: bytes, *, most: int = _MOST_BYTES) -> list[str]:
-    """Return the files of an archive that are not read because of their names."""
-    unpacking = _Unpacking(most)
-    list(unpacking.texts(name, data, 0))
-    return unpacking.left_out
 
 
 class _Unpacking:
@@ -58,7 +51,6 @@ class _Unpacking:
     def __init__(self, most: int) -> None:
         self.left = most
         self.files = 0
-        self.left_out: list[str] = []
 
     def texts(self, name: str, data: bytes, depth: int) -> Iterator[Text]:
         if depth > _DEEPEST:
@@ -86,7 +78,7 @@ class _Unpacking:
             if is_read(inner):
                 yield from self.texts(path, data, depth + 1)
             else:
-                self.left_out.append(path)
+                yield path, ""
 
     def _gzip(self, name: str, data: bytes) -> bytes:
         """Inflate, no further than the limit; several streams one after the other."""

@@ -10,6 +10,7 @@ from scheduler.errors import (
     SchedulerError,
     SourceLocation,
 )
+from scheduler.files.unpacking import READ, is_read
 from scheduler.manifests import kinds
 from scheduler.manifests.documents import (
     DEFAULT_LIMITS,
@@ -51,13 +52,22 @@ def load(
             loaded.complain(fault)
             loaded.outcomes[file, "text", "refused"] += 1
         if not (documents or faults):
-            place = SourceLocation(file=file, line=1)
-            loaded.warn(place, "holds no document; nothing was taken of it")
+            loaded.warn(SourceLocation(file=file, line=1), _why_nothing(file))
         for document in documents:
             take_document(loaded, document)
     _refuse_if_nothing(loaded)
     loaded.objects.sort(key=rank)
     return loaded
+
+
+def _why_nothing(file: str) -> str:
+    """Return why no document came of a file without faults.
+
+    Of an archive (its path has a folder) only files of known names are unpacked.
+    """
+    if is_read(file) or "/" not in file:
+        return "holds no document; nothing was taken of it"
+    return f"not read: expected a name in {', '.join(READ)}"
 
 
 def _refuse_if_nothing(loaded: Loaded) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import gzip
+import io
+import zipfile
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from sandbox.models import Job
-from tests.sandbox.conftest import contended
+from tests.builders import node
+from tests.sandbox.conftest import contended, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -38,6 +41,20 @@ def test_a_packed_trace_is_taken_as_it_was_asked_and_its_report_kept(call, make)
     ]
     assert kept["report"] == answer.json()["report"]
     assert kept["report"]["files"][0]["file"] == "t.csv"
+
+
+def test_what_an_archive_skips_because_of_its_name_is_in_the_report(call, make):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("world.yaml", text_of(node("n9")))
+        archive.writestr("notes.md", "Ours.")
+    data = base64.b64encode(buffer.getvalue()).decode()
+    body = {"files": [{"name": "w.zip", "data": data}]}
+    answer = call("post", make(*contended()), "/actions/import", body)
+    assert answer.status_code == 200, answer.content
+    problems = answer.json()["report"]["findings"]
+    [found] = [one for one in problems if "not read" in one["problem"]]
+    assert found["places"][0]["file"] == "w.zip/notes.md"
 
 
 def test_a_form_with_files_becomes_a_sandbox(client, person):

@@ -203,9 +203,15 @@ def packed(kind: str) -> bytes:
 @pytest.mark.parametrize("name", ["t.zip", "t.tar.gz", "t.tgz"])
 def test_archives_are_unpacked(name):
     files = texts_of(name, packed(name.rsplit(".", 1)[-1]))
-    assert [(path.split("/", 1)[1], text) for path, text in files] == [
+    assert [(path.split("/", 1)[1], text) for path, text in files if text] == [
         ("in/pods.csv", PODS)
     ]
+
+
+def test_a_file_of_an_archive_that_is_not_read_because_of_its_name_is_reported():
+    files = texts_of("t.zip", packed("zip"))
+    assert files[1:] == [("t.zip/in/read.me", "")]
+    assert "t.zip/in/read.me:1: not read: expected a name in" in said(taken(*files))
 
 
 def test_an_archive_that_would_grow_over_the_limit_is_refused():
