@@ -6,8 +6,9 @@ import pytest
 
 from scheduler.records.objects import Key
 from scheduler.simulation import simulate
+from scheduler.tick import advance, next_instant
 from scheduler.world import World
-from tests.builders import node, pod, small_cluster, world_of
+from tests.builders import job, node, pod, small_cluster, world_of
 
 HOUR = 3_600_000
 
@@ -153,3 +154,39 @@ def test_a_world_that_was_stored_keeps_the_same_pods():
         simulate(one, until_ms=2 * HOUR)
     assert list(places(again)) == ["web-pod-1", "web-pod-3"]
     assert again.hash() == world.hash()
+
+
+def three_controllers() -> World:
+    made = job("x", runtime="50s")
+    annotations = made["metadata"]["annotations"]
+    template = {"metadata": {"annotations": annotations}, "spec": made["spec"]}
+    cron = controller("CronJob", name="tick")
+    cron["apiVersion"] = "batch/v1"
+    cron["spec"] = {"schedule": "* * * * *", "jobTemplate": template}
+    return world_of(
+        node("n1"),
+        node("n2"),
+        cron,
+        controller("ReplicaSet", replicas=2),
+        controller("DaemonSet", name="agent"),
+        stack="kube",
+        simulation={
+            "latencies": {"podStart": "2s", "termination": "3s"},
+            "startTime": "2026-03-01T10:00:30Z",
+        },
+    )
+
+
+def test_a_world_stored_at_any_instant_wakes_at_the_same_ones():
+    world = three_controllers()
+    instants = []
+    while (at := next_instant(world)) is not None and at < 240_000:
+        again = World.decode(world.encode())
+        assert next_instant(again) == at
+        for one in (world, again):
+            advance(one, at)
+        assert again.hash() == world.hash()
+        world = again if len(instants) % 2 else world
+        instants.append(at)
+    assert len(instants) > 10
+    assert {key.name[:5] for key in world.keys("Pod")} >= {"web-p", "agent"}
