@@ -31,10 +31,12 @@ def host(number: int, cpu: int, *, pods: int = 8, usable: bool = True) -> Topolo
     return TopologyNode(f"n{number}", labels, (), {"cpu": cpu, "pods": pods}, usable)
 
 
-def pods_of(cpu: int, count: int, request: TopologyRequest) -> PodSetToPlace:
+def pods_of(
+    cpu: int, count: int, request: TopologyRequest, name: str = "main"
+) -> PodSetToPlace:
     container = {"resources": {"requests": {"cpu": str(cpu)}}}
     needs = PlacementNeeds({"containers": [container]})
-    return PodSetToPlace("main", count, needs, request)
+    return PodSetToPlace(name, count, needs, request)
 
 
 def tree_of(*nodes: TopologyNode) -> TopologyTree:
@@ -42,6 +44,33 @@ def tree_of(*nodes: TopologyNode) -> TopologyTree:
     for node in nodes:
         tree.put_node(node)
     return tree
+
+
+def balanced(tree: TopologyTree, *parts: PodSetToPlace) -> dict[str, dict[str, int]]:
+    """By podset: host -> pods, spread evenly where that is preferred."""
+    placement = PodSetPlacement(CountsCache(), TopologyGates(balanced=True))
+    return {
+        name: {row.values[0]: row.pods for row in found.domains}
+        for name, found in placement.place(tree, parts).items()
+        if isinstance(found, TopologyAssignment)
+    }
+
+
+def test_a_rack_whose_hosts_cannot_hold_the_equal_number_is_not_taken():
+    """It has room for all three, one on a host and two on another: no less to spare."""
+    tree = tree_of(host(0, 1000), host(1, 2000), host(2, 4000))
+    found = balanced(tree, pods_of(1, 3, TopologyRequest(preferred="rack")))
+    assert found == {"main": {"h2": 3}}
+
+
+def test_where_no_equal_number_leaves_room_for_the_leader_the_usual_search_places_all():
+    """Neither two on each rack nor one: the block with most room loses one to it."""
+    tree = tree_of(host(0, 8000), host(6, 10000), host(8, 7000))
+    together = TopologyRequest(preferred="block", group="g")
+    found = balanced(
+        tree, pods_of(3, 7, together, "workers"), pods_of(2, 1, together, "leader")
+    )
+    assert found == {"workers": {"h0": 2, "h6": 3, "h8": 2}, "leader": {"h0": 1}}
 
 
 REQUESTS = st.sampled_from(
