@@ -8,17 +8,19 @@ from django.conf import settings
 from django.db import models
 
 from sandbox.models.fields import JsonText
-from sandbox.models.sandbox import Person, Sandbox, new_id
+from sandbox.models.sandbox import Person, Sandbox, is_guest, new_id
 
 
 class ExperimentQuerySet(models.QuerySet["Experiment"]):
     """Every way to an experiment begins with who is asking."""
 
     def visible_to(self, user: Person) -> ExperimentQuerySet:
-        """Return what `user` may read: their own, or public."""
+        """Return what `user` may read: their own, or public; a guest of a lesson none."""
         public = models.Q(visibility=Sandbox.PUBLIC)
         if not user.is_authenticated:
             return self.filter(public)
+        if is_guest(user):
+            return self.none()
         return self.filter(public | models.Q(owner_id=user.pk))
 
     def editable_by(self, user: Person) -> ExperimentQuerySet:

@@ -13,28 +13,18 @@ from django.test import Client
 from sandbox import actions
 from sandbox.actions.lessons import MOST_FOLLOWERS
 from sandbox.base.errors import ForbiddenError, InvalidError
+from sandbox.experiments.actions import do_start
 from sandbox.live import people, rights
 from sandbox.live.owner_link import owner_link
 from sandbox.models import Follower, Lesson, Sandbox
 from sandbox.models.sandbox import GUEST
+from tests.api.access.test_permissions import BELOW, CASES
+from tests.api.hostile.test_limits import an_experiment
 
 pytestmark = [pytest.mark.django_db]
 HOST = "127.0.0.2"
-FORBIDDEN = (
-    "post sandboxes",
-    "post sandboxes/{id}/actions/play",
-    "post sandboxes/{id}/actions/fork",
-    "post sandboxes/{id}/whatif",
-    "put sandboxes/{id}/lesson",
-    "delete sandboxes/{id}/lesson",
-    "patch sandboxes/{id}",
-    "delete sandboxes/{id}",
-    "patch sandboxes/{id}/policy",
-    "post sandboxes/{id}/apis/kueue.x-k8s.io/v1beta2/clusterqueues",
-    "post tokens",
-    "post experiments",
-    "post archives",
-)
+#: What a guest may do besides reading.
+GUESTS = ("lessons/join", "lesson/followers/<str:follower>")
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +47,13 @@ def held(_nothing_in_memory) -> Sandbox:
     made = actions.do_create(people.local_user(), scenario="friday-rush").sandbox
     actions.do_start_lesson(people.local_user(), made.pk)
     return made
+
+
+def public_one() -> Sandbox:
+    """Another sandbox of the owner's, which everybody with an account may look at."""
+    other = actions.do_create(people.local_user(), title="mine").sandbox
+    Sandbox.objects.filter(pk=other.pk).update(visibility=Sandbox.PUBLIC)
+    return other
 
 
 def browser() -> Client:
@@ -107,20 +104,64 @@ def test_a_guest_looks_on_and_guesses(held):
     assert rights.who_sees(asker_of(client), held.pk) is not None
 
 
-def test_a_guest_changes_nothing(held):
-    client, hash_ = joined(held), held.hash
-    for words in FORBIDDEN:
-        method, _, path = words.partition(" ")
-        path = f"/api/v1/{path.format(id=held.pk)}"
-        assert send(client, method, path, {}) == 403, words
-    assert Sandbox.objects.get().hash == hash_
+def test_a_guest_joins_and_guesses_and_uses_no_other_route_that_changes(held):
+    client, hash_, wrong = joined(held), held.hash, []
+    for case in CASES:
+        if case.method in ("get", "any"):
+            continue
+        code = case.send(client, held.pk).status_code
+        fits = (code in (404, 422)) if case.route.endswith(GUESTS) else code == 403
+        wrong += [] if fits else [f"{case.method} {case.route}: {code}"]
+    assert wrong == []
+    present = Sandbox.objects.get()
+    assert (present.hash, present.revision) == (hash_, held.revision)
 
 
-def test_a_guest_sees_no_other_sandbox_not_even_a_public_one(held):
-    other = actions.do_create(people.local_user(), title="mine").sandbox
-    Sandbox.objects.filter(pk=other.pk).update(visibility=Sandbox.PUBLIC)
+def test_a_guest_reads_no_route_of_another_sandbox(held):
+    other = public_one()
     client = joined(held)
-    assert client.get(f"/api/v1/sandboxes/{other.pk}").status_code == 404
+    reads = [case for case in BELOW if case.method == "get"]
+    codes = {case.tail: case.send(client, other.pk).status_code for case in reads}
+    assert {tail: code for tail, code in codes.items() if code != 404} == {}
+    assert rights.who_sees(asker_of(client), other.pk) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("sandboxes/{held}/export", 200),
+        ("sandboxes/{held}/archive", 403),
+        ("sandboxes/{held}/members", 403),
+        ("sandboxes/{held}/shares", 403),
+        ("sandboxes/{held}/audit", 403),
+        ("sandboxes/{held}/compare?with={other}", 404),
+        ("experiments/{experiment}", 404),
+        ("experiments/{experiment}/results", 404),
+        ("experiments/{experiment}/results.csv", 404),
+        ("experiments/{experiment}/compare", 404),
+    ],
+)
+def test_what_a_guest_reads_beside_the_lesson(held, path, code):
+    other, owner = public_one(), people.local_user()
+    made = do_start(owner, an_experiment(1, "1m"), visibility=Sandbox.PUBLIC)
+    path = path.format(held=held.pk, other=other.pk, experiment=made.pk)
+    assert joined(held).get(f"/api/v1/{path}").status_code == code
+
+
+def test_lists_name_to_a_guest_what_is_of_the_lesson_alone(held):
+    other, owner = public_one(), people.local_user()
+    do_start(owner, an_experiment(1, "1m"), visibility=Sandbox.PUBLIC)
+    actions.do_token(owner, name="t", scope="read", expires_at=None)
+    client = joined(held)
+    for path in ("experiments", "tokens"):
+        assert client.get(f"/api/v1/{path}").json()["items"] == [], path
+    for path in ("/api/v1/disk", "/metrics"):
+        assert other.pk not in client.get(path).content.decode(), path
+
+
+def test_a_guest_is_shown_no_other_sandbox_not_even_a_public_one(held):
+    public_one()
+    client = joined(held)
     listed = client.get("/api/v1/sandboxes").json()["items"]
     assert [one["id"] for one in listed] == [held.pk]
 
