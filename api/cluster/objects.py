@@ -8,7 +8,7 @@ from django.http import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.cluster import parsers, reading, resources
+from api.cluster import parsers, reading, resources, validation
 from api.cluster.base import ClusterView
 from api.cluster.patches import json_patch, strategic
 from api.cluster.resources import Resource
@@ -47,6 +47,7 @@ class ObjectView(ClusterView):
             resource,
             places.get("namespace", "default"),
             dry_run=flag(self.request, "dryRun"),
+            validation=validation.asked(self.request),
             of_status=self.of_status,
         )
 

@@ -9,7 +9,7 @@ import msgspec
 from django.contrib.auth.models import User
 from rest_framework.serializers import ValidationError
 
-from api.cluster import reading
+from api.cluster import reading, validation
 from api.cluster.resources import Resource
 from api.cluster.versions import in_version
 from api.errors import AlreadyExistsError
@@ -40,6 +40,7 @@ class Change:
         *,
         dry_run: bool,
         of_status: bool = False,
+        validation: str = "Warn",
     ) -> None:
         self.user = user
         self.sandbox = sandbox
@@ -47,6 +48,7 @@ class Change:
         self.namespace = namespace if resource.kind.namespaced else ""
         self.dry_run = dry_run
         self.of_status = of_status  # the subresource: the status and nothing else
+        self.validation = validation  # of fields that the kind does not have
         self.warnings: list[str] = []
 
     def create(self, given: Any) -> Document:
@@ -57,7 +59,7 @@ class Change:
             raise AlreadyExistsError(
                 f'{self.resource.full_name} "{name}" already exists'
             )
-        return self._put(document)
+        return self._put(document, self._unknown(document))
 
     def replace(self, name: str, given: Any) -> Document:
         """Replace an object; a resourceVersion in it must be the present one."""
@@ -65,14 +67,19 @@ class Change:
         row = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
         if row is not None:
             self._check_version(document, row.revision)
-        return self._put(document, known=row is not None)
+        before = row.manifest if row is not None else None
+        unknown = self._unknown(document, before)
+        return self._put(document, unknown, known=row is not None)
 
     def patched(self, name: str, document: Any) -> Document:
         """Put what a patch made of an object."""
         row = reading.get(self.sandbox.pk, self.resource, self.namespace, name)
         document = self._placed(document, name)
         self._check_version(document, row.revision)
-        return self._put(document, known=True)
+        return self._put(document, self._unknown(document, row.manifest), known=True)
+
+    def _unknown(self, document: Document, before: Document | None = None) -> list[str]:
+        return validation.warnings_of(document, self.validation, known=before)
 
     def delete(self, names: list[tuple[str, str]]) -> None:
         """Delete objects by (namespace, name); what runs for them stops."""
@@ -126,7 +133,9 @@ class Change:
                 causes=[Cause(problem=problem, field="metadata.resourceVersion")],
             )
 
-    def _put(self, document: Document, *, known: bool = False) -> Document:
+    def _put(
+        self, document: Document, unknown: list[str], *, known: bool = False
+    ) -> Document:
         if self.of_status:
             document = self._with_status(document)
         elif known or self.resource.kind.kind not in _STATUS_GIVEN:
@@ -144,7 +153,7 @@ class Change:
         self.warnings = [
             f"{cause.field}: {cause.problem}" if cause.field else cause.problem
             for cause in imported.findings
-        ]
+        ] + unknown
         row = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
         if row is None:
             return _as_read(text)

@@ -7,7 +7,7 @@ import json
 import pytest
 import yaml
 
-from tests.builders import cluster_queue, flavor, job, local_queue
+from tests.builders import cluster_queue, flavor, job, local_queue, pod
 from tests.sandbox.conftest import row, text_of, tick
 
 pytestmark = [pytest.mark.django_db]
@@ -229,3 +229,38 @@ def test_a_job_is_listed_in_its_namespace_only(call, make):
     assert len(call("get", sandbox, path).json()["items"]) == 1
     other = call("get", sandbox, "/apis/batch/v1/namespaces/other/jobs").json()
     assert json.dumps(other["items"]) == "[]"
+
+
+PODS = "/api/v1/namespaces/default/pods"
+
+
+def slip(**spec: object) -> dict:
+    made = pod("slip")
+    made["spec"] = {**made["spec"], **spec}
+    return made
+
+
+def test_a_field_that_a_pod_does_not_have_is_refused_by_a_strict_write(call, busy):
+    given = slip(nodeSelectors={}, containers=[{"name": "c", "imagee": "x"}])
+    answer = call("post", busy, f"{PODS}?fieldValidation=Strict", given)
+    assert answer.status_code == 400
+    assert 'unknown field "spec.nodeSelectors"' in answer.json()["message"]
+    assert 'unknown field "spec.containers[0].imagee"' in answer.json()["message"]
+    assert call("get", busy, f"{PODS}/slip").status_code == 404
+
+
+@pytest.mark.parametrize(("choice", "warned"), [("Warn", True), ("Ignore", False)])
+def test_such_a_field_is_kept_with_a_warning_or_without_one(call, busy, choice, warned):
+    path = f"{PODS}?fieldValidation={choice}"
+    answer = call("post", busy, path, slip(nodeSelectors={}))
+    assert answer.status_code == 201
+    assert ("spec.nodeSelectors" in answer.headers.get("Warning", "")) is warned
+    later = {"metadata": {"labels": {"a": "b"}}}
+    strict = f"{PODS}/slip?fieldValidation=Strict"
+    assert call("patch", busy, strict, later).status_code == 200
+
+
+def test_a_field_validation_that_is_none_is_refused(call, busy):
+    answer = call("post", busy, f"{PODS}?fieldValidation=Soon", slip())
+    assert answer.status_code == 422
+    assert "Strict, Warn, Ignore" in answer.content.decode()

@@ -1,0 +1,142 @@
+"""Fields that pods do not have, as `fieldValidation` of a write asks about them.
+
+Source: <https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation>
+and <https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rest_framework.exceptions import ParseError
+from rest_framework.request import Request
+from rest_framework.serializers import ValidationError
+
+CHOICES = ("Strict", "Warn", "Ignore")
+_POD = frozenset(
+    [
+        "activeDeadlineSeconds",
+        "affinity",
+        "automountServiceAccountToken",
+        "containers",
+        "dnsConfig",
+        "dnsPolicy",
+        "enableServiceLinks",
+        "ephemeralContainers",
+        "hostAliases",
+        "hostIPC",
+        "hostNetwork",
+        "hostPID",
+        "hostUsers",
+        "hostname",
+        "hostnameOverride",
+        "imagePullSecrets",
+        "initContainers",
+        "nodeName",
+        "nodeSelector",
+        "os",
+        "overhead",
+        "preemptionPolicy",
+        "priority",
+        "priorityClassName",
+        "readinessGates",
+        "resourceClaims",
+        "resources",
+        "restartPolicy",
+        "runtimeClassName",
+        "schedulerName",
+        "schedulingGates",
+        "securityContext",
+        "serviceAccount",
+        "serviceAccountName",
+        "setHostnameAsFQDN",
+        "shareProcessNamespace",
+        "subdomain",
+        "terminationGracePeriodSeconds",
+        "tolerations",
+        "topologySpreadConstraints",
+        "volumes",
+        "workloadRef",
+    ]
+)
+_CONTAINER = frozenset(
+    [
+        "args",
+        "command",
+        "env",
+        "envFrom",
+        "image",
+        "imagePullPolicy",
+        "lifecycle",
+        "livenessProbe",
+        "name",
+        "ports",
+        "readinessProbe",
+        "resizePolicy",
+        "resources",
+        "restartPolicy",
+        "restartPolicyRules",
+        "securityContext",
+        "startupProbe",
+        "stdin",
+        "stdinOnce",
+        "targetContainerName",
+        "terminationMessagePath",
+        "terminationMessagePolicy",
+        "tty",
+        "volumeDevices",
+        "volumeMounts",
+        "workingDir",
+    ]
+)
+_TOP = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})
+_CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
+
+
+def asked(request: Request) -> str:
+    """Return what a write asks for; Warn is what a server does unasked.
+
+    Raises ValidationError for what is none of CHOICES.
+    """
+    given: str = request.query_params.get("fieldValidation") or "Warn"
+    if given not in CHOICES:
+        problem = f"expected one of {', '.join(CHOICES)}, got {given[:40]!r}"
+        raise ValidationError({"fieldValidation": problem})
+    return given
+
+
+def warnings_of(
+    document: Mapping[str, Any], choice: str, *, known: Mapping[str, Any] | None = None
+) -> list[str]:
+    """Return a warning per field that a pod does not have; such fields are kept.
+
+    `known` is the object as it was: what it had is no news. Raises ParseError
+    naming every field where the write is Strict.
+    """
+    if choice == "Ignore" or document.get("kind") != "Pod":
+        return []
+    before = set() if known is None else set(_unknown(known))
+    found = [
+        f'unknown field "{field}"'
+        for field in _unknown(document)
+        if field not in before
+    ]
+    if found and choice == "Strict":
+        raise ParseError(f"strict decoding error: {', '.join(found)}")
+    return found
+
+
+def _unknown(pod: Mapping[str, Any]) -> Iterator[str]:
+    yield from (name for name in pod if name not in _TOP)
+    spec = pod.get("spec")
+    if not isinstance(spec, Mapping):
+        return
+    yield from (f"spec.{name}" for name in spec if name not in _POD)
+    for part in _CONTAINERS:
+        given = spec.get(part)
+        for index, one in enumerate(given if isinstance(given, list) else ()):
+            names = one if isinstance(one, Mapping) else ()
+            for name in names:
+                if name not in _CONTAINER:
+                    yield f"spec.{part}[{index}].{name}"
