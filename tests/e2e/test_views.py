@@ -83,6 +83,8 @@ def test_why_pending_says_what_would_help(played: Board) -> None:
     played.card("alpha", "waiting", "Inadmissible").click()
     drawer = played.page.get_by_role("complementary", name="Inspector")
     expect(drawer).to_contain_text("short by 2")
+    drawer.get_by_role("button", name="Forecast its start").click()
+    expect(drawer).to_contain_text("of 20 futures ended", timeout=60_000)
     drawer.get_by_role("button", name="Try them").click()
     expect(drawer.get_by_role("button", name="Show").first).to_be_visible(
         timeout=60_000

@@ -15,6 +15,7 @@ export interface Answers {
   readonly ExperimentList: types.ExperimentList;
   readonly Explanation: types.Explanation;
   readonly Fairness: types.Fairness;
+  readonly Forecast: types.Forecast;
   readonly ImportReportList: types.ImportReportList;
   readonly Imported: types.Imported;
   readonly Joined: types.Joined;
@@ -59,6 +60,7 @@ export const CHECKS: { readonly [N in keyof Answers]: () => Promise<Check<Answer
   ExperimentList: async () => (await import("virtual:checks/runs")).isExperimentList,
   Explanation: async () => (await import("virtual:checks/explain")).isExplanation,
   Fairness: async () => (await import("virtual:checks/fairness")).isFairness,
+  Forecast: async () => (await import("virtual:checks/explain")).isForecast,
   ImportReportList: async () => (await import("virtual:checks/imports")).isImportReportList,
   Imported: async () => (await import("virtual:checks/sandboxes")).isImported,
   Joined: async () => (await import("virtual:checks/lists")).isJoined,

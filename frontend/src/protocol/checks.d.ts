@@ -48,6 +48,7 @@ declare module "virtual:checks/explain" {
   export const isAskExplanation: import("@/protocol/checked").Check<import("@/protocol/types").AskExplanation>;
   export const isCounterfactuals: import("@/protocol/checked").Check<import("@/protocol/types").Counterfactuals>;
   export const isExplanation: import("@/protocol/checked").Check<import("@/protocol/types").Explanation>;
+  export const isForecast: import("@/protocol/checked").Check<import("@/protocol/types").Forecast>;
   export const isPodExplanation: import("@/protocol/checked").Check<import("@/protocol/types").PodExplanation>;
   export const isPodPreemption: import("@/protocol/checked").Check<import("@/protocol/types").PodPreemption>;
   export const isPreemption: import("@/protocol/checked").Check<import("@/protocol/types").Preemption>;

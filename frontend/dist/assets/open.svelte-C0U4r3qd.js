@@ -1,1 +1,0 @@
-import{At as e,Mt as t,_t as n}from"./rest-DzojyA-9.js";var r=new class{#e=t(null);get kind(){return n(this.#e)}set kind(t){e(this.#e,t,!0)}};export{r as t};

@@ -1,0 +1,55 @@
+// A forecast in sentences: the band, the chance, and what it rests on.
+import { describe, expect, it } from "vitest";
+
+import { withWords } from "@/lib/words.svelte";
+import { Refusal } from "@/net/rest";
+import type { Forecast, StartForecast } from "@/protocol/types";
+import { bandSentence, basisSentences, chanceSentence, problemOf, startOf } from "@/store/explain/starting";
+
+await withWords(Promise.resolve());
+const HOUR = 3_600_000;
+const plain = (text: string): string => text.replaceAll("\u00a0", " ");
+const start = (...minutes: (number | null)[]): StartForecast => {
+  const [p10Ms = null, p50Ms = null, p90Ms = null] = minutes.map((one) => (one === null ? null : one * 60_000));
+  const chances = [{ withinMs: 60_000, chance: 0 }, { withinMs: HOUR, chance: 0.847 }];
+  return { workload: "Workload/default/train", queue: "main", p10Ms, p50Ms, p90Ms, chances, basis: "same user" };
+};
+const forecast = (fields: Partial<Forecast> = {}): Forecast => ({
+  tick: 27, nowMs: 27_000, seed: "1", asked: 20, futures: 20, horizonMs: HOUR, finished: 6, enough: true, starts: [start(4, 6, 11)], ...fields,
+});
+
+describe("when a workload starts", () => {
+  it.each([
+    [start(4, 6, 11), "Likely in 6 min; 4 min to 11 min in 8 of 10 futures"],
+    [start(6, 6, 6), "In 6 min, in at least 8 of 10 futures"],
+    [start(4, 6, null), "Likely in 6 min; 4 min to more than 1 h in 8 of 10 futures"],
+    [start(4, null, null), "Likely not within 1 h; within 4 min in 1 of 10 futures"],
+    [start(null, null, null), "Not within 1 h in 9 of 10 futures"],
+  ])("is one sentence, also beyond the horizon", (one, sentence) => {
+    expect(plain(bandSentence(one, HOUR))).toBe(sentence);
+  });
+
+  it("comes with the chance within the horizon", () => {
+    expect(plain(chanceSentence(start(4, 6, 11), HOUR))).toBe("Chance to start within 1 h: 85%");
+  });
+
+  it("says what it rests on, and how many futures ended of those asked", () => {
+    expect(basisSentences(forecast(), start(4, 6, 11))).toEqual([
+      "Run times drawn from finished work: same user.", "20 of 20 futures ended.",
+    ]);
+    expect(basisSentences(forecast({ futures: 7 }), { ...start(1, 1, 1), basis: "a new step" })).toEqual([
+      "Run times drawn from finished work: a new step.", "7 of 20 futures ended; then time ran out.",
+    ]);
+  });
+
+  it("is known of those alone that waited", () => {
+    expect(startOf(forecast(), "Workload/default/train")?.queue).toBe("main");
+    expect(startOf(forecast(), "Workload/default/other")).toBeUndefined();
+  });
+
+  it("is refused in words", () => {
+    expect(problemOf(new Refusal("Request was throttled.", 429))).toContain("Wait a minute");
+    expect(problemOf(new Refusal("no future came to its end", 422))).toBe("no future came to its end");
+    expect(problemOf(new DOMException("signal timed out", "TimeoutError"))).toContain("No answer within a minute");
+  });
+});
