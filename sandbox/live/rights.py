@@ -86,7 +86,9 @@ async def _check(key: _Key, watched: _Watched) -> str:
     try:
         while True:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(watched.changed.wait(), CHECK_EVERY_S)
+                # `wait_for` may lose that it was cancelled when a notice comes then.
+                async with asyncio.timeout(CHECK_EVERY_S):
+                    await watched.changed.wait()
             watched.changed.clear()
             watched.person = await in_thread(who_sees, asker, sandbox_id)
             if watched.person is None:
