@@ -471,6 +471,10 @@ def keys(quiet: Sandbox, be: Callable[[str], User]) -> dict[str, tuple[bool, Hea
     found["unknown token"] = (False, bearer("ql_never-made"))
     found["anonymous"] = (False, (b"accept", b"*/*"))
     found["forged session"] = (False, (b"cookie", b"sessionid=never-made"))
+    other = actions.do_create(owner, title="other").sandbox
+    for name, sandbox in (("guest", quiet), ("guest of another lesson", other)):
+        code = actions.do_start_lesson(owner, sandbox.pk).code
+        found[name] = (sandbox is quiet, cookie(actions.do_join_as_guest(code)))
     return found
 
 
@@ -482,6 +486,7 @@ async def test_a_socket_opens_for_whom_the_routes_do(
     known = await sync_to_async(keys)(quiet, be)
     await sync_to_async(actions.do_set_visibility)(quiet.owner, quiet.pk, visibility)
     dead = ("expired token", "unknown token", "anonymous", "forged session")
+    dead += ("guest of another lesson",)
     wrong = []
     for name, (opens, header) in known.items():
         there, nowhere = socket(quiet.pk, header), socket(NOBODY, header)
