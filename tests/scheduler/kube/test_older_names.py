@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
 
 from scheduler.errors import PolicyError
 from scheduler.kube.configuration.configuration import notices, read_configurations
+from scheduler.kube.configuration.older_names import modernized
 from scheduler.kube.plugins.node_resources_fit import NodeResourcesFitArgs
 from scheduler.manifests.load import load
 
@@ -117,5 +119,15 @@ def test_two_older_scorers_at_once_are_refused() -> None:
         read_configurations(document)
 
 
-def test_what_is_in_todays_names_has_no_notice() -> None:
-    assert notices({"profiles": [{"schedulerName": "a"}]}) == []
+def test_what_is_in_todays_names_has_no_notice_and_is_read_as_it_stands() -> None:
+    scoring = {
+        "type": "RequestedToCapacityRatio",
+        "resources": [{"name": "cpu", "weight": 1}],
+        "requestedToCapacityRatio": {"shape": SHAPE},
+    }
+    args = {"scoringStrategy": scoring}
+    document = older("NodeResourcesFit", args, weight=5)
+    document["apiVersion"] = "kubescheduler.config.k8s.io/v1"
+    before = copy.deepcopy(document)
+    assert modernized(document) == (document, [])
+    assert document == before
