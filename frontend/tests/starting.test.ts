@@ -35,10 +35,10 @@ describe("when a workload starts", () => {
 
   it("says what it rests on, and how many futures ended of those asked", () => {
     expect(basisSentences(forecast(), start(4, 6, 11))).toEqual([
-      "Run times drawn from finished work: same user.", "20 of 20 futures ended.",
+      "Run times compared with: same user.", "20 of 20 futures ended.",
     ]);
     expect(basisSentences(forecast({ futures: 7 }), { ...start(1, 1, 1), basis: "a new step" })).toEqual([
-      "Run times drawn from finished work: a new step.", "7 of 20 futures ended; then time ran out.",
+      "Run times compared with: a new step.", "7 of 20 futures ended; then time ran out.",
     ]);
   });
 

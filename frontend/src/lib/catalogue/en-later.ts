@@ -875,7 +875,7 @@ export const EN_LATER = {
   "when.beyondHalf": "Likely not within {horizon}; within {low} in 1 of 10 futures",
   "when.beyond": "Not within {horizon} in 9 of 10 futures",
   "when.chance": "Chance to start within {horizon}: {percent}%",
-  "when.basis": "Run times drawn from finished work: {basis}.",
+  "when.basis": "Run times compared with: {basis}.",
   "when.basis.work": "same work, user, size and limit",
   "when.basis.workUser": "same work and user",
   "when.basis.userQueue": "same user, queue and size class",

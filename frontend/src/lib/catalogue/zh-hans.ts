@@ -307,7 +307,7 @@ export const ZH_HANS: Words = {
   "when.beyondHalf": "{horizon}内很可能不会开始；10 个未来中有 1 个在 {low}内",
   "when.beyond": "10 个未来中有 9 个在 {horizon}内不会开始",
   "when.chance": "{horizon}内开始的概率：{percent}%",
-  "when.basis": "运行时长取自已结束的工作：{basis}。",
+  "when.basis": "运行时长的比照对象：{basis}。",
   "when.basis.work": "相同的工作、用户、规模与时限",
   "when.basis.workUser": "相同的工作与用户",
   "when.basis.userQueue": "相同的用户、队列与规模级别",

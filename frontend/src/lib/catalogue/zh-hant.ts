@@ -307,7 +307,7 @@ export const ZH_HANT: Words = {
   "when.beyondHalf": "{horizon}內很可能不會開始；10 個未來中有 1 個在 {low}內",
   "when.beyond": "10 個未來中有 9 個在 {horizon}內不會開始",
   "when.chance": "{horizon}內開始的機率：{percent}%",
-  "when.basis": "執行時間取自已結束的工作：{basis}。",
+  "when.basis": "執行時間的比照對象：{basis}。",
   "when.basis.work": "相同的工作、使用者、規模與時限",
   "when.basis.workUser": "相同的工作與使用者",
   "when.basis.userQueue": "相同的使用者、佇列與規模級別",
