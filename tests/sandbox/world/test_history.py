@@ -237,3 +237,13 @@ def test_checkpoints_of_one_sandbox_are_none_of_anothers(make, person):
         assert Checkpoint.objects.filter(
             sandbox=sandbox, revision=present.revision
         ).exists()
+
+
+def test_of_edits_in_a_row_one_in_so_many_has_a_checkpoint(make, person):
+    sandbox = make()
+    first = row(sandbox).revision
+    for n in range(CHECKPOINT_APART + 1):
+        quicker = {"spec": {"simulation": {"podStartMs": 700 + n}}}
+        actions.do_policy(person, sandbox.pk, quicker, patch=True)
+    kept = Checkpoint.objects.filter(sandbox=sandbox).values_list("revision", flat=True)
+    assert sorted(kept) == [first, first + CHECKPOINT_APART]

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from sandbox import actions
-from sandbox.base.errors import InvalidError, OvertakenError
+from sandbox.base.errors import BusyError, InvalidError, NotFoundError, OvertakenError
 from sandbox.models import Event, Revision, Sample, Sandbox, Workload
 from sandbox.worker import tasks
 from sandbox.world import commits, leases, worlds
@@ -51,6 +51,45 @@ def test_a_slow_holder_finds_a_newer_fence_and_commits_nothing(busy):
         actions.do_tick(slow)
     assert row(busy).tick == 1
     check_rows(busy)
+
+
+def test_a_slow_holder_commits_nothing_though_nobody_else_has_committed(busy):
+    slow = leases.take(busy.pk, lease_s=-1)
+    leases.take(busy.pk)
+    request = commits.CommitRequest(operation=Transport(), columns={"speed": 9})
+    with pytest.raises(OvertakenError):
+        actions.do_tick(slow)
+    with pytest.raises(OvertakenError):
+        commits.commit_transport(row(busy), slow, request)
+    assert (row(busy).tick, row(busy).speed) == (busy.tick, busy.speed)
+
+
+def test_who_lost_the_claim_neither_renews_it_nor_gives_it_back(busy):
+    slow = leases.take(busy.pk, lease_s=-1)
+    quick = leases.take(busy.pk, lease_s=-1)
+    assert (leases.renew(slow), leases.renew(quick)) == (False, True)
+    leases.release(slow)
+    assert leases.take(busy.pk) is None
+    leases.release(quick)
+    assert leases.take(busy.pk) is not None
+
+
+def test_an_edit_that_is_not_let_in_keeps_ticks_away_and_one_that_is_lets_go(busy):
+    claim = leases.take(busy.pk)
+    with pytest.raises(BusyError), leases.claimed(busy.pk, patience_s=0):
+        pass
+    assert row(busy).waiting_until > 0
+    leases.release(claim)
+    with leases.claimed(busy.pk):
+        assert row(busy).waiting_until == 0
+    with pytest.raises(ZeroDivisionError), leases.claimed(busy.pk):
+        1 / 0  # noqa: B018 - an edit that fails
+    assert leases.take(busy.pk) is not None
+
+
+def test_a_sandbox_that_is_not_there_is_not_waited_for(db):
+    with pytest.raises(NotFoundError), leases.claimed("aaaaaaaaaaaa"):
+        pass
 
 
 def test_a_holder_who_commits_from_an_older_revision_writes_nothing(busy):
