@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -35,11 +34,11 @@ def texts(files: list[dict[str, Any]]) -> list[tuple[str, str]]:
             raw = base64.b64decode(file["data"], validate=True)
             most = settings.LIMITS["bytes_per_import"]
             found += texts_of(name, raw, **({"most": most} if most else {}))
-        except binascii.Error as error:
-            raise _refused(name, f"data: expected base64: {error}") from error
         except ManifestError as error:
             place = error.place.file if error.place else name
             raise _refused(place, error.problem) from error
+        except ValueError as error:  # letters that base64 has not, or bad padding
+            raise _refused(name, f"data: expected base64: {error}") from error
     return found
 
 

@@ -18,7 +18,7 @@ urlpatterns = [
     path("metrics", AllMetrics.as_view(), name="metrics"),
     path("metrics/service", ServiceMetrics.as_view(), name="service-metrics"),
     path("api/v1/", include("api.v1")),
-    re_path(r"^api(?:/.*)?$", Unknown.as_view()),
+    re_path(r"^api(?:/[\s\S]*)?\Z", Unknown.as_view()),
     path("sign-in", sign_in, name="sign-in"),
     path("sign-in/provider", go, name="provider"),
     path("sign-in/provider/back", back, name="provider-back"),

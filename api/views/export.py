@@ -34,7 +34,7 @@ class Export(View):
     @extend_schema(
         operation_id="export_read",
         responses={
-            (200, YAML): OpenApiTypes.STR,
+            (200, YAML): OpenApiTypes.ANY,
             (200, "text/csv"): OpenApiTypes.STR,
             (200, "application/json"): OpenApiTypes.ANY,
         },
