@@ -16,7 +16,7 @@ from sandbox.base.errors import ForbiddenError, InvalidError
 from sandbox.experiments.actions import do_start
 from sandbox.live import people, rights
 from sandbox.live.owner_link import owner_link
-from sandbox.models import Follower, Lesson, Sandbox
+from sandbox.models import Follower, Lesson, Member, Sandbox
 from sandbox.models.sandbox import GUEST
 from tests.api.access.test_permissions import BELOW, CASES
 from tests.api.hostile.test_limits import an_experiment
@@ -143,9 +143,22 @@ def test_a_guest_reads_no_route_of_another_sandbox(held):
 )
 def test_what_a_guest_reads_beside_the_lesson(held, path, code):
     other, owner = public_one(), people.local_user()
+    actions.do_set_visibility(owner, held.pk, Sandbox.PUBLIC)
     made = do_start(owner, an_experiment(1, "1m"), visibility=Sandbox.PUBLIC)
     path = path.format(held=held.pk, other=other.pk, experiment=made.pk)
     assert joined(held).get(f"/api/v1/{path}").status_code == code
+
+
+def test_a_guest_is_signed_in_for_no_longer_than_a_lesson_lasts(held):
+    age = joined(held).session.get_expiry_age()
+    assert age == actions.lessons.LONGEST.total_seconds()
+
+
+def test_a_guest_edits_nothing_even_as_a_member(held):
+    joined(held)
+    guest = User.objects.get(username__startswith=GUEST)
+    Member.objects.create(sandbox=held, user=guest, role=Member.EDITOR)
+    assert not Sandbox.objects.editable_by(guest).exists()
 
 
 def test_lists_name_to_a_guest_what_is_of_the_lesson_alone(held):
