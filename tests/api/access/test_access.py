@@ -47,6 +47,8 @@ def test_an_editor_changes_the_world_and_not_who_is_let_in(server, busy, as_, ve
     url = f"/api/v1/sandboxes/{busy.pk}"
     assert client.post(f"{url}/actions/speed", {"speed": 2}).status_code == 200
     assert client.patch(url, {"title": "Ours"}, format="json").status_code == 200
+    busy.refresh_from_db()
+    assert busy.title == "Ours"
     assert client.delete(f"{url}/objects/ClusterQueue/-/a").status_code == 200
     for method, path, body in (
         ("patch", "", {"visibility": "public"}),
