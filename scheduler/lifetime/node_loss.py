@@ -52,6 +52,8 @@ class NodeLoss(PodEnds):
         run.waiting.pop(pod, None)
         run.ends.pop(pod, None)
         if not run.active:
+            if run.ending and not run.pods:
+                self._pods_ended(run)
             return
         self._touch(owner)
         self._lose_work(run, pod)

@@ -117,6 +117,14 @@ def test_a_preempted_workload_holds_its_quota_until_its_pods_are_gone():
     assert (19_000, "low") in times(world, Requeue)
 
 
+def test_a_node_that_fails_while_its_pods_end_keeps_no_quota():
+    world = contest({"termination": "30s"}, node("n1", cpu=4), node("n2", cpu=4))
+    simulate(world, until_ms=10_000)
+    [victim] = [key for key in world.keys("Pod") if "low" in key.name]
+    world.delete(Key("Node", "", world.get(victim).spec["nodeName"]))
+    assert times(world, Admit)[0] == (10_000, "high")
+
+
 def test_the_preemptor_is_admitted_when_its_victim_has_given_its_quota_back():
     steps = {"suspension": "1s", "termination": "6s", "release": "2s"}
     assert times(contest(steps, node("n", cpu=8)), Admit)[1] == (19_000, "high")
