@@ -21,19 +21,22 @@ class Found:
     document: Any = None
     line: str = ""  # for people, instead of the document
     status: int = 0
-    notes: list[str] = field(default_factory=list)  # for people, on stderr
+    notes: list[str] = field(
+        default_factory=list
+    )  # on stderr; a document in JSON has them itself
 
 
 def show(found: Found, *, as_json: bool) -> None:
     """Print it; what says nothing has printed already."""
     if found.rows is None and found.text is None and found.document is None:
         return
+    if found.rows is not None or not as_json:
+        for note in found.notes:
+            print(note, file=sys.stderr)
     if as_json:
         value: Any = found.rows if found.rows is not None else found.document
         print(json.dumps(found.text if value is None else value, ensure_ascii=False))
         return
-    for note in found.notes:
-        print(note, file=sys.stderr)
     if found.rows is not None:
         _table(found.rows, found.columns)
     elif found.text is not None:

@@ -77,12 +77,20 @@ def _table(part: Part) -> None:
 def table(asked: Asked) -> Found:
     """Print rows of a table."""
     words = asked.words
-    query = {"limit": words.limit}
-    for name in ("tick", "sort", "search"):
-        if getattr(words, name) is not None:
-            query[name] = getattr(words, name)
-    rows = asked.client.table(words.sandbox, words.table, **query, **_pairs(words))
-    return Found(rows=rows, columns=_columns(rows))
+    found = asked.client.operations.tables_read(
+        words.sandbox,
+        words.table,
+        fields=_pairs(words),
+        limit=words.limit,
+        search=words.search,
+        sort=words.sort,
+        tick=words.tick,
+    )
+    rows, total = found["items"], found["total"]
+    left = f"{len(rows)} of {total} rows; --limit {total} shows all"
+    return Found(
+        rows=rows, columns=_columns(rows), notes=[left] if len(rows) < total else []
+    )
 
 
 def _pairs(words: Any) -> dict[str, str]:

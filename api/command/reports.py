@@ -21,11 +21,17 @@ def _file(file: dict[str, Any]) -> str:
 
 def _findings(groups: list[dict[str, Any]]) -> Iterator[str]:
     for group in groups:
-        places = ", ".join(_place(place) for place in group["places"])
-        more = group["count"] - len(group["places"])
-        rest = f" and {more} more" if more > 0 else ""
         effect = f"; {group['effect']}" if group["effect"] else ""
-        yield f"{group['level']}: {places}{rest}: {group['problem']}{effect}"
+        yield f"{group['level']}: {_places(group)}: {group['problem']}{effect}"
+
+
+def _places(group: dict[str, Any]) -> str:
+    """Return where a finding is, each place once: a JSON text has only one line."""
+    places = list(dict.fromkeys(map(_place, group["places"])))
+    more = group["count"] - len(group["places"])
+    if len(places) < len(group["places"]):
+        return f"{', '.join(places)} ({group['count']} times)"
+    return ", ".join(places) + (f" and {more} more" if more > 0 else "")
 
 
 def _place(place: dict[str, Any]) -> str:

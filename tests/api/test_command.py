@@ -14,6 +14,7 @@ from django.db import close_old_connections
 
 from api.command import main
 from api.command.parser import LOCAL, parser
+from api.command.reports import lines_of
 from api.command.verbs import VERBS
 from sandbox.models import Sandbox
 from sandbox.worker import tasks
@@ -84,6 +85,26 @@ def test_a_world_is_imported_run_asked_and_exported(person, said, world, tmp_pat
     archive = str(tmp_path / "a.quotalab")
     assert main(["export", key, "--what", "archive", "-o", archive]) == 0
     assert said("restore", archive)[1]["tick"] == 12
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)], ids=["rows", "JSON"])
+def test_a_table_that_is_cut_off_says_of_how_many_rows(
+    person, said, world, capsys, form
+):
+    key = said("import", world)[1]["id"]
+    said("run", key, "--ticks", "3")
+    whole = len(said("table", key, "workloads")[1])
+    assert capsys.readouterr().err == ""
+    assert main(["table", key, "workloads", "--limit", "1", *form]) == 0
+    cut = f"1 of {whole} rows; --limit {whole} shows all\n"
+    assert capsys.readouterr().err == cut
+
+
+def test_a_finding_names_a_place_once_however_often_it_is_there():
+    place = {"file": "dump.json", "line": 1, "field": ""}
+    finding = {"level": "kept", "count": 11, "problem": "not simulated", "effect": ""}
+    report = {"files": [], "findings": [{**finding, "places": [place] * 5}]}
+    assert lines_of(report) == ["kept: dump.json:1 (11 times): not simulated"]
 
 
 def test_a_sandbox_is_archived_opened_again_and_measured(person, said, world):
