@@ -87,7 +87,7 @@ def table(asked: Asked) -> Found:
         tick=words.tick,
     )
     rows, total = found["items"], found["total"]
-    left = f"{len(rows)} of {total} rows; --limit {total} shows all"
+    left = f"{len(rows)} of {total} rows; --limit shows more, up to 5000"
     return Found(
         rows=rows, columns=_columns(rows), notes=[left] if len(rows) < total else []
     )

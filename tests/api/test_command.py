@@ -96,7 +96,7 @@ def test_a_table_that_is_cut_off_says_of_how_many_rows(
     whole = len(said("table", key, "workloads")[1])
     assert capsys.readouterr().err == ""
     assert main(["table", key, "workloads", "--limit", "1", *form]) == 0
-    cut = f"1 of {whole} rows; --limit {whole} shows all\n"
+    cut = f"1 of {whole} rows; --limit shows more, up to 5000\n"
     assert capsys.readouterr().err == cut
 
 
