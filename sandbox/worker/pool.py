@@ -23,6 +23,7 @@ from typing import NoReturn
 from celery.worker import state
 
 from sandbox.process.celery import EXPERIMENTS, app
+from sandbox.worker.lost_acks import GiveUpLostAcks
 
 logger = logging.getLogger(__name__)
 
@@ -108,6 +109,7 @@ def load() -> None:
     """Load every task and what it needs, once, in memory that all share."""
     app.finalize()
     app.loader.import_default_modules()
+    app.steps["consumer"].add(GiveUpLostAcks)
     os.environ["CELERY_SKIP_CHECKS"] = "1"  # they were just made
     # Tasks that expired are remembered, 50,000 of them unless limited.
     state.revoked.maxlen = MOST_REVOKED
