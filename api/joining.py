@@ -156,5 +156,10 @@ def _alert(problem: str) -> SafeString:
 
 def _asked(request: HttpRequest) -> str:
     """Return the code that the address which was wanted names."""
-    wanted = urlsplit(request.GET.get("next", "")).query
-    return request.POST.get("code") or parse_qs(wanted).get("code", [""])[0]
+    if given := request.POST.get("code"):
+        return given
+    try:
+        wanted = urlsplit(request.GET.get("next", "")).query
+        return parse_qs(wanted).get("code", [""])[0]
+    except ValueError:  # no address, or one of more fields than are read
+        return ""

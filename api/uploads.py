@@ -15,7 +15,7 @@ from rest_framework.parsers import MultiPartParser
 
 from sandbox.base.errors import Cause, InvalidError
 from scheduler.errors import ManifestError
-from scheduler.files.unpacking import texts_of
+from scheduler.files.unpacking import Unpacking
 from scheduler.traces.options import TraceOptions, read_options
 
 
@@ -25,6 +25,8 @@ def texts(files: list[dict[str, Any]]) -> list[tuple[str, str]]:
     Raises InvalidError naming the file for what cannot be unpacked or is too large.
     """
     found: list[tuple[str, str]] = []
+    most = settings.LIMITS["bytes_per_import"]
+    unpacking = Unpacking(most) if most else Unpacking()
     for file in files:
         name = file["name"]
         if not file["data"]:
@@ -32,8 +34,7 @@ def texts(files: list[dict[str, Any]]) -> list[tuple[str, str]]:
             continue
         try:
             raw = base64.b64decode(file["data"], validate=True)
-            most = settings.LIMITS["bytes_per_import"]
-            found += texts_of(name, raw, **({"most": most} if most else {}))
+            found += unpacking.texts(name, raw)
         except ManifestError as error:
             place = error.place.file if error.place else name
             raise _refused(place, error.problem) from error

@@ -15,6 +15,7 @@ from api.serializers.imports import (
 )
 from api.uploads import FilesParser, texts, traces
 from api.views.base import View
+from api.views.explaining import COSTLY
 from sandbox.base.errors import NotFoundError
 from sandbox.live import limits
 from sandbox.models import ImportReport, Sandbox
@@ -39,6 +40,7 @@ class TracePreviews(View):
     """Traces looked at before they are taken."""
 
     parser_classes = (StorableJSONParser, FilesParser)
+    throttle_classes = COSTLY
     scope = "read"
 
     @extend_schema(

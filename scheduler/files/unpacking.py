@@ -42,24 +42,28 @@ def texts_of(name: str, data: bytes, *, most: int = _MOST_BYTES) -> list[Text]:
     Raises ManifestError naming the file for a broken archive, for what is too large
     and for what is no UTF-8 text.
     """
-    return list(_Unpacking(most).texts(name, data, 0))
+    return list(Unpacking(most).texts(name, data))
 
 
-class _Unpacking:
-    """One file being unpacked, with what may still come of it."""
+class Unpacking:
+    """Files being unpacked one after the other, with what may still come of them."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int = _MOST_BYTES) -> None:
         self.left = most
         self.files = 0
 
-    def texts(self, name: str, data: bytes, depth: int) -> Iterator[Text]:
+    def texts(self, name: str, data: bytes) -> Iterator[Text]:
+        """Yield (name, text) of what one more file holds, as `texts_of` does."""
+        return self._texts(name, data, 0)
+
+    def _texts(self, name: str, data: bytes, depth: int) -> Iterator[Text]:
         if depth > _DEEPEST:
             raise _wrong(name, f"archives within archives, over {_DEEPEST} deep")
         if data.startswith(_ZIP):
             yield from self._members(name, self._zip(name, data), depth)
         elif data.startswith(_GZIP):
             inner, plain = self._gzip(name, data), _without_gz(name)
-            yield from self.texts(plain, inner, depth + 1)
+            yield from self._texts(plain, inner, depth + 1)
         elif _is_tar(data):
             yield from self._members(name, self._tar(name, data), depth)
         elif name.lower().endswith(".sktrace"):
@@ -76,7 +80,7 @@ class _Unpacking:
                 raise _wrong(name, f"over {_MOST_FILES} files in it")
             path = f"{name}/{inner}"
             if is_read(inner):
-                yield from self.texts(path, data, depth + 1)
+                yield from self._texts(path, data, depth + 1)
             else:
                 yield path, ""
 

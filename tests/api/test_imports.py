@@ -93,3 +93,14 @@ def test_what_cannot_be_read_is_a_422_that_says_why(call, make, file, traces, sa
     answer = call("post", sandbox, "/actions/import", body)
     assert answer.status_code == 422
     assert said in answer.content.decode()
+
+
+def test_packed_files_may_come_to_one_limit_together_not_each(call, make, settings):
+    sandbox = make(*contended())
+    settings.LIMITS = {**settings.LIMITS, "bytes_per_import": 1000}
+    zeros = base64.b64encode(gzip.compress(b"#" * 600)).decode()
+    files = [{"name": f"{n}.yaml.gz", "data": zeros} for n in range(3)]
+    answer = call("post", sandbox, "/actions/import", {"files": files})
+    assert answer.status_code == 422
+    (cause,) = answer.json()["details"]["causes"]
+    assert (cause["file"], "over the limit" in cause["message"]) == ("1.yaml.gz", True)

@@ -259,6 +259,12 @@ def test_the_form_speaks_the_language_of_the_browser(asked, said):
     assert re.search(r'name="code" value="ABC234"', html)
 
 
+def test_an_address_that_is_none_leaves_the_field_of_the_code_empty():
+    page = browser().get("/sign-in?next=http://[")
+    assert page.status_code == 200
+    assert re.search(r'name="code" value=""', page.content.decode())
+
+
 def test_no_member_is_a_guest(held):
     joined(held)
     guest = User.objects.get(username__startswith=GUEST)

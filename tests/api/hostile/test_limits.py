@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterator
+from urllib.parse import urljoin
 
 import psutil
 import pytest
@@ -72,6 +73,7 @@ def test_writes_are_counted_by_themselves(client, allow, make):
         ("get", "preemptions/1.0"),
         ("get", "events/1.0/reproduction"),
         ("post", "whatif"),
+        ("post", "/api/v1/traces/preview"),
     ],
 )
 def test_what_is_run_to_be_answered_is_counted_by_itself(
@@ -79,7 +81,7 @@ def test_what_is_run_to_be_answered_is_counted_by_itself(
 ):
     url = f"/api/v1/sandboxes/{busy.pk}"
     allow(requests_per_minute_explanations=1)
-    first, second = statuses(client, method, f"{url}/{path}", 2)
+    first, second = statuses(client, method, urljoin(f"{url}/", path), 2)
     assert (first != 429, second) == (True, 429)
     assert client.get(f"{url}/hash").status_code == 200
 
