@@ -13,70 +13,15 @@ from typing import Any
 
 import pytest
 
-from tests.builders import cluster_queue, flavor, local_queue, workload_priority
-from tests.sandbox.conftest import text_of
+from tests.bench.worlds import four_teams
 from tests.sandbox.experiments.test_workers import Workers
 from tests.services.default_run import DefaultRun, wait_for
 
 pytestmark = pytest.mark.bench
 
-TEAMS = ("a", "b", "c", "d")
-JOBS_EACH = 50
 SEEDS = 250
 PATIENCE_S = 3600.0
 FAIR = {"fairSharing": {"preemptionStrategies": ["LessThanOrEqualToFinalShare"]}}
-
-
-def arrivals(team: str) -> dict[str, Any]:
-    """Return fifty jobs of a team, at random times and of random length."""
-    requests = {"cpu": "2" if team in "ab" else "6"}
-    container = {"name": "c", "image": "i", "resources": {"requests": requests}}
-    labels = {
-        "kueue.x-k8s.io/queue-name": team,
-        "kueue.x-k8s.io/priority-class": "high" if team == "d" else "low",
-    }
-    return {
-        "process": "poisson",
-        "parameters": {"every": "6s", "count": JOBS_EACH},
-        "object": {
-            "apiVersion": "batch/v1",
-            "kind": "Job",
-            "metadata": {
-                "name": f"job-{team}",
-                "namespace": "default",
-                "labels": labels,
-                "annotations": {"quotalab.dev/runtime": "exp(40s)"},
-            },
-            "spec": {
-                "template": {
-                    "spec": {"restartPolicy": "Never", "containers": [container]}
-                }
-            },
-        },
-    }
-
-
-def scenario() -> str:
-    """Return four teams of one cohort that ask for more than there is."""
-    queues = [
-        cluster_queue(team, cohort="all", cpu=16, within="LowerPriority", reclaim="Any")
-        for team in TEAMS
-    ]
-    local_queues = [local_queue(team, cluster_queue=team) for team in TEAMS]
-    classes = [workload_priority("high", 100), workload_priority("low", 1)]
-    spec = {
-        "title": {"en": "Four teams"},
-        "summary": {"en": "Two hundred jobs."},
-        "horizon": "30m",
-        "arrivals": [arrivals(team) for team in TEAMS],
-    }
-    head = {
-        "apiVersion": "quotalab.dev/v1",
-        "kind": "Scenario",
-        "metadata": {"name": "teams"},
-        "spec": spec,
-    }
-    return text_of(head, flavor(), *queues, *local_queues, *classes)
 
 
 def document() -> dict[str, Any]:
@@ -111,7 +56,7 @@ def cpu_seconds(default_run: DefaultRun) -> float:
 def measure(default_run: DefaultRun) -> tuple[float, float, list[str]]:
     """Return wall and CPU seconds of an experiment, and the hashes of its runs."""
     used = cpu_seconds(default_run)
-    files = [{"name": "teams.yaml", "text": scenario()}]
+    files = [{"name": "teams.yaml", "text": four_teams()}]
     began = time.monotonic()
     made = default_run.post(
         "/api/v1/experiments", {"document": document(), "files": files}
@@ -135,7 +80,7 @@ def test_a_thousand_runs_with_one_and_two_workers(tmp_path: Path) -> None:
             spent, used, hashes = measure(default_run)
         found[workers] = hashes
         sys.stdout.write(
-            f"\n{len(hashes)} runs of {len(TEAMS) * JOBS_EACH} workloads, "
+            f"\n{len(hashes)} runs of 200 workloads, "
             f"{workers} worker(s): {spent:.0f} s, {len(hashes) / spent:.1f} runs/s, "
             f"{used / len(hashes):.2f} CPU-s per run\n"
         )

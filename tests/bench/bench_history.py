@@ -24,7 +24,11 @@ import json, random, statistics, sys, time
 import django
 django.setup()
 from django.core.management import call_command
-from sandbox import actions, archives, broadcast, disk, history, leases, pages, tasks, worlds
+from sandbox import actions
+from sandbox.live import pages
+from sandbox.retention import archives, disk
+from sandbox.worker import tasks
+from sandbox.world import broadcast, history, leases, worlds
 from sandbox.models import Sandbox
 from sandbox.live.people import local_user
 from tests.bench.worlds import crowded

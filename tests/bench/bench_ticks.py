@@ -23,7 +23,8 @@ import json, statistics, sys, time
 import django
 django.setup()
 from django.core.management import call_command
-from sandbox import actions, broadcast, history, leases, worlds
+from sandbox import actions
+from sandbox.world import broadcast, history, leases, worlds
 from sandbox.models import Sandbox
 from sandbox.live.people import local_user
 from tests.bench.worlds import crowded

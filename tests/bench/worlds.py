@@ -6,7 +6,13 @@ from typing import Any
 
 import yaml
 
-from tests.builders import cluster_queue, flavor, local_queue, node
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    local_queue,
+    node,
+    workload_priority,
+)
 
 
 def crowded(
@@ -59,3 +65,58 @@ def workload(
             "podSets": [{"name": "main", "count": 1, "template": {"spec": spec}}],
         },
     }
+
+
+TEAMS = ("a", "b", "c", "d")
+
+
+def arrivals(team: str, count: int) -> dict[str, Any]:
+    """Return jobs of a team, at random times and of random length."""
+    requests = {"cpu": "2" if team in "ab" else "6"}
+    container = {"name": "c", "image": "i", "resources": {"requests": requests}}
+    labels = {
+        "kueue.x-k8s.io/queue-name": team,
+        "kueue.x-k8s.io/priority-class": "high" if team == "d" else "low",
+    }
+    return {
+        "process": "poisson",
+        "parameters": {"every": "6s", "count": count},
+        "object": {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {
+                "name": f"job-{team}",
+                "namespace": "default",
+                "labels": labels,
+                "annotations": {"quotalab.dev/runtime": "exp(40s)"},
+            },
+            "spec": {
+                "template": {
+                    "spec": {"restartPolicy": "Never", "containers": [container]}
+                }
+            },
+        },
+    }
+
+
+def four_teams(*, jobs_each: int = 50) -> str:
+    """Return a file: four teams of one cohort that ask for more than there is."""
+    queues = [
+        cluster_queue(team, cohort="all", cpu=16, within="LowerPriority", reclaim="Any")
+        for team in TEAMS
+    ]
+    local_queues = [local_queue(team, cluster_queue=team) for team in TEAMS]
+    classes = [workload_priority("high", 100), workload_priority("low", 1)]
+    spec = {
+        "title": {"en": "Four teams"},
+        "summary": {"en": "More jobs than there is room for."},
+        "horizon": "30m",
+        "arrivals": [arrivals(team, jobs_each) for team in TEAMS],
+    }
+    head = {
+        "apiVersion": "quotalab.dev/v1",
+        "kind": "Scenario",
+        "metadata": {"name": "teams"},
+        "spec": spec,
+    }
+    return yaml.safe_dump_all([head, flavor(), *queues, *local_queues, *classes])

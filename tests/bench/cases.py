@@ -1,0 +1,168 @@
+"""What is profiled, compared and counted: named pieces of work at any size.
+
+Each case prepares itself in `make(size)` and gives back the act to be measured. Size 1
+is quick; the named sizes of `docs/benchmarks.md` are multiples of it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+from scheduler.experiments.bases import FileBase
+from scheduler.experiments.document import read_experiment
+from scheduler.experiments.runs import plan, run
+from scheduler.kube.stage import KubeStage
+from scheduler.records.objects import Key, Object
+from scheduler.records.policy import Policy, PolicySpec
+from scheduler.scenarios import prepare
+from scheduler.stage import Context
+from scheduler.tick import run_tick
+from scheduler.world import World
+from tests.bench.worlds import crowded, four_teams
+
+Act = Callable[[], Any]
+Make = Callable[[int], Act]
+
+#: Ticks of the demo at size 1: 600 in `docs/benchmarks.md`, which is size 10.
+DEMO_TICKS = 60
+CROWDED_TICKS = 60
+
+
+def demo_world() -> World:
+    """Return the world that the page opens with."""
+    from sandbox.base import library
+
+    return prepare(library.files_of("friday-rush")).assemble().world
+
+
+def ticking(world: World, ticks: int) -> Act:
+    """Return the engine's ticks alone, with the journal read as a commit does."""
+
+    def act() -> None:
+        for _ in range(ticks):
+            run_tick(world)
+            world.take()
+
+    return act
+
+
+def demo_engine(size: int) -> Act:
+    """The demo without a database: what whole ticks are held against."""
+    return ticking(demo_world(), DEMO_TICKS * size)
+
+
+def crowded_world(size: int) -> World:
+    """Return `size` x 625 workloads and 62 nodes: 10,000 and 1,000 at 16."""
+    files = crowded(workloads=625 * size, nodes=125 * size // 2)
+    return prepare(files).assemble().world
+
+
+def crowded_engine(size: int) -> Act:
+    """Ticks of a crowded world without a database."""
+    return ticking(crowded_world(size), CROWDED_TICKS)
+
+
+def _committing(ticks: int, **source: Any) -> Act:
+    from sandbox import actions
+    from sandbox.live.people import local_user
+    from sandbox.management.commands.run import make_ticks
+    from sandbox.models import Sandbox
+
+    key = actions.do_create(local_user(), **source).sandbox.pk
+
+    def act() -> None:
+        for _ in make_ticks(key, ticks):
+            pass
+        assert Sandbox.objects.get(pk=key).tick == ticks
+
+    return act
+
+
+def demo_ticks(size: int) -> Act:
+    """The demo at full speed, every tick committed to SQLite."""
+    database()
+    return _committing(DEMO_TICKS * size, scenario="friday-rush")
+
+
+def crowded_ticks(size: int) -> Act:
+    """Ticks of a crowded world at full speed, each committed to SQLite."""
+    database()
+    files = crowded(workloads=625 * size, nodes=125 * size // 2)
+    return _committing(CROWDED_TICKS, files=files)
+
+
+def experiment_run(size: int) -> Act:
+    """One run of an experiment: 12 jobs of four teams each x size, to its measures."""
+    base = FileBase.read([("teams.yaml", four_teams(jobs_each=12 * size))])
+    spec = {"base": {"files": ["teams.yaml"]}, "seeds": {"count": 2}}
+    planned = plan(read_experiment({"spec": spec}).spec, base)
+    run(base, planned, 0, 1)
+    return lambda: run(base, planned, 0, 2)
+
+
+def kube_pods(size: int) -> Act:
+    """Place 125 pods x size on as many nodes, each of them scored."""
+    context = Context(seed=1, epoch_us=0)
+    spec = PolicySpec(stack="kube", kube_scheduler={"percentageOfNodesToScore": 100})
+    stage = KubeStage(context, Policy(spec=spec))
+    for n in range(125 * size):
+        amounts = {"cpu": "16", "memory": "64Gi", "pods": "110"}
+        status = {"allocatable": amounts, "capacity": amounts}
+        name = f"n{n}"
+        manifest = {"kind": "Node", "metadata": {"name": name}, "spec": {}}
+        stage.put(Object(key=Key("Node", "", name), manifest=manifest, status=status))
+    pods = [_pod(n) for n in range(125 * size)]
+
+    def act() -> None:
+        for pod in pods:
+            stage.put(pod)
+        while (due := stage.due()) is not None and due <= context.now_ms:
+            stage.schedule()
+
+    return act
+
+
+def _pod(n: int) -> Object:
+    requests = {"cpu": f"{1 + n % 4}", "memory": f"{1 + n % 7}Gi"}
+    container = {"name": "c", "image": "i", "resources": {"requests": requests}}
+    metadata = {
+        "name": f"p{n}",
+        "namespace": "default",
+        "uid": f"u{n}",
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+    }
+    manifest = {
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"containers": [container]},
+    }
+    return Object(key=Key("Pod", "default", f"p{n}"), manifest=manifest)
+
+
+CASES: dict[str, Make] = {
+    "demo-engine": demo_engine,
+    "demo-ticks": demo_ticks,
+    "crowded-engine": crowded_engine,
+    "crowded-ticks": crowded_ticks,
+    "experiment-run": experiment_run,
+    "kube-pods": kube_pods,
+}
+
+
+def database() -> None:
+    """Set Django up on an empty SQLite database; nothing is sent to a bus."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
+    os.environ["QUOTALAB_DATA"] = tempfile.mkdtemp(prefix="quotalab-bench-")
+    import django
+    from django.core.management import call_command
+
+    django.setup()
+    call_command("migrate", verbosity=0)
+    from sandbox.process import idle_flag
+    from sandbox.world import broadcast
+
+    broadcast._publish = lambda *_: None  # type: ignore[assignment]
+    idle_flag._ask = lambda _: None
