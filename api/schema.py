@@ -56,8 +56,9 @@ _METHODS = frozenset({"get", "put", "post", "patch", "delete"})
 def with_refusals(
     result: dict[str, Any], generator: object, request: object, public: bool
 ) -> dict[str, Any]:
-    """Add the Status answer to every operation, and put answers in their place."""
+    """Add the Status answer and a summary to every operation; say where it is served."""
     del generator, request, public
+    result["servers"] = [{"url": "/", "description": "the server that was asked"}]
     result.setdefault("components", {}).setdefault("schemas", {})
     describe(result)
     schemas = result["components"]["schemas"]
@@ -67,6 +68,7 @@ def with_refusals(
         for method, operation in path.items():
             if method not in _METHODS:
                 continue
+            operation["summary"] = _first_sentence(operation["description"])
             responses = operation["responses"]
             _join(responses)
             refusal = {kind: {"schema": reference} for kind in _kinds(responses)}
@@ -76,6 +78,10 @@ def with_refusals(
                 answer = {"description": sentence, "content": refusal}
                 responses.setdefault(code, answer)
     return result
+
+
+def _first_sentence(text: str) -> str:
+    return text.partition("\n")[0].partition("; ")[0].removesuffix(".")
 
 
 def _kinds(responses: dict[str, Any]) -> list[str]:

@@ -235,6 +235,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "TITLE": "Quotalab",
     "DESCRIPTION": "A live what-if sandbox for batch-scheduling policy.",
     "VERSION": "v1",
+    "LICENSE": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     # Fields of one name whose choices differ need a name each.
