@@ -10,6 +10,6 @@ const RULES = { extends: ["recommended"], rules: { "no-unused-components": "off"
 
 const source = readFileSync(process.argv[2], "utf8");
 const problems = await lintFromString({ source, absoluteRef: "openapi.json", config: await createConfig(RULES) });
-for (const one of problems) console.error(`${one.severity} ${one.ruleId}: ${one.message} ${one.location[0]?.pointer ?? ""}`);
+for (const one of problems) process.stderr.write(`${one.severity} ${one.ruleId}: ${one.message} ${one.location[0]?.pointer ?? ""}\n`);
 process.stdout.write(astToString(await openapiTS(JSON.parse(source))));
 process.exitCode = problems.length > 0 ? 1 : 0;

@@ -13,7 +13,7 @@ from drf_spectacular.renderers import OpenApiJsonRenderer
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "frontend"
-#: What a generator must be told of bodies that are not JSON.
+#: What a generator is to make of bodies that are not JSON.
 CONFIG = """\
 content_type_overrides:
   application/vnd.quotalab.sandbox: application/octet-stream
