@@ -18,6 +18,7 @@ VERBS = {
     "shadow": "scheduler.cli.shadow",
     "backtest": "scheduler.cli.backtest",
     "forecast": "scheduler.cli.forecast",
+    "check": "scheduler.cli.check",
 }
 USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m] [--json]
        python -m scheduler experiment FILE [--json]
@@ -29,6 +30,7 @@ USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m
        python -m scheduler outcomes FOLDER...
        python -m scheduler convert PATH... [--to kueue|yunikorn]
        python -m scheduler forecast PATH... [--at 5m] [--horizon 1h] [--json]
+       python -m scheduler check CHANGED --against BASE --on WORK --assert FILE
        python -m scheduler backtest FILE [--load 0.7 ...] [--instants 200]
 """
 

@@ -148,7 +148,7 @@ def prepare(
     scenario = _scenario(loaded)
     if scenario is None:
         _report_unread(loaded, sources)
-        stack = loaded.policy.get("stack") or _stack_of(loaded)
+        stack = loaded.policy.get("stack") or stack_of(loaded)
         take_traces(loaded, sources, stack=stack, options=traces)
     return Prepared(files=dict(sources), loaded=loaded, scenario=scenario)
 
@@ -236,7 +236,7 @@ def _policy_spec(
         # A scenario and a Policy state their times: a step without one takes none.
         spec = {"simulation": {"latencies": msgspec.to_builtins(USUAL)}}
     spec = merge(merge(spec, loaded.policy), patch)
-    spec = spec if "stack" in spec else {**spec, "stack": _stack_of(loaded)}
+    spec = spec if "stack" in spec else {**spec, "stack": stack_of(loaded)}
     return _at_its_time(spec, dump_time)
 
 
@@ -251,7 +251,7 @@ def _at_its_time(spec: dict[str, Any], time: str | None) -> dict[str, Any]:
     return {**spec, "simulation": {"startTime": time, **simulation}}
 
 
-def _stack_of(loaded: Loaded) -> Stack:
+def stack_of(loaded: Loaded) -> Stack:
     """Return the stack that files are meant for when none of them says.
 
     A queues.yaml is YuniKorn's; with something of Kueue's in the same files

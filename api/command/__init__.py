@@ -7,6 +7,7 @@ runs or not; with it they are a server's. Both go through the API.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import signal
@@ -17,7 +18,7 @@ from api.client import ApiError, StoppedError
 from api.command.completion import script
 from api.command.local import InProcess, begin, manage
 from api.command.output import show
-from api.command.parser import LOCAL, parser
+from api.command.parser import ALONE, LOCAL, parser
 from api.command.verbs import VERBS, Asked, WrongError
 
 
@@ -30,6 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words and words[0] in LOCAL:
         return manage(words)
+    if words and words[0] in ALONE:
+        code: int = importlib.import_module(ALONE[words[0]][1]).main(words[1:])
+        return code
     given = parser().parse_args(words)
     try:
         if given.verb == "completion":

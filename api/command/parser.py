@@ -27,6 +27,14 @@ LOCAL = {
     "record": "follow a running cluster, read-only, into a file",
     "tidy": "delete now history that is not to be kept",
 }
+#: Commands that need neither a database nor, unless they say so, a server: modules
+#: with `main(words)`, read when they are called.
+ALONE = {
+    "check": (
+        "hold a change of policy to assertions, on the same work as its base",
+        "api.command.checking",
+    ),
+}
 _ABOUT = """\
 Sandboxes of this machine or, with --server, of a server.
 
@@ -35,6 +43,7 @@ Sandboxes of this machine or, with --server, of a server.
   quotalab run ID --ticks 100                   until they are made
   quotalab table ID workloads phase=pending     who waits
   quotalab explain ID default/job-a             why
+  quotalab check new/ --against old/ --on friday-rush --assert checks.yaml
   quotalab experiment compare.yaml              exit status from its assertions
 """
 _EPILOG = """\
@@ -59,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
     root.add_argument("--version", action="version", version=f"quotalab {version()}")
     _common(root, default=True)
     sub = root.add_subparsers(dest="verb", required=True, metavar="VERB")
-    for name, help_ in LOCAL.items():
+    for name, help_ in [*LOCAL.items(), *((n, h) for n, (h, _) in ALONE.items())]:
         sub.add_parser(name, help=help_, add_help=False)
     for name, verb in VERBS.items():
         part = sub.add_parser(

@@ -14,6 +14,7 @@ from scheduler import durations
 from scheduler.errors import SchedulerError
 from scheduler.kueue.configuration import Settings, read_configuration
 from scheduler.manifests.documents import read_documents
+from scheduler.qrec.reading import Followed, Seen
 from scheduler.recordings.recording import (
     Attempts,
     Recording,
@@ -58,6 +59,22 @@ def read_history(folder: Path) -> History:
     start_us = durations.stamp_us(read_start(folder))
     events = _events(folder / "watch.jsonl.gz", start_us)
     return History(_items(folder / "snapshot-0.json.gz"), events)
+
+
+def read_followed_folder(folder: Path) -> tuple[Followed, list[Source]]:
+    """Read what stood at t=0 and every event since, and Kueue's Configuration.
+
+    Raises SchedulerError that names what is missing, OSError.
+    """
+    start_us = durations.stamp_us(read_start(folder))
+    events = [
+        Seen(start_us + _US_PER_MS * at_ms, type_, item)
+        for at_ms, type_, item in _events(folder / "watch.jsonl.gz", start_us)
+    ]
+    standing = _items(folder / "snapshot-0.json.gz")
+    path = folder / "config.yaml"
+    config = [(path.name, _text(path))] if path.is_file() else []
+    return Followed(start_us=start_us, standing=standing, events=events), config
 
 
 def read_settings(folder: Path) -> Settings:

@@ -1,0 +1,221 @@
+"""`python -m scheduler check`: a change of policy against its base, for pipelines."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import TextIO
+from urllib.parse import quote
+
+import msgspec
+
+from scheduler import durations
+from scheduler.check import junit, markdown, sarif
+from scheduler.check.assertions import Assertion, read_assertions
+from scheduler.check.changes import changes
+from scheduler.check.faults import Fault, FaultsError, faults_of
+from scheduler.check.joining import Inputs, Joined, join
+from scheduler.check.judging import Pair
+from scheduler.check.measuring import RunNumbers, horizon_of, measure
+from scheduler.check.outcome import Outcome, check_queues, outcome_of
+from scheduler.check.terms import quantile_of
+from scheduler.cli.check_input import Library, no_library, read_inputs
+from scheduler.cli.files import read_paths
+from scheduler.cli.trace_words import add_trace_words
+from scheduler.errors import SchedulerError
+
+_MOST_SEEDS = 1000
+_MOST_WORKERS = 64
+
+
+def main(
+    arguments: Sequence[str],
+    out: TextIO | None = None,
+    *,
+    library: Library = no_library,
+    prog: str = "python -m scheduler check",
+) -> int:
+    """Check a change; 0 when every assertion holds, 1 when one does not, 2 for input
+    that cannot be taken. `library` finds scenarios by name.
+    """
+    out = out or sys.stdout
+    options = _parser(prog).parse_args(arguments)
+    try:
+        outcome = run(options, library)
+        written = {
+            "markdown": markdown.markdown_of(outcome),
+            "junit": junit.junit_of(outcome.verdicts),
+            "sarif": sarif.sarif_of(outcome, uri_of),
+            "json": _json(outcome),
+        }
+    except (SchedulerError, OSError) as error:
+        return _refused(options, out, error)
+    _write(options, written)
+    out.write(written["json" if options.json else "markdown"])
+    return 0 if outcome.holds else 1
+
+
+def _parser(prog: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=prog,
+        description="Run a changed policy and its base on the same work with the same "
+        "random numbers, hold the changed one to assertions, and print a comment in "
+        "Markdown. docs/check.md has examples for pipelines.",
+        epilog="exit status: 0 every assertion holds; 1 one does not; 2 the input "
+        "cannot be taken.",
+    )
+    add = parser.add_argument
+    add("changed", metavar="CHANGED", help="a folder or file of the changed policy")
+    add("--against", metavar="BASE", help="the policy before; that of --on without it")
+    add("--on", required=True, metavar="WORK", help="a recording (folder or .qrec), a "
+        "scenario (name or folder), a folder of YAML, or a trace")  # fmt: skip
+    add("--assert", dest="asserted", required=True, metavar="FILE", type=Path,
+        help="what must hold")  # fmt: skip
+    add("--seeds", type=int, default=3, metavar="N", help="runs of each side (3)")
+    add("--seed", type=int, default=1, help="the first of them (1)")
+    add("--horizon", default="", help="how long each run is, e.g. 24h; the scenario's, "
+        "else until a day after the last arrival or nothing more happens")  # fmt: skip
+    add("--at", default="0s", help="of a recording: the instant to begin at (0s)")
+    add("--workers", type=int, default=0, help="processes (one for each CPU)")
+    add("--json", action="store_true", help="print one JSON object instead")
+    for name in ("markdown", "junit", "sarif"):
+        add(f"--{name}", type=Path, metavar="FILE", help=f"write {name} here too")
+    add_trace_words(parser)
+    return parser
+
+
+def run(options: argparse.Namespace, library: Library) -> Outcome:
+    """Return what the check comes to. Raises FaultsError, SchedulerError, OSError."""
+    seeds, given_ms = _numbers(options)
+    assertions, inputs = _read(options, library)
+    joined = join(inputs, seeds[0])
+    check_queues(joined, assertions, seeds[0], ())
+    horizon_ms = given_ms or max(horizon_of(base) for base in joined.bases)
+    wanted = tuple(sorted({a.measure for a in assertions if quantile_of(a.measure)}))
+    pairs = _run(options, inputs, joined, seeds, horizon_ms, wanted)
+    check_queues(joined, assertions, seeds[0], pairs)
+    return outcome_of(joined, assertions, pairs, seeds, horizon_ms)
+
+
+def _numbers(options: argparse.Namespace) -> tuple[list[int], int]:
+    if not 1 <= options.seeds <= _MOST_SEEDS:
+        raise SchedulerError(
+            f"--seeds: expected 1 to {_MOST_SEEDS}, got {options.seeds}"
+        )
+    if not 0 <= options.workers <= _MOST_WORKERS:
+        problem = f"expected 1 to {_MOST_WORKERS}, got {options.workers}"
+        raise SchedulerError(f"--workers: {problem}")
+    horizon = durations.milliseconds(options.horizon) if options.horizon else 0
+    if horizon < 0 or (options.horizon and not horizon):
+        problem = f"expected a duration above 0, got {options.horizon!r}"
+        raise SchedulerError(f"--horizon: {problem}")
+    first = options.seed
+    return list(range(first, first + options.seeds)), horizon
+
+
+def _read(
+    options: argparse.Namespace, library: Library
+) -> tuple[list[Assertion], Inputs]:
+    """Read everything; what is wrong in any of it is reported together."""
+    faults: list[Fault] = []
+    assertions: list[Assertion] = []
+    inputs: Inputs | None = None
+    try:
+        [(name, text)] = read_paths([options.asserted])
+        assertions = read_assertions(text, name)
+    except SchedulerError as error:
+        faults += faults_of(error, str(options.asserted))
+    try:
+        inputs = read_inputs(options, library)
+        if faults:  # find the faults of the other files too
+            join(inputs, options.seed)
+    except SchedulerError as error:
+        faults += faults_of(error, options.on)
+    if faults or inputs is None:
+        raise FaultsError(faults)
+    return assertions, inputs
+
+
+_Job = tuple[int, int]  # side, seed
+
+
+def _run(
+    options: argparse.Namespace,
+    inputs: Inputs,
+    joined: Joined,
+    seeds: Sequence[int],
+    horizon_ms: int,
+    wanted: tuple[str, ...],
+) -> list[Pair]:
+    """Run both sides with every seed, in as many processes as there are CPUs.
+
+    Sides without a difference are run once: equal input gives equal runs.
+    """
+    sides = (0, 1) if changes(joined.base, joined.changed) else (0,)
+    jobs: list[_Job] = [(side, seed) for seed in seeds for side in sides]
+    workers = min(options.workers or os.cpu_count() or 1, len(jobs))
+    if workers == 1:
+        runs = [measure(joined.bases[s], seed, horizon_ms, wanted) for s, seed in jobs]
+    else:
+        given = (inputs, seeds[0], horizon_ms, wanted)
+        with ProcessPoolExecutor(workers, initializer=_begin, initargs=given) as pool:
+            runs = list(pool.map(_one, jobs))
+    count = len(sides)
+    return list(zip(runs[::count], runs[count - 1 :: count], strict=True))
+
+
+_work: list[Callable[[_Job], RunNumbers]] = []  # of this process
+
+
+def _begin(inputs: Inputs, seed: int, horizon_ms: int, wanted: tuple[str, ...]) -> None:
+    bases = join(inputs, seed).bases
+    _work[:] = [lambda job: measure(bases[job[0]], job[1], horizon_ms, wanted)]
+
+
+def _one(job: _Job) -> RunNumbers:
+    return _work[0](job)
+
+
+def _json(outcome: Outcome) -> str:
+    return msgspec.json.format(msgspec.json.encode(outcome)).decode() + "\n"
+
+
+def _refused(options: argparse.Namespace, out: TextIO, error: Exception) -> int:
+    """Report faults in every form that was asked for."""
+    found = FaultsError(faults_of(SchedulerError(str(error)), options.on))
+    faults = error.faults if isinstance(error, FaultsError) else found.faults
+    sys.stderr.write("".join(f"{fault}\n" for fault in faults))
+    listed = [{**msgspec.to_builtins(f.place), "problem": f.problem} for f in faults]
+    written = {
+        "markdown": markdown.faults_markdown(faults),
+        "junit": junit.faults_junit(faults),
+        "sarif": sarif.faults_sarif(faults, uri_of),
+    }
+    try:
+        _write(options, written)
+    except OSError as problem:
+        sys.stderr.write(f"{problem}\n")
+    if options.json:
+        out.write(msgspec.json.encode({"faults": listed}).decode() + "\n")
+    else:
+        out.write(written["markdown"])
+    return 2
+
+
+def _write(options: argparse.Namespace, written: dict[str, str]) -> None:
+    for name in ("markdown", "junit", "sarif"):
+        if path := getattr(options, name):
+            path.write_text(written[name], encoding="utf-8")
+
+
+def uri_of(file: str) -> str:
+    """Return a file as pipelines name it: from the working folder, in URI's letters."""
+    path = Path(file)
+    here = Path.cwd()
+    if path.is_absolute() and path.is_relative_to(here):
+        path = path.relative_to(here)
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix())

@@ -1,0 +1,103 @@
+"""What a check is given on the command line, read from disk: work, base and change."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from scheduler import durations
+from scheduler.check.faults import Fault, FaultsError, faults_of
+from scheduler.check.joining import Inputs
+from scheduler.cli.files import read_paths
+from scheduler.cli.recording_file import read_file
+from scheduler.cli.recording_folder import read_followed_folder
+from scheduler.cli.trace_words import options_of
+from scheduler.errors import SchedulerError, SourceLocation
+from scheduler.qrec.frames import MAGIC
+from scheduler.qrec.reading import Followed
+from scheduler.recordings.followed import incident
+
+Source = tuple[str, str]
+#: From the name of a scenario to its files; None when there is none of that name.
+Library = Callable[[str], list[Source] | None]
+
+
+def no_library(_: str) -> list[Source] | None:
+    """Know no scenario by name."""
+    return None
+
+
+def read_inputs(options: argparse.Namespace, library: Library) -> Inputs:
+    """Read all three. Raises FaultsError with everything that cannot be read."""
+    faults: list[Fault] = []
+
+    def tried(given: str, read: Callable[[str], list[Source]]) -> list[Source]:
+        try:
+            return read(given)
+        except (SchedulerError, OSError) as error:
+            known = error if isinstance(error, SchedulerError) else None
+            faults.extend(faults_of(known or SchedulerError(str(error)), given))
+            return []
+
+    found = Inputs(
+        work=tried(options.on, lambda given: read_work(given, options.at, library)),
+        changed=tried(options.changed, _policy),
+        base=tried(options.against, _policy) if options.against else None,
+        traces=options_of(options),
+    )
+    if faults:
+        raise FaultsError(faults)
+    return found
+
+
+def _policy(path: str) -> list[Source]:
+    found = read_paths([path])
+    if not found:
+        place = SourceLocation(file=path, line=1)
+        raise FaultsError([Fault(place, "expected manifests, found none")])
+    return found
+
+
+def read_work(given: str, at: str, library: Library) -> list[Source]:
+    """Return the files of the work: of a recording, a scenario, a folder or a trace.
+
+    Raises SchedulerError that says what was expected.
+    """
+    path = Path(given)
+    if not path.exists():
+        if (found := library(given)) is not None:
+            return found
+        raise SchedulerError(
+            f"--on: expected a recording, a folder, a file or the name of a scenario "
+            f"(`quotalab scenarios` lists them), got {given!r}"
+        )
+    if (recorded := _followed(path)) is not None:
+        followed, config = recorded
+        at_us = followed.start_us + 1000 * durations.milliseconds(at)
+        files = incident(followed, at_us)
+        known = {name for name, _ in files}
+        return [*(one for one in config if one[0] not in known), *files]
+    found = read_paths([given])
+    if not found:
+        raise SchedulerError(
+            f"--on: {given}: expected manifests or a trace, found none"
+        )
+    return [(_short(name, path), text) for name, text in found]
+
+
+def _short(name: str, path: Path) -> str:
+    """Return the name from the folder on, as a scenario names its files."""
+    return name.removeprefix(f"{path}/") if path.is_dir() else name
+
+
+def _followed(path: Path) -> tuple[Followed, list[Source]] | None:
+    """Return the recording that lies there with its configuration, or None."""
+    if path.is_dir():
+        is_recording = (path / "watch.jsonl.gz").is_file()
+        return read_followed_folder(path) if is_recording else None
+    with path.open("rb") as stream:
+        begin = stream.read(200)
+    if begin.startswith(MAGIC) or b'"type":' in begin.replace(b" ", b"")[:40]:
+        return read_file(path), []
+    return None
