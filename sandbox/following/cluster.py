@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import email.utils
+import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -54,7 +55,8 @@ class Cluster:
         try:
             config.load_kube_config(path, context, found, persist_config=False)
         except (config.ConfigException, OSError) as error:
-            raise ClusterError(f"kubeconfig: {error}") from error
+            place = path or os.environ.get("KUBECONFIG") or "~/.kube/config"
+            raise ClusterError(f"kubeconfig {place}: {error}") from error
         return cls._of(found)
 
     @classmethod
@@ -103,10 +105,13 @@ class Cluster:
             if not follows:
                 return
 
-    def watch(self, path: str, version: str) -> Iterator[Json]:
+    def watch(
+        self, path: str, version: str, opened: Callable[[], None]
+    ) -> Iterator[Json]:
         """Yield events after a resourceVersion until the server ends the watch.
 
-        Raises ClusterError, also for an ERROR event: its code is the Status's.
+        `opened` is called when the server took it, before the first event. Raises
+        ClusterError, also for an ERROR event: its code is the Status's.
         """
         query = {
             "watch": "true",
@@ -116,6 +121,7 @@ class Cluster:
         }
         with self._answer(path, query, WATCH_S + READ_S) as response:
             self._watches.add(response)
+            opened()
             try:
                 yield from map(_event, _lines(response))
             finally:

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 from django.utils import timezone
 
 from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.files import RecordingFile
 from sandbox.following.reflector import Reflector
-from sandbox.following.resources import SETTINGS, Resource, served
+from sandbox.following.resources import NOT_SERVED, Resource, served, settings
 from scheduler.qrec.entries import Entry, Header, Type, encode
 from scheduler.qrec.slimming import slim
 
@@ -86,29 +87,23 @@ class Recorder:
     ) -> None:
         with contextlib.suppress(ClusterError):  # away: as it was before
             self._skew_ms = self.cluster.skew_ms()
+        texts, failed = settings(self.cluster)
+        self.progress.absent = {**absent, **failed}
         header = Header(
             cluster="" if self.anonymised else self.cluster.address,
             skew_ms=self._skew_ms,
             kinds=[resource.kind for resource in resources],
-            absent=absent,
+            absent={kind: self._said(why) for kind, why in absent.items()},
             anonymised=self.anonymised,
             part=self.file.part,
             resumed=resumed,
         )
-        self._write([Entry(_now(), "BEGIN", header=header), *self._settings()])
+        listed = [Entry(_now(), "LISTED", "ConfigMap", one) for one in texts]
+        self._write([Entry(_now(), "BEGIN", header=header), *listed])
 
-    def _settings(self) -> list[Entry]:
-        """Return the schedulers' ConfigMaps; a cluster has those of few."""
-        found = []
-        for namespace, name in SETTINGS:
-            try:
-                path = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
-                manifest = self.cluster.get(path)
-            except ClusterError:
-                continue
-            named = {**manifest, "apiVersion": "v1", "kind": "ConfigMap"}
-            found.append(Entry(_now(), "LISTED", "ConfigMap", slim(named)))
-        return found
+    def _said(self, why: str) -> str:
+        """Return a server's sentence, but where names are mapped: it has some."""
+        return why if why == NOT_SERVED or not self.anonymised else ""
 
     def _part(
         self, resources: list[Resource], report: Callable[[Progress], None]
@@ -175,7 +170,7 @@ class Recorder:
 
     def _written(self, entry: Entry) -> Entry:
         if entry.object is None:
-            return entry
+            return msgspec.structs.replace(entry, message=self._said(entry.message))
         manifest = self.rewrite(slim(entry.object))
         return Entry(entry.at, entry.type, entry.kind, manifest)
 

@@ -36,26 +36,31 @@ class Reflector:
         self.version = ""  # where the watch goes on; empty: list first
         self.known: dict[tuple[str, str], str] = {}  # -> resourceVersion
         self.first = True
+        self.lost = False
+        self.wait_s = FIRST_WAIT_S
 
     def run(self) -> None:
         """Follow until stopped; a failure is reported once and tried again."""
-        wait, lost = FIRST_WAIT_S, False
         while not self.stop.is_set():
             try:
                 if not self.version:
                     self.list()
-                if lost:
-                    self.take("BACK", None, "")
-                    wait, lost = FIRST_WAIT_S, False
                 self.watch()
             except ClusterError as error:
                 if error.code == _EXPIRED:
                     self.version = ""
-                if not lost and not self.stop.is_set():
-                    lost = True
+                if not self.lost and not self.stop.is_set():
+                    self.lost = True
                     self.take("LOST", None, error.message)
-                self.stop.wait(0 if error.code == _EXPIRED else wait)
-                wait = min(2 * wait, MOST_WAIT_S)
+                self.stop.wait(0 if error.code == _EXPIRED else self.wait_s)
+                self.wait_s = min(2 * self.wait_s, MOST_WAIT_S)
+
+    def _opened(self) -> None:
+        """Report that a watch which was lost goes on: the server took it again."""
+        self.wait_s = FIRST_WAIT_S
+        if self.lost:
+            self.lost = False
+            self.take("BACK", None, "")
 
     def list(self) -> None:
         """List the kind: all of it the first time, only what differs afterwards."""
@@ -82,7 +87,8 @@ class Reflector:
 
     def watch(self) -> None:
         """Watch until the server ends it; the next one begins where this one ended."""
-        for event in self.cluster.watch(self.resource.path, self.version):
+        path = self.resource.path
+        for event in self.cluster.watch(path, self.version, self._opened):
             manifest = self._whole(event["object"])
             self.version = manifest["metadata"]["resourceVersion"]
             if event["type"] != "BOOKMARK":

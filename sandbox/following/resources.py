@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import yaml
 
@@ -17,6 +18,11 @@ SETTINGS = (
     ("yunikorn", "yunikorn-configs"),
     ("yunikorn", "yunikorn-defaults"),
 )
+#: Answers that no later try changes by itself.
+_REFUSED = frozenset({401, 403, 405})
+_NOT_FOUND = 404
+#: Why a kind is absent that the cluster does not have.
+NOT_SERVED = "not served"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,26 +46,55 @@ def followed() -> list[Kind]:
 def served(cluster: Cluster) -> tuple[list[Resource], dict[str, str]]:
     """Return what the cluster has of the kinds, and why the others are absent.
 
-    Raises ClusterError when the cluster does not answer at all.
+    A kind is asked for once: what may not be listed is absent too. Raises
+    ClusterError when the cluster does not answer at all, or has no kind to follow.
     """
     cluster.get("/version")
     found: list[Resource] = []
     absent: dict[str, str] = {}
     plurals: dict[str, frozenset[str] | str] = {}
     for kind in followed():
-        for version in kind.versions:
-            base = f"/apis/{kind.group}/{version}" if kind.group else f"/api/{version}"
-            if base not in plurals:
-                plurals[base] = _plurals(cluster, base)
-            names = plurals[base]
-            if not isinstance(names, str) and kind.plural in names:
-                group_version = f"{kind.group}/{version}" if kind.group else version
-                path = f"{base}/{kind.plural}"
-                found.append(Resource(kind.kind, group_version, path))
-                absent.pop(kind.kind, None)
-                break
-            absent[kind.kind] = names if isinstance(names, str) else "not served"
+        one = _served(cluster, kind, plurals)
+        why = one if isinstance(one, str) else _refusal(cluster, one.path)
+        if why or isinstance(one, str):
+            absent[kind.kind] = why
+        else:
+            found.append(one)
+    if not found:
+        why = next((why for why in absent.values() if why != NOT_SERVED), NOT_SERVED)
+        raise ClusterError(
+            f"no kind to follow: {why}; --print-role has the rights that this needs"
+        )
     return found, absent
+
+
+def _served(
+    cluster: Cluster, kind: Kind, plurals: dict[str, frozenset[str] | str]
+) -> Resource | str:
+    """Return a kind in its newest version that is served, or why there is none."""
+    why = NOT_SERVED
+    for version in kind.versions:
+        base = f"/apis/{kind.group}/{version}" if kind.group else f"/api/{version}"
+        if base not in plurals:
+            plurals[base] = _plurals(cluster, base)
+        names = plurals[base]
+        if isinstance(names, str):
+            why = names
+        elif kind.plural in names:
+            group_version = f"{kind.group}/{version}" if kind.group else version
+            return Resource(kind.kind, group_version, f"{base}/{kind.plural}")
+    return why
+
+
+def _refusal(cluster: Cluster, path: str) -> str:
+    """Return why a kind may not be listed; "" where it may."""
+    try:
+        cluster.get(path, limit="1")
+    except ClusterError as error:
+        if error.code in {*_REFUSED, _NOT_FOUND}:
+            return error.message
+        raise
+    return ""
 
 
 def _plurals(cluster: Cluster, base: str) -> frozenset[str] | str:
@@ -67,12 +102,31 @@ def _plurals(cluster: Cluster, base: str) -> frozenset[str] | str:
     try:
         answer = cluster.get(base)
     except ClusterError as error:
-        if error.code == 404:
-            return "not served"
-        if error.code in {401, 403}:
+        if error.code == _NOT_FOUND:
+            return NOT_SERVED
+        if error.code in _REFUSED:
             return error.message
         raise
     return frozenset(item["name"] for item in answer["resources"])
+
+
+def settings(cluster: Cluster) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Return the schedulers' ConfigMaps, and why others could not be read.
+
+    A cluster has those of few schedulers: what is not there is no failure.
+    """
+    found: list[dict[str, Any]] = []
+    failed: dict[str, str] = {}
+    for namespace, name in SETTINGS:
+        try:
+            path = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
+            manifest = cluster.get(path)
+        except ClusterError as error:
+            if error.code != _NOT_FOUND:
+                failed[f"ConfigMap {namespace}/{name}"] = error.message
+            continue
+        found.append({**manifest, "apiVersion": "v1", "kind": "ConfigMap"})
+    return found, failed
 
 
 def cluster_role(name: str = "quotalab-reader") -> str:

@@ -16,88 +16,21 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from scheduler.qrec.named_fields import (
+    ADDRESSES,
+    BY_NAME,
+    KEPT,
+    LISTS,
+    MAPPINGS,
+    NAMES,
+    PLAIN,
+    SWITCHES,
+)
+from scheduler.qrec.settings_texts import mapped
+
 Manifest = dict[str, Any]
 
 _LETTERS = 12
-#: Fields whose text is a name, wherever they stand.
-_NAMES = frozenset(
-    [
-        "admissionCheck",
-        "claimName",
-        "clusterName",
-        "clusterQueue",
-        "cohort",
-        "cohortName",
-        "generateName",
-        "group",
-        "groups",
-        "host",
-        "hostname",
-        "localQueue",
-        "namespace",
-        "nodeName",
-        "nominatedNodeName",
-        "parent",
-        "parentName",
-        "podName",
-        "priorityClassName",
-        "prefix",
-        "queue",
-        "queueName",
-        "runtimeClassName",
-        "serviceAccountName",
-        "serviceName",
-        "subdomain",
-        "topology",
-        "topologyName",
-        "user",
-        "users",
-        "volumeName",
-    ]
-)
-#: Lists whose items have a `name` that is a resource or a role, not a secret.
-_PLAIN = frozenset(
-    [
-        "resources",
-        "resourceRequests",
-        "podSets",
-        "podSetAssignments",
-        "podSetUpdates",
-        "ports",
-    ]
-)
-#: Fields below which each value is a name or a label's value.
-_MAPPINGS = frozenset(
-    ["labels", "matchLabels", "nodeSelector", "nodeLabels", "flavors"]
-)
-#: Lists of texts that are names.
-_LISTS = frozenset(
-    ["values", "names", "users", "groups", "namespaces", "nodeNames", "roots"]
-)
-_ADDRESSES = frozenset(
-    ["addresses", "podIP", "podIPs", "hostIP", "hostIPs", "clusterIP"]
-)
-#: Names that a scheduler or the API treats in a way of its own.
-_KEPT = frozenset(
-    [
-        "default",
-        "main",
-        "kube-system",
-        "kube-public",
-        "kueue-system",
-        "system-node-critical",
-        "system-cluster-critical",
-        "default-scheduler",
-        "yunikorn",
-        "root",
-        "true",
-        "false",
-        "linux",
-        "windows",
-        "amd64",
-        "arm64",
-    ]
-)
 _UIDS = re.compile(r"\((?:[A-Za-z]*UID: [0-9a-fA-F-]+(?:, )?)+\)")
 _UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AMOUNT = re.compile(r"-?[\d.]+[A-Za-zµ%]{0,3}|")
@@ -113,7 +46,23 @@ class Anonymiser:
 
     def manifest(self, given: Manifest) -> Manifest:
         """Return a manifest with its names mapped. Cost: that of its size."""
+        if given.get("kind") == "ConfigMap":
+            return self._settings(given)
         return self._dict(given, "")
+
+    def _settings(self, given: Manifest) -> Manifest:
+        """Return a scheduler's ConfigMap: what it is called stays, its texts do not."""
+        texts = {
+            name: mapped(text, self.name, lambda found: self._dict(found, ""))
+            for name, text in (given.get("data") or {}).items()
+        }
+        metadata = {
+            name: part
+            for name, part in given["metadata"].items()
+            if name not in {"labels", "annotations"}
+        }
+        called = {"apiVersion": "v1", "kind": "ConfigMap"}
+        return {**called, "metadata": metadata, "data": texts}
 
     def name(self, text: str) -> str:
         """Return what stands for a name.
@@ -127,7 +76,7 @@ class Anonymiser:
         return self.known[text]
 
     def _part(self, text: str) -> str:
-        if not text or text in _KEPT or text.isdecimal() or _UID.fullmatch(text):
+        if not text or text in KEPT or text.isdecimal() or _UID.fullmatch(text):
             return text
         head, dash, number = text.rpartition("-")
         if dash and (number.isdecimal() or not number):
@@ -146,7 +95,7 @@ class Anonymiser:
         return {
             name: self._field(name, part, parent)
             for name, part in given.items()
-            if name not in _ADDRESSES
+            if name not in ADDRESSES
         }
 
     def _field(self, field: str, part: Any, parent: str) -> Any:
@@ -154,7 +103,7 @@ class Anonymiser:
             return self._text(field, part, parent)
         if isinstance(part, dict):
             return self._mapping(field, part)
-        if field in _LISTS and isinstance(part, list):
+        if field in LISTS and isinstance(part, list):
             of = self._part if parent == "images" else self.name
             return [of(x) if isinstance(x, str) else x for x in part]
         if field == "valuesPerLevel":
@@ -166,9 +115,9 @@ class Anonymiser:
             return " ".join(_UIDS.findall(text))
         if field == "image":
             return self._part(text)
-        if field == "name" and parent not in _PLAIN:
+        if field == "name" and parent not in PLAIN:
             return self.name(text)
-        if field in _NAMES and not (field == "group" and _is_api_group(text)):
+        if field in NAMES and not (field == "group" and _is_api_group(text)):
             return self.name(text)
         if field == "value" and parent in {"taints", "tolerations"}:
             return self.name(text)
@@ -176,10 +125,15 @@ class Anonymiser:
 
     def _mapping(self, field: str, part: Manifest) -> Manifest:
         plain = _all_text(part.values())
-        if field in _MAPPINGS and plain:
+        if field in MAPPINGS and plain:
             return {name: self.name(item) for name, item in part.items()}
         if field == "annotations" and plain:
-            return {name: self._annotation(item) for name, item in part.items()}
+            return {
+                name: item if name in SWITCHES else self._annotation(item)
+                for name, item in part.items()
+            }
+        if field in BY_NAME:
+            return {self.name(name): item for name, item in part.items()}
         return self._dict(part, field)
 
     def _annotation(self, text: str) -> str:

@@ -101,8 +101,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(200, {"resources": names})
         elif path.path == "/version":
             self._answer(200, {"gitVersion": "v1.36.0"})
-        elif kind in self.cluster.forbidden:
-            self._answer(403, {"message": f"{kind} is forbidden", "code": 403})
+        elif (asked := kind or path.path.rpartition("/")[2]) in self.cluster.forbidden:
+            self._answer(403, {"message": f"{asked} is forbidden", "code": 403})
         elif not kind:
             self._answer(404, {"message": "not found", "code": 404})
         elif "watch" in query:

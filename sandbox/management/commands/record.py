@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import signal
 import threading
 from pathlib import Path
@@ -13,7 +14,7 @@ from sandbox.base.errors import InvalidError
 from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.files import ROTATE_BYTES, RecordingFile
 from sandbox.following.recorder import Progress, Recorder
-from sandbox.following.resources import cluster_role
+from sandbox.following.resources import NOT_SERVED, cluster_role
 from scheduler.durations import milliseconds
 from scheduler.errors import SchedulerError
 from scheduler.qrec.anonymising import Anonymiser
@@ -40,7 +41,11 @@ class Command(BaseCommand):
             "--in-cluster", action="store_true", help="as the pod this runs in"
         )
         parser.add_argument(
-            "--for", dest="long", metavar="TIME", help='stop after it, e.g. "30m"'
+            "--for",
+            dest="long",
+            type=_seconds,
+            metavar="TIME",
+            help='stop after it, e.g. "30m"',
         )
         parser.add_argument(
             "--anonymise",
@@ -76,7 +81,7 @@ class Command(BaseCommand):
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, stopped)
         if options["long"]:
-            timer = threading.Timer(milliseconds(options["long"]) / 1000, stopped)
+            timer = threading.Timer(options["long"], stopped)
             timer.daemon = True
             timer.start()
         self._lost: dict[str, str] = {}
@@ -110,8 +115,10 @@ class Command(BaseCommand):
         counts = found.entries
         changes = counts["ADDED"] + counts["MODIFIED"] + counts["DELETED"]
         for kind, why in sorted(found.absent.items()):
-            if why != "not served":
+            if why != NOT_SERVED:
                 self.stderr.write(f"{kind}: not recorded: {why}")
+        for kind, why in sorted(found.lost.items()):
+            self.stderr.write(f"{kind}: not recorded to the end: {why}")
         self.stdout.write(
             f"{recorder.file.path}: {found.kinds} kinds, {counts['LISTED']} objects, "
             f"{changes} changes"
@@ -122,6 +129,17 @@ def _cluster(options: dict[str, Any]) -> Cluster:
     if options["in_cluster"]:
         return Cluster.of_pod()
     return Cluster.of_kubeconfig(options["kubeconfig"], options["context"])
+
+
+def _seconds(text: str) -> float:
+    """Return the seconds of a time above 0; ArgumentTypeError says what one is."""
+    try:
+        seconds = milliseconds(text) / 1000
+    except SchedulerError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    if seconds <= 0:
+        raise argparse.ArgumentTypeError(f"expected a time above 0, got {text!r}")
+    return seconds
 
 
 def _key(path: Path) -> bytes:

@@ -8,17 +8,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.files import RecordingFile, parts_of
 from sandbox.following.recorder import Recorder
 from sandbox.following.resources import cluster_role
+from sandbox.following.resources import served as of_cluster
 from scheduler.cli.recording_file import read_file
-from scheduler.qrec.reading import Followed
+from scheduler.qrec.entries import Entry
+from scheduler.qrec.reading import Followed, read_entries
 from tests.services.cluster import ApiServer, api_server
 from tests.services.default_run import wait_for
 
 Served = tuple[ApiServer, Cluster]
+#: A field of each kind's spec that is written.
+VARIED = {"Pod": "priority", "Node": "unschedulable"}
 
 
 @pytest.fixture
@@ -37,8 +42,16 @@ def served() -> Iterator[Served]:
 class Running:
     """A recorder in a thread; `with` ends it and reads what it wrote."""
 
-    def __init__(self, cluster: Cluster, path: Path, rotate_bytes: int = 1 << 30):
-        self.recorder = Recorder(cluster, RecordingFile(path, rotate_bytes))
+    def __init__(
+        self,
+        cluster: Cluster,
+        path: Path,
+        rotate_bytes: int = 1 << 30,
+        *,
+        anonymised: bool = False,
+    ):
+        file = RecordingFile(path, rotate_bytes)
+        self.recorder = Recorder(cluster, file, anonymised=anonymised)
         self.thread = threading.Thread(target=self.recorder.run)
 
     def __enter__(self) -> Recorder:
@@ -48,6 +61,11 @@ class Running:
     def __exit__(self, *_: object) -> None:
         self.recorder.stop.set()
         self.thread.join()
+
+
+def entries_of(path: Path) -> list[Entry]:
+    with path.open("rb") as stream:
+        return list(read_entries(stream, path.name))
 
 
 def count(recorder: Recorder, *types: str) -> int:
@@ -109,7 +127,7 @@ def _change(server: ApiServer, draw: random.Random, number: int) -> None:
     if (kind, name) in server.objects and draw.random() < 0.3:
         server.delete(kind, name)
     else:
-        server.put(kind, name, number=number)
+        server.put(kind, name, **{VARIED[kind]: number})
 
 
 def _away(server: ApiServer, recorder: Recorder) -> None:
@@ -117,7 +135,7 @@ def _away(server: ApiServer, recorder: Recorder) -> None:
     server.down = True
     server.cut()
     wait_for(lambda: recorder.progress.lost, "a watch that is lost")
-    server.put("Pod", "o1", away=True)
+    server.put("Pod", "o1", priority=-1)
     server.down = False
     wait_for(lambda: not recorder.progress.lost, "the watches to go on")
 
@@ -145,11 +163,67 @@ def test_a_crash_leaves_a_torn_end_that_the_next_run_cuts_off(
     assert [kind for *_, kind, _ in found.gaps] == ["*"]
 
 
-def test_what_may_not_be_read_is_absent_with_its_reason(served: Served) -> None:
+def test_a_kind_that_may_not_be_listed_is_absent_and_the_others_are_recorded(
+    served: Served, tmp_path: Path
+) -> None:
     server, cluster = served
     server.forbidden.add("Pod")
-    with pytest.raises(ClusterError, match="Pod is forbidden"):
-        list(cluster.pages("/api/v1/pods"))
+    server.put("Node", "n1")
+    with Running(cluster, tmp_path / "a.qrec") as recorder:
+        wait_for(lambda: count(recorder, "SYNCED"), "the list of nodes")
+    found = read_file(tmp_path / "a.qrec")
+    assert [m["kind"] for m in found.standing] == ["Node"]
+    assert "Pod is forbidden" in found.header.absent["Pod"]
+    assert count(recorder, "LOST") == 0
+
+
+def test_settings_that_may_not_be_read_are_named_and_those_that_are_none_not(
+    served: Served, tmp_path: Path
+) -> None:
+    server, cluster = served
+    server.forbidden.add("kueue-manager-config")
+    with Running(cluster, tmp_path / "a.qrec") as recorder:
+        wait_for(lambda: count(recorder, "SYNCED") == 2, "both lists")
+    named = [name for name in recorder.progress.absent if "ConfigMap" in name]
+    assert named == ["ConfigMap kueue-system/kueue-manager-config"]
+
+
+def test_an_anonymous_recording_has_no_sentence_of_the_server(
+    served: Served, tmp_path: Path
+) -> None:
+    server, cluster = served
+    server.forbidden.add("Pod")
+    with Running(cluster, tmp_path / "a.qrec", anonymised=True) as recorder:
+        wait_for(lambda: count(recorder, "SYNCED"), "the list of nodes")
+        server.down = True
+        server.cut()
+        wait_for(lambda: recorder.progress.lost, "a watch that is lost")
+    found = read_file(tmp_path / "a.qrec")
+    assert found.header.absent["Pod"] == ""
+    lost = [
+        one.message for one in entries_of(tmp_path / "a.qrec") if one.type == "LOST"
+    ]
+    assert lost == [""]
+
+
+def test_a_cluster_that_lets_nothing_be_listed_is_refused_with_its_reason(
+    served: Served,
+) -> None:
+    server, cluster = served
+    server.forbidden |= {"Pod", "Node"}
+    with pytest.raises(ClusterError, match=r"no kind to follow: .*is forbidden"):
+        of_cluster(cluster)
+
+
+def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ClusterError, match=r"kubeconfig .*/none\.yaml: "):
+        Cluster.of_kubeconfig(str(tmp_path / "none.yaml"), None)
+
+
+@pytest.mark.parametrize("given", ["abc", "0s", "-5m"])
+def test_a_time_to_record_for_that_is_none_is_refused(given: str) -> None:
+    with pytest.raises(CommandError, match=f"--for: expected a .*{given}"):
+        call_command("record", "a.qrec", f"--for={given}")
 
 
 def test_the_role_asks_for_no_secret_and_changes_nothing() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from sandbox.following.resources import followed
 from scheduler.qrec.anonymising import Anonymiser
-from scheduler.qrec.slimming import slim
+from scheduler.qrec.slimming import KEPT, slim
 
 SECRET = "hunter2"
 
@@ -60,6 +61,18 @@ def test_pods_within_jobs_and_workloads_are_slim_too() -> None:
         "spec": {"podSets": [{"name": "main", **template}]},
     }
     assert SECRET not in json.dumps([slim(job), slim(workload)])
+
+
+def test_every_kind_that_is_followed_says_what_is_kept_of_it() -> None:
+    assert {kind.kind for kind in followed()} <= set(KEPT)
+
+
+def test_a_configmap_is_its_yaml_texts() -> None:
+    data = {"queues.yaml": "partitions: []", "token": SECRET}
+    given = {"kind": "ConfigMap", "metadata": {"name": "c"}, "data": data}
+    assert slim({**given, "binaryData": {"b": SECRET}})["data"] == {
+        "queues.yaml": "partitions: []"
+    }
 
 
 def test_what_decisions_read_is_written() -> None:
