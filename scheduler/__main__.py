@@ -9,6 +9,7 @@ import sys
 VERBS = {
     "run": "scheduler.cli.run",
     "experiment": "scheduler.cli.experiment",
+    "advise": "scheduler.cli.advise",
     "replay": "scheduler.replay",
     "reproduce": "scheduler.cli.reproduce",
     "rerun": "scheduler.cli.rerun",
@@ -22,6 +23,7 @@ VERBS = {
 }
 USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m] [--json]
        python -m scheduler experiment FILE [--json]
+       python -m scheduler advise GOAL [FILE...] [--estimate] [--patches F] [--html F] [--markdown F]
        python -m scheduler reproduce PATH... TYPE [--subject KEY] [--until 10m]
        python -m scheduler rerun FOLDER|FILE [--latencies default|recorded|none] [--seeds N]
        python -m scheduler shadow FOLDER|FILE [--details]

@@ -9,22 +9,19 @@ import msgspec
 
 from scheduler import durations, ranges
 from scheduler.errors import PolicyError, QuantityError
+from scheduler.experiments.goals import (
+    USUAL_RUNS,
+    Constraint,
+    HeldOut,
+    MayChange,
+    Sampler,
+)
+from scheduler.experiments.strict import Strict as Strict
 
 #: More runs than these are refused: a grid grows faster than one thinks.
 MOST_RUNS = 10_000
 
 _AT = re.compile(r"(.*?) - at `\$\.?(.*)`")
-
-
-class Strict(
-    msgspec.Struct,
-    rename="camel",
-    forbid_unknown_fields=True,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-):
-    """The base of all parts: unknown fields are errors."""
 
 
 class Base(Strict, frozen=True, kw_only=True):
@@ -107,11 +104,25 @@ class Axis(Strict, frozen=True, kw_only=True):
 
 
 class SearchSpec(Strict, frozen=True, kw_only=True):
-    """Random search: `samples` variants, each drawing from every axis."""
+    """Random search over `axes`, or the search of an advisor over `change`.
 
-    axes: list[Axis]
-    samples: int
+    Random: `samples` variants, each drawing from every axis. An advisor's
+    search asks for variants as it goes: no more than `runs` of them times seeds,
+    then a few more to prove the answer. `tolerance` is the share of the
+    objective that may be given up for a smaller change. `racing` stops what does badly on the
+    first seeds.
+    """
+
+    axes: list[Axis] = []
+    samples: int = 0
     seed: Annotated[int, ranges.meta(ranges.SEED)] = 1
+    change: list[MayChange] = []
+    constraints: list[Constraint | str] = []
+    runs: int = USUAL_RUNS
+    held_out: HeldOut = HeldOut()
+    sampler: Sampler = "tpe"
+    tolerance: float = 0.01
+    racing: bool = True
 
 
 class Assertion(Strict, frozen=True, kw_only=True):
@@ -134,6 +145,7 @@ class Objective(Strict, frozen=True, kw_only=True):
 
     measure: str
     better: Literal["low", "high"] = "low"
+    weight: float = 1.0  # of several in a search, as shares of what each was
 
 
 DEFAULT_OBJECTIVES = (

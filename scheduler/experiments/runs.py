@@ -49,13 +49,19 @@ class CancelledError(SchedulerError):
 
 def plan(spec: ExperimentSpec, base: Base) -> Plan:
     """Return what the experiment runs. Raises ExperimentError."""
-    horizon = durations.milliseconds(spec.horizon) if spec.horizon else 0
+    horizon_ms, limit_ms = plan_times(spec, base)
     return Plan(
         variants=variants_of(spec),
         seeds=seeds_of(spec, base.seed()),
-        horizon_ms=horizon or base.horizon_ms(),
-        limit_ms=durations.milliseconds(spec.limit),
+        horizon_ms=horizon_ms,
+        limit_ms=limit_ms,
     )
+
+
+def plan_times(spec: ExperimentSpec, base: Base) -> tuple[int, int]:
+    """Return (how far runs go, what "started within" means), in milliseconds."""
+    horizon = durations.milliseconds(spec.horizon) if spec.horizon else 0
+    return horizon or base.horizon_ms(), durations.milliseconds(spec.limit)
 
 
 def run(

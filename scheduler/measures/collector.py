@@ -57,6 +57,8 @@ class Measures:
         self.last_waits: dict[Key, int] = {}  # to the last start
         self.pods: dict[Key, tuple[tuple[str, Amounts], ...]] = {}  # under Kueue
         self.members: dict[Key, list[Key]] = {}  # owner of a run -> its pods
+        self.ends: dict[Key, int] = {}
+        self.useful: dict[Key, int] = {}  # ms of the holding that came to its end
         self.finished = 0
         self.preemptions = 0
         self.evictions = 0
@@ -179,7 +181,7 @@ class Measures:
             self._lose(decision)
 
     def _lose(self, decision: Decision) -> None:
-        self._end_members(decision.subject, decision.at_ms)
+        self._end_members(decision.subject, decision.at_ms, self.ledger.release)
         self._vacate(decision.subject)
         reservation = self.ledger.release(decision.subject, decision.at_ms)
         if reservation is None:
@@ -212,16 +214,24 @@ class Measures:
         key, now = decision.subject, decision.at_ms
         self.finished += 1
         self.last_finish_ms = now
-        self._end_members(key, now)
+        self._end_members(key, now, self._complete)
         self._vacate(key)
-        self.ledger.release(key, now)
+        self._complete(key, now)
         self.ledger.stop_waiting(key)
 
-    def _end_members(self, owner: Key, now_ms: int) -> None:
+    def _complete(self, key: Key, now_ms: int) -> None:
+        self.ends[key] = now_ms
+        holding = self.ledger.release(key, now_ms)
+        if holding is not None:
+            self.useful[key] = now_ms - holding.since_ms
+
+    def _end_members(
+        self, owner: Key, now_ms: int, end: Callable[[Key, int], object]
+    ) -> None:
         for pod in self.members.pop(owner, ()):
             self._vacate(pod)
             if self.kind == "Pod":
-                self.ledger.release(pod, now_ms)
+                end(pod, now_ms)
                 self.ledger.stop_waiting(pod)
 
     def _vacate(self, pod: Key) -> None:

@@ -32,6 +32,11 @@ _BETTER: dict[str, Direction] = {
     "p95Ms": "low",
     "maxMs": "low",
     "meanLastMs": "low",
+    "slowdown": "low",
+    "slowdownRatio": "low",
+    "preemptionsPerHour": "low",
+    "evictionsPerHour": "low",
+    "cost": "low",
 }
 
 
@@ -41,6 +46,6 @@ def better(measure: str) -> Direction | None:
     None for what is neither: how long a run was, what one queue used.
     """
     first, _, rest = measure.partition(".")
-    if first == "classes":
+    if first in ("classes", "queues", "workloads"):
         return _BETTER.get(rest.rpartition(".")[2])
     return _BETTER.get(first)

@@ -8,6 +8,7 @@ from typing import Protocol
 from scheduler import amounts
 from scheduler.measures.fairness import dominant
 from scheduler.measures.ledger import Ledger, Shares
+from scheduler.measures.queues import queue_wait, queue_waits, slowdown_ratio
 from scheduler.measures.samples import Samples
 from scheduler.measures.statistics import jain, mean, quantile
 from scheduler.measures.subjects import Amounts, Subject
@@ -28,6 +29,8 @@ class MeasuredRun(Protocol):
     arrivals: dict[Key, int]
     waits: dict[Key, int]
     last_waits: dict[Key, int]
+    ends: dict[Key, int]
+    useful: dict[Key, int]
     finished: int
     preemptions: int
     evictions: int
@@ -42,6 +45,7 @@ class MeasuredRun(Protocol):
 
 def summarise(run: MeasuredRun, scheduling_ms: float | None) -> Summary:
     """Return the run in numbers as of now."""
+    queues = queue_waits(run)
     now = run.world.context.now_ms
     spent = run.ledger.spent_until(now)
     waits = sorted(run.waits.values())
@@ -70,6 +74,9 @@ def summarise(run: MeasuredRun, scheduling_ms: float | None) -> Summary:
         nominal_use=_nominal_use(run, spent, now),
         classes=_classes(run),
         within_limit=_within(run, now),
+        workloads=queue_wait(run, run.arrivals),
+        queues=queues,
+        slowdown_ratio=slowdown_ratio(queues),
         limit_ms=run.limit_ms,
         scheduling_ms=scheduling_ms,
     )

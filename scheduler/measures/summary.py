@@ -27,6 +27,29 @@ class ClassWait(
     mean_last_ms: float
 
 
+class QueueWait(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    rename="camel",
+    forbid_unknown_fields=True,
+):
+    """How the workloads of one queue fared, or all; milliseconds of virtual time.
+
+    What never started counts with what it has waited so far. `slowdown` is the
+    time from arrivals to ends (or now) over the time of the runs that were not
+    lost: 1 = nothing ever waited; None = nothing ran.
+    """
+
+    arrived: int
+    started: int
+    mean_ms: float | None
+    p50_ms: float | None
+    p95_ms: float | None
+    max_ms: float | None
+    slowdown: float | None
+
+
 class Summary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A run in numbers. Times in milliseconds of virtual time.
 
@@ -57,6 +80,9 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     nominal_use: dict[str, float]  # class of queues -> use of nominal quota, 0 and up
     classes: dict[str, ClassWait]  # priority class -> waits
     within_limit: float | None  # share of what arrived that started in time
+    workloads: QueueWait | None = None  # of all queues
+    queues: dict[str, QueueWait] = {}  # queue -> waits, those without a start too
+    slowdown_ratio: float | None = None  # highest of a queue over the lowest
     limit_ms: int | None = None  # the time meant above
     scheduling_ms: float | None = None  # of the wall clock, given from outside
 

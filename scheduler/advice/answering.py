@@ -1,0 +1,244 @@
+"""The answer of a search and its proof, in numbers and one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scheduler.advice.answer import (
+    Answer,
+    ConstraintResult,
+    Edit,
+    FrontPoint,
+    Near,
+    Row,
+    Verdict,
+)
+from scheduler.advice.goal import Numbers, mean_of
+from scheduler.advice.ledger import RunLedger
+from scheduler.advice.proof import Proof
+from scheduler.advice.search import Search
+from scheduler.advice.space import Point, shown
+from scheduler.experiments.intervals import Interval, interval
+from scheduler.measures import better
+
+#: What every table has, beside what the goal names.
+USUAL = (
+    "workloads.meanMs",
+    "workloads.p95Ms",
+    "preemptions",
+    "workLostMs",
+    "slowdownRatio",
+    "finished",
+)
+_MOST_QUEUES = 12
+_MOST_FRONT = 50
+
+
+def answer_of(search: Search, proof: Proof, *, patches: str, undo: str) -> Answer:
+    """Return the answer. Every run that it reads has been made."""
+    ledger, point = search.ledger, proof.point
+    base = ledger.space.base
+    constraints = _constraints(proof)
+    gain = _differences(
+        [ledger.goal.objective(n, b) for n, b in _paired(proof, point)],
+        [ledger.goal.objective(n, b) for n, b in _paired(proof, base)],
+    )
+    verdict = _verdict(proof, gain, constraints)
+    edits = [_edit(proof, at) for at in ledger.space.edited(point)]
+    return Answer(
+        verdict=verdict,
+        summary=_summary(verdict, edits, gain, len(proof.held_out)),
+        edits=edits,
+        rows=[_row(proof, name) for name in _measures(ledger)],
+        constraints=constraints,
+        sensitivity=[_near(ledger, point, at, other) for at, other in proof.near],
+        front=_front(search),
+        gain=gain if ledger.goal.objectives else None,
+        trail=_trail(search),
+        settings=ledger.space.count(),
+        tried=len(search.tried),
+        dropped=search.dropped,
+        runs=search.spent,
+        proof_runs=len(ledger.known) - search.spent,
+        point=list(point),
+        seeds=list(ledger.seeds),
+        held_out=list(proof.held_out),
+        patches=patches,
+        undo=undo,
+    )
+
+
+def _paired(proof: Proof, point: Point) -> list[tuple[Numbers, Numbers]]:
+    """Return (numbers, mean of the base) per held-out seed; shares are of the mean."""
+    mean = proof.ledger.base_mean(proof.held_out)
+    return [(n, mean) for n in proof.ledger.runs(point, proof.held_out) or []]
+
+
+def _verdict(
+    proof: Proof, gain: Interval | None, constraints: Sequence[ConstraintResult]
+) -> Verdict:
+    ledger = proof.ledger
+    if ledger.violation(proof.point, ledger.seeds) > 0:
+        return "unmet"
+    if proof.point == ledger.space.base or not all(c.held_after for c in constraints):
+        return "no improvement found"
+    if not all(c.held_before for c in constraints):
+        return "improved"
+    sure = gain is not None and (gain.mean if gain.high is None else gain.high) < 0
+    return "improved" if sure else "no improvement found"
+
+
+def _summary(
+    verdict: Verdict, edits: Sequence[Edit], gain: Interval | None, seeds: int
+) -> str:
+    if verdict == "unmet":
+        return "No setting was found that keeps every constraint; the nearest is shown."
+    if not edits:
+        return (
+            "No improvement found: nothing that was tried is better than what is set."
+        )
+    count = "1 edit" if len(edits) == 1 else f"{len(edits)} edits"
+    if verdict == "no improvement found":
+        return (
+            f"No improvement found: {count} did better in the search, but {seeds} "
+            "seeds that it did not use do not show it."
+        )
+    if gain is None or not gain.mean:
+        return f"{count} keep every constraint on {seeds} seeds that the search did not use."
+    way = "better" if gain.mean < 0 else "worse"
+    return (
+        f"{count}: objectives {abs(gain.mean):.1%} {way}{_between(gain)} on {seeds} "
+        "seeds that the search did not use."
+    )
+
+
+def _between(gain: Interval) -> str:
+    if gain.low is None or gain.high is None:
+        return ""
+    return f" (95% interval of the change {gain.low:+.1%} to {gain.high:+.1%})"
+
+
+def _differences(one: Sequence[float], other: Sequence[float]) -> Interval | None:
+    pairs = zip(one, other, strict=len(one) == len(other))
+    return interval([a - b for a, b in pairs])
+
+
+def _measures(ledger: RunLedger) -> list[str]:
+    names = [objective.measure for objective in ledger.goal.objectives]
+    names += [bound.measure for bound in ledger.bounds]
+    there = ledger.base_mean(ledger.seeds)
+    queues = [n for n in there if n.startswith("queues.") and n.endswith(".meanMs")]
+    wanted = [*names, *USUAL, *queues[:_MOST_QUEUES]]
+    return [name for name in dict.fromkeys(wanted) if name in there]
+
+
+def _values(
+    ledger: RunLedger, point: Point, seeds: Sequence[int], name: str
+) -> list[float]:
+    return [run[name] for run in ledger.runs(point, seeds) or [] if name in run]
+
+
+def _row(proof: Proof, name: str) -> Row:
+    ledger, base = proof.ledger, proof.ledger.space.base
+    held_before = _values(ledger, base, proof.held_out, name)
+    held_after = _values(ledger, proof.point, proof.held_out, name)
+    return Row(
+        measure=name,
+        better=better(name) or "",
+        before=interval(_values(ledger, base, ledger.seeds, name)),
+        after=interval(_values(ledger, proof.point, ledger.seeds, name)),
+        held_before=interval(held_before),
+        held_after=interval(held_after),
+        held_difference=_differences(held_after, held_before),
+    )
+
+
+def _constraints(proof: Proof) -> list[ConstraintResult]:
+    ledger = proof.ledger
+    before = ledger.runs(ledger.space.base, proof.held_out) or []
+    after = ledger.runs(proof.point, proof.held_out) or []
+    found = []
+    for bound in ledger.goal.bounds(before):
+        was, now = bound.of(before), bound.of(after)
+        found.append(
+            ConstraintResult(
+                text=bound.text,
+                before=was,
+                after=now,
+                held_before=bound.violation(was) == 0,
+                held_after=bound.violation(now) == 0,
+            )
+        )
+    return found
+
+
+def _edit(proof: Proof, at: int) -> Edit:
+    ledger, space = proof.ledger, proof.ledger.space
+    dimension, fewer = space.dimensions[at], proof.left_out.get(at)
+    effect: dict[str, Interval] = {}
+    if fewer is not None:
+        for name in _measures(ledger):
+            pair = (
+                _values(ledger, fewer, ledger.seeds, name),
+                _values(ledger, proof.point, ledger.seeds, name),
+            )
+            found = _differences(*pair)
+            if found is not None:
+                effect[name] = found
+    return Edit(
+        object=dimension.object,
+        field=dimension.field,
+        before=shown(dimension.values[dimension.now]),
+        after=shown(dimension.values[proof.point[at]]),
+        left_out="; ".join(space.texts(fewer)) if fewer is not None else "",
+        effect=effect,
+        needed=fewer is None or ledger.violation(fewer, ledger.seeds) > 0,
+    )
+
+
+def _near(ledger: RunLedger, point: Point, at: int, other: Point) -> Near:
+    dimension, seeds = ledger.space.dimensions[at], ledger.seeds
+    change = ledger.objective(other, seeds) - ledger.objective(point, seeds)
+    return Near(
+        text=f"{dimension.name}: {shown(dimension.values[other[at]])}",
+        change=change,
+        holds=ledger.violation(other, seeds) == 0,
+    )
+
+
+def _front(search: Search) -> list[FrontPoint]:
+    ledger = search.ledger
+    names = [objective.measure for objective in ledger.goal.objectives]
+    done = [
+        p
+        for p in search.tried
+        if ledger.complete(p) and ledger.violation(p, ledger.seeds) == 0
+    ]
+    losses = {point: tuple(ledger.losses(point, ledger.seeds)) for point in done}
+    best = [p for p in done if not any(_beats(o, losses[p]) for o in losses.values())]
+    best.sort(key=lambda point: (losses[point], ledger.space.size(point)))
+    return [
+        FrontPoint(
+            name=ledger.space.variant(point).name,
+            edits=ledger.space.texts(point),
+            values=_only(mean_of(ledger.runs(point, ledger.seeds) or []), names),
+        )
+        for point in best[:_MOST_FRONT]
+    ]
+
+
+def _beats(one: Sequence[float], other: Sequence[float]) -> bool:
+    return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+
+
+def _only(numbers: Numbers, names: Sequence[str]) -> dict[str, float]:
+    return {name: numbers[name] for name in names if name in numbers}
+
+
+def _trail(search: Search) -> list[tuple[int, float, float]]:
+    ledger, seeds = search.ledger, search.ledger.seeds
+    steps = [*search.trail, (search.spent, search.trail[-1][1])]
+    return [
+        (runs, ledger.violation(point, seeds), ledger.objective(point, seeds))
+        for runs, point in steps
+    ]

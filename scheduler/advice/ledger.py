@@ -1,0 +1,101 @@
+"""What the runs of a search came to, and how good settings are by them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+
+from scheduler.advice.goal import Bound, Goal, Numbers, mean_of
+from scheduler.advice.space import Point, Space
+
+Ask = tuple[Point, int]  # a setting and a seed
+#: Numbers of a run; None = this setting cannot be.
+Known = dict[Ask, Numbers | None]
+Asking = Generator[list[Ask], None, None]
+_NEVER = 1e9
+_PRICE = 3.0  # of a bound that is missed by its whole size, in shares of the base
+
+
+@dataclass(slots=True, kw_only=True)
+class RunLedger:
+    """The runs so far. A run that could not be made counts as the worst."""
+
+    space: Space
+    goal: Goal
+    seeds: tuple[int, ...]
+    store: Known = field(default_factory=dict)  # what was run, perhaps before
+    known: Known = field(default_factory=dict)  # of that, what was asked for by now
+    bounds: list[Bound] = field(default_factory=list)
+
+    def need(self, points: Sequence[Point], seeds: Sequence[int]) -> Asking:
+        """Yield what has not been run yet; afterwards all of it is known."""
+        wanted = [(p, s) for p in points for s in seeds if (p, s) not in self.known]
+        missing = [ask for ask in dict.fromkeys(wanted) if ask not in self.store]
+        if missing:
+            yield missing
+        for ask in wanted:
+            self.known[ask] = self.store[ask]
+
+    def runs(self, point: Point, seeds: Sequence[int]) -> list[Numbers] | None:
+        """Return the numbers of a setting; None when one could not be had."""
+        found = [self.known.get((point, seed)) for seed in seeds]
+        lost = any(numbers is None for numbers in found)
+        return None if lost else [numbers for numbers in found if numbers is not None]
+
+    def complete(self, point: Point) -> bool:
+        """Return whether all seeds were run."""
+        return all((point, seed) in self.known for seed in self.seeds)
+
+    def base_mean(self, seeds: Sequence[int]) -> dict[str, float]:
+        """Return the means of the base."""
+        return mean_of(self.runs(self.space.base, seeds) or [])
+
+    def violation(
+        self, point: Point, seeds: Sequence[int], bounds: Sequence[Bound] | None = None
+    ) -> float:
+        """Return by how much the bounds are missed in all, as shares; 0 = all hold."""
+        runs = self.runs(point, seeds)
+        if runs is None:
+            return _NEVER
+        given = self.bounds if bounds is None else bounds
+        return math.fsum(bound.violation(bound.of(runs)) for bound in given)
+
+    def objective(self, point: Point, seeds: Sequence[int]) -> float:
+        """Return the objectives as a share of the base's; lower is better."""
+        runs = self.runs(point, seeds)
+        if runs is None:
+            return _NEVER
+        return self.goal.objective(mean_of(runs), self.base_mean(seeds))
+
+    def loss(self, point: Point, seeds: Sequence[int]) -> float:
+        """Return one number to learn from: objectives, and a price on what is missed."""
+        missed = self.violation(point, seeds)
+        return min(_NEVER, self.objective(point, seeds) + _PRICE * missed)
+
+    def losses(self, point: Point, seeds: Sequence[int]) -> list[float]:
+        """Return a loss per objective, each with the price on what is missed."""
+        runs = self.runs(point, seeds)
+        if runs is None:
+            return [_NEVER] * max(1, len(self.goal.objectives))
+        numbers, base = mean_of(runs), self.base_mean(seeds)
+        price = _PRICE * self.violation(point, seeds)
+        parts = [self.goal.part(o, numbers, base) for o in self.goal.objectives]
+        return [part + price for part in parts or [0.0]]
+
+    def rank(self, point: Point) -> tuple[float, float, int, float]:
+        """Return what settings are ordered by: bounds, objectives, size."""
+        missed = self.violation(point, self.seeds)
+        return (
+            round(missed, 9),
+            round(self.objective(point, self.seeds), 9),
+            *self.space.size(point),
+        )
+
+    def best(self) -> Point:
+        """Return the best setting that has all its runs; the base at worst."""
+        points = {point for point, seed in self.known if seed == self.seeds[-1]}
+        done = [point for point in points if self.complete(point)]
+        return min(
+            done, key=lambda point: (self.rank(point), point), default=self.space.base
+        )

@@ -1,0 +1,3 @@
+"""An answer to read: a table on the screen, Markdown, one HTML file."""
+
+from __future__ import annotations

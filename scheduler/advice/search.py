@@ -1,0 +1,231 @@
+"""The search: asks for runs in rounds, learns from them, and says what is best.
+
+A search is a generator: it yields the runs that it needs and goes on when they are
+known. The same goal, seeds and numbers lead to the same questions, so a search that
+was cut off goes on from the runs that are kept.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from scheduler import streams
+from scheduler.advice.ledger import Asking, RunLedger
+from scheduler.advice.moves import moves
+from scheduler.advice.proposals import Proposer, proposer
+from scheduler.advice.space import Point
+from scheduler.experiments.document import SearchSpec
+
+#: Settings that are tried at once; a number of its own, so that results do not
+#: depend on how many workers there are.
+BATCH = 6
+#: Share of the runs that single changes of the base may take.
+_SCREENING = 0.4
+
+
+@dataclass(slots=True, kw_only=True)
+class Search:
+    """One search in progress; `spent` counts its runs, `trail` has the best by then."""
+
+    spec: SearchSpec
+    ledger: RunLedger
+    most: int  # runs
+    spent: int = 0
+    tried: dict[Point, None] = field(default_factory=dict)
+    trail: list[tuple[int, Point]] = field(default_factory=list)
+    dropped: int = 0  # settings that did not get all their seeds
+
+    def steps(self) -> Asking:
+        """Yield the runs of the search, round by round. The base comes first."""
+        base, ledger = self.ledger.space.base, self.ledger
+        yield from self._need([base], ledger.seeds)
+        runs = ledger.runs(base, ledger.seeds)
+        ledger.bounds = ledger.goal.bounds(runs or [])
+        self.tried[base] = None
+        self.trail.append((self.spent, base))
+        space = ledger.space
+        if space.count() * len(ledger.seeds) <= self.left + len(ledger.seeds):
+            yield from self._everything()
+        else:
+            yield from self._sampled()
+
+    @property
+    def left(self) -> int:
+        """Return how many runs there still are."""
+        return self.most - self.spent
+
+    def _everything(self) -> Asking:
+        """Try every setting, small changes first."""
+        space = self.ledger.space
+        points = sorted(space.points(), key=lambda point: (space.size(point), point))
+        fresh = [point for point in points if point not in self.tried]
+        for start in range(0, len(fresh), BATCH):
+            yield from self._race(fresh[start : start + BATCH])
+
+    def _sampled(self) -> Asking:
+        """Try single changes, then what a sampler and the best so far suggest."""
+        asked = proposer(
+            self.spec.sampler,
+            self.ledger.space,
+            self.spec.seed,
+            max(1, len(self.ledger.goal.objectives)),
+        )
+        learned: set[Point] = set()
+        screening = self._screening() if self.spec.sampler != "random" else []
+        while self.left > 0:
+            batch = screening[:BATCH] or self._suggested(asked)
+            screening = screening[len(batch) :]
+            if not batch:
+                return
+            yield from self._race(batch)
+            self._learn(asked, learned)
+
+    def _learn(self, asked: Proposer, learned: set[Point]) -> None:
+        for point in self.tried:
+            seeds = self._ran(point)
+            if point not in learned and seeds:
+                learned.add(point)
+                asked.learn(point, self.ledger.losses(point, seeds))
+
+    def _ran(self, point: Point) -> list[int]:
+        known = self.ledger.known
+        return [seed for seed in self.ledger.seeds if (point, seed) in known]
+
+    def _screening(self) -> list[Point]:
+        space = self.ledger.space
+        found = self._shuffled(moves(space, space.base), "screening")
+        most = max(BATCH, int(self.left * _SCREENING / self._price()))
+        return found[:most]
+
+    def _price(self) -> float:
+        """Return how many runs a setting costs, about, when most end early."""
+        return (
+            (1 + len(self.ledger.seeds)) / 2
+            if self.spec.racing
+            else len(self.ledger.seeds)
+        )
+
+    def _suggested(self, asked: Proposer) -> list[Point]:
+        found: dict[Point, None] = {}
+        near = self._near() if self.spec.sampler != "random" else iter(())
+        for point in itertools.islice(near, BATCH - BATCH // 3):
+            found[point] = None
+        for _ in range(BATCH * 10):
+            if len(found) >= BATCH:
+                break
+            point = asked.ask()
+            if point not in self.tried:
+                found[point] = None
+        return list(found)
+
+    def _near(self) -> Iterator[Point]:
+        """Yield untried neighbours of the best settings, promising ones first."""
+        ledger = self.ledger
+        done = [point for point in self.tried if ledger.complete(point)]
+        leaders = sorted(done, key=lambda p: (ledger.rank(p), p))[:3]
+        seen: set[Point] = set(self.tried)
+        worth = self._worth()
+        for leader in leaders:
+            fresh = [p for p in moves(ledger.space, leader) if p not in seen]
+            seen.update(fresh)
+            order = self._shuffled(fresh, f"near {len(self.tried)}")
+            yield from sorted(order, key=worth)
+
+    def _worth(self) -> _Worth:
+        losses = {
+            point: self.ledger.loss(point, seeds)
+            for point in self.tried
+            if (seeds := self._ran(point))
+        }
+        return _Worth(losses)
+
+    def _shuffled(self, points: Sequence[Point], why: str) -> list[Point]:
+        seed = self.spec.seed
+        return sorted(points, key=lambda p: streams.bits(seed, why, repr(p)))
+
+    # -- racing ----------------------------------------------------------
+
+    def _race(self, points: Sequence[Point]) -> Asking:
+        """Run settings on more and more seeds; who does badly stops early."""
+        running = list(points)
+        for seeds in self._rungs():
+            running = self._affordable(running, seeds)
+            for point in running:
+                self.tried[point] = None
+            yield from self._need(running, seeds)
+            ended = len(seeds) == len(self.ledger.seeds)
+            kept = [p for p in running if ended or self._goes_on(p, seeds)]
+            self.dropped += len(running) - len(kept)
+            running = kept
+        best = self.ledger.best()
+        if best != self.trail[-1][1]:
+            self.trail.append((self.spent, best))
+
+    def _rungs(self) -> list[tuple[int, ...]]:
+        seeds = self.ledger.seeds
+        if not self.spec.racing:
+            return [seeds]
+        counts = sorted({1, math.ceil(len(seeds) / 2), len(seeds)})
+        return [seeds[:count] for count in counts]
+
+    def _affordable(self, points: list[Point], seeds: Sequence[int]) -> list[Point]:
+        """Return the settings that the runs that are left are enough for, best first."""
+        known = self.ledger.known
+        found, left = [], self.left
+        order = sorted(
+            points,
+            key=lambda p: self.ledger.loss(p, ran) if (ran := self._ran(p)) else 0,
+        )
+        for point in order:
+            left -= sum((point, seed) not in known for seed in seeds)
+            if left < 0:
+                break
+            found.append(point)
+        return found
+
+    def _goes_on(self, point: Point, seeds: Sequence[int]) -> bool:
+        """Return whether a setting may still be the best, by the seeds it shares."""
+        ledger = self.ledger
+        best = ledger.best()
+        slack = self._noise() / math.sqrt(len(seeds))
+        return ledger.loss(point, seeds) <= ledger.loss(best, seeds) + slack
+
+    def _noise(self) -> float:
+        """Return how much a difference to the base varies between seeds."""
+        ledger, base = self.ledger, self.ledger.space.base
+        done = [p for p in self.tried if p != base and ledger.complete(p)]
+        if not done or len(ledger.seeds) < 2:
+            return math.inf
+        return statistics.median(
+            statistics.stdev(
+                ledger.loss(point, [seed]) - ledger.loss(base, [seed])
+                for seed in ledger.seeds
+            )
+            for point in done
+        )
+
+    def _need(self, points: Sequence[Point], seeds: Sequence[int]) -> Asking:
+        before = len(self.ledger.known)
+        yield from self.ledger.need(points, seeds)
+        self.spent += len(self.ledger.known) - before
+
+
+class _Worth:
+    """Guesses the loss of a setting from those that share its values."""
+
+    def __init__(self, losses: dict[Point, float]) -> None:
+        self.all = sum(losses.values()) / len(losses)
+        sums: dict[tuple[int, int], list[float]] = {}
+        for point, loss in losses.items():
+            for place in enumerate(point):
+                sums.setdefault(place, []).append(loss)
+        self.means = {place: sum(found) / len(found) for place, found in sums.items()}
+
+    def __call__(self, point: Point) -> float:
+        """Return the mean over dimensions of what the value has had so far."""
+        found = [self.means.get(place, self.all) for place in enumerate(point)]
+        return sum(found) / len(found)

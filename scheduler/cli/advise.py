@@ -1,0 +1,126 @@
+"""`python -m scheduler advise`: what should be set, searched and proven on files."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TextIO
+
+import msgspec
+
+from scheduler.advice.advisor import Advisor, advise
+from scheduler.advice.answer import Answer
+from scheduler.advice.reports.markdown import markdown_of
+from scheduler.advice.reports.page import html_of
+from scheduler.cli.experiment import read_file, sources_of
+from scheduler.cli.run import read_sources
+from scheduler.errors import SchedulerError
+from scheduler.experiments.bases import FileBase
+from scheduler.experiments.document import Experiment
+from scheduler.scenarios import Sources
+
+_STATUS = {"improved": 0, "no improvement found": 1, "unmet": 1}
+
+
+def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
+    """Search and prove; 0 = improved, 1 = nothing better was found, 2 = bad input."""
+    out = out or sys.stdout
+    options = _parser().parse_args(arguments)
+    try:
+        experiment, sources = _read(options)
+        base = FileBase.read(sources)
+        advisor = Advisor.of(experiment.spec, base)
+        estimate = _estimate(advisor, base)
+        if options.estimate:
+            out.write(estimate)
+            return 0
+        sys.stderr.write(estimate)
+        answer = advise(advisor, lambda ask: advisor.run(base, ask), hear=_bar(advisor))
+        _write(options, out, answer, _title(experiment))
+    except (SchedulerError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    return _STATUS[answer.verdict]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m scheduler advise",
+        description="Search for the smallest change that reaches a goal, and prove it "
+        "on seeds that the search did not use.",
+    )
+    parser.add_argument(
+        "goal", type=Path, help="the document: an Experiment with search.change"
+    )
+    parser.add_argument(
+        "files", type=Path, nargs="*", help="the base, instead of the document's"
+    )
+    parser.add_argument(
+        "--estimate", action="store_true", help="say what it would take, and stop"
+    )
+    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
+    parser.add_argument(
+        "--patches", type=Path, help="write what kubectl apply -f takes"
+    )
+    parser.add_argument("--undo", type=Path, help="write the same objects as they are")
+    parser.add_argument("--markdown", type=Path, help="write the report as Markdown")
+    parser.add_argument("--html", type=Path, help="write the report as one HTML file")
+    return parser
+
+
+def _read(options: argparse.Namespace) -> tuple[Experiment, Sources]:
+    experiment, files = read_file(options.goal)
+    if options.files:
+        goal = str(options.goal)
+        found = read_sources(options.files)
+        return experiment, [(n, text) for n, text in found if n != goal]
+    return experiment, sources_of(experiment, options.goal, files)
+
+
+def _estimate(advisor: Advisor, base: FileBase) -> str:
+    began = time.process_time()
+    advisor.run(base, (advisor.space.base, advisor.seeds[0]))
+    each = time.process_time() - began
+    most = advisor.most_runs()
+    return (
+        f"{advisor.space.count()} settings; at most about {most} runs of {each:.2g} s: "
+        f"{most * each:.0f} s of CPU\n"
+    )
+
+
+def _bar(advisor: Advisor) -> Callable[[int], None]:
+    """Return what reports on a terminal how many runs there have been."""
+    most, shown = advisor.most_runs(), sys.stderr.isatty()
+
+    def hear(runs: int) -> None:
+        if shown:
+            sys.stderr.write(f"\r{runs} of at most about {most} runs")
+
+    return hear
+
+
+def _title(experiment: Experiment) -> str:
+    name = experiment.metadata.get("name") or "Advice"
+    return experiment.spec.title or str(name)
+
+
+def _write(
+    options: argparse.Namespace, out: TextIO, answer: Answer, title: str
+) -> None:
+    report = markdown_of(answer, title)
+    written = {
+        options.patches: answer.patches,
+        options.undo: answer.undo,
+        options.markdown: report,
+        options.html: html_of(answer, title) if options.html else "",
+    }
+    for path, text in written.items():
+        if path is not None:
+            path.write_text(text, encoding="utf-8")
+    if options.json:
+        out.write(msgspec.json.format(msgspec.json.encode(answer)).decode() + "\n")
+    else:
+        out.write(report)

@@ -1,0 +1,167 @@
+"""Settings: counted, moved between, mended; sentences: read."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scheduler.advice.changes import space_of
+from scheduler.advice.moves import moves, without
+from scheduler.advice.space import Space, repair
+from scheduler.advice.wording import FORMS, read_constraint
+from scheduler.experiments.document import ExperimentError, Variant
+from scheduler.experiments.goals import Constraint, MayChange
+from scheduler.experiments.runs import Plan, run
+from tests.scheduler.advice.worlds import Team, base_of, manifests_of
+
+TEAMS = (Team("a", 2, 1, 1, 1, 1), Team("b", 4, 1, 1, 1, 1), Team("c", 3, 1, 1, 1, 1))
+
+
+def read(**change) -> MayChange:
+    import msgspec
+
+    return msgspec.convert(change, MayChange)
+
+
+def space(*changes, policy=None) -> Space:
+    world = base_of(*manifests_of(TEAMS)).world(Variant(name="base"), 1)
+    return space_of([read(**change) for change in changes], world.objects, policy or {})
+
+
+def quota(**more) -> Space:
+    return space({"quota": {"flavor": "default", "resource": "cpu", "step": 1, **more}})
+
+
+def test_settings_that_keep_a_total_are_counted_as_they_are_listed():
+    assert quota().count() == len(list(quota().points())) == 55
+    assert quota(total=11).count() == len(list(quota(total=11).points()))
+
+
+QUOTA = quota()
+
+
+@given(st.lists(st.integers(0, 9), min_size=3, max_size=3))
+def test_a_mended_setting_keeps_its_total(values):
+    found = QUOTA
+    mended = repair(found, tuple(values))
+    assert mended is not None
+    assert found.valid(mended)
+
+
+def test_every_move_is_a_setting_and_leads_elsewhere():
+    found = quota()
+    near = moves(found, found.base)
+    assert all(found.valid(point) for point in near)
+    assert found.base not in near
+    assert all(len(found.edited(point)) == 2 for point in near)
+
+
+def test_leaving_one_edit_out_gives_its_quota_back():
+    found = quota()
+    point = (found.base[0] + 2, found.base[1] - 1, found.base[2] - 1)
+    assert without(found, point, 1) == (
+        found.base[0] + 1,
+        found.base[1],
+        found.base[2] - 1,
+    )
+    assert without(found, point, 0) == found.base
+
+
+@pytest.mark.parametrize(
+    ("change", "texts"),
+    [
+        (
+            {"weight": {"queues": ["a"]}},
+            ["ClusterQueue/a fairSharing.weight: 1.0 → 2.0"],
+        ),
+        (
+            {
+                "preemption": {
+                    "queues": ["a"],
+                    "withinClusterQueue": ["LowerPriority"],
+                }
+            },
+            ["ClusterQueue/a preemption.withinClusterQueue: Never → LowerPriority"],
+        ),
+        (
+            {"queueingStrategy": {"queues": ["b"]}},
+            ["ClusterQueue/b queueingStrategy: BestEffortFIFO → StrictFIFO"],
+        ),
+        (
+            {"fairSharing": {}},
+            ["policy kueue.fairSharing: off → LessThanOrEqualToFinalShare"],
+        ),
+        (
+            {"priority": {"classes": ["low"], "values": [1, 5]}},
+            ["WorkloadPriorityClass/low value: 1 → 5"],
+        ),
+        (
+            {
+                "borrowingLimit": {
+                    "queues": ["c"],
+                    "flavor": "default",
+                    "resource": "cpu",
+                    "values": [1],
+                }
+            },
+            ["ClusterQueue/c borrowingLimit of cpu in default: none → 1"],
+        ),
+        (
+            {"field": {"policy": "simulation.podStartMs", "values": [5]}},
+            ["policy simulation.podStartMs: none → 5"],
+        ),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_each_kind_of_change_says_what_it_changes_and_runs(change, texts):
+    found = space(change)
+    other = next(point for point in moves(found, found.base))
+    assert found.texts(other) == texts
+    variant = found.variant(other)
+    plan = Plan(variants=[variant], seeds=[1], horizon_ms=1000, limit_ms=1000)
+    assert run(base_of(*manifests_of(TEAMS)), plan, 0, 1).problems == []
+
+
+def test_only_one_thing_is_said_per_change():
+    with pytest.raises(ExperimentError, match=r"change\[0\]: expected one of quota"):
+        space({})
+
+
+@pytest.mark.parametrize("text", FORMS)
+def test_every_form_that_is_offered_is_understood(text):
+    assert read_constraint(text).measure
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "queue X p95 wait under 30 s",
+            Constraint(measure="queues.X.p95Ms", max=30_000),
+        ),
+        (
+            "inference p95 wait under 30 s",
+            Constraint(measure="queues.inference.p95Ms", max=30_000),
+        ),
+        (
+            "mean wait at most 2 min",
+            Constraint(measure="workloads.meanMs", max=120_000),
+        ),
+        (
+            "no more than 2 preemptions per hour",
+            Constraint(measure="preemptionsPerHour", max=2),
+        ),
+        (
+            "nobody loses more than 10%",
+            Constraint(measure="queues.*.meanMs", loses=0.1),
+        ),
+        (
+            "utilisation of nvidia.com/gpu at least 70%",
+            Constraint(measure="utilisation.nvidia.com/gpu", min=0.7),
+        ),
+        ("jain >= 0.8", Constraint(measure="jain", min=0.8)),
+    ],
+)
+def test_a_sentence_is_a_bound_of_a_measure(text, expected):
+    assert read_constraint(text) == expected
