@@ -78,6 +78,7 @@ from .records import (
     TokenList,
     TracePreviews,
     TraceQuestion,
+    Twin,
     Use,
     WhatIf,
 )
@@ -776,6 +777,13 @@ class Operations(Sender):
     ) -> TracePreviews:
         """Return what would come of the traces among some files; changes nothing."""
         return cast('TracePreviews', self.send('POST', f"/traces/preview", body=body))
+
+    def twins_create(
+        self,
+        body: Twin | None = None,
+    ) -> Sandbox:
+        """Make a sandbox that plays a recording of a real cluster; it is paused."""
+        return cast('Sandbox', self.send('POST', f"/twins", body=body))
 
     def unarchive(
         self,
@@ -1493,6 +1501,13 @@ class AsyncOperations(AsyncSender):
     ) -> TracePreviews:
         """Return what would come of the traces among some files; changes nothing."""
         return cast('TracePreviews', await self.send('POST', f"/traces/preview", body=body))
+
+    async def twins_create(
+        self,
+        body: Twin | None = None,
+    ) -> Sandbox:
+        """Make a sandbox that plays a recording of a real cluster; it is paused."""
+        return cast('Sandbox', await self.send('POST', f"/twins", body=body))
 
     async def unarchive(
         self,

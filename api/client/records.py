@@ -47,6 +47,9 @@ SandboxRole: TypeAlias = Literal['owner', 'editor', 'viewer']
 ScopeEnum: TypeAlias = Literal['read', 'write', 'admin']
 
 
+SourceEnum: TypeAlias = Literal['simulated', 'recording', 'cluster']
+
+
 SpanStateEnum: TypeAlias = Literal['waiting', 'running', 'finished']
 
 
@@ -165,6 +168,9 @@ class Converted(TypedDict):
     keepTicks: int
     keepDays: int
     archived: bool
+    source: SourceEnum
+    sourceName: str
+    lastTick: int | None
     createdAt: str
     changedAt: str
     findings: list[Finding]
@@ -217,6 +223,9 @@ class Created(TypedDict):
     keepTicks: int
     keepDays: int
     archived: bool
+    source: SourceEnum
+    sourceName: str
+    lastTick: int | None
     createdAt: str
     changedAt: str
     findings: list[Finding]
@@ -932,6 +941,9 @@ class Sandbox(TypedDict):
     keepTicks: int
     keepDays: int
     archived: bool
+    source: SourceEnum
+    sourceName: str
+    lastTick: int | None
     createdAt: str
     changedAt: str
 
@@ -1121,6 +1133,13 @@ class Traces(TypedDict):
     columns: NotRequired[dict[str, str]]
     totals: NotRequired[bool]
     cpuPerProcessor: NotRequired[str]
+
+
+class Twin(TypedDict):
+    """A new sandbox that shows a real cluster, of the files of a recording."""
+
+    title: NotRequired[str]
+    files: NotRequired[list[File]]
 
 
 class UntilEvent(TypedDict):
@@ -2039,6 +2058,10 @@ class SandboxRow(TypedDict):
     hash: str
     resources: list[str]
     notSimulated: list[str]
+    source: Literal['cluster', 'recording', 'simulated']
+    sourceName: str
+    sourceStart: str
+    lastTick: int | None
 
 
 class CohortRow(TypedDict):
@@ -2413,6 +2436,10 @@ class SandboxRowPatch(TypedDict):
     hash: NotRequired[str]
     resources: NotRequired[list[str]]
     notSimulated: NotRequired[list[str]]
+    source: NotRequired[Literal['cluster', 'recording', 'simulated']]
+    sourceName: NotRequired[str]
+    sourceStart: NotRequired[str]
+    lastTick: NotRequired[int | None]
 
 
 class CohortRowPatch(TypedDict):

@@ -14,7 +14,7 @@ from api.cluster.resources import Resource
 from api.cluster.versions import in_version
 from api.errors import AlreadyExistsError
 from sandbox import actions
-from sandbox.actions.sessions import allowed
+from sandbox.actions.sessions import allowed, refuse_real
 from sandbox.base.errors import Cause, StaleError
 from sandbox.models import Sandbox, StoredObject
 from scheduler.manifests.load import load
@@ -84,6 +84,7 @@ class Change:
     def delete(self, names: list[tuple[str, str]]) -> None:
         """Delete objects by (namespace, name); what runs for them stops."""
         allowed(self.user, self.sandbox.pk)  # whether it is done or only tried
+        refuse_real(self.sandbox)
         kind = self.resource.kind.kind
         keys = [Key(kind, namespace, name) for namespace, name in names]
         if keys and not self.dry_run:

@@ -128,22 +128,26 @@ def run(asked: Asked) -> Found:
     words = asked.words
     if words.ticks < 1:
         raise WrongError(f"--ticks: expected 1 or more, got {words.ticks}")
-    if asked.remote:
-        step = asked.client.operations.step(words.sandbox, {"ticks": words.ticks})
-        _watch(asked, step["untilTick"] or step["tick"])
-    else:
-        _here(asked)
+    play_ticks(asked, words.sandbox, words.ticks)
     found = asked.client.read(words.sandbox)
     if found["problem"]:
         return Found(document=found, line=found["problem"], status=1)
     return Found(document=found, line=f"tick {found['tick']}  {found['hash']}")
 
 
-def _watch(asked: Asked, goal: int) -> None:
+def play_ticks(asked: Asked, sandbox: str, ticks: int) -> None:
+    """Make ticks and wait until they are made, on a server or in this process."""
+    if asked.remote:
+        step = asked.client.operations.step(sandbox, {"ticks": ticks})
+        _watch(asked, sandbox, ticks, step["untilTick"] or step["tick"])
+    else:
+        _here(asked, sandbox, ticks)
+
+
+def _watch(asked: Asked, sandbox: str, ticks: int, goal: int) -> None:
     bar = Bar(quiet=asked.words.quiet)
-    ticks = asked.words.ticks
     while True:
-        found = asked.client.read(asked.words.sandbox)
+        found = asked.client.read(sandbox)
         bar.at(max(0, ticks - goal + found["tick"]), ticks, f"tick {found['tick']}")
         if found["tick"] >= goal or not found["playing"]:
             break
@@ -151,14 +155,13 @@ def _watch(asked: Asked, goal: int) -> None:
     bar.end()
 
 
-def _here(asked: Asked) -> None:
+def _here(asked: Asked, sandbox: str, ticks: int) -> None:
     from sandbox.base.errors import SandboxError
     from sandbox.management.commands.run import make_ticks
 
     bar = Bar(quiet=asked.words.quiet)
-    ticks = asked.words.ticks
     try:
-        for done in make_ticks(asked.words.sandbox, ticks):
+        for done in make_ticks(sandbox, ticks):
             bar.at(done, ticks, "ticks")
     except SandboxError as error:
         raise WrongError(str(error)) from error

@@ -16,6 +16,7 @@ from api.command import (  # noqa: F401
     explaining,
     reading,
     retention,
+    twins,
 )
 from api.command.verbs import VERBS
 
@@ -44,6 +45,7 @@ Sandboxes of this machine or, with --server, of a server.
   quotalab table ID workloads phase=pending     who waits
   quotalab explain ID default/job-a             why
   quotalab check new/ --against old/ --on friday-rush --assert checks.yaml
+  quotalab twin prod.qrec                       a real cluster, as recorded
   quotalab experiment compare.yaml              exit status from its assertions
 """
 _EPILOG = """\

@@ -208,6 +208,14 @@ class SandboxSerializer(serializers.Serializer[Any]):
     )
     keepDays = serializers.IntegerField()  # noqa: N815 - as it travels
     archived = serializers.BooleanField(help_text="in a file; to be opened again")
+    source = serializers.ChoiceField(  # type: ignore[assignment]  # a field of the answer
+        ["simulated", "recording", "cluster"],
+        help_text="other than simulated: a real cluster, which cannot be edited",
+    )
+    sourceName = serializers.CharField()  # noqa: N815 - as it travels
+    lastTick = serializers.IntegerField(  # noqa: N815 - as it travels
+        allow_null=True, help_text="of a recording"
+    )
     createdAt = serializers.DateTimeField()  # noqa: N815 - as it travels
     changedAt = serializers.DateTimeField()  # noqa: N815 - as it travels
 
@@ -239,6 +247,9 @@ class SandboxSerializer(serializers.Serializer[Any]):
             "keepTicks": instance.keep_ticks,
             "keepDays": instance.keep_days,
             "archived": instance.archived_at is not None,
+            "source": instance.source.get("kind", "simulated"),
+            "sourceName": instance.source.get("name", ""),
+            "lastTick": instance.source.get("lastTick"),
             "createdAt": instance.created_at.isoformat(),
             "changedAt": instance.changed_at.isoformat(),
         }

@@ -50,6 +50,7 @@ from sandbox.actions.sandboxes import (
 )
 from sandbox.actions.ticks import do_fail, do_tick
 from sandbox.actions.transport import do_pause, do_play, do_speed, do_step
+from sandbox.actions.twins import do_play_recording
 from sandbox.actions.undo import do_redo, do_rewind, do_undo
 
 __all__ = [
@@ -82,6 +83,7 @@ __all__ = [
     "do_pause",
     "do_pin",
     "do_play",
+    "do_play_recording",
     "do_policy",
     "do_start_lesson",
     "do_recognise",

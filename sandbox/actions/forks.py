@@ -8,7 +8,9 @@ from sandbox.actions.sandboxes import begin
 from sandbox.base.errors import ForbiddenError, NotFoundError
 from sandbox.live import limits
 from sandbox.models import Sandbox
+from sandbox.twins import ticks as twins
 from sandbox.world import history, worlds
+from scheduler.twin.going_on import go_on
 from scheduler.world import World
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -19,7 +21,8 @@ def do_fork(
 ) -> Sandbox:
     """Make a sandbox that was this one up to `tick` (now when None); paused.
 
-    Whoever may see a sandbox may fork it, unless they see it by a link that is
+    A fork of a real cluster's sandbox runs on by itself, with what is known to have
+    arrived afterwards. Whoever may see a sandbox may fork it, unless they see it by a link that is
     only to look; the fork is theirs.
     """
     parent = Sandbox.objects.visible_to(user).filter(pk=sandbox_id).first()
@@ -29,6 +32,8 @@ def do_fork(
         raise ForbiddenError("the link that you opened is to look, not to fork")
     limits.check_sandboxes(user)
     world, revision = _world(parent, tick)
+    if parent.is_real:
+        world = go_on(world, twins.after(parent, revision))
     return begin(
         user,
         world,

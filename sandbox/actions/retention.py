@@ -36,7 +36,7 @@ def do_set_retention(
         "keep_days": _checked("keepDays", days, ranges.KEEP_DAYS),
     }
     columns = {name: value for name, value in given.items() if value is not None}
-    with edit_session(user, sandbox_id) as session:
+    with edit_session(user, sandbox_id, of_world=False) as session:
         before = {name: getattr(session.sandbox, name) for name in columns}
         summary = f"{user.get_username()} keeps {_words(session.sandbox, columns)}"
         line = session.edit_event(

@@ -156,7 +156,7 @@ def do_rename(user: User, sandbox_id: str, title: str) -> None:
     if not 0 < len(title) <= 200:
         problem = f"expected 1 to 200 characters, got {len(title)}"
         raise InvalidError(problem, causes=[Cause(problem=problem, field="title")])
-    with edit_session(user, sandbox_id) as session:
+    with edit_session(user, sandbox_id, of_world=False) as session:
         summary = f"{user.get_username()} names it {title}"
         before = session.sandbox.title
         line = session.edit_event(

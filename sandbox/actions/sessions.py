@@ -102,11 +102,28 @@ def allowed(user: User, sandbox_id: str) -> None:
 
 
 @contextmanager
-def edit_session(user: User, sandbox_id: str) -> Iterator[EditSession]:
-    """Hold the sandbox for `user`; whatever fails in it leaves nothing behind."""
+def edit_session(
+    user: User, sandbox_id: str, *, of_world: bool = True
+) -> Iterator[EditSession]:
+    """Hold the sandbox for `user`; whatever fails in it leaves nothing behind.
+
+    `of_world=False` is for what leaves the world as it is: title, play and pause. All
+    else is refused of a sandbox that shows a real cluster, with ForbiddenError.
+    """
     allowed(user, sandbox_id)
     with leases.claimed(sandbox_id) as claim, open_session(claim) as session:
+        if of_world:
+            refuse_real(session.sandbox)
         yield session
+
+
+def refuse_real(sandbox: Sandbox) -> None:
+    """Refuse an edit of what shows a real cluster. Raises ForbiddenError."""
+    if sandbox.is_real:
+        raise ForbiddenError(
+            f"{sandbox.title} shows a real cluster and cannot be edited; "
+            "fork it and edit the fork"
+        )
 
 
 @contextmanager

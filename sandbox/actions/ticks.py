@@ -16,6 +16,7 @@ from sandbox.models import Sandbox
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.events import EventRecord
 from sandbox.page.rows.transport import KEY, awaited, pace_of
+from sandbox.twins import ticks as twins
 from sandbox.world import (
     extenders,
     leases,
@@ -46,7 +47,7 @@ def do_tick(claim: Claim) -> RevisionDiff | None:
         if not sandbox.playing:
             return None
         world = session.loaded.world
-        done = _tick(claim, world)
+        done = _tick(claim, sandbox, world)
         columns, lines = _go_on(sandbox, world)
         if problems := world.problems():
             columns["problem"] = "\n".join(problems)
@@ -55,8 +56,10 @@ def do_tick(claim: Claim) -> RevisionDiff | None:
         )
 
 
-def _tick(claim: Claim, world: World) -> AnyOperation:
+def _tick(claim: Claim, sandbox: Sandbox, world: World) -> AnyOperation:
     """Tick the world; one that asks outside may take longer than a lease."""
+    if sandbox.is_real:
+        return operations.perform(world, twins.next_of(sandbox))
     if not extenders.has_extenders(world):
         return operations.perform(world, Tick())
     with leases.renewed(claim):
@@ -88,6 +91,8 @@ def _go_on(sandbox: Sandbox, world: World) -> tuple[dict[str, Any], list[EventRe
 
 def _why_stop(sandbox: Sandbox, world: World) -> str:
     until = sandbox.until
+    if sandbox.is_real and world.tick >= (twins.last_tick(sandbox) or 0):
+        return "the recording ends here"
     if "tick" in until and world.tick >= until["tick"]:
         return f"tick {until['tick']} is reached"
     kinds = awaited(until)
@@ -95,6 +100,7 @@ def _why_stop(sandbox: Sandbox, world: World) -> str:
     if seen is not None:
         return f"{type(seen).__name__} {seen.subject} is seen"
     endless = pace_of(sandbox) == 0 and (bool(kinds) or not until)
+    endless = endless and not sandbox.is_real
     if endless and next_instant(world) is None:
         return "nothing more happens by itself"
     return ""

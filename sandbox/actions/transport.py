@@ -68,7 +68,7 @@ def do_step(
     until = until or {"ticks": ticks}
     if speed:
         until["speed"] = check_speed(speed)
-    with edit_session(user, sandbox_id) as session:
+    with edit_session(user, sandbox_id, of_world=False) as session:
         until = _absolute(until, session.sandbox)
         columns = {"playing": True, "until": until, "problem": ""}
         words = f"runs until {until_text(until)}"
@@ -123,7 +123,7 @@ def _wrong(field: str, problem: str) -> InvalidError:
 def _turn_to(
     user: User, sandbox_id: str, action: str, words: str, columns: dict[str, Any]
 ) -> RevisionDiff:
-    with edit_session(user, sandbox_id) as session:
+    with edit_session(user, sandbox_id, of_world=False) as session:
         return _commit(user, session, action, words, columns)
 
 

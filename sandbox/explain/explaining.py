@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sandbox.base.errors import NotFoundError
+from sandbox.base.errors import ConflictError, NotFoundError
 from sandbox.models import Event, Sandbox
+from sandbox.twins.ticks import was_observed
 from sandbox.world import history, worlds
 from scheduler.decisions import Preempt
 from scheduler.explain import applications, to_document
@@ -88,6 +89,11 @@ def explain_event(sandbox: Sandbox, revision: int, seq: int) -> dict[str, Any]:
     event = history.events(sandbox).filter(revision=revision, seq=seq).first()
     if event is None or event.type != "Preempt":
         raise NotFoundError(f"there is no preemption {revision}.{seq}")
+    if was_observed(sandbox, revision):
+        raise ConflictError(
+            f"preemption {revision}.{seq} was taken by the real cluster, whose search is "
+            "not shown; fork the tick before it to see what this engine decides"
+        )
     world = history.world_at(sandbox, revision - 1)
     return to_document(explain_preemption(world, _decision(event)))
 

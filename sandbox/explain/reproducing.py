@@ -6,11 +6,13 @@ import time
 from collections.abc import Callable
 
 from sandbox.base.errors import (
+    ConflictError,
     GoneError,
     InvalidError,
     NotFoundError,
 )
 from sandbox.models import Event, Sandbox
+from sandbox.twins.ticks import was_observed
 from sandbox.world import history
 from scheduler import decisions
 from scheduler.records.scenario import Match
@@ -53,6 +55,11 @@ def reproduce_event(
         raise InvalidError(
             f"event {revision}.{seq} is {event.type}, which somebody did; "
             "a decision of a scheduler can be reproduced"
+        )
+    if was_observed(sandbox, revision):
+        raise ConflictError(
+            f"event {revision}.{seq} was taken by the real cluster; fork the tick "
+            "before it, where a decision of this engine can be reproduced"
         )
     deadline = time.monotonic() + seconds
     return reproduce(

@@ -19,6 +19,7 @@ from sandbox.models.history import Checkpoint, Diff, Event, Revision, Sample
 from sandbox.models.imports import ImportReport
 from sandbox.models.lesson import Follower, Guess, Lesson
 from sandbox.models.sandbox import Answer, Member, Sandbox, Stored
+from sandbox.models.twin import RecordedTick
 from sandbox.models.workload import Job, Pod, Workload
 
 #: Kind -> its table; every other kind is in OtherObject.
@@ -71,6 +72,7 @@ __all__ = [
     "OtherObject",
     "Pod",
     "PriorityClass",
+    "RecordedTick",
     "ResourceFlavor",
     "Revision",
     "Run",

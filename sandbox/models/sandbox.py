@@ -115,6 +115,10 @@ class Sandbox(models.Model):
     parent_revision = models.BigIntegerField(default=0)
     branch = models.CharField(max_length=40, default="A")
 
+    # What it shows of the real: {} = nothing, it is simulated. See sandbox/twins.
+    source = JsonText(default=dict)
+    follower = models.CharField(max_length=64, blank=True)  # who follows its cluster
+
     # How much history is kept: see retention.py. 0 = as much as the operator keeps.
     keep_ticks = models.BigIntegerField(default=0)
     keep_days = models.IntegerField(default=0)
@@ -164,6 +168,16 @@ class Sandbox(models.Model):
 
     def __str__(self) -> str:
         return f"{self.title} ({self.id})"
+
+    @property
+    def is_real(self) -> bool:
+        """Return whether it shows a real cluster, and so cannot be edited."""
+        return bool(self.source)
+
+    @property
+    def follows_cluster(self) -> bool:
+        """Return whether it follows a cluster that runs now."""
+        return bool(self.source.get("kind") == "cluster")
 
     def role_of(self, user: Person) -> Role | None:
         """Return what `user` is here; None when they may not even look."""

@@ -82,6 +82,11 @@ class SandboxRow(Row, tag="Sandbox", tag_field="kind", frozen=True, kw_only=True
     hash: str  # of the world, hexadecimal, first 16 digits
     resources: list[str]  # in the order in which bars are drawn
     not_simulated: list[str]  # what this world holds that has no effect
+    #: other than "simulated": it shows a real cluster and cannot be edited
+    source: Literal["simulated", "recording", "cluster"] = "simulated"
+    source_name: str = ""  # of the recording, or of the cluster
+    source_start: str = ""  # the wall time (RFC 3339) of virtual 0
+    last_tick: int | None = None  # of a recording
 
 
 class CohortRow(Row, tag="Cohort", tag_field="kind", frozen=True, kw_only=True):

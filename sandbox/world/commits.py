@@ -38,6 +38,7 @@ from sandbox.world.operations import (
     Begin,
     Delete,
     Lose,
+    Observe,
     Put,
     Redo,
     Rewind,
@@ -71,7 +72,7 @@ class CommitRequest:
     def kind(self) -> str:
         """Return the revision's kind."""
         match self.operation:
-            case Tick():
+            case Tick() | Observe():
                 return Revision.TICK
             case Transport():
                 return Revision.TRANSPORT

@@ -11,10 +11,12 @@ from typing import Any
 import msgspec
 
 from sandbox.world.extenders import ExtenderAnswer, answering
+from sandbox.world.seen import unpack
 from scheduler.kube.extender.ports import Port
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import read_policy
 from scheduler.tick import react, run_tick, settle
+from scheduler.twin.observing import observe
 from scheduler.world import World
 
 
@@ -30,6 +32,14 @@ class Tick(Operation, frozen=True, tag="tick"):
     """One step of virtual time, and what extenders answered in it."""
 
     answers: list[ExtenderAnswer] = []
+
+
+class Observe(Operation, frozen=True, tag="observe"):
+    """A tick of a real cluster: what was seen in it; nothing is decided."""
+
+    tick: int
+    now_ms: int
+    seen: bytes = b""  # as `sandbox.world.seen` packs it
 
 
 class Put(Operation, frozen=True, tag="put"):
@@ -98,6 +108,7 @@ class Redo(Operation, frozen=True, tag="redo"):
 AnyOperation = (
     Begin
     | Tick
+    | Observe
     | Put
     | Delete
     | SetPolicy
@@ -140,6 +151,9 @@ def perform(
             with answering(world, answers, live) as given:
                 run_tick(world)
             return Tick(answers=given)
+        case Observe(tick=tick, now_ms=now_ms, seen=body):
+            for problem in observe(world, unpack(body), tick=tick, now_ms=now_ms):
+                world.context.journal.complain(problem)
         case Settle(answers=answers):
             with answering(world, answers, live) as given:
                 settle(world)

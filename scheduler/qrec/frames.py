@@ -33,8 +33,12 @@ class FrameReader:
     `torn_bytes` what lies behind it once the iteration has ended.
     """
 
-    def __init__(self, stream: BinaryIO, name: str) -> None:
-        """Raises SchedulerError when the stream does not begin as a `.qrec`."""
+    def __init__(self, stream: BinaryIO, name: str, most: int = 0) -> None:
+        """Raises SchedulerError when the stream does not begin as a `.qrec`.
+
+        `most` bytes may come out of its frames, 0 = any number: more are refused, as
+        SchedulerError, before they are in memory.
+        """
         found = stream.read(len(MAGIC))
         if found != MAGIC:
             raise SchedulerError(
@@ -44,6 +48,8 @@ class FrameReader:
         self.stream = stream
         self.position = len(MAGIC)
         self.torn_bytes = 0
+        self.name, self.most = name, most
+        self.opened_bytes = 0
 
     def __iter__(self) -> Iterator[list[bytes]]:
         while True:
@@ -52,7 +58,18 @@ class FrameReader:
             if data is None:
                 return
             self.position += len(head) + len(data)
-            yield zlib.decompress(data).split(b"\n")
+            yield self._opened(data).split(b"\n")
+
+    def _opened(self, data: bytes) -> bytes:
+        if not self.most:
+            return zlib.decompress(data)
+        left = self.most - self.opened_bytes
+        opener = zlib.decompressobj()
+        found = opener.decompress(data, left + 1)
+        if len(found) > left:
+            raise SchedulerError(f"{self.name}: over {self.most} bytes when opened")
+        self.opened_bytes += len(found)
+        return found
 
     def _data(self, head: bytes) -> bytes | None:
         """Return the bytes of a whole frame; None at the end or a torn one."""

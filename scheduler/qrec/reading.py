@@ -46,13 +46,14 @@ class Followed:
     gaps: list[tuple[int, int, str, str]] = field(default_factory=list)
 
 
-def read_entries(stream: BinaryIO, name: str) -> Iterator[Entry]:
+def read_entries(stream: BinaryIO, name: str, *, most: int = 0) -> Iterator[Entry]:
     """Yield the entries of a file; a torn end is passed over.
 
-    Raises SchedulerError, naming the file and the entry, on what is no entry.
+    Raises SchedulerError, naming the file and the entry, on what is no entry, and
+    when over `most` bytes come of the file (0 = any number).
     """
     number = 0
-    for lines in FrameReader(stream, name):
+    for lines in FrameReader(stream, name, most):
         for line in lines:
             number += 1
             try:

@@ -130,6 +130,17 @@ export interface components {
             readonly keepDays: number;
             /** @description in a file; to be opened again */
             readonly archived: boolean;
+            /**
+             * @description other than simulated: a real cluster, which cannot be edited
+             *
+             *     * `simulated` - simulated
+             *     * `recording` - recording
+             *     * `cluster` - cluster
+             */
+            readonly source: components["schemas"]["SourceEnum"];
+            readonly sourceName: string;
+            /** @description of a recording */
+            readonly lastTick: number | null;
             /** Format: date-time */
             readonly createdAt: string;
             /** Format: date-time */
@@ -198,6 +209,17 @@ export interface components {
             readonly keepDays: number;
             /** @description in a file; to be opened again */
             readonly archived: boolean;
+            /**
+             * @description other than simulated: a real cluster, which cannot be edited
+             *
+             *     * `simulated` - simulated
+             *     * `recording` - recording
+             *     * `cluster` - cluster
+             */
+            readonly source: components["schemas"]["SourceEnum"];
+            readonly sourceName: string;
+            /** @description of a recording */
+            readonly lastTick: number | null;
             /** Format: date-time */
             readonly createdAt: string;
             /** Format: date-time */
@@ -976,6 +998,17 @@ export interface components {
             readonly keepDays: number;
             /** @description in a file; to be opened again */
             readonly archived: boolean;
+            /**
+             * @description other than simulated: a real cluster, which cannot be edited
+             *
+             *     * `simulated` - simulated
+             *     * `recording` - recording
+             *     * `cluster` - cluster
+             */
+            readonly source: components["schemas"]["SourceEnum"];
+            readonly sourceName: string;
+            /** @description of a recording */
+            readonly lastTick: number | null;
             /** Format: date-time */
             readonly createdAt: string;
             /** Format: date-time */
@@ -1030,6 +1063,13 @@ export interface components {
             readonly before: string;
             readonly after: string;
         };
+        /**
+         * @description * `simulated` - simulated
+         *     * `recording` - recording
+         *     * `cluster` - cluster
+         * @enum {string}
+         */
+        readonly SourceEnum: "simulated" | "recording" | "cluster";
         /** @description A span of a timeline. */
         readonly Span: {
             readonly state: components["schemas"]["SpanStateEnum"];
@@ -1207,6 +1247,12 @@ export interface components {
             /** @description amounts are of a whole job, not of a pod */
             readonly totals?: boolean;
             readonly cpuPerProcessor?: string;
+        };
+        /** @description A new sandbox that shows a real cluster, of the files of a recording. */
+        readonly Twin: {
+            /** @default  */
+            readonly title?: string;
+            readonly files?: readonly components["schemas"]["File"][];
         };
         /** @description The first event that matches ends the run: one of several types, or one. */
         readonly UntilEvent: {
@@ -2093,6 +2139,11 @@ export interface components {
             readonly hash: string;
             readonly resources: readonly string[];
             readonly notSimulated: readonly string[];
+            /** @enum {unknown} */
+            readonly source: "cluster" | "recording" | "simulated";
+            readonly sourceName: string;
+            readonly sourceStart: string;
+            readonly lastTick: number | null;
         };
         /** @description A cohort: an inner node of the quota tree. */
         readonly CohortRow: {
@@ -2524,6 +2575,11 @@ export interface components {
             readonly hash?: string;
             readonly resources?: readonly string[];
             readonly notSimulated?: readonly string[];
+            /** @enum {unknown} */
+            readonly source?: "cluster" | "recording" | "simulated";
+            readonly sourceName?: string;
+            readonly sourceStart?: string;
+            readonly lastTick?: number | null;
         };
         /** @description Changed fields of a CohortRow, whole values. */
         readonly CohortRowPatch: {
@@ -2833,6 +2889,7 @@ export type ScenarioList = components['schemas']['ScenarioList'];
 export type ScopeEnum = components['schemas']['ScopeEnum'];
 export type Series = components['schemas']['Series'];
 export type Share = components['schemas']['Share'];
+export type SourceEnum = components['schemas']['SourceEnum'];
 export type Span = components['schemas']['Span'];
 export type SpanStateEnum = components['schemas']['SpanStateEnum'];
 export type Speed = components['schemas']['Speed'];
@@ -2850,6 +2907,7 @@ export type TracePreview = components['schemas']['TracePreview'];
 export type TracePreviews = components['schemas']['TracePreviews'];
 export type TraceQuestion = components['schemas']['TraceQuestion'];
 export type Traces = components['schemas']['Traces'];
+export type Twin = components['schemas']['Twin'];
 export type UntilEvent = components['schemas']['UntilEvent'];
 export type Use = components['schemas']['Use'];
 export type VerdictsEnum = components['schemas']['VerdictsEnum'];

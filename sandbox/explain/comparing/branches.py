@@ -206,7 +206,7 @@ def _rerun(sandbox: Sandbox, common: int, end: int) -> tuple[list[Happened], lis
             break
         lines = records_of(changes.decisions)
         found += happened_in(world.tick, lines)
-        if isinstance(operation, operations.Tick):
+        if isinstance(operation, operations.Tick | operations.Observe):
             shown.tick, shown.now_ms = world.tick, world.context.now_ms
             diffs.apply(page, rows.delta_of(world, shown, page, tally, changes))
             samples.append(rows.sample_of(shown, page, tally, lines))

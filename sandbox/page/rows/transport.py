@@ -44,6 +44,10 @@ def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
         problem=sandbox.problem,
         hash=sandbox.hash[:16],
         resources=before["resources"] if before else resources_of(world),
+        source=sandbox.source.get("kind", "simulated"),
+        source_name=sandbox.source.get("name", ""),
+        source_start=sandbox.source.get("startTime", ""),
+        last_tick=sandbox.source.get("lastTick"),
         not_simulated=before["notSimulated"] if before else not_simulated(world),
     )
     plain: Row = msgspec.to_builtins(row)

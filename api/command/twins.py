@@ -1,0 +1,72 @@
+"""The verb `twin`: a sandbox that shows a real cluster."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+from api.command.changing import play_ticks
+from api.command.output import Found
+from api.command.verbs import Asked, Part, WrongError, verb
+
+#: Of a recording's folder; the other files in it are not needed.
+_FOLDER = ("snapshot-0.json", "watch.jsonl", "config.yaml")
+
+
+def _arguments(part: Part) -> None:
+    part.add_argument(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="what `quotalab record` or kubectl wrote, or the folder of a recording",
+    )
+    part.add_argument("--title", default="", help="of the sandbox")
+    part.add_argument(
+        "--paused", action="store_true", help="stay at the begin of the recording"
+    )
+
+
+@verb(
+    "twin",
+    "show what was recorded of a real cluster, to scrub and to fork",
+    "twin prod.qrec",
+    "twin prod.qrec prod.1.qrec --title 'Tuesday' --paused",
+    "twin recordings/tuesday/",
+    arguments=_arguments,
+)
+def twin(asked: Asked) -> Found:
+    """Make the sandbox, and play the recording to its end."""
+    words = asked.words
+    files = [_file(path) for given in words.files for path in _paths(given)]
+    made: Any = asked.client.operations.twins_create(
+        {"title": words.title, "files": files}
+    )
+    if not words.paused and made["lastTick"]:
+        play_ticks(asked, made["id"], made["lastTick"])
+        made = asked.client.read(made["id"])
+    notes = made["problem"].splitlines()
+    return Found(document=made, line=f"{made['id']}  tick {made['tick']}", notes=notes)
+
+
+def _paths(given: Path) -> list[Path]:
+    """Return a file with its parts, or the files of a folder that are needed."""
+    if given.is_dir():
+        found = [path for path in sorted(given.iterdir()) if _name(path) in _FOLDER]
+        if len({_name(path) for path in found} & set(_FOLDER[:2])) < 2:
+            raise WrongError(f"{given}: expected {_FOLDER[0]} and {_FOLDER[1]} in it")
+        return found
+    if not given.is_file():
+        raise WrongError(f"{given}: no such file")
+    parts = [given.with_suffix(f".{n}{given.suffix}") for n in range(1, 10_000)]
+    later = [path for path in parts if path.is_file()]
+    return [given, *later] if given.suffix == ".qrec" else [given]
+
+
+def _name(path: Path) -> str:
+    return path.name.removesuffix(".gz")
+
+
+def _file(path: Path) -> Any:
+    return {"name": path.name, "data": base64.b64encode(path.read_bytes()).decode()}

@@ -1,0 +1,111 @@
+"""Files that somebody hands over, as a recording: of a recorder, of kubectl, or a folder's."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from scheduler import durations
+from scheduler.errors import QuantityError, SchedulerError
+from scheduler.files.unpacking import texts_of
+from scheduler.qrec.entries import Entry, Header
+from scheduler.qrec.frames import MAGIC
+from scheduler.qrec.reading import Followed, Seen, read_entries, read_followed
+from scheduler.qrec.slimming import slim
+from scheduler.qrec.watch_events import read_watch_events
+from scheduler.twin.observing import is_shown
+
+Files = Sequence[tuple[str, bytes]]
+Item = dict[str, Any]
+_MOST = 1024 * 1024 * 1024
+_PART = re.compile(r"\.(\d+)\.qrec$")
+_WATCH, _BEGIN, _CONFIG = "watch.jsonl", "snapshot-0.json", "config.yaml"
+_CONFIG_MAP = "controller_manager_config.yaml"
+
+
+def read_files(files: Files, *, most: int = _MOST) -> Followed:
+    """Return the recording that these files are.
+
+    They are a `.qrec` with its parts, or what `kubectl get --watch
+    --output-watch-events -o json` printed, or of a folder its `snapshot-0.json`,
+    `watch.jsonl` and, where there is one, `config.yaml`; all but the first may be
+    packed. Raises SchedulerError that names the file for what is none of these, and
+    for what is over `most` bytes when opened.
+    """
+    if not files:
+        raise SchedulerError("expected the files of a recording, got none")
+    if any(data.startswith(MAGIC) for _, data in files):
+        return read_followed(_parts(files, most))
+    texts = [text for name, data in files for text in texts_of(name, data, most=most)]
+    named = {name.rpartition("/")[2].removesuffix(".gz"): text for name, text in texts}
+    if _WATCH in named and _BEGIN in named:
+        return _folder(named)
+    return read_followed(
+        entry for name, text in texts for entry in read_watch_events(text, name)
+    )
+
+
+def _parts(files: Files, most: int) -> Iterator[Entry]:
+    """Yield the entries of the parts, in order."""
+    for name, data in sorted(files, key=lambda file: _number(file[0])):
+        yield from read_entries(io.BytesIO(data), name, most=most)
+
+
+def _number(name: str) -> int:
+    found = _PART.search(name)
+    return int(found[1]) if found else 0
+
+
+def _folder(named: dict[str, str]) -> Followed:
+    """Return a folder as one recording; it begins with its first event."""
+    events = [seen for seen in _events(named[_WATCH]) if is_shown(seen.object)]
+    if not events:
+        raise SchedulerError(f"{_WATCH}: expected watch events, found none")
+    items: list[Item] = _items(named[_BEGIN])
+    standing = [slim(item) for item in items if is_shown(item)]
+    if _CONFIG in named:
+        standing.append(_config_map(named[_CONFIG]))
+    return Followed(
+        header=Header(cluster="", recorder="folder"),
+        start_us=events[0].at_us,
+        standing=standing,
+        events=events,
+    )
+
+
+def _items(text: str) -> list[Item]:
+    try:
+        found: list[Item] = msgspec.json.decode(text)["items"]
+    except (msgspec.MsgspecError, KeyError, TypeError) as error:
+        raise SchedulerError(
+            f"{_BEGIN}: expected a List with items: {error}"
+        ) from error
+    return found
+
+
+def _events(text: str) -> Iterator[Seen]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            event = msgspec.json.decode(line)
+            at_us = durations.stamp_us(event["at"])
+            yield Seen(at_us, event["type"], slim(event["object"]))
+        except (msgspec.MsgspecError, QuantityError, KeyError, TypeError) as error:
+            raise SchedulerError(
+                f"{_WATCH}:{number}: expected a watch event with at, type and "
+                f"object: {error}"
+            ) from error
+
+
+def _config_map(text: str) -> Item:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"namespace": "kueue-system", "name": "kueue-manager-config"},
+        "data": {_CONFIG_MAP: text},
+    }

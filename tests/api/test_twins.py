@@ -1,0 +1,53 @@
+"""A real cluster as a sandbox, by the command, by REST and by its Kubernetes-shaped API."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from sandbox.models import Sandbox
+from tests.api.test_command import _one_connection, said  # noqa: F401 - fixtures
+from tests.sandbox.conftest import job
+from tests.sandbox.twins.conftest import played  # noqa: F401 - fixture
+
+pytestmark = [pytest.mark.django_db]
+_REFUSED = "shows a real cluster and cannot be edited; fork it and edit the fork"
+
+
+@pytest.fixture
+def twin(client, played):  # noqa: F811 - the fixture
+    data = base64.b64encode(played.file()).decode()
+    body = {"title": "Prod", "files": [{"name": "prod.qrec", "data": data}]}
+    made = client.post("/api/v1/twins", body, format="json")
+    assert made.status_code == 201, made.json()
+    return Sandbox.objects.get(pk=made.json()["id"])
+
+
+def test_the_command_plays_a_recording_to_its_end(person, said, played, tmp_path):  # noqa: F811
+    path = tmp_path / "prod.qrec"
+    path.write_bytes(played.file())
+    _, made = said("twin", str(path))
+    assert (made["source"], made["tick"]) == ("recording", made["lastTick"])
+    _, fork = said("fork", made["id"], "--tick", "5")
+    assert Sandbox.objects.get(pk=fork["id"]).source == {}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("post", "/actions/import", {"files": [{"text": "kind: x"}]}),
+        ("patch", "/policy", {"spec": {}}),
+        ("post", "/apis/batch/v1/namespaces/default/jobs", job("x")),
+        ("delete", "/apis/kueue.x-k8s.io/v1beta2/clusterqueues/a?dryRun=All", None),
+    ],
+)
+def test_every_way_to_edit_it_is_refused(call, twin, method, path, body):
+    answer = call(method, twin, path, body)
+    assert answer.status_code == 403
+    assert answer.json()["message"].endswith(_REFUSED)
+
+
+def test_what_is_no_recording_is_a_422(client):
+    body = {"files": [{"name": "a.qrec", "text": "hello"}]}
+    assert client.post("/api/v1/twins", body, format="json").status_code == 422
