@@ -45,6 +45,9 @@ def explain_pod(
     assert own is not None
     table = own.table(key)
     if table is None:
+        phase = obj.status.get("phase")
+        if phase in ("Succeeded", "Failed"):
+            raise SchedulerError(f"{key} has ended ({phase}): nothing places it now")
         raise SchedulerError(f"{key} is placed by no scheduler of this world")
     return _explanation(world, own, obj, table, most_nodes)
 

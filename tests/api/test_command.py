@@ -241,6 +241,7 @@ def test_a_server_is_asked_with_the_token_of_the_environment(
     assert main(["run", key, "--ticks", "4", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["tick"] >= 4
     assert shared_run.get(f"/api/v1/sandboxes/{key}")["tick"] >= 4
+    assert main(["step", key, "--ticks", "2", "--wait"]) == 0
     assert os.environ["QUOTALAB_SERVER"]
 
 

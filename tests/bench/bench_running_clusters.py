@@ -11,7 +11,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ import pytest
 
 from scheduler import durations
 from scheduler.amounts import canonical
-from scheduler.decisions import Decision, Evict, Finish, Preempt
+from scheduler.decisions import Evict, Finish, Preempt
 from scheduler.kueue.controller.status import WRITERS
 from scheduler.records.objects import Key, Object
 from scheduler.scenarios import assemble
@@ -125,33 +125,32 @@ def judge_queues(row: Row, world: World, items: list[Item]) -> None:
     """Compare usage at the first instant with the statuses and with the admissions."""
     assert world.kueue is not None
     world.kueue.reconcile()
-    truth = admitted(items)
     for item in items:
-        if item["kind"] != "ClusterQueue":
-            continue
-        key = key_of(item)
-        obj = Object(key=key, manifest=world.objects[key].manifest, status={})
-        WRITERS[key.kind](world.kueue.cluster, obj, 0)
-        ours, theirs = obj.status, item.get("status", {})
-        row.queues += 1
-        same = used(ours) == used(theirs)
-        names = ("pendingWorkloads", "fairSharing")
-        same &= all(ours.get(n) == theirs[n] for n in names if n in theirs)
-        row.as_status += same
-        row.as_admitted += used(ours) == truth.get(key.name, {})
-        if used(ours) != truth.get(key.name, {}):
-            row.unexplained.append(f"{row.name}: {key}: {used(ours)}, {truth}")
+        if item["kind"] == "ClusterQueue":
+            key = key_of(item)
+            obj = Object(key=key, manifest=world.objects[key].manifest, status={})
+            WRITERS[key.kind](world.kueue.cluster, obj, 0)
+            judge_queue(row, item, obj.status, items)
+
+
+def judge_queue(row: Row, item: Item, ours: Item, items: list[Item]) -> None:
+    """Compare one queue's status with the dump's, and with the dump's Workloads."""
+    theirs, name = item.get("status", {}), item["metadata"]["name"]
+    row.queues += 1
+    same = used(ours) == used(theirs)
+    names = ("pendingWorkloads", "fairSharing")
+    same &= all(ours.get(n) == theirs[n] for n in names if n in theirs)
+    row.as_status += same
+    held = admitted(items).get(name, {})
+    row.as_admitted += used(ours) == held
+    if used(ours) != held:
+        row.unexplained.append(f"{row.name}: {name}: {used(ours)}, {held}")
 
 
 def judge_pods(
-    row: Row, world: World, items: list[Item], decided: list[Decision]
+    row: Row, items: list[Item], nodes: dict[Key, str], ended: set[str], now_us: int
 ) -> None:
-    """Count the running pods that are no longer where they were, by reason."""
-    ended = {
-        str(one.subject.name)
-        for one in decided
-        if isinstance(one, Finish | Preempt | Evict)
-    }
+    """Count the running pods that are no longer on their `nodes`, by reason."""
     workloads = {
         ref["uid"]: item
         for item in items
@@ -160,8 +159,7 @@ def judge_pods(
     }
     for item in running(items):
         row.pods += 1
-        obj = world.objects.get(key_of(item))
-        if obj is not None and obj.spec.get("nodeName") == item["spec"]["nodeName"]:
+        if nodes.get(key_of(item)) == item["spec"]["nodeName"]:
             continue
         owner = (item["metadata"].get("ownerReferences") or [{}])[0]
         work = workloads.get(owner.get("uid", ""))
@@ -174,15 +172,15 @@ def judge_pods(
             )
         )
         alone = item["metadata"]["name"] in ended
-        if going or alone or is_over(item, world):
+        if going or alone or is_over(item, now_us):
             row.ended += 1
         else:
             row.elsewhere += 1
             row.unexplained.append(f"{row.name}: {key_of(item)} is not on its node")
 
 
-def is_over(pod: Item, world: World) -> bool:
-    """Return whether the pod's run time is over a second after the dump."""
+def is_over(pod: Item, now_us: int) -> bool:
+    """Return whether the pod's run time is over a second after `now_us`."""
     length = pod["metadata"].get("annotations", {}).get("quotalab.dev/runtime")
     ready = [
         durations.stamp_us(c["lastTransitionTime"])
@@ -191,8 +189,7 @@ def is_over(pod: Item, world: World) -> bool:
     ]
     if not length or not ready:
         return False
-    now = world.context.epoch_us + 1000 * world.context.now_ms
-    return max(ready) + 1000 * durations.milliseconds(length) <= now + 1_000_000
+    return max(ready) + 1000 * durations.milliseconds(length) <= now_us + 1_000_000
 
 
 def running(items: list[Item]) -> Iterator[Item]:
@@ -207,14 +204,24 @@ def judge(path: Path) -> Row:
     row = Row(f"{path.parent.name}/{path.name[9:-8]}", len(items), cpu_s)
     judge_queues(row, world, items)
     run_tick(world)
+    judge_workloads(row, items, world.objects)
+    decided = world.take().decisions
+    over = [one for one in decided if isinstance(one, Finish | Preempt | Evict)]
+    ended = {str(one.subject.name) for one in over}
+    nodes = {key: obj.spec.get("nodeName", "") for key, obj in world.objects.items()}
+    now_us = world.context.epoch_us + 1000 * world.context.now_ms
+    judge_pods(row, items, nodes, ended, now_us)
+    return row
+
+
+def judge_workloads(row: Row, items: list[Item], found: Iterable[Key]) -> None:
+    """Count the Workloads that are lost, and those that no Job without one explains."""
     given = {key_of(item) for item in items if item["kind"] == "Workload"}
-    ours = {key for key in world.objects if key.kind == "Workload"}
+    ours = {key for key in found if key.kind == "Workload"}
     row.lost, row.made = len(given - ours), len(ours - given)
     without = Counter(item["kind"] for item in items)["Job"] - len(given)
     if row.made > max(0, without):
         row.unexplained.append(f"{row.name}: {row.made} Workloads more than Jobs")
-    judge_pods(row, world, items, world.take().decisions)
-    return row
 
 
 @pytest.mark.skipif(not SNAPSHOTS, reason="the recordings are not on this machine")

@@ -101,6 +101,14 @@ def test_only_pods_of_a_scheduler_can_be_explained() -> None:
         explain_pod(world, Key("Node", "", "n"))
 
 
+def test_a_pod_that_has_ended_is_placed_by_nothing_any_more() -> None:
+    world = world_of(node("n"), pod("short", runtime="1s"), stack="kube")
+    for _ in range(5):
+        run_tick(world)
+    with pytest.raises(SchedulerError, match=r"short has ended \(Succeeded\)"):
+        explain_pod(world, _key("short"))
+
+
 @pytest.mark.parametrize(
     ("weights", "used"),
     [({"vcore": 1, "memory": 1}, 0.7), ({"vcore": 4, "memory": 1}, 0.82)],
