@@ -7,10 +7,11 @@ import os
 import shutil
 from pathlib import Path
 
+import psycopg
 import redis
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from django.http import HttpRequest, JsonResponse
 
 from sandbox.process.schema_version import refuse_newer_database
@@ -19,6 +20,14 @@ logger = logging.getLogger(__name__)
 
 #: Below this the next commits may fail.
 LEAST_FREE_BYTES = 64 * 2**20
+#: What PostgreSQL is asked to write, for some 10 ms.
+PROBE_BYTES = 4 * 2**20
+#: A table of rows of 8 KiB, which has no place in 64 KiB of memory.
+_WRITE = """
+    WITH written AS MATERIALIZED (
+        SELECT repeat('x', 8192) FROM generate_series(1, %s)
+    ) SELECT count(*) FROM written
+"""
 
 
 def alive(_request: HttpRequest) -> JsonResponse:
@@ -63,14 +72,29 @@ def _is_read_only() -> bool:
 
 
 def _disk() -> str:
-    """Look at the disk of the SQLite file; a PostgreSQL server's is its own."""
-    if settings.SERVER:
-        return "ok"
+    """Look at the disk of the database: SQLite's here, PostgreSQL's by writing."""
+    if connection.vendor == "postgresql":
+        return _disk_of_server()
     free = shutil.disk_usage(settings.DATA_FOLDER).free
     if free >= LEAST_FREE_BYTES:
         return "ok"
     logger.error("the disk is full", extra={"free": free})
     return f"full: {free} bytes are free, {LEAST_FREE_BYTES} are needed"
+
+
+def _disk_of_server() -> str:
+    """Have PostgreSQL write a temporary file: it says nothing of its free space."""
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL work_mem = '64kB'")
+            cursor.execute("SET LOCAL temp_tablespaces = ''")  # that of the database
+            cursor.execute(_WRITE, [PROBE_BYTES // 8192])
+    except DatabaseError as problem:
+        if not isinstance(problem.__cause__, psycopg.errors.DiskFull):
+            return "ok"  # another fault, which the database's own line names
+        logger.warning("the disk of the database is full", extra={"problem": problem})
+        return f"full: the database cannot write {PROBE_BYTES} bytes more"
+    return "ok"
 
 
 def _bus() -> str:

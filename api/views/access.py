@@ -55,13 +55,17 @@ class Tokens(View):
         responses={201: bodies.MadeTokenSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Make one; its secret is in this answer and nowhere else."""
+        """Make one; its secret is in this answer and nowhere else.
+
+        Asked for with a token that expires, it expires no later.
+        """
         given = self.read(bodies.NewTokenSerializer)
         token, secret = actions.do_token(
             self.user(),
             name=given["name"],
             scope=given["scope"],
             expires_at=given["expiresAt"],
+            asked_with=request.auth if isinstance(request.auth, Token) else None,
         )
         body = {**bodies.TokenSerializer(token).data, "token": secret}
         return Response(body, status=201)

@@ -123,9 +123,17 @@ def do_open(user: User, secret: str) -> Sandbox:
 
 @transaction.atomic
 def do_token(
-    user: User, *, name: str, scope: str, expires_at: datetime | None
+    user: User,
+    *,
+    name: str,
+    scope: str,
+    expires_at: datetime | None,
+    asked_with: Token | None = None,
 ) -> tuple[Token, str]:
-    """Make a token; return it and its secret, which is shown this once."""
+    """Make a token; return it and its secret, which is shown this once.
+
+    One that was asked for with a token expires no later than that one.
+    """
     if scope not in Token.SCOPES:
         raise _wrong("scope", f"expected read, write or admin, got {scope!r}")
     secret = new_secret()
@@ -134,7 +142,7 @@ def do_token(
         name=name,
         hash=hash_of(secret),
         scope=scope,
-        expires_at=_future(expires_at),
+        expires_at=_no_later(_future(expires_at), asked_with),
     )
     note(user, "token", subject=name, scope=scope)
     return token, secret
@@ -165,6 +173,17 @@ def do_end_tokens(user: User) -> int:
 def _future(moment: datetime | None) -> datetime | None:
     if moment is not None and moment <= timezone.now():
         raise _wrong("expiresAt", f"expected a time to come, got {moment.isoformat()}")
+    return moment
+
+
+def _no_later(moment: datetime | None, than: Token | None) -> datetime | None:
+    """Return the moment; the end of the token that asks, where none is given."""
+    end = than.expires_at if than is not None else None
+    if end is None or moment is None:
+        return moment or end
+    if moment > end:
+        problem = f"expected no later than the token that asks, {end.isoformat()}"
+        raise _wrong("expiresAt", f"{problem}, got {moment.isoformat()}")
     return moment
 
 

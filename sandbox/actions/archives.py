@@ -35,6 +35,7 @@ _ROWS: tuple[type[Model], ...] = (Event, Diff, Sample, Checkpoint, Revision)
 def do_restore(user: User, data: bytes) -> Sandbox:
     """Make a sandbox of an archive: world, policy and history; paused.
 
+    Of its revisions the user's own are credited, those of other names to nobody.
     Raises InvalidError for what is no archive, is cut off, too large, or does not
     fit together; then nothing is made.
     """
@@ -46,7 +47,7 @@ def do_restore(user: User, data: bytes) -> Sandbox:
     sandbox = Sandbox(owner=user, **restoring.columns_of(archive, world))
     with transaction.atomic():
         sandbox.save(force_insert=True)
-        restoring.insert(sandbox, archive, world)
+        restoring.insert(sandbox, archive, world, people={user.username: user.pk})
     return sandbox
 
 
@@ -127,7 +128,8 @@ def do_unarchive(user: User, sandbox_id: str) -> Sandbox:
         world = restoring.check(archive, archives.LARGEST)
         with transaction.atomic():
             after = _inherited(sandbox)
-            restoring.insert(sandbox, archive, world, after=after)
+            people = archives.people_of(archive)
+            restoring.insert(sandbox, archive, world, people=people, after=after)
             Sandbox.objects.filter(pk=sandbox_id).update(
                 archived_at=None,
                 header=worlds.header_bytes(world),

@@ -291,9 +291,12 @@ def _rows(
     return found.order_by("revision", "pk").values_list(*columns)
 
 
-def find_user(name: str, known: dict[str, int | None]) -> int | None:
-    """Return the id of the user of that name, if there is one; `known` remembers."""
-    if name and name not in known:
-        found = User.objects.filter(username=name).values_list("pk", flat=True)
-        known[name] = found.first()
-    return known.get(name)
+def people_of(archive: Archive) -> dict[str, int]:
+    """Return the ids of the users of this installation whom the archive names."""
+    names = {line.who for line in archive.revisions if line.who}
+    found: dict[str, int] = {}
+    for start in range(0, len(names), 500):  # SQLite binds a bounded number
+        some = sorted(names)[start : start + 500]
+        users = User.objects.filter(username__in=some)
+        found |= dict(users.values_list("username", "pk"))
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import msgspec
 from django.db import DatabaseError, transaction
@@ -123,20 +123,32 @@ def columns_of(archive: Archive, world: World) -> dict[str, object]:
     }
 
 
-def insert(sandbox: Sandbox, archive: Archive, world: World, *, after: int = 0) -> None:
-    """Write the objects, and the history above revision `after`: all or nothing."""
+def insert(
+    sandbox: Sandbox,
+    archive: Archive,
+    world: World,
+    *,
+    people: Mapping[str, int],
+    after: int = 0,
+) -> None:
+    """Write the objects, and the history above revision `after`: all or nothing.
+
+    Revisions are credited to `people` (user name -> id) and to nobody else: what a
+    name in a file stood for where it was written, nobody here knows.
+    """
     try:
         with transaction.atomic():
             manifests.store(sandbox.pk, world.objects.values(), sandbox.revision)
-            _insert_revisions(sandbox, archive, after)
+            _insert_revisions(sandbox, archive, people, after)
             _insert_lines(sandbox.pk, archive, after)
             _insert_checkpoints(sandbox, archive, world, after)
     except DatabaseError as error:
         raise wrong(f"it does not fit into the database: {error}") from error
 
 
-def _insert_revisions(sandbox: Sandbox, archive: Archive, after: int) -> None:
-    known: dict[str, int | None] = {}
+def _insert_revisions(
+    sandbox: Sandbox, archive: Archive, people: Mapping[str, int], after: int
+) -> None:
     Revision.objects.bulk_create(
         [
             Revision(
@@ -149,7 +161,7 @@ def _insert_revisions(sandbox: Sandbox, archive: Archive, after: int) -> None:
                 summary=line.summary,
                 undone=line.undone,
                 at=archives.moment(line),
-                who_id=archives.find_user(line.who, known),
+                who_id=people.get(line.who),
             )
             for line in archive.revisions
             if line.number > after

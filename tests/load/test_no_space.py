@@ -134,6 +134,7 @@ def outlives(
     figures |= {"eventsRead": read, "goesOnAfterS": round(again_s, 1)}
     sys.stdout.write(f"\n{name}: {json.dumps(figures)}\n")
     assert (found[0], alive, problem) == (503, "ok", "")
+    assert set(ready.values()) > {"ok"}, "/readyz names the fault"
     assert one.hash() == expected
     ticks = one.ticks_in_history()
     assert ticks == sorted(set(ticks))

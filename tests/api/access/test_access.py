@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -111,6 +112,24 @@ def test_an_expired_or_revoked_token_opens_nothing(server, busy):
     Token.objects.update(expires_at=None)
     actions.do_revoke(busy.owner, token.pk)
     assert client.get("/api/v1/me").status_code == 401
+
+
+def test_a_token_makes_none_that_outlives_it(server, busy):
+    end = timezone.now() + datetime.timedelta(hours=1)
+    _, secret = actions.do_token(busy.owner, name="t", scope="admin", expires_at=end)
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+
+    def ask(**given: object) -> Any:
+        return client.post("/api/v1/tokens", {"name": "n", **given}, format="json")
+
+    ask()
+    ask(expiresAt=end - datetime.timedelta(minutes=5))
+    longest = Token.objects.order_by("expires_at").last()
+    assert (Token.objects.count(), longest.expires_at) == (3, end)
+    refused = ask(expiresAt=end + datetime.timedelta(seconds=1))
+    assert refused.status_code == 422
+    assert refused.json()["details"]["causes"][0]["field"] == "expiresAt"
 
 
 def test_secrets_are_kept_as_hashes_only(client):

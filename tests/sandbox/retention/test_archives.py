@@ -314,6 +314,22 @@ def test_only_the_owner_archives(busy, stranger):
         actions.do_archive(stranger, busy.pk)
 
 
+def test_a_file_credits_who_reads_it_in_and_nobody_else_of_the_same_name(
+    lived, person, stranger
+):
+    """Otherwise a file that somebody wrote would speak for everybody here."""
+    body = archives.whole(row(lived))
+    credited = [
+        set(
+            Revision.objects.filter(sandbox=actions.do_restore(reader, body))
+            .exclude(who=None)
+            .values_list("who", flat=True)
+        )
+        for reader in (person, stranger)
+    ]
+    assert credited == [{person.pk}, set()]
+
+
 # -------------------------------------------------------------------- on disk
 
 
