@@ -20,6 +20,9 @@ from scheduler.records.latencies import USUAL
 
 Item = dict[str, Any]
 _CONFIGURATION = "controller_manager_config.yaml"
+_QUEUES = "queues.yaml"
+#: YuniKorn's ConfigMaps; what the first says wins.
+_YUNIKORN = ("yunikorn-configs", "yunikorn-defaults")
 _POLICY = {
     "apiVersion": "quotalab.dev/v1",
     "kind": "Policy",
@@ -72,6 +75,7 @@ def incident(found: Followed, at_us: int) -> list[Source]:
     items += _later(found, at_us, standing, times)
     return [
         *configuration(found),
+        *_queues(found),
         ("policy.json", _policy(at_us)),
         ("incident.json", _list(items)),
     ]
@@ -150,6 +154,17 @@ def configuration(found: Followed) -> list[Source]:
         if item["kind"] == "ConfigMap" and text:
             return [("config.yaml", text)]
     return []
+
+
+def _queues(found: Followed) -> list[Source]:
+    """Return YuniKorn's queues.yaml, where a ConfigMap of it was recorded."""
+    texts = {
+        item["metadata"]["name"]: (item.get("data") or {}).get(_QUEUES)
+        for item in found.standing
+        if item["kind"] == "ConfigMap"
+    }
+    given = [texts[name] for name in _YUNIKORN if texts.get(name)]
+    return [(_QUEUES, given[0])] if given else []
 
 
 def _list(items: Iterable[Item]) -> str:

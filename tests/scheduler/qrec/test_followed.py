@@ -139,6 +139,23 @@ def test_a_snapshot_is_what_stood_at_the_instant() -> None:
     assert "b" not in names
 
 
+def test_an_instant_of_yunikorn_has_its_queues(tmp_path: Any) -> None:
+    def config_map(name: str, queue: str) -> dict[str, Any]:
+        tree = f"queues: [{{name: root, queues: [{{name: {queue}}}]}}]"
+        data = {"queues.yaml": f"partitions: [{{name: default, {tree}}}]"}
+        metadata = {"name": name, "namespace": "yunikorn"}
+        called = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+        return {**called, "data": data}
+
+    maps = [config_map("yunikorn-defaults", "a"), config_map("yunikorn-configs", "b")]
+    recording = Followed(start_us=BEGIN, standing=maps)
+    for name, text in incident(recording, BEGIN):
+        (tmp_path / name).write_text(text)
+    policy = prepare(read_paths([tmp_path])).assemble(seed=1).world.policy
+    assert policy.spec.stack == "yunikorn"
+    assert "'b'" in repr(policy.spec.yunikorn)
+
+
 def test_an_instant_outside_of_the_recording_is_refused_with_its_bounds() -> None:
     with pytest.raises(SchedulerError, match=r"expected a time from 2027-01-15T08:00"):
         incident(followed(added(1, job("a"))), BEGIN - 1)
