@@ -34,9 +34,13 @@ _WAITING = 20_000
 
 @dataclass(slots=True)
 class Progress:
-    """What was recorded so far: entries by type, and kinds whose watch is broken."""
+    """What was recorded so far: entries by type, and kinds whose watch is broken.
+
+    `unlisted` are kinds whose first list is not complete.
+    """
 
     entries: Counter[str] = field(default_factory=Counter)
+    unlisted: set[str] = field(default_factory=set)
     lost: dict[str, str] = field(default_factory=dict)
     kinds: int = 0
     absent: dict[str, str] = field(default_factory=dict)
@@ -74,6 +78,7 @@ class Recorder:
         """
         resources, absent = served(self.cluster)
         self.progress.kinds, self.progress.absent = len(resources), absent
+        self.progress.unlisted = {resource.kind for resource in resources}
         resumed = self.file.resumed
         while not self.stop.is_set():
             self._begin(resources, absent, resumed=resumed)
@@ -165,6 +170,8 @@ class Recorder:
                 self.progress.lost[entry.kind] = entry.message
             elif entry.type in {"BACK", "SYNCED"}:
                 self.progress.lost.pop(entry.kind, None)
+            if entry.type == "SYNCED":
+                self.progress.unlisted.discard(entry.kind)
         written = [self._written(entry) for entry in entries]
         self.file.append([encode(entry) for entry in written if self._is_news(entry)])
 

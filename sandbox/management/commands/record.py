@@ -78,14 +78,18 @@ class Command(BaseCommand):
     def _record(self, options: dict[str, Any]) -> None:
         recorder = self._recorder(options)
         stopped = lambda *_: recorder.stop.set()  # noqa: E731
-        for name in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(name, stopped)
+        names = (signal.SIGINT, signal.SIGTERM)
+        before = {name: signal.signal(name, stopped) for name in names}
         if options["long"]:
             timer = threading.Timer(options["long"], stopped)
             timer.daemon = True
             timer.start()
         self._lost: dict[str, str] = {}
-        recorder.run(self._report)
+        try:
+            recorder.run(self._report)
+        finally:
+            for name, handler in before.items():
+                signal.signal(name, handler)
         self._close(recorder)
 
     def _recorder(self, options: dict[str, Any]) -> Recorder:
@@ -119,6 +123,12 @@ class Command(BaseCommand):
                 self.stderr.write(f"{kind}: not recorded: {why}")
         for kind, why in sorted(found.lost.items()):
             self.stderr.write(f"{kind}: not recorded to the end: {why}")
+        if found.unlisted:
+            kinds = ", ".join(sorted(found.unlisted))
+            self.stderr.write(
+                f"stopped before the first lists of {kinds} were complete: begin again "
+                "on the same file, for longer; what is there is kept"
+            )
         self.stdout.write(
             f"{recorder.file.path}: {found.kinds} kinds, {counts['LISTED']} objects, "
             f"{changes} changes"

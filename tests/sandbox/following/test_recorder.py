@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 import threading
 from collections.abc import Iterator
@@ -172,6 +173,7 @@ def test_a_kind_that_may_not_be_listed_is_absent_and_the_others_are_recorded(
     with Running(cluster, tmp_path / "a.qrec") as recorder:
         wait_for(lambda: count(recorder, "SYNCED"), "the list of nodes")
     found = read_file(tmp_path / "a.qrec")
+    assert recorder.progress.unlisted == set()
     assert [m["kind"] for m in found.standing] == ["Node"]
     assert "Pod is forbidden" in found.header.absent["Pod"]
     assert count(recorder, "LOST") == 0
@@ -204,6 +206,24 @@ def test_an_anonymous_recording_has_no_sentence_of_the_server(
         one.message for one in entries_of(tmp_path / "a.qrec") if one.type == "LOST"
     ]
     assert lost == [""]
+
+
+def test_a_recording_that_is_too_short_for_its_lists_says_so(tmp_path: Path) -> None:
+    said, place = io.StringIO(), tmp_path / "config.yaml"
+    with api_server() as (_, url):
+        place.write_text(
+            f"""
+            apiVersion: v1
+            kind: Config
+            clusters: [{{name: c, cluster: {{server: "{url}"}}}}]
+            users: [{{name: u, user: {{}}}}]
+            contexts: [{{name: x, context: {{cluster: c, user: u}}}}]
+            current-context: x
+            """
+        )
+        words = ["record", str(tmp_path / "a.qrec"), f"--kubeconfig={place}"]
+        call_command(*words, "--for=1ms", stdout=said, stderr=said)
+    assert "before the first lists of Node, Pod were complete" in said.getvalue()
 
 
 def test_a_cluster_that_lets_nothing_be_listed_is_refused_with_its_reason(
