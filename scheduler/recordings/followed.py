@@ -159,7 +159,7 @@ def configuration(found: Followed) -> list[Source]:
 def _queues(found: Followed) -> list[Source]:
     """Return YuniKorn's queues.yaml, where a ConfigMap of it was recorded."""
     texts = {
-        item["metadata"]["name"]: (item.get("data") or {}).get(_QUEUES)
+        item["metadata"]["name"]: str((item.get("data") or {}).get(_QUEUES) or "")
         for item in found.standing
         if item["kind"] == "ConfigMap"
     }
