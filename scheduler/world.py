@@ -7,6 +7,7 @@ them, so encoding, loading and copying a world change no decision.
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -78,6 +79,7 @@ class World:
         self.objects: dict[Key, Object] = {}
         self._undigested: dict[Key, None] = {}
         self._digests: dict[Key, bytes] = {}
+        self._in_order: list[Key] = []  # of `_digests`
         self._build(header.state)
 
     def _build(self, state: dict[str, dict[str, Any]]) -> None:
@@ -209,7 +211,8 @@ class World:
     def _forget(self, key: Key) -> None:
         self.objects.pop(key, None)
         self._undigested.pop(key, None)
-        self._digests.pop(key, None)
+        if self._digests.pop(key, None) is not None:
+            del self._in_order[bisect_left(self._in_order, key)]
         self.context.journal.remove(key)
 
     def touch(self, key: Key) -> None:
@@ -356,12 +359,21 @@ class World:
         key order. Only objects that changed are digested again.
         """
         self._freshen()
+        self._digest()
+        total = hashlib.sha256(_encoder.encode(self.header()))
+        total.update(b"".join(map(self._digests.__getitem__, self._in_order)))
+        return total.hexdigest()
+
+    def _digest(self) -> None:
+        """Digest what changed, and keep the keys in order."""
+        came: list[Key] = []
         for key in self._undigested:
             if (obj := self.objects.get(key)) is not None:
                 body = _encoder.encode([*key, obj.manifest, obj.status, obj.state])
+                if key not in self._digests:
+                    came.append(key)
                 self._digests[key] = hashlib.sha256(body).digest()
         self._undigested.clear()
-        total = hashlib.sha256(_encoder.encode(self.header()))
-        for key in sorted(self._digests):
-            total.update(self._digests[key])
-        return total.hexdigest()
+        if came:  # mostly in order already, which sorting makes use of
+            self._in_order += sorted(came)
+            self._in_order.sort()

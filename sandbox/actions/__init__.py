@@ -48,7 +48,7 @@ from sandbox.actions.sandboxes import (
     do_rename,
     do_set_visibility,
 )
-from sandbox.actions.ticks import do_fail, do_tick
+from sandbox.actions.ticks import do_fail, do_tick, do_ticks
 from sandbox.actions.transport import do_pause, do_play, do_speed, do_step
 from sandbox.actions.twins import do_play_recording
 from sandbox.actions.undo import do_redo, do_rewind, do_undo
@@ -97,6 +97,7 @@ __all__ = [
     "do_speed",
     "do_step",
     "do_tick",
+    "do_ticks",
     "do_token",
     "do_trim",
     "do_unarchive",

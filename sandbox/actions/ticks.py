@@ -1,15 +1,17 @@
-"""What the clock does: one tick, committed once, whatever is delivered twice."""
+"""What the clock does: ticks, each committed once, whatever is delivered twice."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+import time
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.db.models import F
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Greatest
 
-from sandbox.actions.sessions import open_session
+from sandbox.actions.sessions import EditSession, open_session
 from sandbox.base.database_time import DatabaseTime
 from sandbox.live import limits
 from sandbox.models import Sandbox
@@ -18,6 +20,8 @@ from sandbox.page.events import EventRecord
 from sandbox.page.rows.transport import KEY, awaited, pace_of
 from sandbox.twins import ticks as twins
 from sandbox.world import (
+    broadcast,
+    commits,
     extenders,
     leases,
     operations,
@@ -29,31 +33,75 @@ from sandbox.world.operations import (
     Tick,
     Transport,
 )
+from sandbox.world.revisions import MadeRevision
 from scheduler.decisions import Decision
 from scheduler.tick import next_instant
 from scheduler.world import World
 
 #: A clock that fell behind makes up for no more than this.
 MOST_BEHIND_S = 1.0
+#: At full speed ticks share a commit that begin within so long of each other: one
+#: frame of a screen where somebody watches, else what an edit can wait for.
+WATCHED_S = 0.016
+UNWATCHED_S = 0.2
 
 
 def do_tick(claim: Claim) -> RevisionDiff | None:
-    """Make one tick of a sandbox that plays; None when it does not.
+    """Make one tick of a sandbox that plays; None when it does not."""
+    steps = do_ticks(claim, within_s=0.0)
+    return steps[-1] if steps else None
 
-    The claim's fence and the revision decide: of two deliveries one commits.
+
+def do_ticks(
+    claim: Claim, *, within_s: float | None = None, most: int | None = None
+) -> list[RevisionDiff]:
+    """Make ticks of a sandbox that plays; return their diffs, none when it does not.
+
+    One tick, or at full speed as many as begin within some seconds (`within_s`, else
+    less for who watches than when nobody does), `most` at most: each has its revision,
+    events, sample, diff and hash, and all are written in one transaction. The claim's
+    fence and the revision decide: of two deliveries one commits.
     """
     with open_session(claim) as session:
+        if not session.sandbox.playing:
+            return []
+        watched = True
+        if within_s is None and _shares_commits(session):
+            watched = broadcast.is_watched(claim.sandbox_id)
+            within_s = WATCHED_S if watched else UNWATCHED_S
+        made = list(_making(claim, session, within_s or 0.0, most))
+        commits.write(session.loaded, session.sandbox, claim, made, watched=watched)
+        return [one.step for one in made]
+
+
+def _making(
+    claim: Claim, session: EditSession, within_s: float, most: int | None
+) -> Iterator[MadeRevision]:
+    """Make one tick and, while there is time, those after it of the same commit."""
+    end = time.monotonic() + within_s
+    for count in itertools.count(1):
+        yield _make_tick(claim, session)
         sandbox = session.sandbox
-        if not sandbox.playing:
-            return None
-        world = session.loaded.world
-        done = _tick(claim, sandbox, world)
-        columns, lines = _go_on(sandbox, world)
-        if problems := world.problems():
-            columns["problem"] = "\n".join(problems)
-        return session.commit(
-            CommitRequest(operation=done, columns=columns, edits=lines)
-        )
+        done = not sandbox.playing or count == most or commits.ends_batch(sandbox)
+        if done or time.monotonic() >= end:
+            return
+
+
+def _shares_commits(session: EditSession) -> bool:
+    """Return whether ticks need not come one by one: at full speed, asking nobody."""
+    sandbox = session.sandbox
+    limited = sandbox.is_real or pace_of(sandbox) or limits.seconds_per_tick()
+    return not limited and not extenders.has_extenders(session.loaded.world)
+
+
+def _make_tick(claim: Claim, session: EditSession) -> MadeRevision:
+    sandbox, world = session.sandbox, session.loaded.world
+    done = _tick(claim, sandbox, world)
+    columns, lines = _go_on(sandbox, world)
+    if problems := world.problems():
+        columns["problem"] = "\n".join(problems)
+    request = CommitRequest(operation=done, columns=columns, edits=lines)
+    return commits.make_revision(session.loaded, sandbox, request)
 
 
 def _tick(claim: Claim, sandbox: Sandbox, world: World) -> AnyOperation:

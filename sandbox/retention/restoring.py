@@ -138,7 +138,8 @@ def insert(
     """
     try:
         with transaction.atomic():
-            manifests.store(sandbox.pk, world.objects.values(), sandbox.revision)
+            objects = [(obj, sandbox.revision) for obj in world.objects.values()]
+            manifests.store(sandbox.pk, objects)
             _insert_revisions(sandbox, archive, people, after)
             _insert_lines(sandbox.pk, archive, after)
             _insert_checkpoints(sandbox, archive, world, after)

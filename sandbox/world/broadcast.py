@@ -12,13 +12,17 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Coroutine
+from functools import lru_cache
 from typing import Any
 
+import redis
 from channels.layers import get_channel_layer
+from django.conf import settings
 from django.db import transaction
 
 from sandbox.base import counters
 from sandbox.page.diffs import RevisionDiff, encode_step
+from sandbox.process.services import bus_client
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +47,32 @@ def after_commit(sandbox_id: str, step: RevisionDiff) -> None:
         "body": body,
     }
     transaction.on_commit(lambda: _publish(sandbox_id, message), robust=True)
+
+
+def is_watched(sandbox_id: str) -> bool:
+    """Return whether any process has a socket open on the sandbox.
+
+    Also true when the bus does not answer: then nobody knows.
+    """
+    layer: Any = settings.CHANNEL_LAYERS["default"]
+    channel = f"{layer['CONFIG']['prefix']}__group__{group_of(sandbox_id)}"
+    try:
+        # The name that the layer gives a group on the bus.
+        answer: Any = _bus().pubsub_numsub(channel)
+    except (redis.RedisError, OSError) as error:
+        logger.debug("nobody knows who watches: %s", error)
+        return True
+    return any(count for _, count in answer)
+
+
+@lru_cache(maxsize=1)
+def _bus_of(_pid: int) -> redis.Redis:
+    return bus_client(settings.BUS_URL)
+
+
+def _bus() -> redis.Redis:
+    """Return this process's connection; a forked child needs its own."""
+    return _bus_of(os.getpid())
 
 
 def gone(sandbox_id: str) -> None:

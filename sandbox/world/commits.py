@@ -1,13 +1,13 @@
-"""Decisions to rows, events and the next revision, in one transaction.
+"""Decisions to rows, events and the next revisions, in one transaction.
 
 A commit names the revision it started from and the fence it holds. When
 either has moved on, nothing is written and OvertakenError is raised.
+Ticks that nobody waits for one by one may share a transaction.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
 
 from django.db import transaction
 from django.utils import timezone
@@ -15,71 +15,25 @@ from django.utils import timezone
 from sandbox.base import bulk, counters
 from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import OvertakenError
-from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
-from sandbox.models.fields import json_text
+from sandbox.models import Checkpoint, Revision, Sandbox
 from sandbox.page import diffs, rows
 from sandbox.page.diffs import RevisionDiff
-from sandbox.page.events import EventRecord, records_of
-from sandbox.page.packing import (
-    pack_page,
-    pack_step,
-    pack_world,
-)
+from sandbox.page.events import records_of
+from sandbox.page.packing import pack_page, pack_world
 from sandbox.page.rows.tally import Tally
 from sandbox.world import (
     broadcast,
-    manifests,
-    operations,
     worlds,
 )
 from sandbox.world.leases import LEASE_S, Claim
-from sandbox.world.operations import (
-    AnyOperation,
-    Begin,
-    Delete,
-    Lose,
-    Observe,
-    Put,
-    Redo,
-    Rewind,
-    SetPolicy,
-    Settle,
-    Several,
-    Tick,
-    Transport,
-    Undo,
-)
+from sandbox.world.revisions import CommitRequest as CommitRequest
+from sandbox.world.revisions import MadeRevision, insert_history, store_objects
 from sandbox.world.worlds import LoadedSandbox
 from scheduler.world import Changes
 
 CHECKPOINT_EVERY = 64
 #: An edit gets a checkpoint too, but not when the last is this near.
 CHECKPOINT_APART = 8
-
-
-@dataclass(slots=True, kw_only=True)
-class CommitRequest:
-    """What is to be committed: what was done to the held world, by whom."""
-
-    operation: AnyOperation
-    who: int | None = None  # user id; None = the clock
-    summary: str = ""
-    edits: list[EventRecord] = field(default_factory=list)  # events of the edit itself
-    columns: dict[str, Any] = field(default_factory=dict)  # of the sandbox's row
-    whole: bool = False  # the world is another one: write every object
-
-    @property
-    def kind(self) -> str:
-        """Return the revision's kind."""
-        match self.operation:
-            case Tick() | Observe():
-                return Revision.TICK
-            case Transport():
-                return Revision.TRANSPORT
-            case Begin() | Rewind() | Undo() | Redo():
-                return Revision.RERUN
-            case Put() | Delete() | SetPolicy() | Lose() | Settle() | Several():
-                return Revision.EDIT
 
 
 def commit(
@@ -91,6 +45,19 @@ def commit(
     A fixed number of statements, plus one per table with changed objects.
     Raises OvertakenError; the caller then drops the held world.
     """
+    made = make_revision(held, sandbox, request)
+    write(held, sandbox, claim, [made])
+    return made.step
+
+
+def make_revision(
+    held: LoadedSandbox, sandbox: Sandbox, request: CommitRequest
+) -> MadeRevision:
+    """Make the next revision of what was done to `held.world`, in memory alone.
+
+    Brings the page and the sandbox's row forward; `write` stores it, with those
+    before it if there are any.
+    """
     changes = held.world.take()
     before = sandbox.revision
     _bring_forward(sandbox, held, request)
@@ -100,19 +67,49 @@ def commit(
         line.row(step.revision, step.tick, n) for n, line in enumerate(lines)
     ]
     diffs.apply(held.page, step)
-    if request.kind != Revision.TICK:
-        held.tally = Tally.of(held.page)
     if request.kind == Revision.TICK:
         step.samples = [rows.sample_of(sandbox, held.page, held.tally, lines)]
+    else:
+        held.tally = Tally.of(held.page)
+    return MadeRevision(
+        request=request,
+        step=step,
+        lines=lines,
+        changes=changes,
+        t_ms=sandbox.now_ms,
+        at=timezone.now(),
+    )
+
+
+def write(
+    held: LoadedSandbox,
+    sandbox: Sandbox,
+    claim: Claim,
+    made: Sequence[MadeRevision],
+    *,
+    watched: bool = True,
+) -> None:
+    """Write revisions that follow one another in one transaction: all of them or none.
+
+    A checkpoint holds the world as it is now, so it can only be due at the last of
+    them. When nobody watches, the last diff alone is sent: whoever came meanwhile
+    sees the gap. Raises OvertakenError, and then nothing is written.
+    """
+    sandbox.header = worlds.header_bytes(held.world)
     with transaction.atomic():
-        _claim_revision(sandbox, claim, before)
-        _store(held, sandbox, changes, request)
-        _insert_history(sandbox, request, step, lines)
+        _claim_revision(sandbox, claim, made[0].step.from_revision)
+        store_objects(held, made)
+        insert_history(sandbox.pk, made)
         held.revision = sandbox.revision
-        _insert_checkpoint(held, sandbox, request)
-        broadcast.after_commit(sandbox.pk, step)
-    counters.count(f"commits_{request.kind}")
-    return step
+        _insert_checkpoint(held, sandbox, made[-1].request)
+        for one in made if watched else made[-1:]:
+            broadcast.after_commit(sandbox.pk, one.step)
+    counters.count(f"commits_{made[-1].request.kind}", len(made))
+
+
+def ends_batch(sandbox: Sandbox) -> bool:
+    """Return whether a checkpoint is due at this revision: nothing is added to it."""
+    return sandbox.revision % CHECKPOINT_EVERY == 0
 
 
 def commit_transport(
@@ -136,9 +133,17 @@ def commit_transport(
             for n, line in enumerate(request.edits)
         ],
     )
+    made = MadeRevision(
+        request=request,
+        step=step,
+        lines=request.edits,
+        changes=Changes(touched=[], removed=[], decisions=[]),
+        t_ms=sandbox.now_ms,
+        at=timezone.now(),
+    )
     with transaction.atomic():
         _claim_revision(sandbox, claim, before)
-        _insert_history(sandbox, request, step, request.edits)
+        insert_history(sandbox.pk, [made])
         broadcast.after_commit(sandbox.pk, step)
     counters.count("commits_transport")
     worlds.bring_page_forward(sandbox.pk, step)
@@ -156,7 +161,6 @@ def _bring_forward(
     sandbox.now_ms = world.context.now_ms
     sandbox.stack = world.policy.spec.stack
     sandbox.tick_ms = world.policy.spec.simulation.tick_ms
-    sandbox.header = worlds.header_bytes(world)
     sandbox.hash = world.hash()
 
 
@@ -205,49 +209,6 @@ def _claim_revision(sandbox: Sandbox, claim: Claim, before: int) -> None:
     if own.update(lease_until=held_until, changed_at=timezone.now(), **changed) != 1:
         counters.count("leases_lost")
         raise OvertakenError(f"{sandbox.pk} has moved on from revision {before}")
-
-
-def _store(
-    held: LoadedSandbox, sandbox: Sandbox, changes: Changes, request: CommitRequest
-) -> None:
-    if request.whole:
-        manifests.clear(sandbox.pk)
-        manifests.store(sandbox.pk, held.world.objects.values(), sandbox.revision)
-        return
-    manifests.store(sandbox.pk, changes.touched, sandbox.revision)
-    manifests.remove(sandbox.pk, changes.removed)
-
-
-def _insert_history(
-    sandbox: Sandbox,
-    request: CommitRequest,
-    step: RevisionDiff,
-    lines: list[EventRecord],
-) -> None:
-    revision = Revision(
-        sandbox=sandbox,
-        number=step.revision,
-        tick=sandbox.tick,
-        t_ms=sandbox.now_ms,
-        kind=request.kind,
-        operation=operations.to_document(request.operation),
-        summary=request.summary[:300],
-        who_id=request.who,
-        at=timezone.now(),
-    )
-    revision.save(force_insert=True)
-    place = (sandbox.pk, step.revision)
-    bulk.insert(
-        Event,
-        ("sandbox_id", "revision", "tick", "seq", *EventRecord.COLUMNS),
-        [(*place, step.tick, n, *line.values()) for n, line in enumerate(lines)],
-    )
-    bulk.insert(Diff, ("sandbox_id", "revision", "body"), [(*place, pack_step(step))])
-    bulk.insert(
-        Sample,
-        ("sandbox_id", "revision", "tick", "body"),
-        [(*place, step.tick, json_text(sample)) for sample in step.samples],
-    )
 
 
 def _insert_checkpoint(

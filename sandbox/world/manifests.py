@@ -38,17 +38,17 @@ EXTRA: dict[str, tuple[str, ...]] = {
 }
 
 
-def store(sandbox_id: str, objects: Iterable[Object], revision: int) -> None:
-    """Write these objects as they are; one statement per table."""
-    by_table: dict[type[StoredObject], list[Object]] = defaultdict(list)
-    for obj in objects:
-        by_table[table_of(obj.key.kind)].append(obj)
+def store(sandbox_id: str, objects: Iterable[tuple[Object, int]]) -> None:
+    """Write these objects, each with its revision, as they are; one statement per table."""
+    by_table: dict[type[StoredObject], list[tuple[Object, int]]] = defaultdict(list)
+    for obj, revision in objects:
+        by_table[table_of(obj.key.kind)].append((obj, revision))
     for table, members in by_table.items():
         kind = table.__name__
         bulk.upsert(
             table,
             (*COLUMNS, *EXTRA.get(kind, ())),
-            [_values(sandbox_id, obj, revision) for obj in members],
+            [_values(sandbox_id, obj, revision) for obj, revision in members],
             identity=IDENTITY,
         )
 

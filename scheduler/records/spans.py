@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from scheduler import durations, streams
 from scheduler.errors import QuantityError
@@ -55,6 +56,7 @@ class Span:
         return round(values[low] + (share - low) * (values[low + 1] - values[low]))
 
 
+@lru_cache(maxsize=4096)
 def read_span(text: str) -> Span:
     """Return the span of "60s", "never", "exp(60s)", "uniform(10s,60s)" and so on.
 

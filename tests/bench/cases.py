@@ -164,5 +164,6 @@ def database() -> None:
     from sandbox.process import idle_flag
     from sandbox.world import broadcast
 
-    broadcast._publish = lambda *_: None  # type: ignore[assignment]
+    broadcast._publish = lambda *_: None
+    broadcast.is_watched = lambda _: False
     idle_flag._ask = lambda _: None

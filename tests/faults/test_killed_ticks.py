@@ -17,7 +17,7 @@ from tests.services.default_run import ROOT
 from tests.services.postgres import server_environment
 
 KILLS = int(os.environ.get("QUOTALAB_KILLS", "10"))
-TICKS = max(40, KILLS * 2)
+TICKS = max(60, KILLS * 3)
 
 
 def killed_run(environment: dict[str, str]) -> dict[str, Any]:

@@ -63,25 +63,25 @@ class Command(BaseCommand):
 
 
 def make_ticks(key: str, count: int) -> Iterator[int]:
-    """Make ticks in this process; yield how many after each, until it stops itself.
+    """Make ticks in this process; yield how many now and then, until it stops itself.
 
     A worker that lives beside it makes some of them. Raises SandboxError when it
     may not, and when somebody else holds it for long.
     """
     _, goal = actions.do_step(local_user(), key, ticks=count)
-    while (tick := _tick(key)) is not None:
+    while (tick := _ticks(key)) is not None:
         yield max(0, count - (goal or tick) + tick)
 
 
-def _tick(key: str) -> int | None:
-    """Make one tick and return its number; None when the sandbox stands."""
+def _ticks(key: str) -> int | None:
+    """Make some ticks and return the last one's number; None when the sandbox stands."""
     deadline = time.monotonic() + PATIENCE_S
     while (claim := leases.take(key)) is None:
         if time.monotonic() > deadline:
             raise BusyError("somebody else holds the sandbox; pause it there")
         time.sleep(0.05)
     try:
-        step = actions.do_tick(claim)
+        steps = actions.do_ticks(claim)
     finally:
         leases.release(claim)
-    return None if step is None else step.tick
+    return steps[-1].tick if steps else None

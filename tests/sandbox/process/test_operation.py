@@ -91,10 +91,10 @@ def test_a_tick_that_the_database_did_not_take_is_asked_for_again(
 ):
     """A sandbox is paused for a fault of its own only."""
 
-    def fails(_: object) -> None:
+    def fails(*_: object, **__: object) -> None:
         raise error("no")
 
-    monkeypatch.setattr(tasks, "do_tick", fails)
+    monkeypatch.setattr(tasks, "do_ticks", fails)
     assert tasks.advance(busy.pk) == 0
     busy.refresh_from_db()
     assert (busy.playing, busy.problem) == (True, "")
