@@ -10,7 +10,7 @@ from sandbox.page import wire
 from scheduler.explain import shapes
 from scheduler.explain.applications import ApplicationExplanation
 from scheduler.explain.queues import QueueFairness
-from scheduler.forecast.starts import Forecast
+from scheduler.forecast.starts import Forecast, SubmissionForecast
 from scheduler.kube.configuration.description import ProfileState
 
 #: Operation -> what it answers, one of these.
@@ -23,6 +23,7 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     ),
     "counterfactuals_read": (shapes.Counterfactuals,),
     "forecast_read": (Forecast,),
+    "forecast_submission_create": (SubmissionForecast,),
     "fairness_read": (shapes.Fairness, QueueFairness),
     "preemption_steps_read": (shapes.Preemption, shapes.PodPreemption),
     "whatif_create": (shapes.Preview,),

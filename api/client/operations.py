@@ -74,6 +74,8 @@ from .records import (
     Start,
     StepRequest,
     Stepping,
+    Submission,
+    SubmissionForecast,
     Table,
     TokenList,
     TracePreviews,
@@ -302,14 +304,24 @@ class Operations(Sender):
         self,
         sandbox_id: str | int,
         *,
+        arrivals: Literal['continued', 'known'] | None = None,
         futures: int | None = None,
         horizon_ms: int | None = None,
         seconds: int | None = None,
         seed: int | None = None,
         tick: int | None = None,
+        within_ms: int | None = None,
     ) -> Forecast:
         """Return p10, p50, p90 and chances; every future was run on a copy."""
-        return cast('Forecast', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecast", query=given({'futures': futures, 'horizonMs': horizon_ms, 'seconds': seconds, 'seed': seed, 'tick': tick})))
+        return cast('Forecast', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecast", query=given({'arrivals': arrivals, 'futures': futures, 'horizonMs': horizon_ms, 'seconds': seconds, 'seed': seed, 'tick': tick, 'withinMs': within_ms})))
+
+    def forecast_submission_create(
+        self,
+        sandbox_id: str | int,
+        body: Submission | None = None,
+    ) -> SubmissionForecast:
+        """Return when a manifest would start if it was submitted, in each queue."""
+        return cast('SubmissionForecast', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/forecast", body=body))
 
     def fork(
         self,
@@ -1026,14 +1038,24 @@ class AsyncOperations(AsyncSender):
         self,
         sandbox_id: str | int,
         *,
+        arrivals: Literal['continued', 'known'] | None = None,
         futures: int | None = None,
         horizon_ms: int | None = None,
         seconds: int | None = None,
         seed: int | None = None,
         tick: int | None = None,
+        within_ms: int | None = None,
     ) -> Forecast:
         """Return p10, p50, p90 and chances; every future was run on a copy."""
-        return cast('Forecast', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecast", query=given({'futures': futures, 'horizonMs': horizon_ms, 'seconds': seconds, 'seed': seed, 'tick': tick})))
+        return cast('Forecast', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecast", query=given({'arrivals': arrivals, 'futures': futures, 'horizonMs': horizon_ms, 'seconds': seconds, 'seed': seed, 'tick': tick, 'withinMs': within_ms})))
+
+    async def forecast_submission_create(
+        self,
+        sandbox_id: str | int,
+        body: Submission | None = None,
+    ) -> SubmissionForecast:
+        """Return when a manifest would start if it was submitted, in each queue."""
+        return cast('SubmissionForecast', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/forecast", body=body))
 
     async def fork(
         self,

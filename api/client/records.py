@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
+ArrivalsEnum: TypeAlias = Literal['known', 'continued']
+
+
 BetterEnum: TypeAlias = Literal['low', 'high']
 
 
@@ -1029,6 +1032,21 @@ class Stepping(TypedDict):
     untilTick: int | None
 
 
+class Submission(TypedDict):
+    """A manifest that is not there yet, and where it might be sent."""
+
+    files: NotRequired[list[File]]
+    objects: NotRequired[list[dict[str, Any]]]
+    queues: NotRequired[list[str]]
+    futures: NotRequired[int]
+    horizonMs: NotRequired[int]
+    seed: NotRequired[int]
+    seconds: NotRequired[int]
+    arrivals: NotRequired[ArrivalsEnum]
+    withinMs: NotRequired[int | None]
+    tick: NotRequired[int | None]
+
+
 class Table(TypedDict):
     """A page of rows, as on the live page."""
 
@@ -1742,8 +1760,11 @@ class Forecast(TypedDict):
     futures: int
     horizonMs: int
     finished: int
+    arrivals: Literal['continued', 'known']
+    came: int
     enough: bool
     starts: list[StartForecast]
+    revision: int
 
 
 class StartForecast(TypedDict):
@@ -1756,6 +1777,7 @@ class StartForecast(TypedDict):
     p90Ms: int | None
     chances: list[StartChance]
     basis: str
+    message: str
 
 
 class StartChance(TypedDict):
@@ -1763,6 +1785,26 @@ class StartChance(TypedDict):
 
     withinMs: int
     chance: float
+
+
+class SubmissionForecast(TypedDict):
+    """When work would start that does not exist yet: one of `starts` per queue. They
+    are in order, the soonest first; `queue` is the LocalQueue with its namespace.
+    """
+
+    tick: int
+    nowMs: int
+    seed: str
+    asked: int
+    futures: int
+    horizonMs: int
+    finished: int
+    arrivals: Literal['continued', 'known']
+    came: int
+    enough: bool
+    starts: list[StartForecast]
+    revision: int
+    soonest: str | None
 
 
 class Fairness(TypedDict):

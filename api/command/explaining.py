@@ -12,7 +12,12 @@ from api.command.output import Found
 from api.command.verbs import Asked, Part, WrongError, one, verb
 from scheduler import durations
 from scheduler.errors import SchedulerError
-from scheduler.forecast.starts import Forecast, text_of
+from scheduler.forecast.starts import (
+    Forecast,
+    SubmissionForecast,
+    submission_text_of,
+    text_of,
+)
 
 
 def _explain(part: Part) -> None:
@@ -121,8 +126,25 @@ def reproduce(asked: Asked) -> Found:
 
 def _forecast(part: Part) -> None:
     one(part)
+    part.add_argument(
+        "--submit", metavar="FILE", help="of a manifest that is not there yet"
+    )
+    part.add_argument(
+        "--queues",
+        nargs="+",
+        default=[],
+        metavar="QUEUE",
+        help="with --submit: LocalQueues to try, NAME or NAMESPACE/NAME, or all",
+    )
     part.add_argument("--futures", type=int, default=20, help="at most 200 (20)")
     part.add_argument("--horizon", default="1h", help="how far each goes (1h)")
+    part.add_argument("--within", help="a further time to give the chance of: 20m")
+    part.add_argument(
+        "--arrivals",
+        choices=("known", "continued"),
+        default="known",
+        help="only those that are known, or beyond them as they came (known)",
+    )
     part.add_argument("--seed", type=int, default=1, help="of what is drawn (1)")
     part.add_argument("--seconds", type=int, default=20, help="run them so long (20)")
     part.add_argument("--tick", type=int, help="as it was then")
@@ -130,24 +152,53 @@ def _forecast(part: Part) -> None:
 
 @verb(
     "forecast",
-    "say when each waiting workload starts",
+    "say when each waiting workload starts, or one would that is not there yet",
     "forecast ID",
-    "forecast ID --futures 100 --horizon 8h --json",
+    "forecast ID --futures 100 --horizon 8h --arrivals continued --json",
+    "forecast ID --submit job.yaml --queues all --within 20m",
     arguments=_forecast,
 )
 def forecast(asked: Asked) -> Found:
-    """Print a line per waiting workload: from when to when it starts."""
+    """Print a line per waiting workload, or per queue: from when to when it starts."""
     words = asked.words
-    try:
-        horizon_ms = durations.milliseconds(words.horizon)
-    except SchedulerError as error:
-        raise WrongError(f"--horizon: {error}") from error
+    if words.submit:
+        return _submission(asked)
+    if words.queues:
+        raise WrongError("--queues: expected --submit FILE beside it")
     found = asked.client.operations.forecast_read(
         words.sandbox,
         futures=words.futures,
-        horizon_ms=horizon_ms,
+        horizon_ms=_ms("--horizon", words.horizon),
         seconds=words.seconds,
         seed=words.seed,
         tick=words.tick,
+        arrivals=words.arrivals,
+        within_ms=_ms("--within", words.within) if words.within else None,
     )
     return Found(document=found, text=text_of(msgspec.convert(found, Forecast)))
+
+
+def _submission(asked: Asked) -> Found:
+    words = asked.words
+    file = Path(words.submit)
+    body: Any = {
+        "files": [{"name": file.name, "text": file.read_text(encoding="utf-8")}],
+        "queues": words.queues,
+        "futures": words.futures,
+        "horizonMs": _ms("--horizon", words.horizon),
+        "seconds": words.seconds,
+        "seed": words.seed,
+        "tick": words.tick,
+        "arrivals": words.arrivals,
+        "withinMs": _ms("--within", words.within) if words.within else None,
+    }
+    found = asked.client.operations.forecast_submission_create(words.sandbox, body)
+    read = msgspec.convert(found, SubmissionForecast)
+    return Found(document=found, text=submission_text_of(read))
+
+
+def _ms(option: str, text: str) -> int:
+    try:
+        return durations.milliseconds(text)
+    except SchedulerError as error:
+        raise WrongError(f"{option}: {error}") from error

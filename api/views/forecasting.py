@@ -1,22 +1,29 @@
-"""When waiting workloads start: many futures, run within the seconds given."""
+"""When work starts: many futures, run within the seconds given."""
 
 from __future__ import annotations
 
 import msgspec
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from api.serializers.forecasting import SubmissionSerializer, options_of
+from api.uploads import texts
 from api.views.base import View, number
 from api.views.explaining import COSTLY, TICK, tick_of
 from sandbox.explain import forecasting
+from sandbox.explain.forecasting import ForecastOptions
 from scheduler import ranges
+
+ARRIVALS = ("known", "continued")
 
 
 class Forecasts(View):
-    """When each waiting Workload starts."""
+    """When each waiting Workload starts, and when one would that is not there yet."""
 
+    scope = "read"  # futures run on copies, which are thrown away
     throttle_classes = COSTLY
 
     @extend_schema(
@@ -30,6 +37,15 @@ class Forecasts(View):
             OpenApiParameter(
                 "seconds", int, description="How long to run them; 20, at most 60."
             ),
+            OpenApiParameter(
+                "arrivals",
+                str,
+                enum=ARRIVALS,
+                description="Only those that are known, or beyond them as they came.",
+            ),
+            OpenApiParameter(
+                "withinMs", int, description="A further time to give the chance of."
+            ),
         ],
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
@@ -38,18 +54,55 @@ class Forecasts(View):
         Fewer futures than asked when the seconds are over; 422 when it was none.
         """
         found = forecasting.forecast_starts(
-            self.sandbox(sandbox_id),
-            tick_of(request),
-            futures=number(
-                request,
-                "futures",
-                forecasting.FUTURES,
-                most=forecasting.MOST_FUTURES,
-            ),
-            seed=number(request, "seed", 1, most=ranges.SEED.most),
-            horizon_ms=number(
-                request, "horizonMs", forecasting.HORIZON_MS, most=86_400_000
-            ),
-            seconds=number(request, "seconds", 20, most=60),
+            self.sandbox(sandbox_id), tick_of(request), options_in(request)
         )
         return Response(msgspec.to_builtins(found))
+
+    @extend_schema(
+        operation_id="forecast_submission_create",
+        request=SubmissionSerializer,
+        responses=OpenApiTypes.OBJECT,
+    )
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Return when a manifest would start if it was submitted, in each queue.
+
+        Nothing is submitted. One Workload, or one job with a queue.
+        """
+        given = self.read(SubmissionSerializer)
+        files = texts(given["files"])
+        files += [
+            (f"objects[{n}]", msgspec.json.encode(manifest).decode())
+            for n, manifest in enumerate(given["objects"])
+        ]
+        found = forecasting.forecast_submit(
+            self.sandbox(sandbox_id),
+            given["tick"],
+            files,
+            given["queues"],
+            options_of(given),
+        )
+        return Response(msgspec.to_builtins(found))
+
+
+def options_in(request: Request) -> ForecastOptions:
+    """Return how a forecast is asked for in a query; 422 for what makes no sense."""
+    arrivals = request.query_params.get("arrivals", "known")
+    if arrivals not in ARRIVALS:
+        problem = f"expected known or continued, got {arrivals[:40]!r}"
+        raise serializers.ValidationError({"arrivals": problem})
+    within = number(request, "withinMs", 0, most=forecasting.MOST_HORIZON_MS)
+    return ForecastOptions(
+        futures=number(
+            request, "futures", forecasting.FUTURES, most=forecasting.MOST_FUTURES
+        ),
+        seed=number(request, "seed", 1, most=ranges.SEED.most),
+        horizon_ms=number(
+            request,
+            "horizonMs",
+            forecasting.HORIZON_MS,
+            most=forecasting.MOST_HORIZON_MS,
+        ),
+        seconds=number(request, "seconds", 20, most=60),
+        continued=arrivals == "continued",
+        within_ms=(within,) if within else (),
+    )

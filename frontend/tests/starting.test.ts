@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { withWords } from "@/lib/words.svelte";
 import { Refusal } from "@/net/rest";
 import type { Forecast, StartForecast } from "@/protocol/types";
-import { bandSentence, basisSentences, chanceSentence, problemOf, startOf } from "@/store/explain/starting";
+import { arrivalsSentence, bandSentence, basisSentences, chanceSentence, littleSentence, problemOf, startOf } from "@/store/explain/starting";
 
 await withWords(Promise.resolve());
 const HOUR = 3_600_000;
@@ -12,10 +12,10 @@ const plain = (text: string): string => text.replaceAll("\u00a0", " ");
 const start = (...minutes: (number | null)[]): StartForecast => {
   const [p10Ms = null, p50Ms = null, p90Ms = null] = minutes.map((one) => (one === null ? null : one * 60_000));
   const chances = [{ withinMs: 60_000, chance: 0 }, { withinMs: HOUR, chance: 0.847 }];
-  return { workload: "Workload/default/train", queue: "main", p10Ms, p50Ms, p90Ms, chances, basis: "same user" };
+  return { workload: "Workload/default/train", queue: "main", p10Ms, p50Ms, p90Ms, chances, basis: "same user", message: "" };
 };
 const forecast = (fields: Partial<Forecast> = {}): Forecast => ({
-  tick: 27, nowMs: 27_000, seed: "1", asked: 20, futures: 20, horizonMs: HOUR, finished: 6, enough: true, starts: [start(4, 6, 11)], ...fields,
+  tick: 27, nowMs: 27_000, revision: 30, arrivals: "known", came: 0, seed: "1", asked: 20, futures: 20, horizonMs: HOUR, finished: 6, enough: true, starts: [start(4, 6, 11)], ...fields,
 });
 
 describe("when a workload starts", () => {
@@ -26,7 +26,23 @@ describe("when a workload starts", () => {
     [start(4, null, null), "Likely not within 1 h; within 4 min in 1 of 10 futures"],
     [start(null, null, null), "Not within 1 h in 9 of 10 futures"],
   ])("is one sentence, also beyond the horizon", (one, sentence) => {
-    expect(plain(bandSentence(one, HOUR))).toBe(sentence);
+    expect(plain(bandSentence(one, forecast()))).toBe(sentence);
+  });
+
+  it.each([
+    [start(4, 6, 11), "Only a guess: 4 min to 11 min"],
+    [start(6, 6, 6), "Only a guess: 6 min to 6 min"],
+    [start(4, null, null), "Only a guess: 4 min or later, perhaps not within 1 h"],
+    [start(null, null, null), "Only a guess: not within 1 h"],
+  ])("is called a guess where there is not enough history", (one, sentence) => {
+    expect(plain(bandSentence(one, forecast({ enough: false })))).toBe(sentence);
+  });
+
+  it("says of what there is too little, and what is taken to come", () => {
+    expect(littleSentence(forecast())).toBe("");
+    expect(littleSentence(forecast({ enough: false, finished: 1 }))).toContain("1 finished workload");
+    expect(littleSentence(forecast({ enough: false, arrivals: "continued", came: 2 }))).toContain("2 arrivals");
+    expect(arrivalsSentence(forecast({ arrivals: "continued", came: 9 }))).toContain("like 9 of the past");
   });
 
   it("comes with the chance within the horizon", () => {
@@ -35,10 +51,10 @@ describe("when a workload starts", () => {
 
   it("says what it rests on, and how many futures ended of those asked", () => {
     expect(basisSentences(forecast(), start(4, 6, 11))).toEqual([
-      "Run times compared with: same user.", "20 of 20 futures ended.",
+      "Run times compared with: same user.", "Nothing else comes than what is known to come.", "20 of 20 futures ended.",
     ]);
     expect(basisSentences(forecast({ futures: 7 }), { ...start(1, 1, 1), basis: "a new step" })).toEqual([
-      "Run times compared with: a new step.", "7 of 20 futures ended; then time ran out.",
+      "Run times compared with: a new step.", "Nothing else comes than what is known to come.", "7 of 20 futures ended; then time ran out.",
     ]);
   });
 

@@ -1,47 +1,107 @@
-"""When waiting workloads start, asked of a sandbox: many futures of a copy of its world."""
+"""When workloads start, asked of a sandbox: many futures of a copy of its world."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
+import msgspec
+
+from sandbox.base.errors import InvalidError
+from sandbox.live import limits
 from sandbox.models import Sandbox
 from sandbox.world import history, worlds
-from scheduler.forecast.starts import Forecast
+from sandbox.world.findings import causes_of
+from scheduler.forecast.starts import Forecast, SubmissionForecast
+from scheduler.forecast.submission import forecast_submission, read_submission
 from scheduler.forecast.world import forecast
+from scheduler.scenarios import InputError
 from scheduler.world import World
 
 FUTURES = 20
 MOST_FUTURES = 200
 HORIZON_MS = 3_600_000
+MOST_HORIZON_MS = 86_400_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForecastOptions:
+    """How many futures, how far, drawn from which seed, for how long of the wall."""
+
+    futures: int = FUTURES
+    seed: int = 1
+    horizon_ms: int = HORIZON_MS
+    seconds: float = 20.0
+    continued: bool = False  # arrivals go on as they came
+    within_ms: Sequence[int] = ()  # further times to give the chance of
+
+    def go_on(self) -> Callable[[], bool]:
+        """Return what says whether the seconds, from now on, are not over yet."""
+        deadline = time.monotonic() + self.seconds
+        return lambda: time.monotonic() < deadline
 
 
 def forecast_starts(
-    sandbox: Sandbox,
-    tick: int | None,
-    *,
-    futures: int,
-    seed: int,
-    horizon_ms: int,
-    seconds: float,
+    sandbox: Sandbox, tick: int | None, options: ForecastOptions
 ) -> Forecast:
     """Return when each waiting Workload starts, from now or from a tick.
 
-    Nothing is kept and nobody is kept waiting: futures run on copies, until
-    `seconds` of the wall are over. Raises SchedulerError when none came to its end
+    Nothing is kept and nobody is kept waiting: futures run on copies, until the
+    seconds of the wall are over. Raises SchedulerError when none came to its end
     in them, and under a stack without Kueue.
     """
-    world = _copy(sandbox, tick)
-    deadline = time.monotonic() + seconds
-    return forecast(
+    world, revision = world_and_revision(sandbox, tick)
+    found = forecast(
         world,
-        futures=futures,
-        seed=seed,
-        horizon_ms=horizon_ms,
-        go_on=lambda: time.monotonic() < deadline,
+        futures=options.futures,
+        seed=options.seed,
+        horizon_ms=options.horizon_ms,
+        go_on=options.go_on(),
+        continued=options.continued,
+        within_ms=options.within_ms,
     )
+    return msgspec.structs.replace(found, revision=revision)
 
 
-def _copy(sandbox: Sandbox, tick: int | None) -> World:
+def forecast_submit(
+    sandbox: Sandbox,
+    tick: int | None,
+    files: Sequence[tuple[str, str]],
+    queues: Sequence[str],
+    options: ForecastOptions,
+) -> SubmissionForecast:
+    """Return when a manifest that is not there yet would start in each queue.
+
+    `queues` as `forecast_submission` takes them. Nothing is kept. Raises
+    InvalidError with every finding of the texts, and SchedulerError as above.
+    """
+    limits.check_bytes(files)
+    world, revision = world_and_revision(sandbox, tick)
+    try:
+        objects = read_submission(world, files, limits=limits.of_texts())
+    except InputError as error:
+        causes = causes_of(error.loaded.findings)
+        raise InvalidError("the manifest cannot be taken", causes=causes) from error
+    limits.check_objects(len(objects))
+    found = forecast_submission(
+        world,
+        objects,
+        queues=queues,
+        futures=options.futures,
+        seed=options.seed,
+        horizon_ms=options.horizon_ms,
+        go_on=options.go_on(),
+        continued=options.continued,
+        within_ms=options.within_ms,
+    )
+    return msgspec.structs.replace(found, revision=revision)
+
+
+def world_and_revision(sandbox: Sandbox, tick: int | None) -> tuple[World, int]:
+    """Return a copy of the world, now or at a tick, and the revision that it is of."""
     if tick is None or tick == sandbox.tick:
-        return worlds.copy_of(sandbox.pk)[0]
-    return history.world_at(sandbox, history.revision_at(sandbox, tick))
+        world, row = worlds.copy_of(sandbox.pk)
+        return world, row.revision
+    revision = history.revision_at(sandbox, tick)
+    return history.world_at(sandbox, revision), revision

@@ -6,17 +6,24 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import msgspec
 
 from scheduler import durations
 from scheduler.cli.run import read_sources
 from scheduler.errors import SchedulerError
-from scheduler.forecast.starts import Forecast, text_of
+from scheduler.forecast.starts import (
+    Forecast,
+    SubmissionForecast,
+    submission_text_of,
+    text_of,
+)
+from scheduler.forecast.submission import forecast_submission, read_submission
 from scheduler.forecast.world import forecast
 from scheduler.scenarios import assemble
 from scheduler.tick import advance
+from scheduler.world import World
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
@@ -26,30 +33,60 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     try:
         world = assemble(read_sources(options.paths)).world
         advance(world, durations.milliseconds(options.at))
-        found = forecast(
-            world,
-            futures=options.futures,
-            seed=options.seed,
-            horizon_ms=durations.milliseconds(options.horizon),
-        )
+        found = _forecast(world, options)
     except (SchedulerError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    out.write(_json(found) if options.json else text_of(found))
+    out.write(_json(found) if options.json else _text(found))
     return 0
+
+
+def _forecast(world: World, options: argparse.Namespace) -> Forecast:
+    given: Any = {
+        "futures": options.futures,
+        "seed": options.seed,
+        "horizon_ms": durations.milliseconds(options.horizon),
+        "continued": options.arrivals == "continued",
+    }
+    if options.submit is None:
+        return forecast(world, **given)
+    objects = read_submission(world, read_sources([options.submit]))
+    return forecast_submission(world, objects, queues=options.queues, **given)
+
+
+def _text(found: Forecast) -> str:
+    if isinstance(found, SubmissionForecast):
+        return submission_text_of(found)
+    return text_of(found)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m scheduler forecast",
         description="Run a scenario up to an instant, then many futures of it with run "
-        "times like those that finished, and say when each waiting workload starts.",
+        "times like those that finished, and say when each waiting workload starts, or one "
+        "would that does not exist yet.",
     )
     parser.add_argument("paths", type=Path, nargs="+", metavar="PATH")
+    parser.add_argument(
+        "--submit", type=Path, metavar="FILE", help="of a manifest that is not there"
+    )
+    parser.add_argument(
+        "--queues",
+        nargs="+",
+        default=[],
+        help="with --submit: LocalQueues to try, NAME or NAMESPACE/NAME, or all",
+    )
     parser.add_argument("--at", default="5m", help="the instant; 5m")
     parser.add_argument("--horizon", default="1h", help="how far a future goes; 1h")
     parser.add_argument("--futures", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--arrivals",
+        choices=("known", "continued"),
+        default="known",
+        help="those that the scenario names, or beyond them as they came; known",
+    )
     parser.add_argument("--json", action="store_true")
     return parser
 

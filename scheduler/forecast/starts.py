@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Literal
+
 import msgspec
 
 from scheduler.forecast.scores import quantiles
@@ -27,6 +30,7 @@ class StartForecast(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     p90_ms: int | None
     chances: list[StartChance]  # none beyond the horizon; the last is the horizon's
     basis: str  # which finished work its own run time is compared with
+    message: str = ""  # of a submission that no future lets in: what it waits for
 
 
 class Forecast(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -39,8 +43,20 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     futures: int  # that were run to their end: fewer than asked when time ran out
     horizon_ms: int
     finished: int  # workloads that run times are compared with
-    enough: bool  # of them, to go by
+    arrivals: Literal["known", "continued"]  # nothing else comes, or as it came
+    came: int  # batches of the past that arrivals are continued by; 0 when known
+    enough: bool  # history to go by; without it the bands are guesses
     starts: list[StartForecast]
+    revision: int = 0  # of the sandbox: two edits of one tick differ in it
+
+
+class SubmissionForecast(Forecast, frozen=True, kw_only=True, rename="camel"):
+    """When work would start that does not exist yet: one of `starts` per queue.
+
+    They are in order, the soonest first; `queue` is the LocalQueue with its namespace.
+    """
+
+    soonest: str | None  # by its median; None when no future lets it in
 
 
 def start_forecast(
@@ -51,12 +67,18 @@ def start_forecast(
     futures: int,
     horizon_ms: int,
     basis: str,
+    within_ms: Sequence[int] = (),
+    message: str = "",
 ) -> StartForecast:
-    """Return the band of a workload that started so late (ms) in some of the futures."""
+    """Return the band of a workload that started so late (ms) in some of the futures.
+
+    `within_ms` are times to give the chance of beside the usual ones.
+    """
     ordered = [*map(float, sorted(starts))]
     beyond = [float("inf")] * (futures - len(starts))
     low, middle, high = map(_whole, _quantiles([*ordered, *beyond]))
-    within = [*(ms for ms in WITHIN_MS if ms < horizon_ms), horizon_ms]
+    asked = {ms for ms in (*WITHIN_MS, *within_ms) if ms < horizon_ms}
+    within = [*sorted(asked), horizon_ms]
     return StartForecast(
         workload=workload,
         queue=queue,
@@ -70,27 +92,50 @@ def start_forecast(
             for ms in within
         ],
         basis=basis,
+        message=message,
     )
 
 
 def text_of(found: Forecast) -> str:
     """Return a forecast for people: a line of what it rests on, a line per workload."""
-    enough = "" if found.enough else ", not enough history"
+    head = f"at {found.now_ms / 1000:.0f} s: {len(found.starts)} wait; {_rests(found)}"
+    return head + "".join(_line(one, found) for one in found.starts)
+
+
+def submission_text_of(found: SubmissionForecast) -> str:
+    """Return a forecast of a submission for people: the queues, the soonest first."""
+    head = f"submitted at {found.now_ms / 1000:.0f} s: {_rests(found)}"
+    lines = "".join(_line(one, found) for one in found.starts)
+    last = f"soonest in {found.soonest}" if found.soonest else "not within the horizon"
+    return f"{head}{lines}{last}\n"
+
+
+def _rests(found: Forecast) -> str:
+    enough = "" if found.enough else ", not enough history: the times are guesses"
     few = found.starts and found.futures < found.asked
     asked = f" of {found.asked}, time ran out" if few else ""
-    head = (
-        f"at {found.now_ms / 1000:.0f} s: {len(found.starts)} wait; {found.futures} "
-        f"futures{asked}, run times like {found.finished} that finished{enough}\n"
-    )
-    return head + "".join(map(_line, found.starts))
-
-
-def _line(one: StartForecast) -> str:
-    low, middle, high = map(_span, (one.p10_ms, one.p50_ms, one.p90_ms))
+    come = "nothing else comes"
+    if found.arrivals == "continued":
+        come = f"arrivals go on like {found.came} of the past"
     return (
-        f"{one.workload} in {one.queue}: starts in {low} to {high}, "
-        f"likely {middle} ({one.basis})\n"
+        f"{found.futures} futures{asked}, run times like {found.finished} that "
+        f"finished, {come}{enough}\n"
     )
+
+
+def _line(one: StartForecast, found: Forecast) -> str:
+    low, middle, high = map(_span, (one.p10_ms, one.p50_ms, one.p90_ms))
+    if not found.enough:
+        return f"{one.workload} in {one.queue}: a guess, {low} to {high}{_why(one)}\n"
+    last = one.chances[-1]
+    return (
+        f"{one.workload} in {one.queue}: starts in {low} to {high}, likely {middle}, "
+        f"{last.chance:.0%} within {_span(last.within_ms)} ({one.basis}){_why(one)}\n"
+    )
+
+
+def _why(one: StartForecast) -> str:
+    return f": {one.message}" if one.message else ""
 
 
 def _span(value_ms: int | None) -> str:

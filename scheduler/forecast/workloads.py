@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from scheduler import durations
+from scheduler.explain.changes import QUEUE_LABEL
 from scheduler.forecast.work import Work
 from scheduler.records.conditions import is_true, true_condition
 from scheduler.records.objects import Key, Object
@@ -17,20 +19,32 @@ _COUNTER = re.compile(r"([-_.]?[0-9]+)+$")
 def work_of(world: World, obj: Object) -> Work:
     """Return what run times are compared by: owner without its counter, user, size.
 
-    The user is the label `user` of the Workload, else its namespace.
+    The user is the label `user` of the Workload, else its namespace. A job that has
+    not come yet is compared as its Workload would be.
     """
     spec = obj.spec
     labels = obj.metadata.get("labels") or {}
     limit = spec.get("maximumExecutionTimeSeconds")
     return Work(
         ident=_ident(obj),
-        submit_ms=_ms(world, obj.metadata.get("creationTimestamp")),
-        size=sum(int(part.get("count", 1)) for part in spec.get("podSets") or []),
-        queue=f"{obj.key.namespace}/{spec.get('queueName') or ''}",
+        submit_ms=created_ms(world, obj),
+        size=_size(spec),
+        queue=queue_of(obj),
         user=str(labels.get("user") or obj.key.namespace),
         family=_family(obj),
         limit_ms=None if limit is None else 1000 * int(limit),
     )
+
+
+def queue_of(obj: Object) -> str:
+    """Return the LocalQueue of a Workload or a job, with its namespace."""
+    name = obj.spec.get("queueName") or obj.labels.get(QUEUE_LABEL) or ""
+    return f"{obj.key.namespace}/{name}"
+
+
+def created_ms(world: World, obj: Object) -> int:
+    """Return when it was created, in virtual ms; below 0 is before the world began."""
+    return _ms(world, obj.metadata.get("creationTimestamp"))
 
 
 def waits(obj: Object) -> bool:
@@ -60,9 +74,17 @@ def elapsed_ms(world: World, key: Key) -> int | None:
     return max(world.context.now_ms - run.ready_ms, 0)
 
 
+def _size(spec: Mapping[str, Any]) -> int:
+    parts = spec.get("podSets")
+    if parts is None:
+        return int(spec.get("parallelism") or 1)
+    return sum(int(part.get("count", 1)) for part in parts)
+
+
 def _family(obj: Object) -> str:
     owners: list[dict[str, Any]] = obj.metadata.get("ownerReferences") or []
-    owner = owners[0] if owners else {"kind": "Workload", "name": obj.key.name}
+    itself = {"kind": obj.key.kind, "name": obj.key.name}
+    owner = owners[0] if owners else itself
     stem = _COUNTER.sub("", str(owner.get("name")))
     return f"{owner.get('kind')}/{stem}"
 

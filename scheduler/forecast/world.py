@@ -1,30 +1,28 @@
-"""Forecasts of a world: its own engine runs many futures of it.
-
-Each future is a copy of the world in which work ends when similar finished work did.
-Arrivals are those that the world knows; nothing else comes.
-"""
+"""Forecasts of a world: its own engine runs many futures of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from random import Random
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TypeVar
 
-from scheduler import streams
-from scheduler.decisions import Admit, Decision
+from scheduler.decisions import Decision
 from scheduler.errors import SchedulerError
-from scheduler.explain.fork import fork, freshen
-from scheduler.forecast.futures import Draws
-from scheduler.forecast.run_times import RunTime, RunTimes
+from scheduler.forecast.present import (
+    Check,
+    Present,
+    Starts,
+    future_of,
+    present_of,
+    random_of,
+    starts_in,
+    waiting,
+)
 from scheduler.forecast.starts import Forecast, start_forecast
-from scheduler.forecast.workloads import elapsed_ms, finished_run_ms, waits, work_of
-from scheduler.lifetime.runs import Due
-from scheduler.records.annotations import RUNTIME
 from scheduler.records.objects import Key
-from scheduler.simulation import simulate
 from scheduler.world import World
 
-#: With fewer finished workloads a forecast says "not enough history".
-LEAST_FINISHED = 5
+T = TypeVar("T")
 
 
 class _TimeIsUpError(Exception):
@@ -38,31 +36,56 @@ def forecast(
     seed: int,
     horizon_ms: int,
     go_on: Callable[[], bool] = lambda: True,
+    continued: bool = False,
+    within_ms: Sequence[int] = (),
 ) -> Forecast:
     """Return when each waiting workload starts, from so many futures of copies.
 
     The same world, seed and number of futures give the same forecast. `go_on` is
     asked at every instant of a future; after its no, those that came to their end
-    count, and the forecast says how many. Raises SchedulerError when none did, or
-    when the stack has no Kueue. Cost: `futures` copies, each run to `horizon_ms` or
-    until all that waits has started.
+    count, and the forecast says how many. With `continued` arrivals go on as they
+    came. `within_ms` are further times to give the chance of. Raises SchedulerError
+    when no future came to its end, or when the stack has no Kueue. Cost: `futures`
+    copies, each run to `horizon_ms` or until all that waits has started.
     """
-    _check(world, futures)
-    freshen(world)
-    history, finished = _history(world)
-    wanted = sorted(key for key, obj in world.objects.items() if waits(obj))
-    known = {key: _run_time(world, history, key) for key in _open(world)}
-    found = _futures(world, known, wanted, futures, seed, horizon_ms, go_on)
+    check_futures(futures)
+    present = present_of(world, continued=continued)
+    wanted = waiting(world)
+    one = partial(_one, present, wanted, seed, horizon_ms)
+    found = run_futures(range(futures if wanted else 0), one, go_on)
+    return forecast_from(
+        present,
+        found,
+        asked=futures,
+        seed=seed,
+        horizon_ms=horizon_ms,
+        within=within_ms,
+    )
+
+
+def forecast_from(
+    present: Present,
+    found: Sequence[Starts],
+    *,
+    asked: int,
+    seed: int,
+    horizon_ms: int,
+    within: Sequence[int] = (),
+) -> Forecast:
+    """Return the forecast that the starts of some futures come to."""
+    world = present.world
     begin = world.context.now_ms
     return Forecast(
         tick=world.tick,
         now_ms=begin,
         seed=str(seed),
-        asked=futures,
+        asked=asked,
         futures=len(found),
         horizon_ms=horizon_ms,
-        finished=finished,
-        enough=finished >= LEAST_FINISHED,
+        finished=present.finished,
+        arrivals="known" if present.coming is None else "continued",
+        came=0 if present.coming is None else present.coming.batches,
+        enough=present.enough,
         starts=[
             start_forecast(
                 str(key),
@@ -70,73 +93,34 @@ def forecast(
                 [one[key] - begin for one in found if key in one],
                 futures=len(found),
                 horizon_ms=horizon_ms,
-                basis=known[key].step,
+                basis=present.known[key].step,
+                within_ms=within,
             )
-            for key in wanted
+            for key in waiting(world)
         ],
     )
 
 
-def _check(world: World, futures: int) -> None:
+def check_futures(futures: int) -> None:
+    """Raise SchedulerError for no futures."""
     if futures < 1:
         raise SchedulerError(f"expected at least 1 future, got {futures}")
-    if world.kueue is None:
-        stack = world.policy.spec.stack
-        raise SchedulerError(
-            f"stack {stack} runs without Kueue; workloads are forecast"
-        )
 
 
-def _history(world: World) -> tuple[RunTimes, int]:
-    """Return the run times of what finished, oldest first, and of what runs."""
-    history, ended = RunTimes(), []
-    for ident, (key, obj) in enumerate(sorted(world.objects.items())):
-        if key.kind != "Workload":
-            continue
-        if (found := finished_run_ms(world, obj)) is not None:
-            ended.append((*found, ident, key))
-        elif (elapsed := elapsed_ms(world, key)) is not None:
-            history.begin(work_of(world, obj), world.context.now_ms - elapsed)
-    for _, run, _, key in sorted(ended):
-        history.add(work_of(world, world.objects[key]), run)
-    return history, len(ended)
-
-
-def _open(world: World) -> Iterator[Key]:
-    """Yield the Workloads whose run time is not known yet."""
-    for key, obj in sorted(world.objects.items()):
-        if key.kind == "Workload" and (
-            waits(obj) or elapsed_ms(world, key) is not None
-        ):
-            yield key
-
-
-def _run_time(world: World, history: RunTimes, key: Key) -> RunTime:
-    elapsed = elapsed_ms(world, key) or 0
-    work = work_of(world, world.objects[key])
-    return history.given(work, world.context.now_ms, elapsed)
-
-
-def _futures(
-    world: World,
-    known: dict[Key, RunTime],
-    wanted: list[Key],
-    futures: int,
-    seed: int,
-    horizon_ms: int,
-    go_on: Callable[[], bool],
-) -> list[dict[Key, int]]:
-    """Return the futures that came to their end; at least one, if anything waits."""
+def run_futures(
+    numbers: Iterable[int], one: Callable[[int, Check], T], go_on: Callable[[], bool]
+) -> list[T]:
+    """Return the futures that came to their end; at least one, if any is asked for."""
 
     def check(_: Sequence[Decision] = ()) -> None:
         if not go_on():
             raise _TimeIsUpError
 
-    found: list[dict[Key, int]] = []
+    found: list[T] = []
     try:
-        for number in range(futures if wanted else 0):
+        for number in numbers:
             check()
-            found.append(_one(world, known, wanted, number, seed, horizon_ms, check))
+            found.append(one(number, check))
     except _TimeIsUpError:
         if not found:
             raise SchedulerError(
@@ -147,40 +131,14 @@ def _futures(
 
 
 def _one(
-    world: World,
-    known: dict[Key, RunTime],
-    wanted: list[Key],
-    number: int,
+    present: Present,
+    wanted: Sequence[Key],
     seed: int,
     horizon_ms: int,
-    check: Callable[[Sequence[Decision]], None],
-) -> dict[Key, int]:
+    number: int,
+    check: Check,
+) -> Starts:
     """Return when each of `wanted` is admitted (ms) in one future, as far as it is."""
-    random = Random(streams.bits(seed, "forecast", str(world.context.now_ms), number))
-    draws = Draws(random)
-    copy = fork(world)
-    for key, run_time in known.items():
-        _give(copy, key, draws.draw(run_time))
-    starts: dict[Key, int] = {}
-    left = set(wanted)
-
-    def started(decision: Decision) -> bool:
-        if isinstance(decision, Admit) and decision.subject in left:
-            starts[decision.subject] = decision.at_ms
-            left.discard(decision.subject)
-        return not left
-
-    simulate(copy, until_ms=world.context.now_ms + horizon_ms, stop=started, hear=check)
-    return starts
-
-
-def _give(copy: World, key: Key, length_ms: int) -> None:
-    """Let a Workload take so long, from the readiness of its pods."""
-    run = copy.lifetime.runs.get(key)
-    if run is not None and run.active and run.ready_ms is not None:
-        run.ends_ms = run.ready_ms + length_ms
-        copy.lifetime.timers.add(run.ends_ms, Due.FINISH, key, run.attempt)
-        return
-    metadata = copy.objects[key].manifest["metadata"]
-    given = metadata.get("annotations") or {}
-    metadata["annotations"] = {**given, RUNTIME: f"{length_ms}ms"}
+    until = present.world.context.now_ms + horizon_ms
+    copy = future_of(present, random_of(present, number, seed), until)
+    return starts_in(copy, wanted, until, check)

@@ -18,7 +18,7 @@ from api.command.reports import lines_of
 from api.command.verbs import VERBS
 from sandbox.models import Sandbox
 from sandbox.worker import tasks
-from tests.builders import cluster_queue
+from tests.builders import cluster_queue, job
 from tests.sandbox.conftest import contended, row, text_of
 from tests.services.default_run import DefaultRun
 
@@ -72,6 +72,11 @@ def test_a_world_is_imported_run_asked_and_exported(person, said, world, tmp_pat
     rows = said("table", key, "workloads", "phase=pending", "--sort=-priority")[1]
     assert all(one["phase"] == "pending" for one in rows)
     assert said("forecast", key, "--futures", "2")[1]["asked"] == 2
+    new = tmp_path / "new.yaml"
+    new.write_text(text_of(job("new", queue="a", cpu="1")))
+    options = ("--queues", "all", "--futures", "1")
+    found = said("forecast", key, "--submit", str(new), *options)[1]
+    assert found["starts"][0]["queue"] == found["soonest"]
     event = said("events", key, "--type", "Preempt", "--limit", "1")[1][0]
     found = said("reproduce", key, event["place"])[1]
     assert found["after"] < found["before"]

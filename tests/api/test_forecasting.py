@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sandbox import actions
-from tests.builders import job, small_cluster
-from tests.sandbox.conftest import row, tick
+from tests.builders import job, local_queue, small_cluster
+from tests.sandbox.conftest import row, text_of, tick
 
 pytestmark = [pytest.mark.django_db]
 
@@ -65,3 +65,66 @@ def test_a_sandbox_without_kueue_says_so(call, make):
     answer = call("get", make(policy={"stack": "kube"}), "/forecast")
     assert answer.status_code == 422
     assert "runs without Kueue" in answer.content.decode()
+
+
+def test_a_manifest_that_is_not_there_is_forecast_in_each_queue(call, queue):
+    other = local_queue("second", cluster_queue="main")
+    actions.do_import(queue.owner, queue.pk, [("q.yaml", text_of(other))])
+    before = row(queue).hash
+    body = {
+        "objects": [job("new", queue="main", cpu="4")],
+        "queues": ["all"],
+        "futures": 2,
+        "withinMs": 90_000,
+    }
+    found = call("post", queue, "/forecast", body).json()
+    assert {one["queue"] for one in found["starts"]} == {
+        "default/main",
+        "default/second",
+    }
+    assert found["soonest"] == found["starts"][0]["queue"]
+    assert 90_000 in [one["withinMs"] for one in found["starts"][0]["chances"]]
+    assert found["revision"] == row(queue).revision
+    assert row(queue).hash == before
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"objects": [job("train-8", queue="main", cpu="4")]}, "is there already"),
+        ({"objects": [{"kind": "Job"}]}, "apiVersion"),
+        ({"objects": [job("new", queue="main")], "queues": ["x"]}, "no LocalQueue"),
+        ({"objects": []}, "names its queue"),
+        ({"manifest": "x"}, "manifest"),
+    ],
+)
+def test_what_cannot_be_submitted_is_refused_with_the_reason(call, queue, body, words):
+    answer = call("post", queue, "/forecast", body)
+    assert answer.status_code == 422
+    assert words in answer.content.decode()
+
+
+def test_arrivals_go_on_when_asked_and_the_answer_says_so(call, queue):
+    found = call("get", queue, "/forecast?futures=1&arrivals=continued").json()
+    assert (found["arrivals"], found["came"], found["enough"]) == (
+        "continued",
+        0,
+        False,
+    )
+    answer = call("get", queue, "/forecast?arrivals=invented")
+    assert (answer.status_code, "known or continued" in answer.content.decode()) == (
+        422,
+        True,
+    )
+
+
+def test_two_edits_at_one_tick_differ_by_revision(call, queue):
+    first = call("get", queue, "/forecast?futures=1").json()
+    actions.do_import(
+        queue.owner,
+        queue.pk,
+        [("more.yaml", text_of(job("more", queue="main", cpu="4")))],
+    )
+    second = call("get", queue, "/forecast?futures=1").json()
+    assert second["tick"] == first["tick"]
+    assert second["revision"] > first["revision"]

@@ -42,6 +42,7 @@ export interface Answers {
   readonly SandboxList: types.SandboxList;
   readonly ScenarioList: types.ScenarioList;
   readonly ServerMessage: types.ServerMessage;
+  readonly SubmissionForecast: types.SubmissionForecast;
   readonly Table: types.Table;
   readonly TokenList: types.TokenList;
   readonly TracePreviews: types.TracePreviews;
@@ -87,6 +88,7 @@ export const CHECKS: { readonly [N in keyof Answers]: () => Promise<Check<Answer
   SandboxList: async () => (await import("virtual:checks/lists")).isSandboxList,
   ScenarioList: async () => (await import("virtual:checks/lists")).isScenarioList,
   ServerMessage: async () => (await import("virtual:checks/live")).isServerMessage,
+  SubmissionForecast: async () => (await import("virtual:checks/explain")).isSubmissionForecast,
   Table: async () => (await import("virtual:checks/lists")).isTable,
   TokenList: async () => (await import("virtual:checks/sandboxes")).isTokenList,
   TracePreviews: async () => (await import("virtual:checks/imports")).isTracePreviews,

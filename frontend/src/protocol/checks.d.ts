@@ -53,6 +53,7 @@ declare module "virtual:checks/explain" {
   export const isPodPreemption: import("@/protocol/checked").Check<import("@/protocol/types").PodPreemption>;
   export const isPreemption: import("@/protocol/checked").Check<import("@/protocol/types").Preemption>;
   export const isReproduction: import("@/protocol/checked").Check<import("@/protocol/types").Reproduction>;
+  export const isSubmissionForecast: import("@/protocol/checked").Check<import("@/protocol/types").SubmissionForecast>;
 }
 
 declare module "virtual:checks/fairness" {

@@ -4,6 +4,12 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @description * `known` - known
+         *     * `continued` - continued
+         * @enum {string}
+         */
+        readonly ArrivalsEnum: "known" | "continued";
         /** @description An assertion about one variant; null = a simulation cannot show it. */
         readonly AssertionResult: {
             readonly variant: number;
@@ -1127,6 +1133,35 @@ export interface components {
             /** @description null when only an event ends it */
             readonly untilTick: number | null;
         };
+        /** @description A manifest that is not there yet, and where it might be sent. */
+        readonly Submission: {
+            readonly files?: readonly components["schemas"]["File"][];
+            readonly objects?: readonly {
+                readonly [key: string]: unknown;
+            }[];
+            /** @description LocalQueues, name or namespace/name; all is every one; its own */
+            readonly queues?: readonly string[];
+            /** @default 20 */
+            readonly futures?: number;
+            /** @default 3600000 */
+            readonly horizonMs?: number;
+            /**
+             * Format: int64
+             * @default 1
+             */
+            readonly seed?: number;
+            /** @default 20 */
+            readonly seconds?: number;
+            /** @default known */
+            readonly arrivals?: components["schemas"]["ArrivalsEnum"];
+            /** @description a further time to give the chance of */
+            readonly withinMs?: number | null;
+            /**
+             * Format: int64
+             * @description as if it was submitted then; now
+             */
+            readonly tick?: number | null;
+        };
         /** @description A page of rows, as on the live page. */
         readonly Table: {
             readonly items: readonly {
@@ -1840,8 +1875,12 @@ export interface components {
             readonly futures: number;
             readonly horizonMs: number;
             readonly finished: number;
+            /** @enum {unknown} */
+            readonly arrivals: "continued" | "known";
+            readonly came: number;
             readonly enough: boolean;
             readonly starts: readonly components["schemas"]["StartForecast"][];
+            readonly revision: number;
         };
         /** @description When one workload starts, in virtual ms from now; None is beyond the horizon. */
         readonly StartForecast: {
@@ -1852,11 +1891,33 @@ export interface components {
             readonly p90Ms: number | null;
             readonly chances: readonly components["schemas"]["StartChance"][];
             readonly basis: string;
+            readonly message: string;
         };
         /** @description How likely it is that a workload starts within a time. */
         readonly StartChance: {
             readonly withinMs: number;
             readonly chance: number;
+        };
+        /**
+         * @description When work would start that does not exist yet: one of `starts` per queue.
+         *
+         *         They are in order, the soonest first; `queue` is the LocalQueue with its namespace.
+         */
+        readonly SubmissionForecast: {
+            readonly tick: number;
+            readonly nowMs: number;
+            readonly seed: string;
+            readonly asked: number;
+            readonly futures: number;
+            readonly horizonMs: number;
+            readonly finished: number;
+            /** @enum {unknown} */
+            readonly arrivals: "continued" | "known";
+            readonly came: number;
+            readonly enough: boolean;
+            readonly starts: readonly components["schemas"]["StartForecast"][];
+            readonly revision: number;
+            readonly soonest: string | null;
         };
         /** @description Shares, flows and whose turn it is, at this instant. */
         readonly Fairness: {
@@ -2785,6 +2846,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type ArrivalsEnum = components['schemas']['ArrivalsEnum'];
 export type AssertionResult = components['schemas']['AssertionResult'];
 export type Audit = components['schemas']['Audit'];
 export type AuditList = components['schemas']['AuditList'];
@@ -2897,6 +2959,7 @@ export type Stack = components['schemas']['Stack'];
 export type Start = components['schemas']['Start'];
 export type StepRequest = components['schemas']['StepRequest'];
 export type Stepping = components['schemas']['Stepping'];
+export type Submission = components['schemas']['Submission'];
 export type Table = components['schemas']['Table'];
 export type Tally = components['schemas']['Tally'];
 export type Timeline = components['schemas']['Timeline'];
@@ -2955,6 +3018,7 @@ export type ShareChange = components['schemas']['ShareChange'];
 export type Forecast = components['schemas']['Forecast'];
 export type StartForecast = components['schemas']['StartForecast'];
 export type StartChance = components['schemas']['StartChance'];
+export type SubmissionForecast = components['schemas']['SubmissionForecast'];
 export type Fairness = components['schemas']['Fairness'];
 export type Formula = components['schemas']['Formula'];
 export type Fraction = components['schemas']['Fraction'];

@@ -46,7 +46,7 @@ ONE: dict[str, str] = {
     "explain/<str:namespace>/<str:name>": "get look",
     "explain/<str:namespace>/<str:name>/counterfactuals": "get look",
     "fairness": "get look",
-    "forecast": "get look",
+    "forecast": "get look, post look read",
     "whatif": "post look read",
     "compare": "get look",
     "disk": "get look",

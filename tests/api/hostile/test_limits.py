@@ -70,6 +70,7 @@ def test_writes_are_counted_by_themselves(client, allow, make):
         ("get", "explain/default/job-job-00"),
         ("get", "explain/default/job-job-00/counterfactuals"),
         ("get", "forecast?futures=1"),
+        ("post", "forecast"),
         ("get", "preemptions/1.0"),
         ("get", "events/1.0/reproduction"),
         ("post", "whatif"),

@@ -3,8 +3,9 @@
 import { span } from "@/lib/times";
 import { t, type Word } from "@/lib/words.svelte";
 import { ask, Refusal } from "@/net/rest";
-import type { Forecast, StartForecast } from "@/protocol/types";
+import type { Forecast, StartForecast, SubmissionForecast } from "@/protocol/types";
 
+const LEAST_FINISHED = 5; // as the server: fewer are not enough history
 const MOST_MS = 60_000; // the server stops after 20 s, and its answer may have to wait
 
 const BASIS: Readonly<Record<string, Word>> = {
@@ -19,20 +20,30 @@ const BASIS: Readonly<Record<string, Word>> = {
 };
 
 /** Ask when each waiting workload starts, from now or from a tick of the past. */
-export function forecastStarts(sandbox: string, tick: number | null, stop: AbortSignal): Promise<Forecast> {
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(MOST_MS)]);
-  return ask("Forecast", "GET", `/sandboxes/${sandbox}/forecast`, { query: { tick }, signal });
+export function forecastStarts(sandbox: string, tick: number | null, continued: boolean, stop: AbortSignal): Promise<Forecast> {
+  const query = { tick, arrivals: arrivalsOf(continued) };
+  return ask("Forecast", "GET", `/sandboxes/${sandbox}/forecast`, { query, signal: patient(stop) });
 }
+
+/** Ask when work would start that is not there yet, in every queue; `manifest` as an import takes it. */
+export function forecastSubmission(sandbox: string, manifest: object, continued: boolean, stop: AbortSignal): Promise<SubmissionForecast> {
+  const body = { ...manifest, queues: ["all"], arrivals: arrivalsOf(continued) };
+  return ask("SubmissionForecast", "POST", `/sandboxes/${sandbox}/forecast`, { body, signal: patient(stop) });
+}
+
+const arrivalsOf = (continued: boolean): Forecast["arrivals"] => (continued ? "continued" : "known");
+const patient = (stop: AbortSignal): AbortSignal => AbortSignal.any([stop, AbortSignal.timeout(MOST_MS)]);
 
 /** Return the forecast of one workload; undefined where it did not wait. */
 export function startOf(found: Forecast, key: string): StartForecast | undefined {
   return found.starts.find((one) => one.workload === key);
 }
 
-/** Return the median and the band from p10 to p90; null stands for beyond the horizon. */
-export function bandSentence(one: StartForecast, horizonMs: number): string {
-  const [low, middle, high] = [one.p10Ms, one.p50Ms, one.p90Ms];
-  const horizon = span(horizonMs);
+/** Return the median and the band from p10 to p90; without enough history it is called a guess. */
+export function bandSentence(one: StartForecast, found: Pick<Forecast, "enough" | "horizonMs">): string {
+  const [low, middle, high] = [one.p10Ms, one.p50Ms, one.p90Ms]; // null: beyond the horizon
+  const horizon = span(found.horizonMs);
+  if (!found.enough) return guess(low, high, horizon);
   if (low === null) return t("when.beyond", { horizon });
   if (middle === null) return t("when.beyondHalf", { horizon, low: span(low) });
   if (high === null) return t("when.open", { middle: span(middle), low: span(low), horizon });
@@ -40,18 +51,37 @@ export function bandSentence(one: StartForecast, horizonMs: number): string {
   return t("when.band", { middle: span(middle), low: span(low), high: span(high) });
 }
 
+function guess(low: number | null, high: number | null, horizon: string): string {
+  if (low === null) return t("when.guessBeyond", { horizon });
+  if (high === null) return t("when.guessOpen", { low: span(low), horizon });
+  return t("when.guess", { low: span(low), high: span(high) });
+}
+
+/** Return what is missing of the history; empty where there is enough. */
+export function littleSentence(found: Forecast): string {
+  if (found.enough) return "";
+  return found.finished < LEAST_FINISHED ? t("when.little", { n: found.finished }) : t("when.few", { n: found.came });
+}
+
 /** Return the chance to start within the horizon, a whole percentage. */
 export function chanceSentence(one: StartForecast, horizonMs: number): string {
-  const percent = Math.round((one.chances.at(-1)?.chance ?? 0) * 100);
-  return t("when.chance", { horizon: span(horizonMs), percent });
+  return t("when.chance", { horizon: span(horizonMs), percent: percentOf(one) });
 }
+
+export const chanceOf = (one: StartForecast): string => `${percentOf(one)}%`;
+const percentOf = (one: StartForecast): number => Math.round((one.chances.at(-1)?.chance ?? 0) * 100);
 
 /** Return what run times rest on, and how many futures ended of those asked. */
 export function basisSentences(found: Forecast, one: StartForecast): readonly string[] {
   const word = BASIS[one.basis];
   const basis = t("when.basis", { basis: word === undefined ? one.basis : t(word) });
   const ended = t(found.futures < found.asked ? "when.fewer" : "when.futures", { n: found.futures, all: found.asked });
-  return [basis, ended];
+  return [basis, arrivalsSentence(found), ended];
+}
+
+/** Return what is taken to come. */
+export function arrivalsSentence(found: Forecast): string {
+  return found.arrivals === "known" ? t("when.known") : t("when.continued", { n: found.came });
 }
 
 /** Return why there is no forecast, in words. */

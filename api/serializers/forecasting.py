@@ -1,0 +1,79 @@
+"""What a forecast takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from api.serializers.sandboxes import FileSerializer
+from sandbox.explain import forecasting
+from sandbox.explain.forecasting import ForecastOptions
+from scheduler import ranges
+from scheduler.forecast.submission import MOST_QUEUES
+
+
+class SubmissionSerializer(serializers.Serializer[Any]):
+    """A manifest that is not there yet, and where it might be sent."""
+
+    files = FileSerializer(many=True, required=False, default=list)
+    objects = serializers.ListField(
+        child=serializers.DictField(), required=False, default=list
+    )
+    queues = serializers.ListField(
+        child=serializers.CharField(max_length=317),
+        required=False,
+        default=list,
+        max_length=MOST_QUEUES,
+        help_text="LocalQueues, name or namespace/name; all is every one; its own",
+    )
+    futures = serializers.IntegerField(
+        required=False,
+        default=forecasting.FUTURES,
+        min_value=1,
+        max_value=forecasting.MOST_FUTURES,
+    )
+    horizonMs = serializers.IntegerField(  # noqa: N815 - as it travels
+        required=False,
+        default=forecasting.HORIZON_MS,
+        min_value=1,
+        max_value=forecasting.MOST_HORIZON_MS,
+    )
+    seed = serializers.IntegerField(
+        required=False, default=1, min_value=0, max_value=ranges.SEED.most
+    )
+    seconds = serializers.IntegerField(
+        required=False, default=20, min_value=0, max_value=60
+    )
+    arrivals = serializers.ChoiceField(
+        choices=("known", "continued"), required=False, default="known"
+    )
+    withinMs = serializers.IntegerField(  # noqa: N815 - as it travels
+        required=False,
+        default=None,
+        allow_null=True,
+        min_value=1,
+        max_value=forecasting.MOST_HORIZON_MS,
+        help_text="a further time to give the chance of",
+    )
+    tick = serializers.IntegerField(
+        required=False,
+        default=None,
+        allow_null=True,
+        min_value=0,
+        max_value=ranges.TICK.most,
+        help_text="as if it was submitted then; now",
+    )
+
+
+def options_of(given: Mapping[str, Any]) -> ForecastOptions:
+    """Return how a forecast is asked for in a body that was checked."""
+    return ForecastOptions(
+        futures=given["futures"],
+        seed=given["seed"],
+        horizon_ms=given["horizonMs"],
+        seconds=given["seconds"],
+        continued=given["arrivals"] == "continued",
+        within_ms=(given["withinMs"],) if given["withinMs"] else (),
+    )

@@ -1,1 +1,0 @@
-import{n as e}from"./cards-MHlPxChZ.js";import{s as t}from"./intents-DZZfEqDh.js";import{r as n}from"./live.svelte-ByoKyr5i.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
