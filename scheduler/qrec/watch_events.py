@@ -8,7 +8,9 @@ Source: <https://kubernetes.io/docs/reference/kubectl/generated/kubectl_get/>
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +19,9 @@ from scheduler.errors import QuantityError, SchedulerError
 from scheduler.qrec.entries import EVENTS, Entry, Header, Manifest
 from scheduler.qrec.reading import stamp
 
+Event = dict[str, Any]
+_SPACE = re.compile(r"\s*")
+
 
 def read_watch_events(text: str, name: str) -> Iterator[Entry]:
     """Yield the entries of the output of one or of several such commands.
@@ -24,22 +29,45 @@ def read_watch_events(text: str, name: str) -> Iterator[Entry]:
     Raises SchedulerError, naming the file and the event, on what is no event.
     """
     events = list(_events(text, name))
-    initial = _initial(events)
-    start = max((_latest_us(event["object"]) for event in events[:initial]), default=0)
-    kinds = list(dict.fromkeys(event["object"]["kind"] for event in events))
+    listed, later = _parted(events)
+    start = max((_latest_us(event["object"]) for event in listed), default=0)
+    kinds = list(dict.fromkeys(_kind(event) for event in events))
     yield Entry(stamp(start), "BEGIN", header=Header(kinds=kinds))
-    for event in events[:initial]:
-        kind = event["object"]["kind"]
-        yield Entry(stamp(start), "LISTED", kind, event["object"])
+    for event in listed:
+        yield Entry(stamp(start), "LISTED", _kind(event), event["object"])
     for kind in kinds:
         yield Entry(stamp(start), "SYNCED", kind)
-    for event in events[initial:]:
-        start = max(start, _latest_us(event["object"]))
-        kind = event["object"]["kind"]
-        yield Entry(stamp(start), event["type"], kind, event["object"])
+    for at, event in later:
+        time = stamp(max(at, start))
+        yield Entry(time, event["type"], _kind(event), event["object"])
 
 
-def _initial(events: list[dict[str, Any]]) -> int:
+def _parted(events: list[Event]) -> tuple[list[Event], list[tuple[int, Event]]]:
+    """Return the lists at the begin, and the events after them with their times.
+
+    One command follows one kind: where every kind stands for itself, one after the
+    other, each has a list of its own, and their events come in the order of time.
+    """
+    runs = [list(run) for _, run in itertools.groupby(events, _kind)]
+    if len(runs) > len({_kind(event) for event in events}):
+        runs = [events]  # several kinds in one stream, in the order of receipt
+    listed: list[Event] = []
+    later: list[tuple[int, Event]] = []
+    for run in runs:
+        initial = _initial(run)
+        listed += run[:initial]
+        at = 0
+        for event in run[initial:]:
+            at = max(at, _latest_us(event["object"]))
+            later.append((at, event))
+    return listed, sorted(later, key=lambda one: one[0])
+
+
+def _kind(event: Event) -> str:
+    return str(event["object"]["kind"])
+
+
+def _initial(events: list[Event]) -> int:
     """Return how many events at the begin are the list: ADDED, each object once."""
     seen = set()
     for number, event in enumerate(events):
@@ -52,12 +80,12 @@ def _initial(events: list[dict[str, Any]]) -> int:
     return len(events)
 
 
-def _events(text: str, name: str) -> Iterator[dict[str, Any]]:
+def _events(text: str, name: str) -> Iterator[Event]:
     decoder, at, number = json.JSONDecoder(), 0, 0
-    while rest := text[at:].lstrip() if at else text.lstrip():
+    while (at := _SPACE.match(text, at).end()) < len(text):  # type: ignore[union-attr]
         number += 1
         try:
-            event, length = decoder.raw_decode(rest)
+            event, at = decoder.raw_decode(text, at)
             if event["type"] in EVENTS:
                 event["object"]["metadata"]["name"], event["object"]["kind"]
                 yield event
@@ -65,7 +93,6 @@ def _events(text: str, name: str) -> Iterator[dict[str, Any]]:
             raise SchedulerError(
                 f"{name}: event {number}: expected type and object: {error}"
             ) from error
-        text, at = rest, length
 
 
 def _latest_us(manifest: Manifest) -> int:

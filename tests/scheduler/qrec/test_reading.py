@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -90,3 +91,28 @@ def test_what_kubectl_printed_is_read_with_the_times_of_its_objects() -> None:
     found = read_followed(read_watch_events(text, "pods.json"))
     assert [m["metadata"]["name"] for m in found.standing] == ["a"]
     assert [(s.type, s.at_us) for s in found.events] == [("MODIFIED", 9_000_000)]
+
+
+def test_what_several_commands_printed_is_one_history() -> None:
+    def event(type: str, kind: str, name: str, second: int) -> str:
+        times = {"creationTimestamp": f"1970-01-01T00:00:{second:02}Z"}
+        item = {"kind": kind, "metadata": {"name": name, **times}}
+        return json.dumps({"type": type, "object": item})
+
+    queues = [
+        event("ADDED", "ClusterQueue", "cq", 1),
+        event("MODIFIED", "ClusterQueue", "cq", 9),
+    ]
+    work = [
+        event("ADDED", "Workload", "first", 5),
+        event("MODIFIED", "Workload", "first", 7),
+        event("ADDED", "Workload", "second", 11),
+    ]
+    text = "\n".join([*queues, *work])
+    found = read_followed(read_watch_events(text, "all.json"))
+    assert [m["metadata"]["name"] for m in found.standing] == ["cq", "first"]
+    assert [(s.object["metadata"]["name"], s.at_us // 10**6) for s in found.events] == [
+        ("first", 7),
+        ("cq", 9),
+        ("second", 11),
+    ]
