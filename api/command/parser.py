@@ -35,6 +35,10 @@ ALONE = {
         "hold a change of policy to assertions, on the same work as its base",
         "api.command.checking",
     ),
+    "mcp": (
+        "offer a server to assistants, by the Model Context Protocol",
+        "api.assistants.command",
+    ),
 }
 _ABOUT = """\
 Sandboxes of this machine or, with --server, of a server.

@@ -69,6 +69,7 @@ def test_the_wheel_has_the_page_the_library_and_the_styles(wheel):
     assert "frontend/dist/index.html" in names
     assert any(n.endswith("friday-rush/scenario.yaml") for n in names)
     assert "api/static/api/sign-in.css" in names
+    assert "api/assistants/docs/mcp.md" in names
     assert not any("node_modules" in n or n.startswith("tests/") for n in names)
     points = next(n for n in names if n.endswith("entry_points.txt"))
     text = zipfile.ZipFile(wheel).read(points).decode()

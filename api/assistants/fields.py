@@ -1,0 +1,94 @@
+"""The arguments of tools, each with its bounds: what is beyond them is never sent on."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SandboxId = Annotated[
+    str, Field(pattern=r"^[0-9A-Za-z-]{1,64}$", description="id; see list_sandboxes")
+]
+Name = Annotated[
+    str,
+    Field(
+        pattern=r"^[^/\x00-\x20]{1,253}/[^/\x00-\x20]{1,253}$",
+        description="NAMESPACE/NAME; see list_objects",
+    ),
+]
+MaybeName = Annotated[
+    str,
+    Field(
+        pattern=r"^$|^[^/\x00-\x20]{1,253}/[^/\x00-\x20]{1,253}$",
+        description='NAMESPACE/NAME; "" = all',
+    ),
+]
+Tick = Annotated[
+    int | None, Field(ge=0, le=2**31, description="as it was then; now when left out")
+]
+Words = Annotated[str, Field(max_length=200, description="words in name or namespace")]
+Title = Annotated[str, Field(max_length=200)]
+Rows = Annotated[int, Field(ge=1, le=100)]
+Minutes = Annotated[float, Field(gt=0, le=1440, description="of virtual time")]
+Futures = Annotated[int, Field(ge=1, le=200)]
+Ticks = Annotated[int, Field(ge=1, le=100_000)]
+Kind = Literal["Workload", "Pod", "Application"]
+TableName = Literal[
+    "workloads",
+    "pods",
+    "nodes",
+    "clusterqueues",
+    "localqueues",
+    "cohorts",
+    "resourceflavors",
+    "queues",
+    "applications",
+    "schedulers",
+]
+Phase = Annotated[
+    Literal[
+        "",
+        "waiting",
+        "pending",
+        "inadmissible",
+        "reserved",
+        "admitted",
+        "finished",
+        "inactive",
+    ],
+    Field(description="of workloads alone; waiting = pending or inadmissible"),
+]
+EventType = Annotated[str, Field(max_length=60, pattern=r"^[A-Za-z,]*$")]
+Subject = Annotated[
+    str, Field(max_length=600, description='e.g. "Workload/default/job-a"')
+]
+
+
+class Edit(BaseModel):
+    """A JSON merge patch of one object; kind Policy patches the policy document."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: Annotated[str, Field(pattern=r"^[A-Za-z]{1,63}$")]
+    namespace: Annotated[str, Field(max_length=253, pattern=r"^[^/\x00-\x20]*$")] = ""
+    name: Annotated[str, Field(max_length=253, pattern=r"^[^/\x00-\x20]*$")] = ""
+    patch: dict[str, Any]
+
+
+Edits = Annotated[list[Edit], Field(min_length=1, max_length=20)]
+
+
+class File(BaseModel):
+    """A file of YAML, JSON or a trace."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(max_length=200)]
+    text: Annotated[str, Field(max_length=2_000_000)]
+
+
+Files = Annotated[list[File], Field(min_length=1, max_length=50)]
+MaybeEdits = Annotated[list[Edit] | None, Field(max_length=20)]
+MaybeSandboxId = Annotated[
+    str, Field(pattern=r"^[0-9A-Za-z-]{0,64}$", description='"" = a new sandbox')
+]

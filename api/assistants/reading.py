@@ -1,0 +1,275 @@
+"""Tools that read: sandboxes, objects, why, what would start it, when, what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import Any, TypeVar
+
+from mcp.server import MCPServer
+from mcp.types import ToolAnnotations
+
+from api.assistants import fields, starting
+from api.assistants.asking import Asker, Upstream, refusals
+from api.assistants.wording import answer, patches, plain, quoted, span
+
+F = TypeVar("F", bound=Callable[..., Any])
+_FIRST = ("phase", "state", "queue", "clusterQueue", "priority", "node", "message")
+_MOST_BRANCHES_ROWS = 15
+_WAITING = ("pending", "inadmissible")
+_SAME = ("type", "subject", "by", "reason")
+
+
+def add_reading(server: MCPServer[Any], up: Upstream) -> None:
+    """Add them to a server."""
+
+    def tool(fn: F) -> F:
+        hints = ToolAnnotations(
+            read_only_hint=True, idempotent_hint=True, open_world_hint=False
+        )
+        added: F = server.tool(annotations=hints, structured_output=False)(fn)
+        return added
+
+    @tool
+    def list_sandboxes(
+        context: Asker, search: fields.Words = "", limit: fields.Rows = 20
+    ) -> str:
+        """List the sandboxes you may see: id, title, tick, whether time runs."""
+        with refusals():
+            found: Any = up.client(context).sandboxes()
+        rows = [one for one in found if search.lower() in one["title"].lower()]
+        lines = [f"{len(rows)} sandboxes"]
+        lines += [
+            f"{one['id']}: {quoted(one['title'])}, tick {one['tick']} "
+            f"({span(one['tMs'])}), {'playing' if one['playing'] else 'paused'}, "
+            f"{plain(one['stack'])}, you are {plain(one['role'])}"
+            for one in rows[:limit]
+        ]
+        return answer(lines, up.url)
+
+    @tool
+    def list_objects(
+        context: Asker,
+        sandbox: fields.SandboxId,
+        table: fields.TableName = "workloads",
+        phase: fields.Phase = "",
+        search: fields.Words = "",
+        limit: fields.Rows = 20,
+        tick: fields.Tick = None,
+    ) -> str:
+        """List workloads, queues, nodes or other objects of a sandbox, a line each."""
+        phases = _WAITING if phase == "waiting" else (phase,)
+        rows: list[dict[str, Any]] = []
+        total = 0
+        with refusals():
+            operations = up.client(context).operations
+            for one in phases:
+                found: Any = operations.tables_read(
+                    sandbox,
+                    table,
+                    fields={"phase": one} if one else {},
+                    search=search or None,
+                    limit=limit,
+                    tick=tick,
+                )
+                rows += found["items"]
+                total += found["total"]
+        head = f"{len(rows[:limit])} of {total} {table}"
+        return answer([head, *map(_row, rows[:limit])], up.link(sandbox))
+
+    @tool
+    def explain(
+        context: Asker,
+        sandbox: fields.SandboxId,
+        name: fields.Name,
+        kind: fields.Kind = "Workload",
+        tick: fields.Tick = None,
+    ) -> str:
+        """Say why a Workload, Pod or application waits or is where it is, in numbers."""
+        namespace, _, own = name.partition("/")
+        with refusals():
+            found: Any = up.client(context).operations.explain_read(
+                sandbox, namespace, own, kind=kind, tick=tick
+            )
+        state = f"{kind} {name}: {plain(found.get('state') or 'see below')}"
+        sentences = found.get("sentences") or [found.get("summary") or "nothing to say"]
+        lines = [state, *(plain(one, most=600) for one in sentences)]
+        return answer(lines, up.link(sandbox, f"{kind}/{name}"))
+
+    @tool
+    def what_would_start(
+        context: Asker,
+        sandbox: fields.SandboxId,
+        name: fields.Name,
+        within_minutes: fields.Minutes = 10,
+        tick: fields.Tick = None,
+    ) -> str:
+        """Find the smallest change that starts a waiting Workload within a time.
+
+        Each change was really run on a copy; the sandbox stays as it is.
+        """
+        namespace, _, own = name.partition("/")
+        horizon_ms = round(within_minutes * 60_000)
+        with refusals():
+            operations = up.client(context).operations
+            found: Any = operations.counterfactuals_read(
+                sandbox, namespace, own, horizon_ms=horizon_ms, tick=tick
+            )
+
+            def try_out(change: dict[str, Any]) -> str:
+                if tick is not None:  # a change is tried in the present alone
+                    return ""
+                body: Any = {**change, "subject": f"Workload/{name}"}
+                outcome: Any = operations.whatif_create(sandbox, body)["outcome"]
+                late = outcome is not None and outcome["pods"] == "pending"
+                return str(outcome["podsMessage"]) if late else ""
+
+            lines = [*starting.lines_of(found, name, try_out)]
+        return answer(lines, up.link(sandbox, f"Workload/{name}"))
+
+    @tool
+    def what_if(
+        context: Asker,
+        sandbox: fields.SandboxId,
+        edits: fields.Edits,
+        name: fields.MaybeName = "",
+    ) -> str:
+        """Say what merge patches would come to, tried on a copy; nothing is changed.
+
+        `name` is the Workload that it is about. Kind Policy patches the policy.
+        """
+        body: Any = {"edits": [edit.model_dump() for edit in edits]}
+        if name:
+            body["subject"] = f"Workload/{name}"
+        with refusals():
+            found: Any = up.client(context).operations.whatif_create(sandbox, body)
+        if found["refused"]:
+            return answer([f"refused: {plain(found['refused'], most=600)}"])
+        lines = [plain(one, most=400) for one in found["sentences"]]
+        admitted = [plain(one) for one in found["admitted"][:10]]
+        if admitted:
+            lines.append(f"admitted by it: {', '.join(admitted)}")
+        lines += patches(found["change"])
+        return answer(lines or ["nothing would change"], up.link(sandbox))
+
+    @tool
+    def forecast(
+        context: Asker,
+        sandbox: fields.SandboxId,
+        name: fields.MaybeName = "",
+        horizon_minutes: fields.Minutes = 60,
+        futures: fields.Futures = 20,
+    ) -> str:
+        """Say when waiting Workloads start: p10, p50, p90 over seeded futures."""
+        with refusals():
+            found: Any = up.client(context).operations.forecast_read(
+                sandbox, futures=futures, horizon_ms=round(horizon_minutes * 60_000)
+            )
+        starts = [
+            one
+            for one in found["starts"]
+            if not name or one["workload"] in (name, f"Workload/{name}")
+        ]
+        head = f"{len(starts)} wait; {found['futures']} futures"
+        if not found["enough"]:
+            head += ", not enough finished work to go by"
+        lines = [head, *(_start(one) for one in starts[:30])]
+        if name and not starts:
+            lines = [f"{name} does not wait"]
+        return answer(lines, up.link(sandbox, f"Workload/{name}" if name else ""))
+
+    @tool
+    def compare(
+        context: Asker, sandbox: fields.SandboxId, other: fields.SandboxId
+    ) -> str:
+        """Compare two branches: where they part, whose outcome differs, the totals."""
+        with refusals():
+            found: Any = up.client(context).operations.compare_read(
+                sandbox, with_=other
+            )
+        lines = list(_comparison(found))
+        return answer(lines, up.link(sandbox, view="compare") + f"?with={other}")
+
+    @tool
+    def list_events(
+        context: Asker,
+        sandbox: fields.SandboxId,
+        type: fields.EventType = "",
+        subject: fields.Subject = "",
+        limit: fields.Rows = 20,
+    ) -> str:
+        """List the newest decisions and edits: Admit, Preempt, Evict, Finish, ..."""
+        with refusals():
+            found: Any = up.client(context).operations.events_read(
+                sandbox,
+                type=type or None,
+                subject=subject or None,
+                limit=limit,
+                newest=True,
+            )
+        lines = [_event(*part) for part in _runs(found["items"])]
+        return answer(lines or ["no such event"], up.link(sandbox, view="events"))
+
+    @tool
+    def list_scenarios(context: Asker) -> str:
+        """List the scenarios of the library, each a sandbox to begin with."""
+        with refusals():
+            found: Any = up.client(context).operations.scenarios_list()["items"]
+        lines = [f"{one['name']}: {quoted(one['title']['en'])}" for one in found]
+        return answer(lines, f"{up.url}/scenarios")
+
+
+def _row(row: dict[str, Any]) -> str:
+    name = plain(row.get("name"))
+    if row.get("namespace"):
+        name = f"{plain(row['namespace'])}/{name}"
+    said = [
+        f"{key} {plain(row[key], most=120)}"
+        for key in _FIRST
+        if row.get(key) not in (None, "", [], {})
+    ]
+    return f"{name}: {', '.join(said)}" if said else name
+
+
+def _start(one: dict[str, Any]) -> str:
+    low, middle, high = (span(one[f"{p}Ms"]) for p in ("p10", "p50", "p90"))
+    own = plain(one["workload"]).removeprefix("Workload/")
+    where = f"{own} in {plain(one['queue'])}"
+    chances = ", ".join(
+        f"{one['chance']:.0%} within {span(one['withinMs'])}" for one in one["chances"]
+    )
+    return f"{where}: likely in {middle} (p10 {low}, p90 {high}; {chances})"
+
+
+def _runs(events: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """Yield each event that is not the one before it again, how often, and until when."""
+    for _, group in groupby(events, lambda e: tuple(e[name] for name in _SAME)):
+        same = list(group)
+        yield same[0], len(same), same[-1]["tick"]
+
+
+def _event(one: dict[str, Any], count: int, last: int) -> str:
+    by = f" by {plain(one['by'])}" if one["by"] else ""
+    why = f": {plain(one['reason'])}" if one["reason"] else ""
+    more = f" ({count} times, to tick {last})" if count > 1 else ""
+    return f"tick {one['tick']} {one['type']} {plain(one['subject'])}{by}{why}{more}"
+
+
+def _comparison(found: dict[str, Any]) -> Iterator[str]:
+    names = [f"{one['id']} {quoted(one['title'])}" for one in found["branches"]]
+    yield f"{names[0]} and {', '.join(names[1:])}, ticks {found['fromTick']} to {found['toTick']}"
+    ticks = [one["tick"] for one in found["branches"]]
+    if max(ticks) > found["toTick"]:
+        yield (
+            f"compared up to tick {found['toTick']}, which all have; they are at "
+            f"{' and '.join(map(str, ticks))}: run a fork of the other as far for more"
+        )
+    part = found["differences"][0] if found["differences"] else None
+    yield (
+        "they decide the same" if part is None else f"they part at tick {part['tick']}"
+    )
+    for counts in found["counts"][:1]:
+        yield "workloads: " + ", ".join(f"{n} {name}" for name, n in counts.items())
+    for total in found["totals"][:_MOST_BRANCHES_ROWS]:
+        values = ", ".join("-" if v is None else f"{v:.4g}" for v in total["values"])
+        yield f"{plain(total['measure'])}: {values}"
