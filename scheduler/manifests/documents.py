@@ -285,6 +285,8 @@ def _take_apart(document: Document) -> Iterator[Document]:
         yield from _exported(document)
         return
     items = document.data.get("items")
+    if document.kind == "List" and items is None:
+        return
     if not (document.kind.endswith("List") and isinstance(items, list)):
         yield document
         return

@@ -27,7 +27,7 @@ from scheduler.manifests.loading.configuration import (
     take_configuration,
 )
 from scheduler.manifests.loading.identity import (
-    NO_MANIFEST,
+    ASIDE,
     kind_of,
     leave_aside,
     no_manifest,
@@ -75,7 +75,7 @@ def _refuse_if_nothing(loaded: Loaded) -> None:
     if any(level != "refused" for _, _, level in loaded.outcomes):
         return
     loaded.findings = [
-        replace(found, level="error") if found.sort == NO_MANIFEST else found
+        replace(found, level="error") if found.sort in ASIDE else found
         for found in loaded.findings
     ]
 
@@ -117,7 +117,7 @@ def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
     loaded.objects.append(obj)
     for path, note in unsimulated(manifest):
         leave_out(loaded, document, path, note)
-    if document.kind == "ConfigMap":
+    if kind.kind == "ConfigMap":
         read_config_map(loaded, document)
     if kind.level == "kept" and kind.kind != "ConfigMap":
         loaded.findings.append(

@@ -103,7 +103,7 @@ def admitted(items: list[Item]) -> dict[str, Usage]:
             left = min(part["count"], asked[part["name"]] - gone.get(part["name"], 0))
             for name, flavor in (part.get("flavors") or {}).items():
                 whole = canonical(name, part["resourceUsage"][name])
-                amount = whole * left // part["count"]
+                amount = whole * left // max(1, part["count"])
                 if amount:
                     cells[flavor, name] = cells.get((flavor, name), 0) + amount
     return found

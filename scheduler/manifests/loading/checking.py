@@ -36,7 +36,7 @@ def checked(document: Document, kind: kinds.Kind) -> tuple[Key, dict[str, Any]]:
     """Return key and manifest as checked by the kind. Raises ManifestError."""
     key = key_of(document, kind)
     _check_annotations(document)
-    check = CHECKS.get(document.kind)
+    check = CHECKS.get(kind.kind)  # a Job of Volcano is none of batch
     return key, check(document) if check else dict(document.data)
 
 

@@ -15,6 +15,13 @@ from scheduler.records.objects import Key
 
 #: Of files that lie beside manifests: a tool's configuration, a dashboard.
 NO_MANIFEST = "not an object of a cluster: not taken"
+#: The files beside it count, and as they stand.
+KUSTOMIZATION = (
+    "a kustomization, which is not applied: the files beside it are taken as they are; "
+    "render it first, e.g. with `kubectl kustomize`"
+)
+ASIDE = (NO_MANIFEST, KUSTOMIZATION)
+_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
 def no_manifest(document: Document) -> str:
@@ -22,6 +29,8 @@ def no_manifest(document: Document) -> str:
 
     A kind of a group that is known whole is one, whatever it lacks.
     """
+    if _is_kustomization(document):
+        return KUSTOMIZATION
     if not document.kind and not document.api_version:
         known = yunikorn.holds_queues(document) or is_generator(document.data)
         return "" if known or values_of(document) else "neither apiVersion nor kind"
@@ -34,15 +43,23 @@ def no_manifest(document: Document) -> str:
     return f"a {document.kind or 'document'} of {group or 'no group'} without a name"
 
 
+def _is_kustomization(document: Document) -> bool:
+    """Return whether Kustomize reads it; apiVersion and kind may be left out there."""
+    if kinds.split(document.api_version)[0] == "kustomize.config.k8s.io":
+        return True
+    named = document.file.rsplit("/", 1)[-1] in _KUSTOMIZATIONS
+    return named and not document.kind and not document.api_version
+
+
 def leave_aside(loaded: Loaded, document: Document, problem: str) -> None:
     """Say that a document is no object of a cluster, and why."""
+    sort = problem
+    if problem != KUSTOMIZATION:
+        problem += ", so it is no object of a cluster: not taken"
+        sort = NO_MANIFEST
+    place = document.place("kind")
     loaded.findings.append(
-        Finding(
-            level="unsupported",
-            place=document.place("kind"),
-            problem=f"{problem}, so it is no object of a cluster: not taken",
-            sort=NO_MANIFEST,
-        )
+        Finding(level="unsupported", place=place, problem=problem, sort=sort)
     )
     loaded.outcomes[document.file, document.kind or "no kind", "refused"] += 1
 

@@ -13,9 +13,10 @@ import yaml
 from scheduler.cli import outcomes
 from scheduler.kube.configuration.configuration import read_configurations
 from scheduler.manifests.load import load
+from scheduler.manifests.report import effect_of
 from scheduler.records.objects import Key
 from scheduler.scenarios import InputError, assemble
-from tests.builders import cluster_queue, flavor
+from tests.builders import cluster_queue, flavor, node
 
 SAMPLES = Path(__file__).parents[4] / "shared" / "samples" / "kueue"
 
@@ -279,3 +280,41 @@ def test_a_table_of_outcomes_has_a_row_per_file(tmp_path):
     rows = out.getvalue().splitlines()[2:]
     assert rows[0] == f"| `{tmp_path.name}/f.yaml` | 1 | 0 | 0 | 0 |  |"
     assert "| 0 | 0 | 0 | 1 | error: not an object of a cluster" in rows[1]
+
+
+VOLCANO_JOB = """
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: j}
+spec: {minAvailable: 3, queue: default, tasks: [{replicas: 3, name: t}]}
+"""
+
+
+def test_a_job_of_another_group_is_kept_and_not_read_as_a_job_of_batch():
+    loaded = load([("volcano.yaml", VOLCANO_JOB)])
+    assert [finding.level for finding in loaded.findings] == ["unsupported"]
+    assert "quotalab convert" in loaded.findings[0].problem
+    assert loaded.objects[0].key == Key("Job.batch.volcano.sh", "", "j")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kind: Kustomization\napiVersion: kustomize.config.k8s.io/v1beta1",
+        "resources: []",
+    ],
+)
+def test_a_kustomization_is_said_not_to_be_applied(text):
+    files = [("a/kustomization.yaml", text), ("a/n.yaml", yaml.safe_dump(node("n")))]
+    loaded = load(files)
+    (finding,) = loaded.findings
+    assert (finding.level, finding.place.file) == ("unsupported", files[0][0])
+    assert "not applied" in finding.problem
+    assert effect_of(finding.problem)
+    assert len(loaded.objects) == 1
+    assert load(files[:1]).findings[0].level == "error"
+
+
+def test_a_list_whose_items_are_null_is_an_empty_one():
+    loaded = load([("dump.yaml", "apiVersion: v1\nkind: List\nitems:\n")])
+    assert [finding.level for finding in loaded.findings] == ["warning"]
