@@ -146,9 +146,10 @@ class Finish(Decision, frozen=True, tag="Finish"):
 
 
 class Checkpoint(Decision, frozen=True, tag="Checkpoint"):
-    """Work of a stopped run that is kept; its next attempt goes on from there."""
+    """Work of a stopped run that is kept and lost; it goes on from what is kept."""
 
     kept_ms: int = 0
+    lost_ms: int = 0  # of the time since it started, or since its pods were ready
 
 
 class NodeChange(Decision, frozen=True, tag="NodeChange"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from typing import Any
 
 from api.metrics.count_cache import CountCache
 from sandbox.models import Sandbox
@@ -43,9 +44,22 @@ class WorkloadTotals:
     local_waits: Times = field(default_factory=_times)
     local_ran: Times = field(default_factory=_times)
     attempts: Counter[Labels] = field(default_factory=Counter)  # result
+    # What evictions and lost pods cost, by (ClusterQueue, priority class).
+    lost_ms: Counter[Labels] = field(default_factory=Counter)
+    restarts: Counter[Labels] = field(default_factory=Counter)
+    lost_from: dict[str, int] = field(default_factory=dict)  # not counted as lost yet
+    stopped: set[str] = field(default_factory=set)  # lost its quota at least once
 
 
-_TYPES = ("Admit", "ReserveQuota", "Wait", "Preempt", "Evict", "Finish")
+_TYPES = (
+    "Admit",
+    "ReserveQuota",
+    "Wait",
+    "Preempt",
+    "Evict",
+    "Finish",
+    "Checkpoint",
+)
 
 
 def _read(counts: WorkloadTotals, sandbox: Sandbox, page: Page) -> None:
@@ -75,6 +89,7 @@ def _read(counts: WorkloadTotals, sandbox: Sandbox, page: Page) -> None:
             counts.reserved[place] += 1
             counts.local_reserved[local] += 1
             counts.attempts["success",] += 1
+        _count_cost(counts, type_, subject, by, t_ms, data, place)
         match type_:
             case "ReserveQuota":
                 counts.queue_of[subject] = queue
@@ -103,12 +118,41 @@ def _read(counts: WorkloadTotals, sandbox: Sandbox, page: Page) -> None:
                 counts.since.pop(subject, None)
                 winner = page.get(by, {}).get("clusterQueue") or counts.queue_of.get(by)
                 counts.preempted[str(winner or ""), reason] += 1
+            case "Checkpoint":
+                pass
             case _:
                 counts.evicted[(*place, reason, "")] += 1
                 counts.once.add((subject, *place, reason, ""))
                 counts.local_evicted[(*local, reason, "")] += 1
                 counts.since.pop(subject, None)
     counts.revision = sandbox.revision
+
+
+def _count_cost(
+    counts: WorkloadTotals,
+    type_: str,
+    subject: str,
+    by: str,
+    t_ms: int,
+    data: dict[str, Any],
+    place: Labels,
+) -> None:
+    """Count work that is lost, less what checkpoints keep, and work begun again."""
+    match type_:
+        case "Admit":
+            counts.lost_from[subject] = t_ms
+            counts.restarts[place] += subject in counts.stopped
+        case "Preempt" | "Evict":
+            counts.lost_ms[place] += t_ms - counts.lost_from.pop(subject, t_ms)
+            counts.stopped.add(subject)
+        case "Checkpoint" if by:  # it lost a pod and keeps its quota
+            counts.lost_ms[place] += int(data.get("lostMs", 0))
+            counts.restarts[place] += 1
+            counts.lost_from[subject] = t_ms
+        case "Checkpoint":
+            counts.lost_ms[place] -= int(data.get("keptMs", 0))
+        case _:
+            pass
 
 
 counts_of = CountCache(WorkloadTotals, _read).brought_to

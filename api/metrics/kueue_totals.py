@@ -57,6 +57,14 @@ def _totals(out: Exposition, counts: WorkloadTotals, common: dict[str, str]) -> 
         for place, number in sorted(found.items()):
             labels = {**common, **dict(zip(names, place, strict=True))}
             out.add(name, "counter", help_, number, labels)
+    for place, number in sorted(counts.restarts.items()):
+        labels = {**common, **dict(zip(names, place, strict=True))}
+        name = "quotalab_restarts_total"
+        out.add(name, "counter", "Work begun again", number, labels)
+    for place, lost in sorted(counts.lost_ms.items()):
+        labels = {**common, **dict(zip(names, place, strict=True))}
+        name = "quotalab_work_lost_seconds"
+        out.add(name, "gauge", "Held and thrown away", lost / 1000, labels)
     evictions = Counter(place[1:] for place in counts.once)
     causes = ("cluster_queue", "priority_class", "reason", "underlying_cause")
     for name, found in (

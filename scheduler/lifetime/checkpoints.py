@@ -1,8 +1,8 @@
 """What a stop costs: work since the last checkpoint, and the time to restart.
 
 Work is counted while all pods of a run are ready. A checkpoint is taken each time
-another interval of work is done; a later attempt first takes its restart time and
-goes on from there. Without checkpoints everything is lost.
+another interval of work is done; work that begins again first takes its restart
+time and goes on from there. Without checkpoints everything is lost.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ class Checkpoints:
         self.restart = _span(simulation.restart_takes)
 
     def restart_ms(self, run: Run, timing: Timing) -> int:
-        """Return how long the present attempt takes before work goes on."""
+        """Return how long work takes to begin again; 0 where none was lost before."""
         span = timing.restart_takes or self.restart
-        if span is None or run.attempt <= 1:
+        begun = run.attempt > 1 or run.kept_ms or run.lost_ms
+        if span is None or not begun:
             return 0
         return span.draw(self.context.seed, "restart", str(run.owner), run.attempt)
 
@@ -46,21 +47,26 @@ class Checkpoints:
     ) -> None:
         """Count what a stop throws away of the time since `since_ms`.
 
-        What checkpoints keep is reported; `by` is the pod that was lost.
+        What checkpoints keep is reported; `by` is the pod that was lost. Where a
+        Workload keeps its quota meanwhile, what is lost is reported as well.
         """
         now = self.context.now_ms
         kept = self._saved(run, timing) - run.kept_ms
-        run.lost_ms += now - since_ms - kept
+        lost = now - max(since_ms, run.counted_ms or 0) - kept
+        run.lost_ms += lost
         run.kept_ms += kept
-        if kept:
+        run.counted_ms = now if by is not None else None
+        begins_again = by is not None and run.owner.kind == "Workload"
+        if kept or (begins_again and lost):
             emit(
                 Checkpoint(
                     at_ms=now,
                     subject=run.owner,
                     by=by,
-                    reason="Kept",
-                    message=f"{kept / 1000:g} s of work are kept by a checkpoint",
+                    reason="Kept" if kept else "Lost",
+                    message=_sentence(kept, lost),
                     kept_ms=kept,
+                    lost_ms=lost,
                 )
             )
 
@@ -75,6 +81,12 @@ class Checkpoints:
             return run.kept_ms
         total = run.kept_ms + worked
         return max(run.kept_ms, total - total % every if every else total)
+
+
+def _sentence(kept: int, lost: int) -> str:
+    if kept:
+        return f"{kept / 1000:g} s of work are kept by a checkpoint"
+    return f"{lost / 1000:g} s of work are lost: no checkpoint keeps them"
 
 
 def _span(text: str | msgspec.UnsetType) -> Span | None:

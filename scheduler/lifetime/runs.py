@@ -35,6 +35,7 @@ class Due(IntEnum):
     POD_ENDS = 12  # a pod of a Job whose pods end one by one
     RECLAIM = 13  # such a pod: its Workload says that it has ended
     DEADLINE = 14  # a run: its Job was active for as long as it may
+    FAILURE = 15  # a node or a domain: it fails, or is repaired
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,6 +64,7 @@ class Run:
     ended: int = 0  # pods that ended by themselves and are not reclaimed yet
     deadline_ms: int | None = None  # when its Job fails for being active so long
     overran: bool = False  # it failed, or is about to, for its deadline
+    counted_ms: int | None = None  # what was lost before is counted already
 
     def all_ready(self) -> bool:
         """Return whether every pod of the run is there and ready."""
@@ -92,7 +94,10 @@ class Run:
             self.lost_ms,
         ]
         under_way = [self.step, self.seen_ms, self.ending]
-        if self.deadline_ms is not None or self.overran:
+        if self.counted_ms is not None:
+            late = [self.deadline_ms, self.overran, self.counted_ms]
+            values.append([*under_way, self.failures, self.kept_ms, *late])
+        elif self.deadline_ms is not None or self.overran:
             late = [self.deadline_ms, self.overran]
             values.append([*under_way, self.failures, self.kept_ms, *late])
         elif self.kept_ms:
@@ -109,9 +114,9 @@ class Run:
         attempt, active, pods, made, waiting, ready, *rest = values
         started, ready_ms, ends, done, failed, lost, *later = rest
         step, seen, ending, *rest = later[0] if later else (None, None, False)
-        usual: list[Any] = [0, 0, None, False]
+        usual: list[Any] = [0, 0, None, False, None]
         further = list(rest) + usual[len(rest) :]
-        failures, kept, deadline, overran = further
+        failures, kept, deadline, overran, counted = further
         return cls(
             owner=owner,
             attempt=attempt,
@@ -133,6 +138,7 @@ class Run:
             kept_ms=kept,
             deadline_ms=deadline,
             overran=overran,
+            counted_ms=counted,
         )
 
 

@@ -17,6 +17,7 @@ from scheduler.stage import Context, Stage
 
 if TYPE_CHECKING:
     from scheduler.kueue.stage import KueueStage
+    from scheduler.lifetime.failures import FailureProcess
 
 WORKLOAD = "Workload"
 POD = "Pod"
@@ -117,6 +118,7 @@ class RuntimeState:
         self.nodes: set[Key] = set()
         self.pods_end_alone = False  # pods of a Job do not wait for one another
         self.reclaims: dict[Key, tuple[Key, int]] = {}  # ended pod -> owner, when
+        self.failures: FailureProcess | None = None
         self.used: dict[str, int] = {}  # key text -> times the name was freed
 
     def timing(self, obj: Object) -> Timing:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from msgspec import UnsetType
+
 from scheduler.decisions import (
     Admit,
     Arrive,
@@ -18,6 +20,7 @@ from scheduler.decisions import (
 from scheduler.lifetime import status
 from scheduler.lifetime.changes import CHANGE, carry_out
 from scheduler.lifetime.controllers.stage import CONTROLLERS
+from scheduler.lifetime.failures import FailureProcess
 from scheduler.lifetime.job_defaults import give_default_labels, is_covered
 from scheduler.lifetime.jobs.stage import Jobs
 from scheduler.lifetime.pods import owner_key
@@ -58,6 +61,9 @@ class Lifetime(TaintEviction):
         super().__init__(context, policy, host)
         self.advance_requested = False
         self.jobs = Jobs(self)
+        failures = policy.spec.simulation.failures
+        if not isinstance(failures, UnsetType):
+            self.failures = FailureProcess(self, failures)
         self._reactions: dict[type[Decision], Callable[[Any], None]] = {
             Admit: self._admitted,
             Evict: self._evicted,
@@ -77,6 +83,8 @@ class Lifetime(TaintEviction):
             self.fresh[obj.key] = None
             if obj.key.kind == NODE:
                 self.nodes.add(obj.key)
+                if self.failures is not None:
+                    self.failures.begin(obj)
         self.jobs.note(obj)
 
     def prepare(self, obj: Object) -> None:
@@ -102,6 +110,8 @@ class Lifetime(TaintEviction):
         self.used[str(key)] = self.used.get(str(key), 0) + 1
         if key.kind == NODE:
             self.nodes.discard(key)
+            if self.failures is not None:
+                self.failures.forget(key)
             self.lose_node(key.name, "the node was deleted")
         self._forget_run(key)
         owner = self.owners.pop(key, None)
@@ -131,6 +141,8 @@ class Lifetime(TaintEviction):
             state["ends"] = ends
         if (scheduled := self.jobs.controllers.next.get(obj.key)) is not None:
             state["scheduled"] = scheduled
+        if self.failures is not None and (fails := self.failures.kept(obj.key)):
+            state["fails"] = fails
         if state:
             obj.state[self.name] = state
         else:
@@ -148,12 +160,17 @@ class Lifetime(TaintEviction):
 
     def dump_state(self) -> dict[str, Any]:
         """Return which names were used before, and whether an edit waits."""
-        return {"used": dict(self.used), "awake": self.advance_requested}
+        state = {"used": dict(self.used), "awake": self.advance_requested}
+        if self.failures is not None:
+            state["domains"] = self.failures.dump_domains()
+        return state
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `dump_state` returned."""
         self.used = dict(state.get("used", {}))
         self.advance_requested = bool(state.get("awake", False))
+        if self.failures is not None:
+            self.failures.load_domains(state.get("domains", {}))
 
     def owned(self) -> Iterable[Key]:
         """Return the objects that have a run or an arrival."""
@@ -224,6 +241,8 @@ class Lifetime(TaintEviction):
             return self.jobs.controllers.next.get(key) == at
         if due == Due.RECLAIM:
             return key in self.reclaims and self.reclaims[key][1] == at
+        if due == Due.FAILURE:
+            return self.failures is not None and self.failures.stands(key, at)
         run = self.runs.get(self.owners.get(key, key))
         if due in _STEPS:
             return run is not None and run.step == (due, at)
@@ -261,6 +280,8 @@ class Lifetime(TaintEviction):
             self._reclaim(key)
         elif due == Due.DEADLINE:
             self._overrun(self.runs[key])
+        elif due == Due.FAILURE and self.failures is not None:
+            self.failures.fire(key)
         else:
             self._ready(self.runs[self.owners.get(key, key)], key)
 
@@ -369,6 +390,8 @@ class Lifetime(TaintEviction):
             self.fresh[key] = None
         if key.kind == NODE:
             self.nodes.add(key)
+            if self.failures is not None:
+                self.failures.begin(obj, state.get("fails"))
         if "owner" in state:
             self.owners[key] = Key(*state["owner"])
         if key.kind == POD and obj.spec.get("nodeName") and not has_ended(obj.status):

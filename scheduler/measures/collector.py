@@ -65,6 +65,7 @@ class Measures:
         self.work_lost_ms = 0
         self.lost: Amounts = {}  # units x ms
         self.lost_usage: dict[Key, Amounts] = {}  # what each held when it lost it
+        self.lost_until: dict[Key, int] = {}  # what was lost before is counted
         self.restarts = 0
         self.last_finish_ms = 0
         self._reactions: dict[type[Decision], Callable[[Any], None]] = {
@@ -187,7 +188,8 @@ class Measures:
         if reservation is None:
             return
         self.evictions += 1
-        lasted = decision.at_ms - reservation.since_ms
+        since = self.lost_until.pop(decision.subject, 0)
+        lasted = decision.at_ms - max(since, reservation.since_ms)
         self.lost_usage[decision.subject] = reservation.usage
         self._count_lost(reservation.usage, lasted)
 
@@ -197,7 +199,16 @@ class Measures:
             self.lost[resource] = self.lost.get(resource, 0) + amount * lasted
 
     def _checkpoint(self, decision: Checkpoint) -> None:
-        """Take back what was counted as lost and is kept."""
+        """Take back what was counted as lost and is kept.
+
+        A Workload that lost a pod and keeps its quota begins its work again.
+        """
+        held = self.ledger.held.get(decision.subject)
+        if decision.by is not None and held is not None:
+            self._count_lost(held.usage, decision.lost_ms)
+            self.lost_until[decision.subject] = decision.at_ms
+            self.restarts += 1
+            return
         for key in (decision.by, decision.subject):
             if key is not None and key in self.lost_usage:
                 self._count_lost(self.lost_usage[key], -decision.kept_ms)

@@ -21,6 +21,8 @@ _BETTER: dict[str, Direction] = {
     "makespanMs": "low",
     "workLostMs": "low",
     "workLost": "low",
+    "restarts": "low",
+    "goodput": "high",
     "utilisation": "high",
     "fragmentation": "low",
     "shareError": "low",

@@ -9,6 +9,7 @@ import msgspec
 from scheduler import durations, ranges
 from scheduler.errors import PolicyError, QuantityError
 from scheduler.records.check_rule import CheckRule, check_rules
+from scheduler.records.failures import Failures, check_failures
 from scheduler.records.latencies import Latencies, read_latencies
 from scheduler.records.spans import read_span
 
@@ -85,6 +86,7 @@ class Simulation(
     checkpoint_every: str | msgspec.UnsetType = msgspec.UNSET
     restart_takes: str | msgspec.UnsetType = msgspec.UNSET
     admission_checks: list[CheckRule] | msgspec.UnsetType = msgspec.UNSET
+    failures: Failures | msgspec.UnsetType = msgspec.UNSET  # absent: no node fails
 
 
 class YuniKorn(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
@@ -133,6 +135,8 @@ def read_policy(document: dict[str, Any]) -> Policy:
     rules = policy.spec.simulation.admission_checks
     if rules is not msgspec.UNSET:
         check_rules(rules)
+    if not isinstance(policy.spec.simulation.failures, msgspec.UnsetType):
+        check_failures(policy.spec.simulation.failures)
     _check_start_time(policy.spec.simulation.start_time)
     return policy
 

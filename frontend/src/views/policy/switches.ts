@@ -91,6 +91,21 @@ export const GROUPS: readonly Group[] = [
     ],
   },
   {
+    word: "group.failures",
+    source: "source.simulation",
+    part: "simulation",
+    stacks: ALL,
+    switches: [
+      { path: "simulation.checkpointEvery", word: "switch.checkpoint", help: "help.checkpoint", kind: "text", first: "never" },
+      { path: "simulation.restartTakes", word: "switch.restart", help: "help.restart", kind: "text", first: "0s" },
+      { path: "simulation.failures.meanTimeBetween", word: "switch.failures", help: "help.failures", kind: "text", first: "never" },
+      { path: "simulation.failures.repair", word: "switch.repair", help: "help.repair", kind: "text", first: "30m" },
+      { path: "simulation.failures.domain", word: "switch.failureDomain", help: "help.failureDomain", kind: "text", first: "" },
+      { path: "simulation.failures.domainMeanTimeBetween", word: "switch.domainFailures", help: "help.domainFailures", kind: "text", first: "never" },
+      { path: "simulation.failures.domainRepair", word: "switch.domainRepair", help: "help.domainRepair", kind: "text", first: "1h" },
+    ],
+  },
+  {
     word: "group.latencies",
     source: "source.latencies",
     part: "simulation",
