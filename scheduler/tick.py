@@ -70,6 +70,8 @@ def settle(world: World, *, quota: bool = True) -> bool:
 
 def give_time(world: World) -> None:
     """Finish what is done, bring what arrives, start what is ready."""
+    if world.autoscaling is not None:
+        world.autoscaling.advance()
     world.lifetime.advance()
     react(world)
 
@@ -193,12 +195,17 @@ def place_pods(world: World) -> None:
         if due is not None and due <= world.context.now_ms:
             world.yunikorn.cycle()
     react(world)
+    if world.autoscaling is not None:
+        world.autoscaling.scan()
+        react(world)
 
 
 def react(world: World) -> None:
     """Let the lifetime carry out every decision that it has not heard of yet."""
-    journal = world.context.journal
+    journal, autoscaling = world.context.journal, world.autoscaling
     while journal.heard < len(journal.decisions):
         decision = journal.decisions[journal.heard]
         journal.heard += 1
         world.lifetime.react(decision)
+        if autoscaling is not None:
+            autoscaling.react(decision)

@@ -10,11 +10,12 @@ import hashlib
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from scheduler import durations, streams
+from scheduler.autoscaling.node_group import NODE_GROUP
 from scheduler.decisions import Decision
 from scheduler.errors import SchedulerError
 from scheduler.lifetime.stage import Lifetime
@@ -24,6 +25,9 @@ from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Policy, read_policy
 from scheduler.stack import build_stages
 from scheduler.stage import Context, Stage
+
+if TYPE_CHECKING:
+    from scheduler.autoscaling.stage import AutoscalingStage
 
 _encoder = msgspec.msgpack.Encoder(order="sorted")
 FORMAT = 1
@@ -49,6 +53,7 @@ class Changes:
     decisions: list[Decision]
 
 
+AUTOSCALING = "autoscaling"
 RECLAIMABLE = "reclaimablePods"
 CHECKS = "admissionChecks"
 #: What the status of a known object may be given from outside: no stage writes it.
@@ -80,14 +85,26 @@ class World:
         self._undigested: dict[Key, None] = {}
         self._digests: dict[Key, bytes] = {}
         self._in_order: list[Key] = []  # of `_digests`
+        self.autoscaling: AutoscalingStage | None = None  # with the first NodeGroup
         self._build(header.state)
 
     def _build(self, state: dict[str, dict[str, Any]]) -> None:
         """Make the stages of the policy's stack and give them their state."""
         self.lifetime = Lifetime(self.context, self.policy, self)
         self.kueue, self.kube, self.yunikorn = build_stages(self.context, self.policy)
+        self.autoscaling = None
+        if (kept := state.get(AUTOSCALING)) is not None:
+            self._start_autoscaling(kept)
         for stage in self.stages():
             stage.load_state(state.get(stage.name, {}))
+
+    def _start_autoscaling(self, state: dict[str, Any]) -> None:
+        """Let node groups grow and shrink from here on, where pods are placed."""
+        from scheduler.autoscaling.stage import AutoscalingStage
+
+        if self.kube is not None:
+            self.autoscaling = AutoscalingStage(self.context, self.policy, self)
+            self.autoscaling.load_state(state)
 
     @classmethod
     def create(cls, policy: Policy, seed: int) -> World:
@@ -107,6 +124,7 @@ class World:
 
     def _restore(self) -> None:
         """Show the stored objects to the stages; the lifetime knows who waits."""
+        self._restore_groups()
         # In one order, whatever came first: what is restored must not depend on it.
         self.objects = dict(sorted(self.objects.items()))
         for obj in self.objects.values():
@@ -124,11 +142,26 @@ class World:
         journal.stale.clear()
         journal.removed.clear()
 
+    def _restore_groups(self) -> None:
+        """Show the autoscaler its groups; a world without any has none."""
+        groups = sorted(key for key in self.objects if key.kind == NODE_GROUP)
+        if groups and self.autoscaling is None:
+            self._start_autoscaling({"fresh": True})
+        if self.autoscaling is not None:
+            for key in groups:
+                self.autoscaling.put(self.objects[key], restore=True)
+
     def stages(self) -> Iterator[Stage]:
         """Yield the stages in the order in which they restore and write."""
-        for stage in (self.kueue, self.kube, self.yunikorn, self.lifetime):
+        own = (self.kueue, self.kube, self.yunikorn, self.lifetime, self.autoscaling)
+        for stage in own:
             if stage is not None:
                 yield stage
+
+    @property
+    def grows(self) -> bool:
+        """Return whether nodes may come by themselves."""
+        return self.autoscaling is not None and bool(self.autoscaling.groups)
 
     def placers(self) -> list[Stage]:
         """Return the stages that place pods."""
@@ -162,6 +195,8 @@ class World:
 
     def introduce(self, obj: Object) -> None:
         """Show an object to every stage; arrivals call it when their time comes."""
+        if obj.key.kind == NODE_GROUP and self.autoscaling is None:
+            self._start_autoscaling({})
         for stage in self.stages():
             stage.put(obj)
 

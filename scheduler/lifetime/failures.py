@@ -12,8 +12,8 @@ from scheduler import streams
 from scheduler.decisions import NodeChange
 from scheduler.lifetime.changes import UNREACHABLE, changed_node
 from scheduler.lifetime.runs import Due
-from scheduler.records.failures import Failures
 from scheduler.records.objects import Key, Object
+from scheduler.records.policy import Failures
 from scheduler.records.spans import NEVER, Span, read_span
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from scheduler.stage import Context, Stage
 
 if TYPE_CHECKING:
     from scheduler.kueue.stage import KueueStage
-    from scheduler.lifetime.failures import FailureProcess
 
 WORKLOAD = "Workload"
 POD = "Pod"
@@ -37,6 +36,10 @@ class LifetimeHost(Protocol):
     @property
     def kueue(self) -> KueueStage | None:
         """Return the Kueue stage, when the stack has one."""
+
+    @property
+    def grows(self) -> bool:
+        """Return whether nodes may come by themselves."""
 
     def placers(self) -> list[Stage]:
         """Return the stages that place pods."""
@@ -118,7 +121,6 @@ class RuntimeState:
         self.nodes: set[Key] = set()
         self.pods_end_alone = False  # pods of a Job do not wait for one another
         self.reclaims: dict[Key, tuple[Key, int]] = {}  # ended pod -> owner, when
-        self.failures: FailureProcess | None = None
         self.used: dict[str, int] = {}  # key text -> times the name was freed
 
     def timing(self, obj: Object) -> Timing:
@@ -144,7 +146,7 @@ class RuntimeState:
         """Return whether pods are made and placed on nodes."""
         if self.host.kueue is None:
             return True
-        return self.places_pods and bool(self.nodes)
+        return self.places_pods and (bool(self.nodes) or self.host.grows)
 
     def uses(self, key: Key) -> int:
         """Return how often this name was used and freed before."""

@@ -61,6 +61,7 @@ class Lifetime(TaintEviction):
         super().__init__(context, policy, host)
         self.advance_requested = False
         self.jobs = Jobs(self)
+        self.failures: FailureProcess | None = None
         failures = policy.spec.simulation.failures
         if not isinstance(failures, UnsetType):
             self.failures = FailureProcess(self, failures)

@@ -186,6 +186,15 @@ TABLE: tuple[Kind, ...] = (
         note="read as policy when it holds a Kueue Configuration or a queues.yaml",
     ),
     _simulated("Change", "quotalab.dev", ("v1",), "changes", namespaced=False),
+    Kind(
+        kind="NodeGroup",
+        group="quotalab.dev",
+        versions=("v1",),
+        plural="nodegroups",
+        level="simulated",
+        stacks=("kueue", "kube"),
+        namespaced=False,
+    ),
     _configuration("Configuration", "config.kueue.x-k8s.io", ("v1beta2", "v1beta1")),
     _configuration(
         "KubeSchedulerConfiguration",

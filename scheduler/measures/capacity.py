@@ -54,7 +54,9 @@ def read_capacity(world: World) -> Capacity:
             on_nodes=True,
         )
     queues, pools, by_group = _quota(world)
-    on_nodes = bool(nodes) and world.policy.spec.simulation.nodes_schedule
+    on_nodes = (
+        bool(nodes) or world.grows
+    ) and world.policy.spec.simulation.nodes_schedule
     return Capacity(
         capacity=_sum(list(by_group.values())),
         by_group=by_group,

@@ -67,6 +67,8 @@ class Measures:
         self.lost_usage: dict[Key, Amounts] = {}  # what each held when it lost it
         self.lost_until: dict[Key, int] = {}  # what was lost before is counted
         self.restarts = 0
+        grown = world.autoscaling
+        self.cost_before = 0.0 if grown is None else grown.cost()
         self.last_finish_ms = 0
         self._reactions: dict[type[Decision], Callable[[Any], None]] = {
             Arrive: self._arrive,

@@ -22,6 +22,7 @@ _BETTER: dict[str, Direction] = {
     "workLostMs": "low",
     "workLost": "low",
     "restarts": "low",
+    "cost": "low",
     "goodput": "high",
     "utilisation": "high",
     "fragmentation": "low",

@@ -37,6 +37,7 @@ class MeasuredRun(Protocol):
     work_lost_ms: int
     lost: Amounts
     restarts: int
+    cost_before: float
     last_finish_ms: int
 
     def subject(self, key: Key) -> Subject:
@@ -66,6 +67,7 @@ def summarise(run: MeasuredRun, scheduling_ms: float | None) -> Summary:
         work_lost=_hours(run.lost),
         restarts=run.restarts,
         goodput=_goodput(run.lost, spent),
+        cost=_cost(run),
         utilisation=_utilisation(run, spent, now),
         fragmentation=run.samples.fragmentation(),
         share_error=run.samples.share_error(),
@@ -80,6 +82,12 @@ def summarise(run: MeasuredRun, scheduling_ms: float | None) -> Summary:
         limit_ms=run.limit_ms,
         scheduling_ms=scheduling_ms,
     )
+
+
+def _cost(run: MeasuredRun) -> float | None:
+    """Return what nodes of groups cost since the run began."""
+    autoscaling = run.world.autoscaling
+    return None if autoscaling is None else autoscaling.cost() - run.cost_before
 
 
 def _goodput(lost: Amounts, spent: Mapping[str, Amounts]) -> dict[str, float]:

@@ -72,6 +72,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     work_lost: dict[str, float]  # resource -> units x hours
     restarts: int = 0  # starts after an eviction
     goodput: dict[str, float] = {}  # resource -> share of what was held, not lost
+    cost: float | None = None  # of the nodes of groups; None where there are none
     utilisation: dict[str, float]  # resource -> share of capacity over the run
     fragmentation: dict[str, float]  # resource -> free but useless, while some wait
     share_error: float | None  # of the cluster, below the weighted fair share

@@ -9,9 +9,8 @@ import msgspec
 from scheduler import durations, ranges
 from scheduler.errors import PolicyError, QuantityError
 from scheduler.records.check_rule import CheckRule, check_rules
-from scheduler.records.failures import Failures, check_failures
 from scheduler.records.latencies import Latencies, read_latencies
-from scheduler.records.spans import read_span
+from scheduler.records.spans import NEVER, read_span
 
 Stack = Literal["kueue", "yunikorn", "kube"]
 Laws = Literal["released", "documented"]
@@ -45,6 +44,95 @@ class ExtenderAnswers(
     scores: dict[str, Annotated[int, ranges.meta(ranges.EXTENDER_SCORE)]] = {}
     error: str = ""
     latency_ms: Annotated[int, _LATENCY] | msgspec.UnsetType = msgspec.UNSET
+
+
+Expander = Literal["least-waste", "priority", "price", "most-pods", "least-nodes"]
+Count = Annotated[int, msgspec.Meta(ge=0, le=1000)]
+
+
+class Failures(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """Failures as a process, drawn from the seed for each node and each domain.
+
+    Each node fails after a time with the mean `meanTimeBetween` since it came or
+    was repaired, and is back after `repair`. The nodes that share a value of the
+    label `domain` (a rack) also fail at once, `domainMeanTimeBetween` apart, for
+    `domainRepair`. `nodes` are labels that a node must have to fail at all.
+    """
+
+    mean_time_between: str = "never"
+    repair: str = "30m"
+    domain: str = ""
+    domain_mean_time_between: str = "never"
+    domain_repair: str = "1h"
+    nodes: dict[str, str] = {}
+
+
+def check_failures(failures: Failures) -> None:
+    """Refuse lengths that are none, and a domain without its times; PolicyError."""
+    for name in (
+        "mean_time_between",
+        "repair",
+        "domain_mean_time_between",
+        "domain_repair",
+    ):
+        _check_length(name, getattr(failures, name))
+    if (failures.domain_mean_time_between != "never") and not failures.domain:
+        raise PolicyError(
+            "policy: simulation.failures.domain: expected the label whose values are "
+            "the domains of domainMeanTimeBetween, got none"
+        )
+
+
+def _check_length(name: str, text: str) -> None:
+    first, *rest = name.split("_")
+    path = f"policy: simulation.failures.{first}{''.join(w.title() for w in rest)}"
+    try:
+        span = read_span(text)
+    except QuantityError as error:
+        raise PolicyError(f"{path}: {error}") from error
+    mean = name.endswith("between")
+    if mean and (span.shape != "fixed" or not 0 < span.values[0] <= NEVER):
+        raise PolicyError(f"{path}: expected a mean above 0s or never, got {text!r}")
+
+
+class Autoscaler(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """How often it looks, which group it picks, and how it gives nodes back."""
+
+    scan_interval: str = "10s"
+    expanders: Annotated[tuple[Expander, ...], msgspec.Meta(min_length=1)] = (
+        "least-waste",
+    )
+    scale_down: bool = True
+    scale_down_delay_after_add: str = "10m"
+    max_empty_at_once: Count = 10
+    max_drained_at_once: Count = 1
+
+
+def check_autoscaler(autoscaler: Autoscaler) -> None:
+    """Refuse lengths that are none; PolicyError with the path."""
+    for field, text in (
+        ("scanInterval", autoscaler.scan_interval),
+        ("scaleDownDelayAfterAdd", autoscaler.scale_down_delay_after_add),
+    ):
+        path = f"policy: simulation.autoscaler.{field}"
+        try:
+            span = read_span(text)
+        except QuantityError as error:
+            raise PolicyError(f"{path}: {error}") from error
+        if span.shape != "fixed" or (field == "scanInterval" and span.zero):
+            raise PolicyError(f"{path}: expected one length above 0s, got {text!r}")
 
 
 _BINDING = msgspec.Meta(
@@ -86,6 +174,7 @@ class Simulation(
     checkpoint_every: str | msgspec.UnsetType = msgspec.UNSET
     restart_takes: str | msgspec.UnsetType = msgspec.UNSET
     admission_checks: list[CheckRule] | msgspec.UnsetType = msgspec.UNSET
+    autoscaler: Autoscaler | msgspec.UnsetType = msgspec.UNSET
     failures: Failures | msgspec.UnsetType = msgspec.UNSET  # absent: no node fails
 
 
@@ -135,6 +224,8 @@ def read_policy(document: dict[str, Any]) -> Policy:
     rules = policy.spec.simulation.admission_checks
     if rules is not msgspec.UNSET:
         check_rules(rules)
+    if not isinstance(policy.spec.simulation.autoscaler, msgspec.UnsetType):
+        check_autoscaler(policy.spec.simulation.autoscaler)
     if not isinstance(policy.spec.simulation.failures, msgspec.UnsetType):
         check_failures(policy.spec.simulation.failures)
     _check_start_time(policy.spec.simulation.start_time)

@@ -8,7 +8,14 @@ from typing import Any
 from scheduler.errors import (
     QuantityError,
 )
-from scheduler.manifests import changes, job_shapes, kinds, kubernetes, kueue
+from scheduler.manifests import (
+    changes,
+    job_shapes,
+    kinds,
+    kubernetes,
+    kueue,
+    node_groups,
+)
 from scheduler.manifests.documents import (
     Document,
 )
@@ -22,6 +29,7 @@ CHECKS: Mapping[str, Check] = {
     **job_shapes.CHECKS,
     **kueue.CHECKS,
     "Change": changes.check_change,
+    "NodeGroup": node_groups.check_node_group,
 }
 
 

@@ -1,0 +1,3 @@
+"""Capacity in the loop: node groups that grow and shrink with what waits."""
+
+from __future__ import annotations

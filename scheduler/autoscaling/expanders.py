@@ -1,0 +1,66 @@
+"""Which of the groups that would help grows.
+
+Source: docs/semantics/capacity.md#expanders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from scheduler.autoscaling.node_group import NodeGroup
+from scheduler.autoscaling.packing import NodeSpace
+from scheduler.records.node import CPU, MEMORY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrowthOption:
+    """A group, the nodes that it would add, and how many pods they would take."""
+
+    group: NodeGroup
+    spaces: list[NodeSpace]
+    pods: int
+
+    @property
+    def nodes(self) -> int:
+        """Return how many nodes it would add."""
+        return len(self.spaces)
+
+    @property
+    def waste(self) -> float:
+        """Return the share of cpu and of memory that would stay idle, summed."""
+        return sum(self._idle(resource) for resource in (CPU, MEMORY))
+
+    @property
+    def price(self) -> float:
+        """Return what an hour of its nodes costs."""
+        return self.nodes * self.group.spec.price_per_hour
+
+    def _idle(self, resource: str) -> float:
+        whole = sum(space.node.allocatable.get(resource, 0) for space in self.spaces)
+        idle = sum(space.free.get(resource, 0) for space in self.spaces)
+        return idle / whole if whole else 0.0
+
+
+#: Of each expander: the least of this is best.
+_ORDERS: dict[str, Callable[[GrowthOption], float]] = {
+    "least-waste": lambda option: option.waste,
+    "priority": lambda option: -option.group.spec.priority,
+    "price": lambda option: option.price / option.pods,
+    "most-pods": lambda option: -option.pods,
+    "least-nodes": lambda option: option.nodes,
+}
+EXPANDERS = tuple(_ORDERS)
+
+
+def best(options: Sequence[GrowthOption], expanders: Sequence[str]) -> GrowthOption:
+    """Return the option that the expanders leave, each asked about the ties before.
+
+    What is left over is decided by name.
+    """
+    left = sorted(options, key=lambda option: option.group.name)
+    for name in expanders:
+        order = _ORDERS[name]
+        least = min(order(option) for option in left)
+        left = [option for option in left if order(option) == least]
+    return left[0]

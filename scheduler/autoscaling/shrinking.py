@@ -1,0 +1,103 @@
+"""Which nodes are under-used, and whether their pods would find other places.
+
+Source: docs/semantics/capacity.md#scale-down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from scheduler.autoscaling.packing import Alike, NodeSpace, alike, place, space_of
+from scheduler.kube.cache.cluster import ClusterCache
+from scheduler.kube.cache.node_info import NodeInfo
+from scheduler.kube.cache.pod_group import disruptions_allowed
+from scheduler.records.node import CPU, MEMORY
+from scheduler.records.objects import Key, Object
+from scheduler.records.pod import Pod
+
+SAFE = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+DISABLED = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
+_GPU = "gpu"
+
+
+def utilisation(info: NodeInfo) -> float:
+    """Return the largest share of the node that its pods ask for.
+
+    Of cpu and memory; of GPUs alone where it has some.
+    """
+    offered = info.node.allocatable
+    gpus = [name for name in offered if _GPU in name and offered[name]]
+    return max(
+        (
+            info.requested.get(name, 0) / offered[name]
+            for name in (gpus or (CPU, MEMORY))
+            if offered.get(name)
+        ),
+        default=0.0,
+    )
+
+
+def movable(info: NodeInfo) -> list[Pod]:
+    """Return the pods that must go elsewhere: not those of DaemonSets."""
+    return [
+        info.pods[key]
+        for key in sorted(info.pods)
+        if info.pods[key].owner_kind != "DaemonSet"
+    ]
+
+
+class Emptying:
+    """Tries out, node by node, whether pods would fit on the others."""
+
+    def __init__(self, nodes: ClusterCache, objects: Mapping[Key, Object]) -> None:
+        self.nodes = nodes
+        self.objects = objects
+        self.spaces: dict[str, NodeSpace] = {
+            name: space_of(nodes.node_infos[name]) for name in sorted(nodes.node_infos)
+        }
+        self._allowed = {
+            key: disruptions_allowed(
+                budget,
+                sum(nodes.matching(budget.key.namespace, budget.selector).values()),
+            )
+            for key, budget in nodes.budgets.items()
+        }
+
+    def may_go(self, info: NodeInfo) -> bool:
+        """Return whether the node can be emptied; its pods take their places then."""
+        node = self.objects.get(Key("Node", "", info.node.name))
+        if node is None or node.annotations.get(DISABLED) == "true":
+            return False
+        pods = movable(info)
+        if any(self._stays(pod) for pod in pods):
+            return False
+        kept = self.spaces.pop(info.node.name)
+        if self._moved(alike(pods)):
+            return True
+        self.spaces[info.node.name] = kept
+        return False
+
+    def _moved(self, groups: Iterable[Alike]) -> bool:
+        before = {
+            name: (dict(space.free), set(space.alone))
+            for name, space in self.spaces.items()
+        }
+        for group in groups:
+            if place(group, self.spaces.values()):
+                for name, (free, alone) in before.items():
+                    self.spaces[name].free, self.spaces[name].alone = free, alone
+                return False
+        return True
+
+    def _stays(self, pod: Pod) -> bool:
+        """Return whether this pod keeps its node from going."""
+        obj = self.objects.get(pod.key)
+        said = obj.annotations.get(SAFE) if obj is not None else None
+        if said == "false" or (not pod.owner_kind and said != "true"):
+            return True
+        return any(
+            budget.key.namespace == pod.namespace
+            and budget.selector.matches(pod.labels)
+            and self._allowed[key] <= 0
+            for key, budget in self.nodes.budgets.items()
+        )
