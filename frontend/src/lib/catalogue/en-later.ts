@@ -572,6 +572,7 @@ export const EN_LATER = {
   "measure.waitP95Ms": "p95 wait",
   "measure.waiting": "Never started",
   "measure.withinLimit": "Started in time",
+  "measure.cost": "Cost of nodes",
   "measure.goodput": "Goodput",
   "measure.restarts": "Restarts",
   "measure.workLost": "Work lost",

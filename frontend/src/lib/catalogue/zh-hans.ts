@@ -1067,6 +1067,7 @@ export const ZH_HANS: Words = {
   "measure.waitP95Ms": "p95 等待",
   "measure.waiting": "从未开始",
   "measure.withinLimit": "按时开始",
+  "measure.cost": "节点费用",
   "measure.goodput": "有效产出",
   "measure.restarts": "重新启动",
   "measure.workLost": "损失的工作",

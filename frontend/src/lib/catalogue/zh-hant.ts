@@ -1067,6 +1067,7 @@ export const ZH_HANT: Words = {
   "measure.waitP95Ms": "p95 等待",
   "measure.waiting": "從未開始",
   "measure.withinLimit": "準時開始",
+  "measure.cost": "節點費用",
   "measure.goodput": "有效產出",
   "measure.restarts": "重新啟動",
   "measure.workLost": "損失的工作",

@@ -28,6 +28,7 @@ const WORDS = {
   waiting: "measure.waiting",
   withinLimit: "measure.withinLimit",
   goodput: "measure.goodput",
+  cost: "measure.cost",
   restarts: "measure.restarts",
   workLost: "measure.workLost",
   workLostMs: "measure.workLostMs",
