@@ -22,7 +22,6 @@ _BETTER: dict[str, Direction] = {
     "workLostMs": "low",
     "workLost": "low",
     "restarts": "low",
-    "cost": "low",
     "goodput": "high",
     "utilisation": "high",
     "fragmentation": "low",

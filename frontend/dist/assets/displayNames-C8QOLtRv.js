@@ -1,1 +1,0 @@
-import{n as e}from"./cards-DE1ovZH2.js";import{s as t}from"./intents-C8GWFAPC.js";import{r as n}from"./live.svelte-DUuaVabj.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
