@@ -35,8 +35,10 @@ class Live {
   readonly shown = $derived(this.past ?? this.latest);
   /** The virtual time of it. */
   readonly nowMs = $derived(this.shown.sandbox?.tMs ?? 0);
-  /** Nothing can be changed here: the tick is past, or a lesson is followed. */
-  readonly frozen = $derived(this.past !== null || this.follows);
+  /** A real cluster is shown: what it did is not ours to change. */
+  readonly real = $derived((this.latest.sandbox?.source ?? "simulated") !== "simulated");
+  /** Nothing can be changed here: the tick is past, the cluster real, or a lesson is followed. */
+  readonly frozen = $derived(this.past !== null || this.real || this.follows);
   readonly stack = $derived(this.shown.sandbox?.stack ?? "kueue");
   readonly fairSharing = $derived(this.shown.sandbox?.fairSharing ?? false);
 }

@@ -8,6 +8,7 @@ import type { ImportReport, Report, Traces } from "@/protocol/types";
 import { fetchReports, loadRest, takeFiles, type Reading, type SourceFile } from "@/store/sandboxes/loading";
 import { mayHoldTraces, previewTraces, sourceOf, type Asking } from "@/store/sandboxes/traces";
 import { ENDING, restoreFiles } from "@/store/sandboxes/storage";
+import { isRecording, openRecording } from "@/store/sandboxes/twins";
 
 const LARGEST = 64 * 2 ** 20; // characters of all files together
 
@@ -53,9 +54,12 @@ class Loader {
     });
   }
 
-  /** Take what a person gave: manifests, or sandboxes that were exported as files. */
+  /** Take what a person gave: manifests, recordings of a cluster, or exported sandboxes. */
   async takeGiven(list: FileList | null | undefined): Promise<void> {
-    const given = [...(list ?? [])];
+    const all = [...(list ?? [])];
+    const recorded = all.filter(isRecording);
+    if (recorded.length > 0 && !this.busy) await this.#run(() => openRecording(recorded));
+    const given = all.filter((file) => !isRecording(file));
     const whole = given.filter((file) => file.name.endsWith(ENDING));
     if (whole.length > 0 && !this.busy) await this.#run(() => restoreFiles(whole));
     await this.take(await Promise.all(given.filter((file) => !whole.includes(file)).map(sourceOf)));

@@ -1,1 +1,0 @@
-import{n as e}from"./cards-Cvj32qho.js";import{s as t}from"./intents-CtAjxa2Y.js";import{r as n}from"./live.svelte-sl06Qiet.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

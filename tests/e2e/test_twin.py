@@ -1,0 +1,32 @@
+"""A recorded cluster on the page: marked as real, scrubbed, not edited, forked."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.e2e.board import Board
+from tests.sandbox.twins.conftest import played as recorded  # noqa: F401 - fixture
+
+
+def test_a_recording_is_opened_played_and_forked(
+    board: Board,
+    recorded,  # noqa: F811 - the fixture
+) -> None:
+    page = board.page
+    page.goto(board.url)
+    file = {"name": "prod.qrec", "mimeType": "", "buffer": recorded.file()}
+    page.locator("input[type=file]").set_input_files(file)
+    mark = page.get_by_test_id("real")
+    expect(mark).to_contain_text("Real")
+    board.play()
+    expect(page.get_by_test_id("tick")).to_have_text("40", timeout=30_000)
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    board.agrees_in("Workloads")
+    page.goto(re.sub(r"\?.*", "", page.url) + "?tick=5")
+    expect(page.get_by_text("live is at 40")).to_be_visible()
+    expect(mark).to_contain_text("Real")
+    page.get_by_role("button", name="Fork here").click()
+    expect(page.get_by_test_id("tick")).to_have_text("5")
+    expect(mark).to_be_hidden()
