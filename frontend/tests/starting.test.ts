@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { withWords } from "@/lib/words.svelte";
 import { Refusal } from "@/net/rest";
 import type { Forecast, StartForecast } from "@/protocol/types";
-import { arrivalsSentence, bandSentence, basisSentences, chanceSentence, littleSentence, problemOf, startOf } from "@/store/explain/starting";
+import { arrivalsSentence, bandSentence, bandsOf, basisSentences, chanceSentence, littleSentence, problemOf, startOf } from "@/store/explain/starting";
 
 await withWords(Promise.resolve());
 const HOUR = 3_600_000;
@@ -36,6 +36,14 @@ describe("when a workload starts", () => {
     [start(null, null, null), "Only a guess: not within 1 h"],
   ])("is called a guess where there is not enough history", (one, sentence) => {
     expect(plain(bandSentence(one, forecast({ enough: false })))).toBe(sentence);
+  });
+
+  it("is a band on the board: without a median where it is a guess, none beyond the horizon", () => {
+    const band = bandsOf(forecast()).get("Workload/default/train");
+    expect(band).toMatchObject({ low: 240_000, middle: 360_000, high: 660_000, sure: true });
+    const guess = bandsOf(forecast({ enough: false })).get("Workload/default/train");
+    expect(guess).toMatchObject({ middle: null, sure: false, short: "?" });
+    expect(bandsOf(forecast({ starts: [start(null, null, null)] })).size).toBe(0);
   });
 
   it("says of what there is too little, and what is taken to come", () => {

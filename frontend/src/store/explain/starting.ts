@@ -4,6 +4,7 @@ import { span } from "@/lib/times";
 import { t, type Word } from "@/lib/words.svelte";
 import { ask, Refusal } from "@/net/rest";
 import type { Forecast, StartForecast, SubmissionForecast } from "@/protocol/types";
+import type { Band } from "@/store/explain/forecasts.svelte";
 
 const LEAST_FINISHED = 5; // as the server: fewer are not enough history
 const MOST_MS = 60_000; // the server stops after 20 s, and its answer may have to wait
@@ -33,6 +34,18 @@ export function forecastSubmission(sandbox: string, manifest: object, continued:
 
 const arrivalsOf = (continued: boolean): Forecast["arrivals"] => (continued ? "continued" : "known");
 const patient = (stop: AbortSignal): AbortSignal => AbortSignal.any([stop, AbortSignal.timeout(MOST_MS)]);
+
+/** Return the bands that the board and the timeline draw, by workload; those beyond the horizon have none. */
+export function bandsOf(found: Forecast): Map<string, Band> {
+  const bands = new Map<string, Band>();
+  for (const one of found.starts) {
+    if (one.p10Ms === null) continue;
+    const middle = found.enough ? one.p50Ms : null;
+    const short = middle === null ? "?" : `≈ ${span(middle)}`;
+    bands.set(one.workload, { low: one.p10Ms, middle, high: one.p90Ms, sure: found.enough, short, text: bandSentence(one, found) });
+  }
+  return bands;
+}
 
 /** Return the forecast of one workload; undefined where it did not wait. */
 export function startOf(found: Forecast, key: string): StartForecast | undefined {
