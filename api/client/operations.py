@@ -7,6 +7,7 @@ from typing import Any, Literal, cast
 
 from .sending import AsyncSender, Sender, given
 from .records import (
+    AdviceEstimate,
     ApplicationExplanation,
     AskExplanation,
     AuditList,
@@ -223,6 +224,13 @@ class Operations(Sender):
         """Delete it with its results; sandboxes opened from it stay."""
         self.send('DELETE', f"/experiments/{self.part(experiment_id)}")
 
+    def experiments_estimate(
+        self,
+        body: Start | None = None,
+    ) -> AdviceEstimate:
+        """Return how many runs a search would be, and about how long; nothing is stored."""
+        return cast('AdviceEstimate', self.send('POST', f"/experiments/estimate", body=body))
+
     def experiments_list(
         self,
         *,
@@ -231,6 +239,13 @@ class Operations(Sender):
     ) -> ExperimentList:
         """Return your experiments, newest first."""
         return cast('ExperimentList', self.send('GET', f"/experiments", query=given({'limit': limit, 'offset': offset})))
+
+    def experiments_patches(
+        self,
+        experiment_id: str | int,
+    ) -> str:
+        """Return what `kubectl apply -f` takes to set the answer."""
+        return cast('str', self.send('GET', f"/experiments/{self.part(experiment_id)}/patches.yaml", accept='application/yaml'))
 
     def experiments_read(
         self,
@@ -241,6 +256,20 @@ class Operations(Sender):
     ) -> OneExperiment:
         """Return progress, and a line per variant of what ended so far."""
         return cast('OneExperiment', self.send('GET', f"/experiments/{self.part(experiment_id)}", query=given({'front': front, 'sort': sort})))
+
+    def experiments_report_html(
+        self,
+        experiment_id: str | int,
+    ) -> str:
+        """Return the report of an answer as one HTML file, to be sent on or printed."""
+        return cast('str', self.send('GET', f"/experiments/{self.part(experiment_id)}/report.html", accept='text/html'))
+
+    def experiments_report_markdown(
+        self,
+        experiment_id: str | int,
+    ) -> str:
+        """Return the report of an answer as Markdown."""
+        return cast('str', self.send('GET', f"/experiments/{self.part(experiment_id)}/report.md", accept='text/markdown'))
 
     def experiments_results(
         self,
@@ -267,6 +296,13 @@ class Operations(Sender):
     ) -> Sandbox:
         """Make a paused sandbox of a run, at a tick or where it ended."""
         return cast('Sandbox', self.send('POST', f"/experiments/{self.part(experiment_id)}/runs/{self.part(run)}/open", body=body))
+
+    def experiments_take(
+        self,
+        experiment_id: str | int,
+    ) -> Experiment:
+        """End a search: the best that it has found is proven, then answered."""
+        return cast('Experiment', self.send('POST', f"/experiments/{self.part(experiment_id)}/take"))
 
     def explain_read(
         self,
@@ -957,6 +993,13 @@ class AsyncOperations(AsyncSender):
         """Delete it with its results; sandboxes opened from it stay."""
         await self.send('DELETE', f"/experiments/{self.part(experiment_id)}")
 
+    async def experiments_estimate(
+        self,
+        body: Start | None = None,
+    ) -> AdviceEstimate:
+        """Return how many runs a search would be, and about how long; nothing is stored."""
+        return cast('AdviceEstimate', await self.send('POST', f"/experiments/estimate", body=body))
+
     async def experiments_list(
         self,
         *,
@@ -965,6 +1008,13 @@ class AsyncOperations(AsyncSender):
     ) -> ExperimentList:
         """Return your experiments, newest first."""
         return cast('ExperimentList', await self.send('GET', f"/experiments", query=given({'limit': limit, 'offset': offset})))
+
+    async def experiments_patches(
+        self,
+        experiment_id: str | int,
+    ) -> str:
+        """Return what `kubectl apply -f` takes to set the answer."""
+        return cast('str', await self.send('GET', f"/experiments/{self.part(experiment_id)}/patches.yaml", accept='application/yaml'))
 
     async def experiments_read(
         self,
@@ -975,6 +1025,20 @@ class AsyncOperations(AsyncSender):
     ) -> OneExperiment:
         """Return progress, and a line per variant of what ended so far."""
         return cast('OneExperiment', await self.send('GET', f"/experiments/{self.part(experiment_id)}", query=given({'front': front, 'sort': sort})))
+
+    async def experiments_report_html(
+        self,
+        experiment_id: str | int,
+    ) -> str:
+        """Return the report of an answer as one HTML file, to be sent on or printed."""
+        return cast('str', await self.send('GET', f"/experiments/{self.part(experiment_id)}/report.html", accept='text/html'))
+
+    async def experiments_report_markdown(
+        self,
+        experiment_id: str | int,
+    ) -> str:
+        """Return the report of an answer as Markdown."""
+        return cast('str', await self.send('GET', f"/experiments/{self.part(experiment_id)}/report.md", accept='text/markdown'))
 
     async def experiments_results(
         self,
@@ -1001,6 +1065,13 @@ class AsyncOperations(AsyncSender):
     ) -> Sandbox:
         """Make a paused sandbox of a run, at a tick or where it ended."""
         return cast('Sandbox', await self.send('POST', f"/experiments/{self.part(experiment_id)}/runs/{self.part(run)}/open", body=body))
+
+    async def experiments_take(
+        self,
+        experiment_id: str | int,
+    ) -> Experiment:
+        """End a search: the best that it has found is proven, then answered."""
+        return cast('Experiment', await self.send('POST', f"/experiments/{self.part(experiment_id)}/take"))
 
     async def explain_read(
         self,

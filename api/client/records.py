@@ -11,6 +11,9 @@ ArrivalsEnum: TypeAlias = Literal['known', 'continued']
 BetterEnum: TypeAlias = Literal['low', 'high']
 
 
+BlankEnum: TypeAlias = Literal['']
+
+
 ChangeEnum: TypeAlias = Literal['add', 'cordon', 'uncordon', 'drain', 'fail', 'recover']
 
 
@@ -59,10 +62,105 @@ SpanStateEnum: TypeAlias = Literal['waiting', 'running', 'finished']
 Stack: TypeAlias = Literal['kueue', 'yunikorn', 'kube']
 
 
+VerdictEnum: TypeAlias = Literal['improved', 'no improvement found', 'unmet']
+
+
 VerdictsEnum: TypeAlias = Literal['same', 'earlier', 'later', 'never', 'only']
 
 
 VisibilityEnum: TypeAlias = Literal['private', 'public']
+
+
+class AdviceAnswer(TypedDict):
+    """What to set, and why to believe it."""
+
+    verdict: VerdictEnum
+    summary: str
+    edits: list[AdviceEdit]
+    rows: list[AdviceRow]
+    constraints: list[AdviceConstraint]
+    sensitivity: list[AdviceNear]
+    front: list[AdviceFrontPoint]
+    gain: AdviceMean | None
+    trail: list[list[float]]
+    settings: int
+    tried: int
+    dropped: int
+    runs: int
+    proofRuns: int
+    point: list[int]
+    seeds: list[int]
+    heldOut: list[int]
+    patches: str
+    undo: str
+
+
+class AdviceConstraint(TypedDict):
+    """One constraint on seeds that the search did not use."""
+
+    text: str
+    before: float | None
+    after: float | None
+    heldBefore: bool
+    heldAfter: bool
+
+
+class AdviceEdit(TypedDict):
+    """One edit, and what leaving it out alone does."""
+
+    object: str
+    field: str
+    before: str
+    after: str
+    leftOut: str
+    effect: dict[str, AdviceMean]
+    needed: bool
+
+
+class AdviceEstimate(TypedDict):
+    """What a search would take, before it is started."""
+
+    settings: int
+    runs: int
+    secondsPerRun: float
+    cpuSeconds: float
+
+
+class AdviceFrontPoint(TypedDict):
+    """A setting that no other one beats in every objective."""
+
+    name: str
+    edits: list[str]
+    values: dict[str, float]
+
+
+class AdviceMean(TypedDict):
+    """A mean over seeds and its 95% interval; null with one seed."""
+
+    count: int
+    mean: float
+    low: float | None
+    high: float | None
+
+
+class AdviceNear(TypedDict):
+    """A setting next to the answer."""
+
+    text: str
+    change: float
+    holds: bool
+
+
+class AdviceRow(TypedDict):
+    """One measure before and after; held = on seeds that the search did not use."""
+
+    measure: str
+    better: BetterEnum | BlankEnum
+    before: AdviceMean | None
+    after: AdviceMean | None
+    heldBefore: AdviceMean | None
+    heldAfter: AdviceMean | None
+    heldDifference: AdviceMean | None
 
 
 class AssertionResult(TypedDict):
@@ -713,6 +811,7 @@ class OneExperiment(TypedDict):
     better: dict[str, Literal['low', 'high']]
     lines: list[ResultLine]
     verdicts: list[AssertionResult]
+    search: SearchState | None
 
 
 class Open(TypedDict):
@@ -975,6 +1074,15 @@ class ScenarioList(TypedDict):
     """The library, in its order."""
 
     items: list[Scenario]
+
+
+class SearchState(TypedDict):
+    """How far a search is, and its answer when it has ended."""
+
+    searching: bool
+    error: str
+    answer: AdviceAnswer | None
+    answerRun: int | None
 
 
 class Series(TypedDict):

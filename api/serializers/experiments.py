@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from api.serializers.advice import SearchStateSerializer
 from api.serializers.sandboxes import FileSerializer
 from sandbox.experiments import reading
 from sandbox.models import Experiment
@@ -120,6 +121,9 @@ class OneExperimentSerializer(ExperimentSerializer):
     )
     lines = ResultLineSerializer(many=True)
     verdicts = AssertionResultSerializer(many=True)
+    search = SearchStateSerializer(
+        allow_null=True, help_text="Null for an experiment that is no search."
+    )
 
 
 class RunSerializer(serializers.Serializer[Any]):

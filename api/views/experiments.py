@@ -20,6 +20,7 @@ from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, number, whole
 from sandbox.experiments import actions, reading
 from sandbox.experiments.comparing import compare_runs
+from sandbox.experiments.searching import search_of
 from sandbox.explain.comparing import MOST_BRANCHES, MOST_POINTS
 from sandbox.models import Experiment
 from scheduler.experiments.document import Objective, read_experiment
@@ -128,6 +129,7 @@ class OneExperiment(ExperimentView):
             "better": {name: way for name in measures if (way := better(name))},
             "lines": msgspec.to_builtins(lines),
             "verdicts": msgspec.to_builtins(found.verdicts),
+            "search": search_of(experiment),
         }
         return Response(body)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -20,11 +21,13 @@ from sandbox.base.errors import (
     InvalidError,
     NotFoundError,
 )
+from sandbox.experiments import searching
 from sandbox.experiments.bases import base_of, open_base, store
 from sandbox.experiments.work import plan_of
 from sandbox.live import limits
 from sandbox.models import Experiment, Run, Sandbox
 from sandbox.world.findings import causes_of
+from scheduler.advice.advisor import Advisor
 from scheduler.errors import ManifestError, SchedulerError
 from scheduler.experiments.assertions import judge
 from scheduler.experiments.bases import Base
@@ -59,21 +62,13 @@ def do_start(
     """
     texts = dict(files or {})
     limits.check_bytes(list(texts.items()))
-    try:
+    with _as_invalid():
         read = read_experiment(document)
         kind, body = store(user, read.spec.base, texts)
         base = open_base(kind, body)
-        todo = plan(read.spec, base)
-        limits.check_experiment(len(todo.variants) * len(todo.seeds), todo.horizon_ms)
+        todo, points, most = _begin(read, base)
+        limits.check_experiment(most, todo.horizon_ms)
         _try_out(read, base, todo, texts)
-    except InputError as error:
-        causes = causes_of(error.loaded.findings)
-        raise InvalidError("the base cannot be taken", causes=causes) from error
-    except ExperimentError as error:
-        cause = Cause(problem=error.problem, field=error.field)
-        raise InvalidError(str(error), causes=[cause]) from error
-    except SchedulerError as error:
-        raise InvalidError(str(error), causes=[Cause(problem=str(error))]) from error
     experiment = Experiment(
         owner=user,
         title=(title or _title(read))[:200],
@@ -84,9 +79,60 @@ def do_start(
         base=body,
         files=texts,
         total=len(todo.variants) * len(todo.seeds),
+        searching=bool(points),
+        points=points,
     )
     _insert(experiment, todo)
     return experiment
+
+
+def do_estimate(
+    user: User, document: dict[str, Any], *, files: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return what a search would take, before it is started; nothing is stored.
+
+    Raises as do_start does, and InvalidError for an experiment that is no search.
+    """
+    texts = dict(files or {})
+    limits.check_bytes(list(texts.items()))
+    with _as_invalid():
+        read = read_experiment(document)
+        base = open_base(*store(user, read.spec.base, texts))
+        return searching.estimate(Advisor.of(read.spec, base), base)
+
+
+def do_take(user: User, experiment_id: str) -> Experiment:
+    """End a search with the best that it has found, which is then proven."""
+    searching.take(_editable(user, experiment_id))
+    return visible(user, experiment_id)
+
+
+def _begin(read: Document, base: Base) -> tuple[Plan, list[list[int]], int]:
+    """Return (first plan, its points, how many runs there may be)."""
+    if not searching.is_search(read):
+        todo = plan(read.spec, base)
+        return todo, [], len(todo.variants) * len(todo.seeds)
+    advisor = Advisor.of(read.spec, base)
+    return (
+        searching.first_plan(advisor),
+        [list(advisor.space.base)],
+        advisor.most_runs(),
+    )
+
+
+@contextmanager
+def _as_invalid() -> Iterator[None]:
+    """Say what of a document cannot be, as the API does."""
+    try:
+        yield
+    except InputError as error:
+        causes = causes_of(error.loaded.findings)
+        raise InvalidError("the base cannot be taken", causes=causes) from error
+    except ExperimentError as error:
+        cause = Cause(problem=error.problem, field=error.field)
+        raise InvalidError(str(error), causes=[cause]) from error
+    except SchedulerError as error:
+        raise InvalidError(str(error), causes=[Cause(problem=str(error))]) from error
 
 
 def document_among(files: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:

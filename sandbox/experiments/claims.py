@@ -102,7 +102,7 @@ def _end(claim: RunClaim, *, failed: int, **columns: Any) -> bool:
         if order is None or _mine(claim).update(ended=order, **columns) != 1:
             transaction.set_rollback(True)
             return False
-        experiment.filter(done=F("total"), state=Experiment.RUNNING).update(
-            state=Experiment.DONE, finished_at=timezone.now()
-        )
+        experiment.filter(
+            done=F("total"), state=Experiment.RUNNING, searching=False
+        ).update(state=Experiment.DONE, finished_at=timezone.now())
     return True

@@ -33,11 +33,11 @@ def outcome(experiment: Experiment) -> ExperimentOutcome:
     Verdicts may still change while runs are missing. O(runs), kept until
     another run ends.
     """
-    return _outcome(experiment.pk, experiment.done)
+    return _outcome(experiment.pk, experiment.done, experiment.total)
 
 
 @lru_cache(maxsize=32)
-def _outcome(experiment_id: str, done: int) -> ExperimentOutcome:
+def _outcome(experiment_id: str, done: int, total: int) -> ExperimentOutcome:
     experiment = Experiment.objects.defer("base").get(pk=experiment_id)
     spec = read_experiment(experiment.document).spec
     names = variants_of(experiment)
@@ -112,7 +112,7 @@ def write_csv(experiment: Experiment) -> str:
     head = ("run", "variant", *(f"axis.{axis}" for axis in axes), *_OF_RUN)
     writer.writerow([*map(_plain, head), "error", "measure", "value"])
     for row in map(run_row, _all(experiment)):
-        place = places[row["variant"]]
+        place = places[row["variant"]] if row["variant"] < len(places) else {}
         line = [
             row["number"],
             _plain(names[row["variant"]]),

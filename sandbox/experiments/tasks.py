@@ -41,7 +41,8 @@ def look() -> None:
         mine = Experiment.objects.filter(pk=pk, look_at=look_at)
         if mine.update(look_at=now + LOOK_EVERY_S):
             runs = claims.open_runs().filter(experiment_id=pk)
-            call(len(runs.values_list("pk")[:MOST_CALLS]))
+            # One more than there are runs: a search may wait to be gone on with.
+            call(len(runs.values_list("pk")[:MOST_CALLS]) or 1)
 
 
 def call(workers: int) -> None:

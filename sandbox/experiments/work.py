@@ -8,7 +8,7 @@ import time
 import msgspec
 from django.db import DatabaseError, OperationalError
 
-from sandbox.experiments import claims
+from sandbox.experiments import claims, searching
 from sandbox.experiments.bases import base_of
 from sandbox.experiments.claims import RunClaim
 from sandbox.models import Experiment
@@ -24,12 +24,15 @@ RENEW_S = 2.0
 def work(worker: str, seconds: float, experiment_id: str = "") -> int:
     """Run runs, one after the other, for about so long; return how many ended.
 
-    A run that was begun is brought to its end.
+    A run that was begun is brought to its end. A search whose runs have all ended
+    goes on.
     """
     end, ended = time.monotonic() + seconds, 0
     while time.monotonic() < end:
         claim = claims.take(worker, experiment_id)
         if claim is None:
+            if searching.go_on_with_due(experiment_id):
+                continue
             break
         ended += execute(claim)
     return ended

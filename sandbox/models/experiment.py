@@ -53,6 +53,11 @@ class Experiment(models.Model):
     done = models.IntegerField(default=0)  # that ended by themselves, well or not
     failed = models.IntegerField(default=0)
     look_at = models.FloatField(default=0)  # Unix seconds: when to send workers again
+    # Of a search that asks for its runs as it goes; the variants are its settings.
+    searching = models.BooleanField(default=False)  # more runs may follow
+    points = JsonText(default=list)  # scheduler.advice.space.Point of each variant
+    stop_at = models.IntegerField(null=True)  # runs after which it asks no more
+    answer = JsonText(default=dict)  # scheduler.advice.answer.Answer, or {"error": …}
 
     objects = ExperimentQuerySet.as_manager()
 

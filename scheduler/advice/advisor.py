@@ -76,19 +76,17 @@ class Advisor:
         )
 
     def questions(
-        self, store: Known, *, most: int | None = None
+        self, store: Known, *, stop: int | None = None
     ) -> Generator[list[Ask], None, Answer]:
         """Yield the runs that are needed; they are put into `store` meanwhile.
 
-        `most` ends the search after so many runs: what was found is proven.
+        `stop` ends the search after so many runs: what was found is proven.
         """
         ledger = RunLedger(
             space=self.space, goal=self.goal, seeds=self.seeds, store=store
         )
-        limit = self.search.runs if most is None else min(most, self.search.runs)
-        search = Search(
-            spec=self.search, ledger=ledger, most=max(limit, len(self.seeds))
-        )
+        most = max(self.search.runs, len(self.seeds))
+        search = Search(spec=self.search, ledger=ledger, most=most, stop=stop)
         yield from search.steps()
         proof = Proof(
             ledger=ledger,

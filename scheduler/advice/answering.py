@@ -47,7 +47,7 @@ def answer_of(search: Search, proof: Proof, *, patches: str, undo: str) -> Answe
     edits = [_edit(proof, at) for at in ledger.space.edited(point)]
     return Answer(
         verdict=verdict,
-        summary=_summary(verdict, edits, gain, len(proof.held_out)),
+        summary=_summary(verdict, edits, gain, len(proof.held_out), constraints),
         edits=edits,
         rows=[_row(proof, name) for name in _measures(ledger)],
         constraints=constraints,
@@ -89,7 +89,11 @@ def _verdict(
 
 
 def _summary(
-    verdict: Verdict, edits: Sequence[Edit], gain: Interval | None, seeds: int
+    verdict: Verdict,
+    edits: Sequence[Edit],
+    gain: Interval | None,
+    seeds: int,
+    constraints: Sequence[ConstraintResult],
 ) -> str:
     if verdict == "unmet":
         return "No setting was found that keeps every constraint; the nearest is shown."
@@ -98,6 +102,13 @@ def _summary(
             "No improvement found: nothing that was tried is better than what is set."
         )
     count = "1 edit" if len(edits) == 1 else f"{len(edits)} edits"
+    missed = [one.text for one in constraints if not one.held_after]
+    if missed:
+        return (
+            f"No improvement found: {count} kept every constraint in the search, but "
+            f"not on {seeds} other seeds: {'; '.join(missed)}. More seeds in the "
+            "search make its answer surer."
+        )
     if verdict == "no improvement found":
         return (
             f"No improvement found: {count} did better in the search, but {seeds} "

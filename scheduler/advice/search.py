@@ -34,6 +34,7 @@ class Search:
     spec: SearchSpec
     ledger: RunLedger
     most: int  # runs
+    stop: int | None = None  # runs after which nothing more is asked
     spent: int = 0
     tried: dict[Point, None] = field(default_factory=dict)
     trail: list[tuple[int, Point]] = field(default_factory=list)
@@ -48,7 +49,7 @@ class Search:
         self.tried[base] = None
         self.trail.append((self.spent, base))
         space = ledger.space
-        if space.count() * len(ledger.seeds) <= self.left + len(ledger.seeds):
+        if space.count() * len(ledger.seeds) <= self.most:
             yield from self._everything()
         else:
             yield from self._sampled()
@@ -56,7 +57,8 @@ class Search:
     @property
     def left(self) -> int:
         """Return how many runs there still are."""
-        return self.most - self.spent
+        most = self.most if self.stop is None else min(self.most, self.stop)
+        return most - self.spent
 
     def _everything(self) -> Asking:
         """Try every setting, small changes first."""
@@ -64,6 +66,8 @@ class Search:
         points = sorted(space.points(), key=lambda point: (space.size(point), point))
         fresh = [point for point in points if point not in self.tried]
         for start in range(0, len(fresh), BATCH):
+            if self.left <= 0:
+                return
             yield from self._race(fresh[start : start + BATCH])
 
     def _sampled(self) -> Asking:
@@ -98,7 +102,7 @@ class Search:
     def _screening(self) -> list[Point]:
         space = self.ledger.space
         found = self._shuffled(moves(space, space.base), "screening")
-        most = max(BATCH, int(self.left * _SCREENING / self._price()))
+        most = max(BATCH, int(self.most * _SCREENING / self._price()))
         return found[:most]
 
     def _price(self) -> float:

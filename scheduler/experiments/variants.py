@@ -31,7 +31,7 @@ def variants_of(spec: ExperimentSpec) -> list[Variant]:
     policy patch that no policy takes, and for more than MOST_RUNS runs.
     """
     found = [*spec.variants, *_grid(spec.grid)]
-    if spec.search is not None:
+    if spec.search is not None and not spec.search.change:
         found += _search(spec.search)
     found = found or [Variant(name="base")]
     _check_names(found)
@@ -51,7 +51,7 @@ def axes_of(spec: ExperimentSpec) -> list[dict[str, str]]:
     found: list[dict[str, str]] = [{} for _ in spec.variants]
     drawn = [*_combinations(spec.grid)]
     names = [[axis.name for axis in spec.grid]] * len(drawn)
-    if spec.search is not None:
+    if spec.search is not None and not spec.search.change:
         searched = [*_draws(spec.search)]
         drawn += searched
         names += [[axis.name for axis in spec.search.axes]] * len(searched)

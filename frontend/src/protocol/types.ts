@@ -4,6 +4,112 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description What to set, and why to believe it. */
+        readonly AdviceAnswer: {
+            readonly verdict: components["schemas"]["VerdictEnum"];
+            readonly summary: string;
+            readonly edits: readonly components["schemas"]["AdviceEdit"][];
+            readonly rows: readonly components["schemas"]["AdviceRow"][];
+            readonly constraints: readonly components["schemas"]["AdviceConstraint"][];
+            readonly sensitivity: readonly components["schemas"]["AdviceNear"][];
+            readonly front: readonly components["schemas"]["AdviceFrontPoint"][];
+            readonly gain: components["schemas"]["AdviceMean"] | null;
+            /** @description [runs, missed constraints, objectives as a share of the base's]. */
+            readonly trail: readonly (readonly number[])[];
+            readonly settings: number;
+            readonly tried: number;
+            readonly dropped: number;
+            readonly runs: number;
+            readonly proofRuns: number;
+            readonly point: readonly number[];
+            readonly seeds: readonly number[];
+            readonly heldOut: readonly number[];
+            /** @description What `kubectl apply -f` takes. */
+            readonly patches: string;
+            /** @description The same objects as they are. */
+            readonly undo: string;
+        };
+        /** @description One constraint on seeds that the search did not use. */
+        readonly AdviceConstraint: {
+            readonly text: string;
+            /** Format: double */
+            readonly before: number | null;
+            /** Format: double */
+            readonly after: number | null;
+            readonly heldBefore: boolean;
+            readonly heldAfter: boolean;
+        };
+        /** @description One edit, and what leaving it out alone does. */
+        readonly AdviceEdit: {
+            readonly object: string;
+            readonly field: string;
+            readonly before: string;
+            readonly after: string;
+            /** @description What is set then, in words. */
+            readonly leftOut: string;
+            /** @description Left out less answer, by measure. */
+            readonly effect: {
+                readonly [key: string]: components["schemas"]["AdviceMean"];
+            };
+            /** @description A constraint is missed without it. */
+            readonly needed: boolean;
+        };
+        /** @description What a search would take, before it is started. */
+        readonly AdviceEstimate: {
+            /** @description That there are to choose from. */
+            readonly settings: number;
+            /** @description At most about this many. */
+            readonly runs: number;
+            /**
+             * Format: double
+             * @description Of CPU.
+             */
+            readonly secondsPerRun: number;
+            /**
+             * Format: double
+             * @description Of all runs, on one worker.
+             */
+            readonly cpuSeconds: number;
+        };
+        /** @description A setting that no other one beats in every objective. */
+        readonly AdviceFrontPoint: {
+            readonly name: string;
+            readonly edits: readonly string[];
+            readonly values: {
+                readonly [key: string]: number;
+            };
+        };
+        /** @description A mean over seeds and its 95% interval; null with one seed. */
+        readonly AdviceMean: {
+            readonly count: number;
+            /** Format: double */
+            readonly mean: number;
+            /** Format: double */
+            readonly low: number | null;
+            /** Format: double */
+            readonly high: number | null;
+        };
+        /** @description A setting next to the answer. */
+        readonly AdviceNear: {
+            readonly text: string;
+            /**
+             * Format: double
+             * @description Of the objectives; above 0 = worse.
+             */
+            readonly change: number;
+            /** @description Every constraint. */
+            readonly holds: boolean;
+        };
+        /** @description One measure before and after; held = on seeds that the search did not use. */
+        readonly AdviceRow: {
+            readonly measure: string;
+            readonly better: components["schemas"]["BetterEnum"] | components["schemas"]["BlankEnum"];
+            readonly before: components["schemas"]["AdviceMean"] | null;
+            readonly after: components["schemas"]["AdviceMean"] | null;
+            readonly heldBefore: components["schemas"]["AdviceMean"] | null;
+            readonly heldAfter: components["schemas"]["AdviceMean"] | null;
+            readonly heldDifference: components["schemas"]["AdviceMean"] | null;
+        };
         /**
          * @description * `known` - known
          *     * `continued` - continued
@@ -36,9 +142,12 @@ export interface components {
         /**
          * @description * `low` - low
          *     * `high` - high
+         *     * `` -
          * @enum {string}
          */
         readonly BetterEnum: "low" | "high";
+        /** @enum {unknown} */
+        readonly BlankEnum: "";
         /** @description One branch. */
         readonly Branch: {
             readonly id: string;
@@ -763,6 +872,8 @@ export interface components {
             };
             readonly lines: readonly components["schemas"]["ResultLine"][];
             readonly verdicts: readonly components["schemas"]["AssertionResult"][];
+            /** @description Null for an experiment that is no search. */
+            readonly search: components["schemas"]["SearchState"] | null;
         };
         /** @description At which tick; null = where the run ended. */
         readonly Open: {
@@ -1058,6 +1169,16 @@ export interface components {
          * @enum {string}
          */
         readonly ScopeEnum: "read" | "write" | "admin";
+        /** @description How far a search is, and its answer when it has ended. */
+        readonly SearchState: {
+            /** @description More runs may follow. */
+            readonly searching: boolean;
+            /** @description Why there is no answer; mostly empty. */
+            readonly error: string;
+            readonly answer: components["schemas"]["AdviceAnswer"] | null;
+            /** @description The run to open to see the answer at work. */
+            readonly answerRun: number | null;
+        };
         /** @description Curves over the same ticks. */
         readonly Series: {
             readonly ticks: readonly number[];
@@ -1307,6 +1428,13 @@ export interface components {
                 readonly [key: string]: number;
             };
         };
+        /**
+         * @description * `improved` - improved
+         *     * `no improvement found` - no improvement found
+         *     * `unmet` - unmet
+         * @enum {string}
+         */
+        readonly VerdictEnum: "improved" | "no improvement found" | "unmet";
         /**
          * @description * `same` - same
          *     * `earlier` - earlier
@@ -2846,11 +2974,20 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type AdviceAnswer = components['schemas']['AdviceAnswer'];
+export type AdviceConstraint = components['schemas']['AdviceConstraint'];
+export type AdviceEdit = components['schemas']['AdviceEdit'];
+export type AdviceEstimate = components['schemas']['AdviceEstimate'];
+export type AdviceFrontPoint = components['schemas']['AdviceFrontPoint'];
+export type AdviceMean = components['schemas']['AdviceMean'];
+export type AdviceNear = components['schemas']['AdviceNear'];
+export type AdviceRow = components['schemas']['AdviceRow'];
 export type ArrivalsEnum = components['schemas']['ArrivalsEnum'];
 export type AssertionResult = components['schemas']['AssertionResult'];
 export type Audit = components['schemas']['Audit'];
 export type AuditList = components['schemas']['AuditList'];
 export type BetterEnum = components['schemas']['BetterEnum'];
+export type BlankEnum = components['schemas']['BlankEnum'];
 export type Branch = components['schemas']['Branch'];
 export type ChangeEnum = components['schemas']['ChangeEnum'];
 export type Checkpoint = components['schemas']['Checkpoint'];
@@ -2949,6 +3086,7 @@ export type SandboxRole = components['schemas']['SandboxRole'];
 export type Scenario = components['schemas']['Scenario'];
 export type ScenarioList = components['schemas']['ScenarioList'];
 export type ScopeEnum = components['schemas']['ScopeEnum'];
+export type SearchState = components['schemas']['SearchState'];
 export type Series = components['schemas']['Series'];
 export type Share = components['schemas']['Share'];
 export type SourceEnum = components['schemas']['SourceEnum'];
@@ -2973,6 +3111,7 @@ export type Traces = components['schemas']['Traces'];
 export type Twin = components['schemas']['Twin'];
 export type UntilEvent = components['schemas']['UntilEvent'];
 export type Use = components['schemas']['Use'];
+export type VerdictEnum = components['schemas']['VerdictEnum'];
 export type VerdictsEnum = components['schemas']['VerdictsEnum'];
 export type VisibilityEnum = components['schemas']['VisibilityEnum'];
 export type WhatIf = components['schemas']['WhatIf'];

@@ -1,0 +1,119 @@
+"""Searches: estimated, ended early, and handed over as patches and reports."""
+
+from __future__ import annotations
+
+import msgspec
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.idempotency import once
+from api.renderers import OneShape, StorableJSONParser, YAMLTextParser
+from api.serializers import advice
+from api.serializers import experiments as bodies
+from api.views.experiments import ExperimentView
+from sandbox.base.errors import ConflictError
+from sandbox.experiments import actions
+from sandbox.models import Experiment
+from scheduler.advice.answer import Answer
+from scheduler.advice.reports.markdown import markdown_of
+from scheduler.advice.reports.page import html_of
+
+
+class Estimate(ExperimentView):
+    """What a search would take."""
+
+    parser_classes = (StorableJSONParser, YAMLTextParser)
+
+    @extend_schema(
+        operation_id="experiments_estimate",
+        request={"application/json": bodies.StartSerializer, "application/yaml": str},
+        responses=advice.AdviceEstimateSerializer,
+    )
+    def post(self, request: Request) -> Response:
+        """Return how many runs a search would be, and about how long; nothing is stored."""
+        given = self.read(bodies.StartSerializer)
+        files = {file["name"]: file["text"] for file in given["files"]}
+        document = given["document"]
+        if not document:
+            document, files = actions.document_among(files)
+        return Response(actions.do_estimate(self.user(), document, files=files))
+
+
+class Take(ExperimentView):
+    """The end of a search before its end, with an answer."""
+
+    @extend_schema(
+        operation_id="experiments_take",
+        request=None,
+        responses=bodies.ExperimentSerializer,
+    )
+    @once
+    def post(self, request: Request, experiment_id: str) -> Response:
+        """End a search: the best that it has found is proven, then answered."""
+        return Response(self.line(actions.do_take(self.user(), experiment_id)))
+
+
+class AnswerView(ExperimentView):
+    """What the texts of an answer share."""
+
+    content_negotiation_class = OneShape
+
+    def found(self, experiment_id: str) -> tuple[Experiment, Answer]:
+        """Return the experiment and its answer. Raises ConflictError for none."""
+        experiment = actions.visible(self.user(), experiment_id)
+        if "verdict" not in experiment.answer:
+            problem = f"the experiment has no answer: it is {experiment.state}"
+            raise ConflictError(problem)
+        return experiment, msgspec.convert(experiment.answer, Answer)
+
+    def text(self, text: str, kind: str, name: str) -> HttpResponse:
+        """Return a text to be saved under a name."""
+        return HttpResponse(
+            text,
+            content_type=f"{kind}; charset=utf-8",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
+
+
+class Patches(AnswerView):
+    """The answer as manifests."""
+
+    @extend_schema(
+        operation_id="experiments_patches",
+        responses={(200, "application/yaml"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request, experiment_id: str) -> HttpResponse:
+        """Return what `kubectl apply -f` takes to set the answer."""
+        _, answer = self.found(experiment_id)
+        return self.text(answer.patches, "application/yaml", f"{experiment_id}.yaml")
+
+
+class MarkdownReport(AnswerView):
+    """The answer as Markdown."""
+
+    @extend_schema(
+        operation_id="experiments_report_markdown",
+        responses={(200, "text/markdown"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request, experiment_id: str) -> HttpResponse:
+        """Return the report of an answer as Markdown."""
+        experiment, answer = self.found(experiment_id)
+        text = markdown_of(answer, experiment.title)
+        return self.text(text, "text/markdown", f"{experiment_id}.md")
+
+
+class HtmlReport(AnswerView):
+    """The answer as one HTML file."""
+
+    @extend_schema(
+        operation_id="experiments_report_html",
+        responses={(200, "text/html"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request, experiment_id: str) -> HttpResponse:
+        """Return the report of an answer as one HTML file, to be sent on or printed."""
+        experiment, answer = self.found(experiment_id)
+        text = html_of(answer, experiment.title)
+        return self.text(text, "text/html", f"{experiment_id}.html")

@@ -1,1 +1,0 @@
-import{n as e}from"./cards-C2T_xDWR.js";import{s as t}from"./intents-zptEFeOI.js";import{r as n}from"./live.svelte-Bm-hjBfj.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

@@ -1,0 +1,208 @@
+"""Searches: an experiment that asks for more runs when those it asked for have ended.
+
+The search itself is a series of questions that the same numbers lead to again, so
+nothing of it is kept but the runs: whoever finds all of them ended goes on, and two who
+do so at once write the same.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from sandbox.base.errors import ConflictError
+from sandbox.experiments.bases import base_of
+from sandbox.models import Experiment, Run
+from scheduler.advice.advisor import Advisor, derived
+from scheduler.advice.answer import Answer
+from scheduler.advice.ledger import Ask, Known
+from scheduler.advice.space import Point
+from scheduler.errors import SchedulerError
+from scheduler.experiments.bases import Base
+from scheduler.experiments.document import Experiment as Document
+from scheduler.experiments.document import Variant, read_experiment
+from scheduler.experiments.runs import CancelledError, Plan, run_until
+from scheduler.measures import flat
+
+logger = logging.getLogger(__name__)
+
+#: How long an estimate runs the base, in seconds of the machine.
+ESTIMATE_S = 3.0
+
+
+def first_plan(advisor: Advisor) -> Plan:
+    """Return what a search begins with: the base with every seed."""
+    return advisor.plan_of(advisor.space.base)
+
+
+def is_search(document: Document) -> bool:
+    """Return whether the experiment asks for its runs as it goes."""
+    return document.spec.search is not None and bool(document.spec.search.change)
+
+
+def estimate(advisor: Advisor, base: Base) -> dict[str, Any]:
+    """Return how many settings and runs there are, and about how long a run takes.
+
+    Runs the base, for no longer than ESTIMATE_S; what it did not get to is scaled.
+    """
+    world = base.world(Variant(name="base"), advisor.seeds[0])
+    begin_ms, began = world.context.now_ms, time.monotonic()
+    cpu = time.process_time()
+    try:
+        run_until(
+            world,
+            begin_ms + advisor.horizon_ms,
+            keep_on=lambda: time.monotonic() - began < ESTIMATE_S,
+        )
+        share = 1.0
+    except CancelledError:
+        share = max(0.01, (world.context.now_ms - begin_ms) / advisor.horizon_ms)
+    each = (time.process_time() - cpu) / share
+    runs = advisor.most_runs()
+    return {
+        "settings": advisor.space.count(),
+        "runs": runs,
+        "secondsPerRun": round(each, 3),
+        "cpuSeconds": round(each * runs, 1),
+    }
+
+
+def go_on_with_due(experiment_id: str = "") -> bool:
+    """Go on with a search whose runs have all ended; False when there is none."""
+    due = Experiment.objects.filter(
+        searching=True, state=Experiment.RUNNING, done=F("total")
+    )
+    if experiment_id:
+        due = due.filter(pk=experiment_id)
+    found = due.order_by("look_at").values_list("pk", flat=True).first()
+    if found is None:
+        return False
+    go_on(found)
+    return True
+
+
+def go_on(experiment_id: str) -> None:
+    """Ask for the next runs of a search, or write its answer."""
+    experiment = Experiment.objects.defer("base").get(pk=experiment_id)
+    try:
+        spec = read_experiment(experiment.document).spec
+        advisor = Advisor.of(spec, base_of(experiment_id))
+        questions = advisor.questions(
+            _known(experiment, advisor), stop=experiment.stop_at
+        )
+        wanted = next(questions)
+    except StopIteration as end:
+        _finish(experiment, msgspec.to_builtins(_answer(end)))
+    except SchedulerError as error:
+        _finish(experiment, {"error": str(error)})
+    else:
+        _ask(experiment, advisor, wanted)
+
+
+def _answer(end: StopIteration) -> Answer:
+    answer: Answer = end.value
+    return answer
+
+
+def _known(experiment: Experiment, advisor: Advisor) -> Known:
+    points = [tuple(point) for point in experiment.points]
+    rows = Run.objects.filter(experiment=experiment, number__lt=experiment.total)
+    return {
+        (points[variant], seed): derived(flat(result["summary"]), advisor.horizon_ms)
+        if state == Run.DONE
+        else None
+        for variant, seed, state, result in rows.values_list(
+            "variant", "seed", "state", "result"
+        )
+    }
+
+
+def _ask(experiment: Experiment, advisor: Advisor, wanted: Sequence[Ask]) -> None:
+    """Store the runs that were asked for, unless somebody else did."""
+    points: dict[Point, int] = {tuple(p): n for n, p in enumerate(experiment.points)}
+    variants = list(experiment.plan["variants"])
+    for point, _ in wanted:
+        if point not in points:
+            points[point] = len(points)
+            variants.append(msgspec.to_builtins(advisor.space.variant(point)))
+    _check_names(variants)
+    same = Experiment.objects.filter(
+        pk=experiment.pk, total=experiment.total, state=Experiment.RUNNING
+    )
+    with transaction.atomic():
+        asked = same.update(
+            total=experiment.total + len(wanted),
+            plan={**experiment.plan, "variants": variants},
+            points=[list(point) for point in points],
+            look_at=0,
+        )
+        if asked:
+            Run.objects.bulk_create(
+                Run(experiment=experiment, number=n, variant=points[point], seed=seed)
+                for n, (point, seed) in enumerate(wanted, experiment.total)
+            )
+
+
+def _check_names(variants: list[dict[str, Any]]) -> None:
+    """Number settings whose edits read alike."""
+    seen: set[str] = set()
+    for n, variant in enumerate(variants):
+        if variant["name"] in seen:
+            variants[n] = {**variant, "name": f"{variant['name']} (#{n})"}
+        seen.add(variants[n]["name"])
+
+
+def _finish(experiment: Experiment, answer: dict[str, Any]) -> None:
+    same = Experiment.objects.filter(
+        pk=experiment.pk, total=experiment.total, state=Experiment.RUNNING
+    )
+    same.update(
+        state=Experiment.DONE,
+        searching=False,
+        finished_at=timezone.now(),
+        answer=answer,
+    )
+
+
+def take(experiment: Experiment) -> None:
+    """End a search with what it has: the best so far is proven and answered.
+
+    Raises ConflictError for what is no search, or has ended.
+    """
+    going = Experiment.objects.filter(
+        pk=experiment.pk, searching=True, state=Experiment.RUNNING
+    )
+    if not going.update(stop_at=F("total")):
+        raise ConflictError(
+            f"the experiment is no search that runs: {experiment.state}"
+        )
+
+
+def run_of_answer(experiment: Experiment) -> int | None:
+    """Return the number of the run that shows the answer with the first seed."""
+    point = experiment.answer.get("point")
+    if point is None or point not in experiment.points:
+        return None
+    variant = experiment.points.index(point)
+    runs = Run.objects.filter(experiment=experiment, variant=variant, state=Run.DONE)
+    return runs.order_by("number").values_list("number", flat=True).first()
+
+
+def search_of(experiment: Experiment) -> dict[str, Any] | None:
+    """Return how far a search is; None for an experiment that is none."""
+    if not experiment.points:
+        return None
+    answer = experiment.answer
+    return {
+        "searching": experiment.searching,
+        "error": answer.get("error", ""),
+        "answer": answer if "verdict" in answer else None,
+        "answerRun": run_of_answer(experiment),
+    }

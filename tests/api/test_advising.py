@@ -1,0 +1,130 @@
+"""Searches by HTTP: estimated, worked on by anybody, ended early, handed over."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+import yaml
+
+from sandbox.experiments import claims, searching
+from sandbox.experiments.bases import open_base
+from sandbox.experiments.work import execute, work
+from sandbox.models import Experiment, Run
+from scheduler.advice.advisor import Advisor, advise
+from scheduler.experiments.document import read_experiment
+from tests.scheduler.advice.worlds import Team, manifests_of
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
+
+ROOT = "/api/v1/experiments"
+TEAMS = (Team("a", 2, 4, 3, 2, 20), Team("b", 10, 2, 9, 2, 20))
+
+
+def body_of(**search):
+    document = {
+        "kind": "Experiment",
+        "spec": {
+            "base": {"files": ["world.yaml"]},
+            "title": "More for a",
+            "seeds": {"count": 2},
+            "horizon": "3m",
+            "search": {
+                "change": [
+                    {"quota": {"flavor": "default", "resource": "cpu", "step": 2}}
+                ],
+                "constraints": ["queue a p95 wait under 15 s"],
+                "runs": 20,
+                "heldOut": {"count": 2},
+                **search,
+            },
+        },
+    }
+    text = yaml.safe_dump_all(manifests_of(TEAMS, ""))
+    return {"document": document, "files": [{"name": "world.yaml", "text": text}]}
+
+
+@pytest.fixture
+def started(client) -> str:
+    made = client.post(ROOT, body_of(), format="json")
+    assert made.status_code == 201, made.content
+    return f"{ROOT}/{made.json()['id']}"
+
+
+def test_an_estimate_says_what_it_would_take_and_stores_nothing(client):
+    found = client.post(f"{ROOT}/estimate", body_of(), format="json").json()
+    assert found["settings"] == 7
+    assert 7 * 2 <= found["runs"] < 40
+    assert found["cpuSeconds"] > 0
+    assert not Experiment.objects.exists()
+
+
+def test_a_search_goes_on_by_itself_until_it_has_an_answer(client, started):
+    begun = client.get(started).json()
+    assert (begun["total"], begun["search"]["searching"]) == (2, True)
+    work("w", 120.0)
+    found = client.get(started).json()
+    answer = found["search"]["answer"]
+    assert (found["state"], found["done"]) == ("done", found["total"])
+    assert answer["verdict"] == "improved"
+    assert [edit["object"] for edit in answer["edits"]] == [
+        "ClusterQueue/a",
+        "ClusterQueue/b",
+    ]
+    assert len(found["lines"]) == len(found["variants"])
+    opened = f"{started}/runs/{found['search']['answerRun']}/open"
+    assert client.post(opened, {"tick": 0}, format="json").status_code == 201
+
+    patches = client.get(f"{started}/patches.yaml")
+    kinds = [one["kind"] for one in yaml.safe_load_all(patches.content)]
+    assert kinds == ["ClusterQueue", "ClusterQueue"]
+    assert "# More for a" in client.get(f"{started}/report.md").content.decode()
+    assert "<svg" in client.get(f"{started}/report.html").content.decode()
+    assert client.get(f"{started}/results.csv").status_code == 200
+
+
+def test_the_answer_is_the_same_as_without_a_database(client, started):
+    work("w", 120.0)
+    experiment = Experiment.objects.get()
+    base = open_base(experiment.base_kind, bytes(experiment.base))
+    advisor = Advisor.of(read_experiment(experiment.document).spec, base)
+    alone = advise(advisor, lambda ask: advisor.run(base, ask))
+    assert experiment.answer == msgspec.json.decode(msgspec.json.encode(alone))
+
+
+def test_two_who_go_on_at_once_ask_for_the_runs_once(client, started):
+    pk = started.rpartition("/")[2]
+    while (claim := claims.take("w", pk)) is not None:
+        execute(claim)
+    searching.go_on(pk)
+    asked = Run.objects.count()
+    stale = Experiment.objects.get(pk=pk)
+    stale.total = 2
+    stale.points = stale.points[:1]
+    advisor = Advisor.of(
+        read_experiment(stale.document).spec,
+        open_base(stale.base_kind, bytes(stale.base)),
+    )
+    searching._ask(stale, advisor, [(advisor.space.base, 99)])
+    assert asked > 2
+    assert Run.objects.count() == asked
+
+
+def test_a_search_is_taken_before_its_end_and_proven(client):
+    made = client.post(ROOT, body_of(runs=14), format="json").json()
+    path = f"{ROOT}/{made['id']}"
+    assert client.get(f"{path}/patches.yaml").status_code == 409
+    for _ in range(4):
+        work("w", 0.0001, made["id"])
+    assert client.post(f"{path}/take").status_code == 200
+    work("w", 120.0)
+    found = client.get(path).json()
+    assert found["state"] == "done"
+    assert found["search"]["answer"]["runs"] < 14
+    assert client.post(f"{path}/take").status_code == 409
+
+
+def test_what_is_wrong_in_a_search_is_refused_with_its_field(client):
+    wrong = client.post(ROOT, body_of(constraints=["a p95 wait"]), format="json")
+    assert wrong.status_code == 422
+    [cause] = wrong.json()["details"]["causes"]
+    assert cause["field"] == "spec.search.constraints"
