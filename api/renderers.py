@@ -6,7 +6,6 @@ import io
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import yaml
 from rest_framework.exceptions import ParseError
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser, JSONParser
@@ -14,23 +13,19 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from sandbox.base.plain_text import is_suspect, unstorable
+from scheduler.manifests.texts.writing import write, write_all
 
-_Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 YAML = "application/yaml"
 
 
 def dump(document: Any) -> str:
     """Return YAML in the order of the document, several for a list of them."""
-    return yaml.dump(
-        document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
-    )
+    return write(document)
 
 
 def dump_all(documents: list[Any]) -> str:
     """Return several documents."""
-    return yaml.dump_all(
-        documents, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
-    )
+    return write_all(documents)
 
 
 class OneShape(DefaultContentNegotiation):

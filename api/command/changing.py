@@ -15,6 +15,7 @@ from scheduler.cli.convert import converted, text_of
 from scheduler.cli.files import read_paths
 from scheduler.cli.trace_words import add_trace_words, traces_of
 from scheduler.errors import SchedulerError
+from scheduler.manifests.texts.writing import write
 
 LOOK_EVERY_S = 0.1
 
@@ -319,7 +320,7 @@ def policy(asked: Asked) -> Found:
     words = asked.words
     if not words.patch:
         found = asked.client.policy(words.sandbox)
-        text = yaml.safe_dump(found, sort_keys=False, allow_unicode=True)
+        text = write(found)
         return Found(document=found, text=text)
     patch = yaml.safe_load(read_files([words.patch])[0][1])
     if not isinstance(patch, dict):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import yaml
-
 from api.command.output import Found
 from api.command.verbs import Asked, Part, WrongError, one, verb
+from scheduler.manifests.texts.writing import write
 
 #: Where `quotalab up` listens unless it is given another port.
 HERE = "http://127.0.0.1:8000"
@@ -34,7 +33,7 @@ def kubeconfig(asked: Asked) -> Found:
         "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
         "current-context": name,
     }
-    return Found(document=document, text=yaml.safe_dump(document, sort_keys=False))
+    return Found(document=document, text=write(document))
 
 
 def _user(token: str) -> dict[str, str]:

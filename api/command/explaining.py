@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import yaml
 
 from api.command.output import Found
 from api.command.verbs import Asked, Part, WrongError, one, verb
@@ -18,6 +17,7 @@ from scheduler.forecast.starts import (
     submission_text_of,
     text_of,
 )
+from scheduler.manifests.texts.writing import write, write_all
 
 
 def _explain(part: Part) -> None:
@@ -53,7 +53,7 @@ def _sentences(found: dict[str, Any]) -> str:
     for name in ("summary", "message", "reason"):
         if not lines and found.get(name):
             lines.append(str(found[name]))
-    return "\n".join(lines) or yaml.safe_dump(found, sort_keys=False)
+    return "\n".join(lines) or write(found)
 
 
 def _compare(part: Part) -> None:
@@ -89,7 +89,7 @@ def preemption(asked: Asked) -> Found:
     """Show a preemption, step by step."""
     words = asked.words
     found = asked.client.operations.preemption_steps_read(words.sandbox, words.event)
-    return Found(document=found, text=yaml.safe_dump(found, sort_keys=False))
+    return Found(document=found, text=write(found))
 
 
 def _reproduce(part: Part) -> None:
@@ -113,9 +113,7 @@ def reproduce(asked: Asked) -> Found:
     if not found["found"]:
         line = f"{found['decision']}: not shown by its objects alone; nothing found"
         return Found(document=found, line=line, status=1)
-    text = yaml.safe_dump_all(
-        found["documents"], sort_keys=False, allow_unicode=True, width=100
-    )
+    text = write_all(found["documents"])
     minimal = "nothing can be left out" if found["minimal"] else "stopped early"
     note = f"{found['before']} objects to {found['after']}, {minimal}"
     if words.output:

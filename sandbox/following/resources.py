@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
 from sandbox.following.cluster import Cluster, ClusterError
 from scheduler.manifests.kinds import TABLE, Kind
+from scheduler.manifests.texts.writing import write
 
 #: Kinds of this project: no cluster has them.
 _OURS = "quotalab.dev"
@@ -153,4 +152,4 @@ def cluster_role(name: str = "quotalab-reader") -> str:
         "metadata": {"name": name},
         "rules": rules,
     }
-    return str(yaml.safe_dump(document, sort_keys=False))
+    return write(document)

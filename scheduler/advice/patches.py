@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-import yaml
 
 from scheduler.advice.space import Point, Space
 from scheduler.experiments.objects import changed, key_of
+from scheduler.manifests.texts.writing import write, write_all
 from scheduler.patches import merge
 from scheduler.records.objects import Key, Object
 
@@ -75,11 +75,11 @@ def _configuration(
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": "kueue-manager-config", "namespace": "kueue-system"},
-        "data": {_CONFIG: yaml.safe_dump(document, sort_keys=False)},
+        "data": {_CONFIG: write(document)},
     }
 
 
 def _text(words: list[str], documents: list[Any]) -> str:
     head = "".join(f"# {word}\n" for word in words)
-    body = yaml.safe_dump_all(documents, sort_keys=False) if documents else ""
+    body = write_all(documents) if documents else ""
     return head + body

@@ -7,17 +7,15 @@ import sys
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-import yaml
-
 from scheduler.cli.files import read_paths
 from scheduler.conversion import foreign
 from scheduler.conversion.converting import convert
 from scheduler.errors import SchedulerError
 from scheduler.manifests.documents import read_documents
+from scheduler.manifests.texts.writing import write_all
 from scheduler.records.objects import Object
 from scheduler.scenarios import assemble
 
-_Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _OURS = ("uid", "creationTimestamp", "generation")
 
 
@@ -77,10 +75,7 @@ def converted(
 
 def text_of(documents: Sequence[dict[str, Any]]) -> str:
     """Return YAML, a document after the other."""
-    text: str = yaml.dump_all(
-        documents, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
-    )
-    return text
+    return write_all(documents)
 
 
 def _document(obj: Object) -> dict[str, Any]:

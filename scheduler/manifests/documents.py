@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -19,6 +19,7 @@ from scheduler.manifests.texts.json_documents import (
     decode_many,
     looks_like_json,
 )
+from scheduler.manifests.texts.scalars import unchanged
 from scheduler.manifests.texts.yaml_events import (
     Bounds,
     Read,
@@ -219,12 +220,25 @@ def _read_yaml(text: str, file: str, limits: Limits) -> Iterator[Document]:
     )
     try:
         for read in read_events(text, file, bounds):
+            if _is_queues(read.data):
+                read = _with_texts(read, text, file, bounds)
             if read.data is not None:
                 yield from _documents(read, text, file)
     except yaml.YAMLError as error:
         raise _broken(file, error) from error
     except (RecursionError, UnicodeError) as error:
         raise refused(file, 1, "nested or encoded beyond reading") from error
+
+
+def _is_queues(data: Any) -> bool:
+    return isinstance(data, dict) and "partitions" in data and "kind" not in data
+
+
+def _with_texts(read: Read, text: str, file: str, bounds: Bounds) -> Read:
+    """Read a queues.yaml once more as YuniKorn does, which knows what is a text."""
+    again = text[read.span.begin : read.span.end]
+    (named,) = read_events(again, file, bounds, unchanged)
+    return replace(read, data=named.data)
 
 
 def _documents(read: Read, text: str, file: str) -> Iterator[Document]:

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from scheduler.kueue.configuration import GROUP
+from scheduler.manifests.texts.writing import write
 from scheduler.qrec.kept_pods import Tree, fields, keep
 
 Name = Callable[[str], str]
@@ -54,7 +55,7 @@ def mapped(text: str, name: Name, rewrite: Rewrite) -> str:
         found = [_document(one, name, rewrite) for one in yaml.safe_load_all(text)]
     except (yaml.YAMLError, AttributeError, TypeError, ValueError):
         return ""  # what cannot be read cannot be made anonymous
-    return "---\n".join(yaml.safe_dump(one, sort_keys=False) for one in found if one)
+    return "---\n".join(write(one) for one in found if one)
 
 
 def _document(given: Any, name: Name, rewrite: Rewrite) -> dict[str, Any] | None:

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import yaml
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from sandbox.models import Sandbox
 from sandbox.retention import exports
+from scheduler.manifests.texts.writing import write_all
 
 
 class Command(BaseCommand):
@@ -40,10 +40,7 @@ class Command(BaseCommand):
             documents = exports.documents(
                 sandbox, options["what"], status=options["status"]
             )
-        if options["json"]:
-            text = json.dumps(documents)
-        else:
-            text = yaml.safe_dump_all(documents, sort_keys=False, allow_unicode=True)
+        text = json.dumps(documents) if options["json"] else write_all(documents)
         if options["output"]:
             Path(options["output"]).write_text(text)
         else:

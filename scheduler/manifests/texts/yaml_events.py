@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import yaml
-from yaml.resolver import Resolver
 
 from scheduler.errors import ManifestError, SourceLocation
+from scheduler.manifests.texts.scalars import key, plain
 
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STR = "tag:yaml.org,2002:str"
@@ -24,21 +23,6 @@ _NO_KEY = (
     "expected a text as key, got a collection "
     "(a template? render it first, e.g. with `helm template`)"
 )
-_INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_WORDS = {
-    "true": True,
-    "True": True,
-    "TRUE": True,
-    "false": False,
-    "False": False,
-    "FALSE": False,
-    "null": None,
-    "Null": None,
-    "NULL": None,
-    "~": None,
-    "": None,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +80,17 @@ class Bounds:
     documents: int
 
 
-def read_events(text: str, file: str, bounds: Bounds) -> Iterator[Read]:
+def read_events(
+    text: str, file: str, bounds: Bounds, resolve: Callable[[str], Any] = plain
+) -> Iterator[Read]:
     """Yield the documents of a text; empty ones have the data None.
+
+    `resolve` gives an unquoted scalar its value.
 
     Raises ManifestError with file and line for duplicate keys and for what passes a
     bound, yaml.YAMLError for what is no YAML. Cost: O(text), without recursion.
     """
-    return _Reader(file, bounds).read(text)
+    return _Reader(file, bounds, resolve).read(text)
 
 
 @dataclass(slots=True)
@@ -133,8 +121,11 @@ _BEGUN = _Anchored(None, None, -1)
 class _Reader:
     """Builds one document after the other."""
 
-    def __init__(self, file: str, bounds: Bounds) -> None:
+    def __init__(
+        self, file: str, bounds: Bounds, resolve: Callable[[str], Any]
+    ) -> None:
         self.file = file
+        self.resolve = resolve
         self.bounds = bounds
         self.values = self.aliases = self.repeated = self.documents = 0
         self.stack: list[_Open] = []
@@ -172,13 +163,13 @@ class _Reader:
     # -- events
 
     def _scalar(self, event: Any) -> None:
-        text, plain = event.value, event.style is None or event.style == ""
-        value = text if not plain else _plain(text, event.tag)
+        text, unquoted = event.value, event.style is None or event.style == ""
+        value = self.resolve(text) if unquoted and event.tag != _STR else text
         if event.anchor:
             self.anchors[event.anchor] = _Anchored(value, text, 1)
         if self._is_key():
-            merge = plain and text == _MERGE and not event.tag
-            self._key(event, text, merge=merge)
+            merge = unquoted and text == _MERGE and not event.tag
+            self._key(event, key(value, text), merge=merge)
         else:
             self._put(event, value)
 
@@ -296,29 +287,3 @@ def refused(file: str, line: int, what: str) -> ManifestError:
 
 def _span(begin: Any, end: Any) -> Span:
     return Span(begin.index, end.index, begin.line + 1, begin.column)
-
-
-@lru_cache(maxsize=65536)
-def _plain(text: str, tag: str | None) -> Any:
-    """Return a plain scalar by the JSON schema of YAML, as Kubernetes reads it.
-
-    `on`, `yes` and dates stay texts, and so does what YAML 1.1 does not take for a
-    number; a quoted value is always a text.
-    """
-    if tag == _STR:
-        return text
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INT.fullmatch(text) and len(text) < 25:
-        return int(text)
-    if _FLOAT.fullmatch(text) and len(text) < 40 and not _is_text(text):
-        return float(text)
-    return text
-
-
-def _is_text(text: str) -> bool:
-    found: str = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))
-    return found == _STR
-
-
-_RESOLVER: Any = Resolver()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
-
+from scheduler.manifests.texts.writing import write
 from scheduler.records.hierarchy import (
     Limit,
     PartitionSpec,
@@ -38,8 +37,7 @@ def to_plain(partition: PartitionSpec) -> dict[str, Any]:
 
 def to_text(partition: PartitionSpec) -> str:
     """Return the queues.yaml text of a partition."""
-    text: str = yaml.safe_dump(to_plain(partition), sort_keys=False)
-    return text
+    return write(to_plain(partition))
 
 
 def _queue(queue: QueueSpec) -> dict[str, Any]:

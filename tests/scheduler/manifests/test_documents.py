@@ -54,14 +54,14 @@ def test_a_list_is_taken_apart_and_keeps_its_lines():
     assert pod.place("metadata.name").line == 5
 
 
-def test_words_that_kubernetes_reads_as_text_stay_text():
+def test_words_are_read_as_kubectl_reads_them():
     (document,) = read_documents("kind: X\na: on\nb: 2026-01-01\nc: '1'\nd: 012\n")
     assert document.data == {
         "kind": "X",
-        "a": "on",
+        "a": True,
         "b": "2026-01-01",
         "c": "1",
-        "d": "012",
+        "d": 10,
     }
 
 
