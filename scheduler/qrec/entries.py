@@ -18,7 +18,7 @@ Type = Literal[
     "MODIFIED",
     "DELETED",
     "LOST",  # the watch of this kind broke; `message` says why
-    "BACK",  # it goes on, and missed nothing (what it missed comes before)
+    "BACK",  # it goes on; what it missed comes before, or follows at once
     "END",  # the recorder stopped in order
 ]
 #: The types that carry an object and change what is known.
