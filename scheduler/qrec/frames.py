@@ -40,13 +40,13 @@ class FrameReader:
         SchedulerError, before they are in memory.
         """
         found = stream.read(len(MAGIC))
-        if found != MAGIC:
+        if not MAGIC.startswith(found):  # a begin of it is one that a crash cut off
             raise SchedulerError(
                 f"{name}: expected a .qrec file, which begins with {MAGIC!r}, "
                 f"got {found!r}"
             )
         self.stream = stream
-        self.position = len(MAGIC)
+        self.position = len(MAGIC) if found == MAGIC else 0
         self.torn_bytes = 0
         self.name, self.most = name, most
         self.opened_bytes = 0

@@ -30,6 +30,12 @@ def test_a_crash_at_any_byte_leaves_the_frames_before_it(
     assert reader.torn_bytes == cut - ends[kept]
 
 
+@pytest.mark.parametrize("cut", range(len(MAGIC)))
+def test_a_part_that_was_only_begun_holds_nothing(cut: int) -> None:
+    reader = FrameReader(io.BytesIO(MAGIC[:cut]), "a.1.qrec")
+    assert (list(reader), reader.position) == ([], 0)
+
+
 def test_a_damaged_frame_ends_the_reading() -> None:
     whole = bytearray(MAGIC + frame([b"a"]) + frame([b"b"]))
     whole[-3] ^= 1
