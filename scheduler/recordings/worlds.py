@@ -45,7 +45,7 @@ def build(
         ]
         for obj in loaded.objects:
             if obj.key.kind == "Job":
-                arrive(obj, arrivals[obj.key.namespace, obj.key.name])
+                set_arrival(obj, arrivals[obj.key.namespace, obj.key.name])
 
     made = prepare(recording.sources).assemble(seed=seed, policy=policy, change=change)
     made.world.lifetime.pods_end_alone = True
@@ -83,7 +83,7 @@ def go_on(
             row = arrivals.get((job.key.namespace, job.key.name))
             if job.key.kind == "Job" and row is not None:
                 passed = (begin - recording.start_us) // 1000
-                arrive(job, row, passed if job.key not in known else None)
+                set_arrival(job, row, passed if job.key not in known else None)
 
     config = [one for one in recording.sources if one[0] == "config.yaml"]
     policy = {"stack": "kueue", "simulation": simulation}
@@ -112,7 +112,7 @@ def number_attempts(
             world.lifetime.run_of(key).attempt = seen.number - goes_on
 
 
-def arrive(job: Object, row: Arrival, begin: int | None = 0) -> None:
+def set_arrival(job: Object, row: Arrival, begin: int | None = 0) -> None:
     """Give a Job its time (ms), and its readiness in the words of our annotations."""
     annotations = job.metadata.setdefault("annotations", {})
     if begin is not None:

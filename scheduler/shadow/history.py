@@ -87,7 +87,7 @@ class History:
         else:
             self.objects[key] = manifest
 
-    def living(self) -> Iterable[Object]:
+    def existing(self) -> Iterable[Object]:
         """Yield the objects at the position, without the finished Workloads."""
         for key, manifest in self.objects.items():
             status = manifest.get("status") or {}

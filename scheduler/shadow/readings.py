@@ -90,7 +90,7 @@ class Readings:
         an admission counts from its cycle on, and is written afterwards.
         """
         self.history.go_to(position)
-        known = {obj.key: obj for obj in self.history.living()}
+        known = {obj.key: obj for obj in self.history.existing()}
         yield from _fewer(known, real.subject, state)
         for number, obj in enumerate(self._assumed(real, position), start=1):
             known[obj.key] = obj

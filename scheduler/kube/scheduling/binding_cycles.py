@@ -133,10 +133,10 @@ class BindingCycles(EventHandlers):
         now = self.context.now_ms
         for assumed in sorted(self.assumed.values(), key=lambda assumed: assumed.order):
             if assumed.waits and self.assumed.get(assumed.pod.key) is assumed:
-                self._time_out(assumed, now)
+                self._reject_waiting(assumed, now)
         self.queue.flush()
 
-    def _time_out(self, assumed: AssumedPod, now: int) -> None:
+    def _reject_waiting(self, assumed: AssumedPod, now: int) -> None:
         due = [(at, plugin) for plugin, at in assumed.waits.items() if at <= now]
         if due:
             plugin = min(due)[1]

@@ -560,7 +560,7 @@ async def refused(kind: str, line: ApplicationCommunicator) -> bool:
     return (await line.receive_output(10))["status"] in (401, 404, 410)
 
 
-class Held(NamedTuple):
+class HeldRight(NamedTuple):
     """A right to look at a sandbox: its key, and what takes it."""
 
     sandbox: str
@@ -568,10 +568,10 @@ class Held(NamedTuple):
     take: Callable[[], object]
 
 
-def rights_held(quiet: Sandbox, make: Callable[..., Sandbox]) -> dict[str, Held]:
+def rights_held(quiet: Sandbox, make: Callable[..., Sandbox]) -> dict[str, HeldRight]:
     """Way to lose a right -> somebody who has it."""
     owner, key = quiet.owner, quiet.pk
-    found: dict[str, Held] = {}
+    found: dict[str, HeldRight] = {}
 
     def person(way: str, role: str = "viewer", sandbox: Sandbox = quiet) -> User:
         user = User.objects.create(username=way.replace(" ", "-"))
@@ -579,20 +579,20 @@ def rights_held(quiet: Sandbox, make: Callable[..., Sandbox]) -> dict[str, Held]
         return user
 
     user = person("removed")
-    found["removed"] = Held(
+    found["removed"] = HeldRight(
         key, cookie(user), lambda: actions.do_unmember(owner, key, "removed")
     )
     stopped = User.objects.filter(pk=person("stopped").pk)
-    found["stopped"] = Held(
+    found["stopped"] = HeldRight(
         key, cookie(stopped[0]), lambda: stopped.update(is_active=False)
     )
     header = cookie(person("signed out"))
     session = header[1].decode().partition("=")[2]
-    found["signed out"] = Held(
+    found["signed out"] = HeldRight(
         key, header, lambda: Session.objects.filter(pk=session).delete()
     )
     renamed = person("password changed")
-    found["password changed"] = Held(
+    found["password changed"] = HeldRight(
         key, cookie(renamed), lambda: (renamed.set_password("another"), renamed.save())
     )
     for way in ("revoked", "expired", "tokens ended"):
@@ -606,20 +606,20 @@ def rights_held(quiet: Sandbox, make: Callable[..., Sandbox]) -> dict[str, Held]
             "expired": lambda o=one: o.update(expires_at=timezone.now()),
             "tokens ended": lambda h=holder: actions.do_end_tokens(h),
         }
-        found[way] = Held(key, bearer(secret), take[way])
+        found[way] = HeldRight(key, bearer(secret), take[way])
     links = ShareLink.objects.filter(sandbox=quiet)
     user = person("link taken back", "link to look")
     link = links[0].pk
-    found["link taken back"] = Held(
+    found["link taken back"] = HeldRight(
         key, cookie(user), lambda: actions.do_unshare(owner, key, link)
     )
     user = person("link expired", "link to look")
     newest = links.exclude(pk=link)
-    found["link expired"] = Held(
+    found["link expired"] = HeldRight(
         key, cookie(user), lambda: newest.update(expires_at=timezone.now())
     )
     user = person("lesson over", "follower")
-    found["lesson over"] = Held(
+    found["lesson over"] = HeldRight(
         key, cookie(user), lambda: actions.do_end_lesson(owner, key)
     )
     endings = {
@@ -631,7 +631,7 @@ def rights_held(quiet: Sandbox, make: Callable[..., Sandbox]) -> dict[str, Held]
         other = make(flavor())
         actions.do_set_visibility(owner, other.pk, "public")
         user = User.objects.create(username=way.replace(" ", "-"))
-        found[way] = Held(other.pk, cookie(user), lambda e=end, pk=other.pk: e(pk))
+        found[way] = HeldRight(other.pk, cookie(user), lambda e=end, pk=other.pk: e(pk))
     return found
 
 

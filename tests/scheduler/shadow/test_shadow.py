@@ -200,7 +200,7 @@ def first_cycle(*workloads: Manifest, config: Manifest | None = None) -> set[str
     """Return whom the first cycle admits, with a quota of 2 CPU."""
     history = History([*queues(cpu="2"), *workloads], [])
     settings = read_configuration(config or {})
-    decided = next(cycles(history.living(), settings, EPOCH_US, 1))
+    decided = next(cycles(history.existing(), settings, EPOCH_US, 1))
     return {key.name for key in decided.admitted}
 
 

@@ -17,7 +17,7 @@ from tests.scheduler.yunikorn.reference.state import (
 from tests.scheduler.yunikorn.reference.victims import (
     NO_HELP,
     REFUSED,
-    Attempt,
+    VictimSearch,
     candidates,
     for_required,
 )
@@ -198,7 +198,7 @@ class Run:
             return False
         self.attempts -= 1
         pod.tried = True
-        attempt = Attempt(world, pod, nodes_tried)
+        attempt = VictimSearch(world, pod, nodes_tried)
         found = attempt.run()
         if found is None:
             if attempt.why:

@@ -105,7 +105,7 @@ def worth(pod: Pod) -> tuple[Any, ...]:
     return not pod.opted_in, pod.originator, -pod.created, pod.key
 
 
-class Attempt:
+class VictimSearch:
     """One attempt for one ask: the node and its victims, or why not."""
 
     def __init__(self, world: World, ask: Pod, nodes_tried: bool) -> None:
