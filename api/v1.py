@@ -25,7 +25,7 @@ from api.views.library import Registry, Scenarios
 from api.views.objects import OneObject, PolicyView, Profiles
 from api.views.reading import Events, Hash, Preemptions, Samples, State, Table
 from api.views.sandboxes import Disk, OneDisk, OneSandbox, Sandboxes
-from api.views.twins import Twins
+from api.views.twins import Clusters, Twins
 
 _ONE = "sandboxes/<str:sandbox_id>"
 
@@ -41,6 +41,7 @@ urlpatterns = [
     path("archives", Archives.as_view(), name="archives"),
     path("traces/preview", TracePreviews.as_view(), name="traces-preview"),
     path("disk", Disk.as_view(), name="disk"),
+    path("clusters", Clusters.as_view(), name="clusters"),
     path("twins", Twins.as_view(), name="twins"),
     path("sandboxes", Sandboxes.as_view(), name="sandboxes"),
     path(_ONE, OneSandbox.as_view(), name="sandbox"),

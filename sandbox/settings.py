@@ -43,6 +43,9 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Addresses of scheduler extenders that may be called; none by default.
 EXTENDERS = environment.items("QUOTALAB_EXTENDERS")
 
+# A YAML file of the clusters that may be followed; none without it. See docs/recording.md.
+CLUSTERS_FILE = os.environ.get("QUOTALAB_CLUSTERS", "")
+
 # ------------------------------------------------------------- the apps
 
 INSTALLED_APPS = [

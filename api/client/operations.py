@@ -11,6 +11,7 @@ from .records import (
     ApplicationExplanation,
     AskExplanation,
     AuditList,
+    ClusterList,
     Comparison,
     Convert,
     Converted,
@@ -130,6 +131,12 @@ class Operations(Sender):
     ) -> AuditList:
         """Return the newest lines to its owner."""
         return cast('AuditList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/audit", query=given({'limit': limit})))
+
+    def clusters_list(
+        self,
+    ) -> ClusterList:
+        """Return the clusters that you may follow, and what shows them already."""
+        return cast('ClusterList', self.send('GET', f"/clusters"))
 
     def compare_read(
         self,
@@ -830,7 +837,7 @@ class Operations(Sender):
         self,
         body: Twin | None = None,
     ) -> Sandbox:
-        """Make a sandbox that plays a recording of a real cluster; it is paused."""
+        """Make a sandbox that shows a real cluster; one of a recording is paused."""
         return cast('Sandbox', self.send('POST', f"/twins", body=body))
 
     def unarchive(
@@ -899,6 +906,12 @@ class AsyncOperations(AsyncSender):
     ) -> AuditList:
         """Return the newest lines to its owner."""
         return cast('AuditList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/audit", query=given({'limit': limit})))
+
+    async def clusters_list(
+        self,
+    ) -> ClusterList:
+        """Return the clusters that you may follow, and what shows them already."""
+        return cast('ClusterList', await self.send('GET', f"/clusters"))
 
     async def compare_read(
         self,
@@ -1599,7 +1612,7 @@ class AsyncOperations(AsyncSender):
         self,
         body: Twin | None = None,
     ) -> Sandbox:
-        """Make a sandbox that plays a recording of a real cluster; it is paused."""
+        """Make a sandbox that shows a real cluster; one of a recording is paused."""
         return cast('Sandbox', await self.send('POST', f"/twins", body=body))
 
     async def unarchive(

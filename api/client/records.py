@@ -210,6 +210,20 @@ class Checkpoint(TypedDict):
     right: int | None
 
 
+class Cluster(TypedDict):
+    """A cluster that may be followed."""
+
+    name: str
+    sandbox: str | None
+    followed: bool
+
+
+class ClusterList(TypedDict):
+    """The clusters that you may follow; none where the operator names none."""
+
+    items: list[Cluster]
+
+
 class ColumnPreview(TypedDict):
     """A column that a queue may be chosen by."""
 
@@ -1262,10 +1276,13 @@ class Traces(TypedDict):
 
 
 class Twin(TypedDict):
-    """A new sandbox that shows a real cluster, of the files of a recording."""
+    """A new sandbox that shows a real cluster: of a recording's files, or one to
+    follow.
+    """
 
     title: NotRequired[str]
     files: NotRequired[list[File]]
+    cluster: NotRequired[str]
 
 
 class UntilEvent(TypedDict):
@@ -2212,6 +2229,7 @@ class SandboxRow(TypedDict):
     sourceName: str
     sourceStart: str
     lastTick: int | None
+    lagMs: int
 
 
 class CohortRow(TypedDict):
@@ -2590,6 +2608,7 @@ class SandboxRowPatch(TypedDict):
     sourceName: NotRequired[str]
     sourceStart: NotRequired[str]
     lastTick: NotRequired[int | None]
+    lagMs: NotRequired[int]
 
 
 class CohortRowPatch(TypedDict):

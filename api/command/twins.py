@@ -17,10 +17,15 @@ _FOLDER = ("snapshot-0.json", "watch.jsonl", "config.yaml")
 def _arguments(part: Part) -> None:
     part.add_argument(
         "files",
-        nargs="+",
+        nargs="*",
         type=Path,
         metavar="FILE",
         help="what `quotalab record` or kubectl wrote, or the folder of a recording",
+    )
+    part.add_argument(
+        "--context",
+        metavar="NAME",
+        help="follow this cluster instead: one that the operator's file names",
     )
     part.add_argument("--title", default="", help="of the sandbox")
     part.add_argument(
@@ -30,15 +35,23 @@ def _arguments(part: Part) -> None:
 
 @verb(
     "twin",
-    "show what was recorded of a real cluster, to scrub and to fork",
+    "show a real cluster, as it was recorded or as it is, to scrub and to fork",
     "twin prod.qrec",
     "twin prod.qrec prod.1.qrec --title 'Tuesday' --paused",
     "twin recordings/tuesday/",
+    "twin --context prod",
     arguments=_arguments,
 )
 def twin(asked: Asked) -> Found:
-    """Make the sandbox, and play the recording to its end."""
+    """Make the sandbox; a recording is played to its end, a cluster is followed."""
     words = asked.words
+    if bool(words.files) == bool(words.context):
+        raise WrongError("expected the files of a recording, or --context NAME")
+    if words.context:
+        body: Any = {"title": words.title, "cluster": words.context}
+        followed: Any = asked.client.operations.twins_create(body)
+        notes = [] if asked.remote else ["it is followed while `quotalab up` runs"]
+        return Found(document=followed, line=followed["id"], notes=notes)
     files = [_file(path) for given in words.files for path in _paths(given)]
     made: Any = asked.client.operations.twins_create(
         {"title": words.title, "files": files}

@@ -10,9 +10,32 @@ from api.serializers.sandboxes import LONGEST_TITLE, FileSerializer
 
 
 class TwinSerializer(serializers.Serializer[Any]):
-    """A new sandbox that shows a real cluster, of the files of a recording."""
+    """A new sandbox that shows a real cluster: of a recording's files, or one to follow."""
 
     title = serializers.CharField(
         required=False, default="", allow_blank=True, max_length=LONGEST_TITLE
     )
     files = FileSerializer(many=True, required=False, default=list)
+    cluster = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=100,
+        help_text="instead of files: a cluster that the operator allows to be followed",
+    )
+
+
+class ClusterSerializer(serializers.Serializer[Any]):
+    """A cluster that may be followed."""
+
+    name = serializers.CharField()
+    sandbox = serializers.CharField(
+        allow_null=True, help_text="which shows it already, where you may see that"
+    )
+    followed = serializers.BooleanField()
+
+
+class ClusterListSerializer(serializers.Serializer[Any]):
+    """The clusters that you may follow; none where the operator names none."""
+
+    items = ClusterSerializer(many=True)

@@ -12,11 +12,13 @@ from rest_framework.response import Response
 from api.idempotency import once
 from api.renderers import StorableJSONParser
 from api.serializers.sandboxes import SandboxSerializer
-from api.serializers.twins import TwinSerializer
+from api.serializers.twins import ClusterListSerializer, TwinSerializer
 from api.uploads import FilesParser
 from api.views.base import View
 from sandbox import actions
 from sandbox.base.errors import Cause, InvalidError
+from sandbox.models import Sandbox
+from sandbox.twins import clusters
 
 
 class Twins(View):
@@ -34,13 +36,47 @@ class Twins(View):
     )
     @once
     def post(self, request: Request) -> Response:
-        """Make a sandbox that plays a recording of a real cluster; it is paused."""
+        """Make a sandbox that shows a real cluster; one of a recording is paused."""
         given = self.read(TwinSerializer)
-        sandbox = actions.do_play_recording(
-            self.user(), [_bytes(file) for file in given["files"]], title=given["title"]
+        title, files = given["title"], [_bytes(file) for file in given["files"]]
+        if given["cluster"] and files:
+            problem = "expected files or a cluster, got both"
+            raise InvalidError(
+                problem, causes=[Cause(problem=problem, field="cluster")]
+            )
+        sandbox = (
+            actions.do_follow_cluster(self.user(), given["cluster"], title=title)
+            if given["cluster"]
+            else actions.do_play_recording(self.user(), files, title=title)
         )
         body = SandboxSerializer(sandbox, context={"request": request}).data
         return Response(body, status=201)
+
+
+class Clusters(View):
+    """The clusters that may be followed."""
+
+    @extend_schema(operation_id="clusters_list", responses=ClusterListSerializer)
+    def get(self, request: Request) -> Response:
+        """Return the clusters that you may follow, and what shows them already."""
+        user = self.user()
+        shown = dict(
+            Sandbox.objects.exclude(cluster="")
+            .visible_to(user)
+            .values_list("cluster", "pk")
+        )
+        followed = set(
+            Sandbox.objects.exclude(cluster="").values_list("cluster", flat=True)
+        )
+        items = [
+            {
+                "name": one.name,
+                "sandbox": shown.get(one.name),
+                "followed": one.name in followed,
+            }
+            for one in clusters.allowed(user)
+        ]
+        return Response({"items": items})
 
 
 def _bytes(file: dict[str, Any]) -> tuple[str, bytes]:

@@ -7,7 +7,7 @@ export const GROUPS = {
   live: ["ServerMessage"],
   imports: ["ImportReportList", "TracePreviews"],
   lists: ["EventList", "Joined", "Lesson", "Sandbox", "SandboxList", "SampleList", "ScenarioList", "Table"],
-  sandboxes: ["Created", "Disk", "Imported", "LinkList", "MadeLink", "MadeToken", "Me", "MemberList", "TokenList", "Use"],
+  sandboxes: ["ClusterList", "Created", "Disk", "Imported", "LinkList", "MadeLink", "MadeToken", "Me", "MemberList", "TokenList", "Use"],
   edits: ["MoveOutcome", "PinOutcome", "Preview"],
   policy: ["ProfileList", "Registry"],
   explain: ["AskExplanation", "Counterfactuals", "Explanation", "Forecast", "PodExplanation", "PodPreemption", "Preemption", "Reproduction", "SubmissionForecast"],

@@ -50,7 +50,7 @@ from sandbox.actions.sandboxes import (
 )
 from sandbox.actions.ticks import do_fail, do_tick, do_ticks
 from sandbox.actions.transport import do_pause, do_play, do_speed, do_step
-from sandbox.actions.twins import do_play_recording
+from sandbox.actions.twins import do_follow_cluster, do_play_recording
 from sandbox.actions.undo import do_redo, do_rewind, do_undo
 
 __all__ = [
@@ -69,6 +69,7 @@ __all__ = [
     "do_evict",
     "do_fail",
     "do_first_run",
+    "do_follow_cluster",
     "do_fork",
     "do_guess",
     "do_import",

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from sandbox.actions.sessions import EditSession, edit_session
 from sandbox.base.database_time import DatabaseTime
-from sandbox.base.errors import Cause, InvalidError
+from sandbox.base.errors import Cause, ConflictError, InvalidError
 from sandbox.live import limits
 from sandbox.models import Sandbox
 from sandbox.page.diffs import RevisionDiff
@@ -69,11 +69,19 @@ def do_step(
     if speed:
         until["speed"] = check_speed(speed)
     with edit_session(user, sandbox_id, of_world=False) as session:
+        _refuse_followed(session.sandbox)
         until = _absolute(until, session.sandbox)
         columns = {"playing": True, "until": until, "problem": ""}
         words = f"runs until {until_text(until)}"
         step = _commit(user, session, "Step", words, columns)
         return step, until.get("tick")
+
+
+def _refuse_followed(sandbox: Sandbox) -> None:
+    if sandbox.follows_cluster:
+        raise ConflictError(
+            f"{sandbox.title} follows a cluster, whose time nobody steps; fork it"
+        )
 
 
 def _absolute(until: dict[str, Any], sandbox: Sandbox) -> dict[str, Any]:

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from sandbox.actions.sandboxes import begin
 from sandbox.base import bulk
-from sandbox.base.errors import Cause, InvalidError
+from sandbox.base.errors import Cause, ConflictError, InvalidError
 from sandbox.base.memory import gc_paused
+from sandbox.following.cluster import Cluster, ClusterError
+from sandbox.following.resources import SETTINGS
 from sandbox.live import limits
 from sandbox.models import RecordedTick, Sandbox
+from sandbox.twins import clusters
 from sandbox.world.seen import pack
 from scheduler.errors import SchedulerError
 from scheduler.qrec.reading import Followed, stamp
+from scheduler.recordings.followed import configuration
 from scheduler.twin import beginning
 from scheduler.twin.files import read_files
+
+#: A tick of a cluster that is followed: how late it is shown at most, beside the watch.
+TICK_MS = 500
 
 
 def do_play_recording(
@@ -55,6 +64,64 @@ def do_play_recording(
             [(sandbox.pk, tick, body) for tick, body in ticks],
         )
     return sandbox
+
+
+def do_follow_cluster(user: User, name: str, *, title: str = "") -> Sandbox:
+    """Make a sandbox that shows a cluster as it is now; the workers follow it.
+
+    The operator's file says which clusters there are. Raises NotFoundError for another
+    one, ConflictError for one that a sandbox shows already, and InvalidError when the
+    cluster does not answer.
+    """
+    limits.check_sandboxes(user)
+    one = clusters.find(name, user)
+    _refuse_second(user, one.name)
+    try:
+        cluster = one.connect()
+        settings_of = [found for place in SETTINGS if (found := _get(cluster, *place))]
+        start_us = time.time_ns() // 1000 + 1000 * cluster.skew_ms()
+        configured = configuration(Followed(standing=settings_of))
+        world, _ = beginning.begin(
+            [], configured, start=stamp(start_us), tick_ms=TICK_MS
+        )
+    except (ClusterError, SchedulerError) as error:
+        problem = f"{one.name}: {error}"
+        raise InvalidError(problem, causes=[Cause(problem=problem)]) from error
+    source = {"kind": "cluster", "name": one.name, "startTime": stamp(start_us)}
+    try:
+        return begin(
+            user,
+            world,
+            title=(title or one.name)[:200],
+            source=source,
+            cluster=one.name,
+            playing=True,
+        )
+    except IntegrityError as error:
+        _refuse_second(user, one.name)
+        raise ConflictError("the cluster is followed already") from error
+
+
+def _refuse_second(user: User, cluster: str) -> None:
+    """Refuse another follower of a cluster; name the sandbox to who may see it."""
+    known = Sandbox.objects.filter(cluster=cluster)
+    if not known.exists():
+        return
+    seen = known.visible_to(user).first()
+    place = f"{seen.title} ({seen.pk})" if seen else "a sandbox of somebody else"
+    raise ConflictError(f"{cluster} is followed by {place}; look there, or fork it")
+
+
+def _get(cluster: Cluster, namespace: str, name: str) -> dict[str, Any] | None:
+    """Return a scheduler's ConfigMap; None where the cluster has none."""
+    path = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
+    try:
+        found = cluster.get(path)
+    except ClusterError as error:
+        if error.code in (403, 404):
+            return None
+        raise
+    return {**found, "apiVersion": "v1", "kind": "ConfigMap"}
 
 
 def _source(found: Followed, name: str, last: int) -> dict[str, object]:

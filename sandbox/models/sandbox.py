@@ -117,7 +117,8 @@ class Sandbox(models.Model):
 
     # What it shows of the real: {} = nothing, it is simulated. See sandbox/twins.
     source = JsonText(default=dict)
-    follower = models.CharField(max_length=64, blank=True)  # who follows its cluster
+    cluster = models.CharField(max_length=100, blank=True)  # that is followed, by name
+    follower = models.CharField(max_length=64, blank=True)  # who follows it now
 
     # How much history is kept: see retention.py. 0 = as much as the operator keeps.
     keep_ticks = models.BigIntegerField(default=0)
@@ -159,6 +160,13 @@ class Sandbox(models.Model):
         """Indexes: the list of a person, and what the clock asks every 50 ms."""
 
         ordering = ("-changed_at",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=["cluster"],
+                condition=~models.Q(cluster=""),
+                name="cluster_followed_once",
+            ),
+        )
         indexes = (
             models.Index(fields=["owner", "-changed_at"]),
             models.Index(
@@ -177,7 +185,7 @@ class Sandbox(models.Model):
     @property
     def follows_cluster(self) -> bool:
         """Return whether it follows a cluster that runs now."""
-        return bool(self.source.get("kind") == "cluster")
+        return bool(self.cluster)
 
     def role_of(self, user: Person) -> Role | None:
         """Return what `user` is here; None when they may not even look."""

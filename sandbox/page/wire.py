@@ -87,6 +87,7 @@ class SandboxRow(Row, tag="Sandbox", tag_field="kind", frozen=True, kw_only=True
     source_name: str = ""  # of the recording, or of the cluster
     source_start: str = ""  # the wall time (RFC 3339) of virtual 0
     last_tick: int | None = None  # of a recording
+    lag_ms: int = 0  # how old the oldest change of the last tick was when it was shown
 
 
 class CohortRow(Row, tag="Cohort", tag_field="kind", frozen=True, kw_only=True):

@@ -26,6 +26,7 @@ from sandbox.retention.retention import (
     candidates,
     prune,
 )
+from sandbox.worker import running
 from sandbox.world import leases
 from sandbox.world.leases import Claim
 
@@ -118,6 +119,8 @@ def advance(self: object, sandbox_id: str, ticket: float | None = None) -> int:
     name = getattr(getattr(self, "request", None), "hostname", None) or ""
     Sandbox.objects.filter(pk=sandbox_id).update(queued_until=0, warm=name)
     try:
+        if running.take_over(claim):
+            return 0
         with leases.renewed(claim):
             return _visit(claim)
     finally:

@@ -40,6 +40,7 @@ class Observe(Operation, frozen=True, tag="observe"):
     tick: int
     now_ms: int
     seen: bytes = b""  # as `sandbox.world.seen` packs it
+    listed: bool = False  # what stood when following began: nothing was decided then
 
 
 class Put(Operation, frozen=True, tag="put"):
@@ -151,9 +152,11 @@ def perform(
             with answering(world, answers, live) as given:
                 run_tick(world)
             return Tick(answers=given)
-        case Observe(tick=tick, now_ms=now_ms, seen=body):
+        case Observe(tick=tick, now_ms=now_ms, seen=body, listed=listed):
             for problem in observe(world, unpack(body), tick=tick, now_ms=now_ms):
                 world.context.journal.complain(problem)
+            if listed:
+                world.context.journal.take_decisions()
         case Settle(answers=answers):
             with answering(world, answers, live) as given:
                 settle(world)

@@ -34,6 +34,8 @@ def go_on(world: World, later: Sequence[Seen]) -> World:
         if (obj := fork.objects.get(Key(*key))) is not None:
             _give_time(obj, seconds)
     estimate_run_times(list(fork.objects.values()), now=now)
+    for obj in fork.objects.values():
+        obj.state.pop("twin", None)
     fork = fork.copy()  # the schedulers read annotations when an object comes
     for obj in _arrivals(world, later, times):
         fork.put(obj)

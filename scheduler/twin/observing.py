@@ -31,6 +31,9 @@ _REPLACED = frozenset({"Pod", "Workload"}) | {
     kind.kind for kind in kinds.TABLE if kind.group in ("batch", "jobset.x-k8s.io")
 }
 
+#: Under which an object keeps what following it needs, beside the schedulers' state.
+_STATE = "twin"
+
 
 class Seen(msgspec.Struct, frozen=True, array_like=True):
     """One change of the cluster: when (virtual ms), and the object after it.
@@ -64,6 +67,7 @@ def observe(world: World, seen: Sequence[Seen], *, tick: int, now_ms: int) -> li
         _put(world, key, after)
         if after is not None:
             owners.came(after)
+            _note_version(world, key, one.object)
     owners.link()
     world.context.now_ms = now_ms
     world.tick = tick
@@ -126,6 +130,16 @@ def _in_order(seen: Sequence[Seen]) -> Iterable[Seen]:
 def _before(world: World, key: Key) -> Before:
     known = world.objects.get(key)
     return None if known is None else (known.manifest, dict(world.get(key).status))
+
+
+def version_of(obj: Object) -> str:
+    """Return the resourceVersion at which an object was seen last; "" for none."""
+    return str((obj.state.get(_STATE) or {}).get("version", ""))
+
+
+def _note_version(world: World, key: Key, seen: Manifest) -> None:
+    if version := seen["metadata"].get("resourceVersion"):
+        world.objects[key].state[_STATE] = {"version": str(version)}
 
 
 def _put(world: World, key: Key, after: Object | None) -> None:

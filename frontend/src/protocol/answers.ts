@@ -6,6 +6,7 @@ import type * as types from "@/protocol/types";
 /** What may be asked for: the name of an answer -> its type. */
 export interface Answers {
   readonly AskExplanation: types.AskExplanation;
+  readonly ClusterList: types.ClusterList;
   readonly Comparison: types.Comparison;
   readonly Counterfactuals: types.Counterfactuals;
   readonly Created: types.Created;
@@ -52,6 +53,7 @@ export interface Answers {
 /** How each is checked; loaded when it is first asked for. */
 export const CHECKS: { readonly [N in keyof Answers]: () => Promise<Check<Answers[N]>> } = {
   AskExplanation: async () => (await import("virtual:checks/explain")).isAskExplanation,
+  ClusterList: async () => (await import("virtual:checks/sandboxes")).isClusterList,
   Comparison: async () => (await import("virtual:checks/compare")).isComparison,
   Counterfactuals: async () => (await import("virtual:checks/explain")).isCounterfactuals,
   Created: async () => (await import("virtual:checks/sandboxes")).isCreated,

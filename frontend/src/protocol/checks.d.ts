@@ -21,6 +21,7 @@ declare module "virtual:checks/lists" {
 }
 
 declare module "virtual:checks/sandboxes" {
+  export const isClusterList: import("@/protocol/checked").Check<import("@/protocol/types").ClusterList>;
   export const isCreated: import("@/protocol/checked").Check<import("@/protocol/types").Created>;
   export const isDisk: import("@/protocol/checked").Check<import("@/protocol/types").Disk>;
   export const isImported: import("@/protocol/checked").Check<import("@/protocol/types").Imported>;

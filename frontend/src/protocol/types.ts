@@ -184,6 +184,17 @@ export interface components {
             }[];
             readonly right: number | null;
         };
+        /** @description A cluster that may be followed. */
+        readonly Cluster: {
+            readonly name: string;
+            /** @description which shows it already, where you may see that */
+            readonly sandbox: string | null;
+            readonly followed: boolean;
+        };
+        /** @description The clusters that you may follow; none where the operator names none. */
+        readonly ClusterList: {
+            readonly items: readonly components["schemas"]["Cluster"][];
+        };
         /** @description A column that a queue may be chosen by. */
         readonly ColumnPreview: {
             readonly name: string;
@@ -1404,11 +1415,16 @@ export interface components {
             readonly totals?: boolean;
             readonly cpuPerProcessor?: string;
         };
-        /** @description A new sandbox that shows a real cluster, of the files of a recording. */
+        /** @description A new sandbox that shows a real cluster: of a recording's files, or one to follow. */
         readonly Twin: {
             /** @default  */
             readonly title?: string;
             readonly files?: readonly components["schemas"]["File"][];
+            /**
+             * @description instead of files: a cluster that the operator allows to be followed
+             * @default
+             */
+            readonly cluster?: string;
         };
         /** @description The first event that matches ends the run: one of several types, or one. */
         readonly UntilEvent: {
@@ -2333,6 +2349,7 @@ export interface components {
             readonly sourceName: string;
             readonly sourceStart: string;
             readonly lastTick: number | null;
+            readonly lagMs: number;
         };
         /** @description A cohort: an inner node of the quota tree. */
         readonly CohortRow: {
@@ -2769,6 +2786,7 @@ export interface components {
             readonly sourceName?: string;
             readonly sourceStart?: string;
             readonly lastTick?: number | null;
+            readonly lagMs?: number;
         };
         /** @description Changed fields of a CohortRow, whole values. */
         readonly CohortRowPatch: {
@@ -2991,6 +3009,8 @@ export type BlankEnum = components['schemas']['BlankEnum'];
 export type Branch = components['schemas']['Branch'];
 export type ChangeEnum = components['schemas']['ChangeEnum'];
 export type Checkpoint = components['schemas']['Checkpoint'];
+export type Cluster = components['schemas']['Cluster'];
+export type ClusterList = components['schemas']['ClusterList'];
 export type ColumnPreview = components['schemas']['ColumnPreview'];
 export type Comparison = components['schemas']['Comparison'];
 export type Convert = components['schemas']['Convert'];

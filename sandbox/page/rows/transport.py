@@ -21,7 +21,8 @@ POLICY_KEY = "Policy//policy"
 
 def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
     """Return the sandbox's row; with a page, what only edits change is kept from it."""
-    before = (page or {}).get(KEY)
+    # A tick of a real cluster may bring what else only edits do.
+    before = None if sandbox.is_real else (page or {}).get(KEY)
     spec = world.policy.spec
     row = SandboxRow(
         key=KEY,
@@ -47,6 +48,7 @@ def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
         source=sandbox.source.get("kind", "simulated"),
         source_name=sandbox.source.get("name", ""),
         source_start=sandbox.source.get("startTime", ""),
+        lag_ms=sandbox.source.get("lagMs", 0),
         last_tick=sandbox.source.get("lastTick"),
         not_simulated=before["notSimulated"] if before else not_simulated(world),
     )

@@ -131,6 +131,7 @@ OTHERS: dict[str, str] = {
     "api/v1/archives": "post self",
     "api/v1/traces/preview": "post self read",
     "api/v1/disk": "get self",
+    "api/v1/clusters": "get self",
     "api/v1/twins": "post self",
     "api/v1/sandboxes": "get self, post self",
     "api/v1/experiments": "get self, post self",

@@ -60,6 +60,7 @@ export const EN = {
   "rail.new": "new",
   "real.mark": "Real",
   "real.what": "A real cluster: shown as it is, not to be edited. Fork it to try something.",
+  "real.follow": "Follow a cluster",
   "real.lag": "{seconds} s behind",
   "stamp.live": "Live",
   "stamp.paused": "Paused",

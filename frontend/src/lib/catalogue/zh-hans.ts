@@ -69,6 +69,7 @@ export const ZH_HANS: Words = {
   "rail.new": "新",
   "real.mark": "真实",
   "real.what": "真实的集群：按原样显示，不能修改。要尝试更改，请分叉。",
+  "real.follow": "跟踪集群",
   "real.lag": "落后 {seconds} 秒",
   "stamp.live": "实时",
   "stamp.paused": "已暂停",

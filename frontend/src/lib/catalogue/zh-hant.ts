@@ -69,6 +69,7 @@ export const ZH_HANT: Words = {
   "rail.new": "新",
   "real.mark": "真實",
   "real.what": "真實的叢集：依原樣顯示，不能修改。要嘗試變更，請分叉。",
+  "real.follow": "追蹤叢集",
   "real.lag": "落後 {seconds} 秒",
   "stamp.live": "即時",
   "stamp.paused": "已暫停",

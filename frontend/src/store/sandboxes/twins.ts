@@ -2,6 +2,7 @@
 
 import { go, hrefOf } from "@/lib/address.svelte";
 import { ask } from "@/net/rest";
+import type { Cluster } from "@/protocol/types";
 
 const RECORDING = /\.qrec$/i;
 
@@ -16,6 +17,17 @@ export async function openRecording(files: readonly File[]): Promise<void> {
   const title = files[0]?.name.replace(RECORDING, "") ?? "";
   const made = await ask("Sandbox", "POST", "/twins", { body: { title, files: sent } });
   go(hrefOf(made.id, "board"));
+}
+
+/** Return the clusters that may be followed, with the sandbox that shows each already. */
+export async function fetchClusters(): Promise<readonly Cluster[]> {
+  return (await ask("ClusterList", "GET", "/clusters")).items;
+}
+
+/** Go to the sandbox that shows a cluster; it is made where there is none yet. */
+export async function openCluster(cluster: Cluster): Promise<void> {
+  const id = cluster.sandbox ?? (await ask("Sandbox", "POST", "/twins", { body: { cluster: cluster.name } })).id;
+  go(hrefOf(id, "board"));
 }
 
 const CHUNK = 0x8000;

@@ -1,0 +1,1 @@
+export{t as isServerMessage}from"./live-Cvad94-N.js";

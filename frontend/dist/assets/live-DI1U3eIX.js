@@ -1,1 +1,0 @@
-export{t as isServerMessage}from"./live-D3pz1nSu.js";

@@ -1,0 +1,80 @@
+"""The clusters that may be followed: the operator's file names them, nobody else does.
+
+Credentials stay in the kubeconfig files that it names: they never come from or go to a
+browser or the database.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import yaml
+from django.conf import settings
+from django.contrib.auth.models import User
+
+from sandbox.base.errors import InvalidError, NotFoundError
+from sandbox.following.cluster import Cluster
+
+
+class AllowedCluster(
+    msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True
+):
+    """One cluster: a context of a kubeconfig, or that of the pod this runs in.
+
+    `people` are the only ones who may follow it; None = everybody who signs in.
+    """
+
+    name: str
+    kubeconfig: str = ""
+    context: str = ""
+    in_cluster: bool = False
+    people: list[str] | None = None
+
+    def connect(self) -> Cluster:
+        """Return the cluster. Raises ClusterError where the kubeconfig has it not."""
+        if self.in_cluster:
+            return Cluster.of_pod()
+        return Cluster.of_kubeconfig(self.kubeconfig or None, self.context or None)
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    clusters: list[AllowedCluster] = []
+
+
+def allowed(user: User | None = None) -> list[AllowedCluster]:
+    """Return the clusters that may be followed, by `user` or by anybody.
+
+    Raises InvalidError naming the file and the field for one that cannot be read.
+    """
+    if not settings.CLUSTERS_FILE:
+        return []
+    try:
+        text = Path(settings.CLUSTERS_FILE).read_text(encoding="utf-8")
+        found = msgspec.convert(yaml.safe_load(text) or {}, _File)
+    except (OSError, yaml.YAMLError, msgspec.ValidationError) as error:
+        raise InvalidError(f"QUOTALAB_CLUSTERS: {error}") from error
+    return [
+        one
+        for one in found.clusters
+        if user is None or one.people is None or user.get_username() in one.people
+    ]
+
+
+def find(name: str, user: User | None = None) -> AllowedCluster:
+    """Return the cluster of this name, or the one whose context it is.
+
+    Raises NotFoundError that says which there are.
+    """
+    known = allowed(user)
+    for one in known:
+        if one.name == name:
+            return one
+    named = [one for one in known if one.context == name]
+    if len(named) == 1:
+        return named[0]
+    names = ", ".join(one.name for one in known)
+    raise NotFoundError(
+        f"cluster {name!r} may not be followed; "
+        + (f"expected one of {names}" if names else "QUOTALAB_CLUSTERS names none")
+    )

@@ -1,0 +1,53 @@
+"""The followers of this process: a thread each, begun when the clock finds one silent."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+
+from sandbox.base.database_time import DatabaseTime
+from sandbox.base.errors import SandboxError
+from sandbox.models import Sandbox
+from sandbox.twins import clusters
+from sandbox.worker.follower import SILENT_S, Follower
+from sandbox.world.leases import Claim
+
+logger = logging.getLogger(__name__)
+
+_here: dict[str, Follower] = {}
+
+
+def take_over(claim: Claim) -> bool:
+    """Follow the cluster of a sandbox from this process; False when it follows none.
+
+    The holder of the claim writes its name into the row: a follower that was merely
+    slow finds it there at its next commit, and ends.
+    """
+    mine = Sandbox.objects.filter(pk=claim.sandbox_id, fence=claim.fence, playing=True)
+    name = mine.exclude(cluster="").values_list("cluster", flat=True).first()
+    if name is None:
+        return False
+    token = secrets.token_hex(8)
+    mine.update(follower=token, due_at=DatabaseTime() + SILENT_S)
+    before = _here.pop(claim.sandbox_id, None)
+    if before is not None:
+        before.stop.set()
+    try:
+        follower = Follower(claim.sandbox_id, token, clusters.find(name).connect())
+    except SandboxError as error:
+        logger.warning("not followed: %s", error, extra={"sandbox": claim.sandbox_id})
+        mine.update(problem=f"not followed: {error}"[:1000])
+        return True
+    _here[claim.sandbox_id] = follower
+    name = f"follow-{claim.sandbox_id}"
+    threading.Thread(target=follower.run, name=name, daemon=True).start()
+    return True
+
+
+def end_all() -> None:
+    """End what this process follows."""
+    while _here:
+        _, follower = _here.popitem()
+        follower.stop.set()
+        follower.cluster.end_watches()

@@ -1,0 +1,163 @@
+"""A cluster followed into a sandbox: nothing is lost and nothing comes twice."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+import yaml
+
+from sandbox import actions
+from sandbox.base.errors import ConflictError, InvalidError, NotFoundError
+from sandbox.models import Event, Revision, Sandbox
+from sandbox.twins import clusters
+from sandbox.worker import running, tasks
+from sandbox.world import worlds
+from tests.sandbox.conftest import check_rows, row
+from tests.services.cluster import ApiServer, api_server
+from tests.services.default_run import wait_for
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def server(tmp_path, settings) -> Iterator[ApiServer]:
+    """A cluster with one node, which the operator allows to be followed."""
+    with api_server() as (server, url):
+        config = tmp_path / "kubeconfig"
+        config.write_text(yaml.safe_dump(kubeconfig(url)))
+        file = tmp_path / "clusters.yaml"
+        one = {"name": "prod", "kubeconfig": str(config), "context": "admin@prod"}
+        file.write_text(yaml.safe_dump({"clusters": [one]}))
+        settings.CLUSTERS_FILE = str(file)
+        server.put("Node", "n1")
+        yield server
+        running.end_all()
+        wait_for(lambda: not followers(), "the followers to end")
+
+
+def kubeconfig(url: str) -> dict[str, object]:
+    context = {"cluster": "prod", "user": "admin"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "admin@prod",
+        "clusters": [{"name": "prod", "cluster": {"server": url}}],
+        "users": [{"name": "admin", "user": {}}],
+        "contexts": [{"name": "admin@prod", "context": context}],
+    }
+
+
+def followers() -> list[threading.Thread]:
+    return [one for one in threading.enumerate() if one.name.startswith("follow-")]
+
+
+def begun(person) -> Sandbox:
+    """Return a sandbox that follows the cluster, with what stood there."""
+    twin = actions.do_follow_cluster(person, "admin@prod")
+    tasks.advance(twin.pk)
+    wait_for(lambda: nodes(twin) == {"n1": False}, "the first list")
+    return twin
+
+
+def nodes(twin: Sandbox) -> dict[str, bool]:
+    world = worlds.fresh(row(twin))
+    return {
+        key.name: bool(world.objects[key].spec.get("unschedulable"))
+        for key in world.keys("Node")
+    }
+
+
+def changes(twin: Sandbox) -> list[str]:
+    found = Event.objects.filter(sandbox=twin, type="NodeChange").order_by("pk")
+    return [one.data["change"] for one in found]
+
+
+def cordon(server: ApiServer, count: int) -> list[str]:
+    """Cordon the node and let it be used again, so often; return the events of that."""
+    for n in range(count):
+        server.put("Node", "n1", unschedulable=n % 2 == 0)
+    return ["cordoned" if n % 2 == 0 else "uncordoned" for n in range(count)]
+
+
+def test_what_the_cluster_does_is_shown_and_what_stood_is_no_news(person, server):
+    twin = begun(person)
+    assert changes(twin) == []
+    made = cordon(server, 7)
+    wait_for(lambda: changes(twin) == made, "each change, once")
+    check_rows(twin)
+
+
+def test_a_follower_that_takes_over_repeats_and_misses_nothing(person, server):
+    twin = begun(person)
+    made = cordon(server, 4)
+    wait_for(lambda: changes(twin) == made, "the first changes")
+    dead = running._here.pop(twin.pk)
+    dead.stop.set()  # it says no more, and gives nothing back
+    dead.cluster.end_watches()
+    wait_for(lambda: not followers(), "its end")
+    made += cordon(server, 6)
+    tasks.advance(twin.pk)
+    wait_for(lambda: changes(twin) == made, "what happened meanwhile")
+    check_rows(twin)
+
+
+def test_a_follower_that_is_merely_slow_ends_when_another_took_over(person, server):
+    twin = begun(person)
+    slow = running._here.pop(twin.pk)
+    tasks.advance(twin.pk)
+    made = cordon(server, 5)
+    wait_for(slow.stop.is_set, "the end of the slow one")
+    wait_for(lambda: changes(twin) == made, "each change, once")
+
+
+def test_an_expired_watch_and_a_server_that_was_away_are_made_good(person, server):
+    twin = begun(person)
+    server.down = True
+    server.cut()
+    server.put("Node", "n1", unschedulable=True)
+    server.put("Node", "n2")
+    wait_for(lambda: row(twin).problem, "the page to say it")
+    server.down = False
+    server.expire()
+    wait_for(lambda: nodes(twin) == {"n1": True, "n2": False}, "what differs")
+    wait_for(lambda: not row(twin).problem, "the page to say that it goes on")
+    assert changes(twin) == ["cordoned", "added"]
+
+
+def test_a_pause_ends_the_following(person, server):
+    twin = begun(person)
+    actions.do_pause(person, twin.pk)
+    wait_for(lambda: not followers(), "the follower's end")
+    count = Revision.objects.filter(sandbox=twin).count()
+    server.put("Node", "n2")
+    assert Revision.objects.filter(sandbox=twin).count() == count
+    actions.do_play(person, twin.pk)
+    tasks.advance(twin.pk)
+    wait_for(lambda: "n2" in nodes(twin), "what came meanwhile")
+
+
+def test_nobody_steps_a_cluster_and_it_has_one_follower(person, server):
+    twin = begun(person)
+    with pytest.raises(ConflictError, match="follows a cluster"):
+        actions.do_step(person, twin.pk)
+    with pytest.raises(ConflictError, match=twin.pk):
+        actions.do_follow_cluster(person, "prod")
+
+
+def test_only_what_the_operator_names_is_followed(person, server, settings):
+    with pytest.raises(NotFoundError, match="expected one of prod"):
+        actions.do_follow_cluster(person, "other")
+    settings.CLUSTERS_FILE = ""
+    with pytest.raises(NotFoundError, match="names none"):
+        actions.do_follow_cluster(person, "prod")
+
+
+def test_people_who_are_not_named_do_not_see_a_cluster(person, server, tmp_path):
+    path = tmp_path / "clusters.yaml"
+    path.write_text("clusters: [{name: prod, people: [somebody]}]")
+    assert clusters.allowed(person) == []
+    path.write_text("clusters: [{nmae: prod}]")
+    with pytest.raises(InvalidError, match="nmae"):
+        clusters.allowed(person)
