@@ -14,6 +14,7 @@ COPY manage.py ./
 COPY scheduler scheduler
 COPY sandbox sandbox
 COPY api api
+COPY docs docs
 COPY frontend/dist frontend/dist
 ENV PATH=/opt/quotalab/bin:$PATH \
     PYTHONUNBUFFERED=1 \

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from scheduler.check.joining import PLAIN
+from scheduler.check.sides import is_work
 from scheduler.check.terms import quantile_of
 from scheduler.experiments.bases import FileBase
 from scheduler.experiments.runs import run_until
@@ -17,6 +18,8 @@ _HOUR_MS = 3_600_000
 #: How long a run goes on after the last arrival when nothing is said of it.
 AFTER_LAST_MS = 24 * _HOUR_MS
 _QUANTILES = ("waitP50", "waitP90", "waitP95", "waitP99")
+_SEEDS, _SEEDS_OF_LARGE = 3, 2
+_LARGE = 2_000  # objects of work
 NO_QUEUE = "(no queue)"
 
 Numbers = dict[str, float]
@@ -110,6 +113,16 @@ def _whole(summary: Summary, hours: float) -> Numbers:
     ):
         found |= {f"{name}.{resource}": value for resource, value in values.items()}
     return found
+
+
+def usual_seeds(base: FileBase) -> int:
+    """Return how many seeds are run when nothing is said of it.
+
+    Large work says in fewer runs what small work says in more.
+    """
+    world = base.world(PLAIN, base.seed())
+    work = sum(is_work(key.kind) for key in world.objects)
+    return _SEEDS if work <= _LARGE else _SEEDS_OF_LARGE
 
 
 def horizon_of(base: FileBase) -> int:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from scheduler import registry
 from scheduler.errors import SourceLocation
-from scheduler.manifests import kinds, yunikorn
+from scheduler.manifests import yunikorn
 from scheduler.manifests.documents import Document, read_documents
 from scheduler.manifests.load import load
 from scheduler.manifests.loading.loaded import Finding, Loaded
@@ -46,6 +47,7 @@ class Side:
         return self.loaded.errors
 
 
+@lru_cache(maxsize=1024)
 def is_work(kind: str) -> bool:
     """Return whether objects of this kind are work, which both sides share."""
     return kind in _WORK or any(e.name == kind for e in registry.entries("job-kind"))
@@ -106,9 +108,3 @@ def _policy_of(document: Document) -> dict[str, Any]:
     spec = document.data.get("spec") or {}
     found = spec if document.kind == "Policy" else spec.get("policy") or {}
     return found if isinstance(found, dict) else {}
-
-
-def decides(obj: Object) -> bool:
-    """Return whether an object's kind is simulated; others are kept as they are."""
-    kind = kinds.BY_KIND.get(obj.key.kind)
-    return kind is not None and kind.level == "simulated"
