@@ -85,10 +85,23 @@ def test_why_pending_says_what_would_help(played: Board) -> None:
     expect(drawer).to_contain_text("short by 2")
     drawer.get_by_role("button", name="Forecast its start").click()
     expect(drawer).to_contain_text("of 20 futures ended", timeout=60_000)
+    expect(played.page.locator("[data-forecast]").first).to_be_visible()
     drawer.get_by_role("button", name="Try them").click()
     expect(drawer.get_by_role("button", name="Show").first).to_be_visible(
         timeout=60_000
     )
+
+
+def test_the_form_of_a_workload_says_in_which_queue_it_starts_soonest(
+    played: Board,
+) -> None:
+    page = played.page
+    visit(played, "Workloads")
+    page.get_by_role("button", name="Add", exact=True).first.click()
+    form = page.get_by_role("dialog", name="Add by hand")
+    form.get_by_role("button", name="Forecast it in every queue").click()
+    expect(form).to_contain_text("Soonest in", timeout=60_000)
+    expect(form.get_by_role("row")).not_to_have_count(1)
 
 
 def test_a_node_of_the_table_is_found_by_its_address(played: Board) -> None:

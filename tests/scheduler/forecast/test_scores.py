@@ -59,6 +59,20 @@ def test_forecasts_that_are_half_of_what_comes_are_stretched():
     assert sum(hits[50:]) / 100 == pytest.approx(0.9, abs=0.07)
 
 
+def test_errors_of_one_side_widen_both_and_leave_the_median():
+    """An overload shows its errors days later, when they go the other way."""
+    conformal = Conformal()
+    raw = [1e7 + 1e3 * k for k in range(len(LEVELS))]
+    for number in range(60):
+        conformal.note(number, raw, raw, 1.0).start_ms = number + 30_000_000
+    conformal.learn(10**9)
+    given = conformal.corrected(raw)
+    middle = len(LEVELS) // 2
+    assert given[middle] == pytest.approx(raw[middle])
+    assert given[1] < 0.5 * raw[1]
+    assert given[-2] > 2 * raw[-2]
+
+
 @settings(max_examples=10)
 @given(st.lists(st.floats(1, 1e8), min_size=25, max_size=40), st.integers(0, 50))
 def test_corrected_quantiles_are_monotone(came, seed):
