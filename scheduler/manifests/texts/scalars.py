@@ -5,7 +5,7 @@ booleans, `0644` is octal, `1e3` and `08` are numbers, a date is a text. One let
 or `n`, stays a text here: kubectl makes a boolean of it too and then refuses nearly all
 that has it, a queue `n` or a dimension `y`.
 
-Source: https://github.com/kubernetes-sigs/yaml
+Source: <https://github.com/kubernetes-sigs/yaml>
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A label `1e3` or `n` must be quoted: it would come back as a number or a boolean
 be refused. YAML libraries quote by YAML 1.1 alone, which takes neither for more than
 a text (`scalars.py` has what kubectl takes them for).
 
-Source: https://github.com/kubernetes-sigs/yaml
+Source: <https://github.com/kubernetes-sigs/yaml>
 """
 
 from __future__ import annotations
