@@ -13,6 +13,7 @@ import msgspec
 from scheduler import streams
 from scheduler.autoscaling.expanders import GrowthOption, best
 from scheduler.autoscaling.node_group import (
+    GROUP_LABEL,
     NODE_GROUP,
     NodeGroup,
     manifest_of,
@@ -228,11 +229,23 @@ class AutoscalingStage:
             first = group.spec.nodes
             if not group.started:
                 group.started = True
-                for _ in range(max(group.spec.min_nodes, first or 0)):
+                self._adopt(group)
+                for _ in range(max(group.spec.min_nodes, first or 0) - group.size):
                     self._arrive(group, self._order(group, boots=False))
                 self._touch(group)
             for _ in range(group.spec.min_nodes - group.size):
                 self._order(group)
+
+    def _adopt(self, group: NodeGroup) -> None:
+        """Take the nodes that carry the group's label already; they cost from now on."""
+        label = {GROUP_LABEL: group.name}.items()
+        for key in sorted(key for key in self.host.objects if key.kind == "Node"):
+            if label <= self.host.objects[key].labels.items():
+                group.ordered[key.name] = self.context.now_ms
+                number = key.name.removeprefix(f"{group.name}-")
+                if number.isdecimal():
+                    group.made = max(group.made, int(number))
+                self._may_be_interrupted(group, key.name)
 
     def _order(self, group: NodeGroup, *, boots: bool = True) -> str:
         """Order one node; it is paid for from now on."""
@@ -248,11 +261,7 @@ class AutoscalingStage:
     def _arrive(self, group: NodeGroup, name: str) -> None:
         """Put a node that has booted into the cluster."""
         group.booting.pop(name, None)
-        rate = group.spec.spot.interruptions_per_hour if group.spec.spot else 0
-        if rate:
-            seed, mean = self.context.seed, _HOUR_MS / rate
-            gap = streams.exponential(seed, "interruption", name, mean=mean)
-            group.ends[name] = self.context.now_ms + max(1, round(gap))
+        self._may_be_interrupted(group, name)
         manifest = manifest_of(group.spec, group.name, name)
         status = manifest.pop("status")
         ready = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
@@ -261,6 +270,14 @@ class AutoscalingStage:
         plain = msgspec.to_builtins(manifest)
         self.host.put(Object(key=key, manifest=plain, status=status))
         self._touch(group)
+
+    def _may_be_interrupted(self, group: NodeGroup, name: str) -> None:
+        """Draw when a spot node is taken back."""
+        rate = group.spec.spot.interruptions_per_hour if group.spec.spot else 0
+        if rate:
+            seed, mean = self.context.seed, _HOUR_MS / rate
+            gap = streams.exponential(seed, "interruption", name, mean=mean)
+            group.ends[name] = self.context.now_ms + max(1, round(gap))
 
     def _take_away(
         self, group: NodeGroup, name: str, reason: str, change: str, why: str = ""
@@ -430,8 +447,9 @@ class AutoscalingStage:
         self.scan_ms = self._next_look(at)
 
 
-def _number(name: str) -> int:
-    return int(name.rpartition("-")[2])
+def _number(name: str) -> tuple[int, str]:
+    """Return what sorts a-2 before a-10."""
+    return len(name), name
 
 
 def _waits(kube: KubeStage, key: Key) -> bool:

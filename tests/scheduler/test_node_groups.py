@@ -14,7 +14,7 @@ from scheduler.records.objects import Key
 from scheduler.scenarios import InputError
 from scheduler.simulation import simulate
 from scheduler.world import World
-from tests.builders import assembled, job, pod, small_cluster, world_of
+from tests.builders import assembled, job, node, pod, small_cluster, world_of
 
 SOON = {"scaleDownDelayAfterAdd": "0s"}
 
@@ -203,6 +203,14 @@ def test_an_edit_raises_the_minimum():
     simulate(world, until_ms=200_000)
     assert len(world.keys("Node")) == 2
     assert world.get(key).status == {"nodes": 2, "booting": 0, "made": 2}
+
+
+def test_nodes_that_carry_the_label_are_the_groups_own():
+    given_node = node("given", **{"quotalab.dev/node-group": "g"})
+    pods = [pod(f"p{i}", cpu=3, runtime="1h") for i in range(6)]
+    world = grown(group(nodes=2), given_node, *pods)
+    simulate(world, until_ms=200_000)
+    assert [key.name for key in world.keys("Node")] == ["g-1", "g-2", "g-3", "given"]
 
 
 @settings(max_examples=20, deadline=None)
