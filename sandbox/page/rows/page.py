@@ -37,9 +37,6 @@ MAKERS: dict[str, Make] = {
     "Node": nodes.row,
     "ResourceFlavor": quota.flavor_row,
 }
-#: Kinds whose rows are made anew each time: few rows that many things change.
-_ALWAYS = ("Cohort", "ClusterQueue", "LocalQueue", "Queue", "Application")
-_ALWAYS_PREFIXES = tuple(f"{kind}/" for kind in _ALWAYS)
 
 
 def page_of(world: World, sandbox: Sandbox) -> Page:
@@ -77,12 +74,15 @@ def delta_of(
         _show(delta, page, tally, plain(MAKERS[obj.key.kind](world, obj)), shown)
     for row in list(workloads.moved_aside(world, page, shown)):
         _show(delta, page, tally, row, shown)
-    rest = {key for key in page if key.startswith(_ALWAYS_PREFIXES)}
+    rest = set(tally.anew)
     for fresh in _always(world, tally):
         row = plain(fresh)
         rest.discard(row["key"])
+        tally.anew[row["key"]] = None
         note(delta, page.get(row["key"]), row)
     delta.removed += sorted(rest)
+    for gone in rest:
+        del tally.anew[gone]
     note(delta, page.get(transport.KEY), transport.sandbox_row(world, sandbox, page))
     return delta
 

@@ -20,7 +20,8 @@ def sample_of(
     """Return the sample of the tick that made this page and these events."""
     phases = tally.phases or _pods(page)
     types = Counter(line.type for line in lines)
-    used, capacity = _sums(page)
+    made_anew = [page[key] for key in tally.anew]
+    used, capacity = _sums(page, made_anew)
     sample = Sample(
         tick=sandbox.tick,
         t_ms=sandbox.now_ms,
@@ -31,7 +32,7 @@ def sample_of(
         evictions=types["Evict"],
         used=used,
         capacity=capacity,
-        queues=[*_queues(page)],
+        queues=[*_queues(made_anew)],
     )
     plain: Row = msgspec.to_builtins(sample)
     return plain
@@ -56,11 +57,13 @@ def _pods(page: Page) -> Counter[str]:
     )
 
 
-def _sums(page: Page) -> tuple[dict[str, str], dict[str, str]]:
+def _sums(
+    page: Page, made_anew: Iterable[Row]
+) -> tuple[dict[str, str], dict[str, str]]:
     """Return used and capacity by resource: of queues with quota, else of nodes."""
     used: Counter[str] = Counter()
     capacity: Counter[str] = Counter()
-    for row in page.values():
+    for row in made_anew:
         if row["kind"] == "ClusterQueue":
             for cell in row["cells"]:
                 used[cell["resource"]] += int(cell["used"])
@@ -77,8 +80,8 @@ def _texts(values: Counter[str]) -> dict[str, str]:
     return {name: str(values[name]) for name in sorted(values)}
 
 
-def _queues(page: Page) -> Iterable[QueueSample]:
-    for row in page.values():
+def _queues(made_anew: Iterable[Row]) -> Iterable[QueueSample]:
+    for row in made_anew:
         if row["kind"] == "ClusterQueue":
             used: Counter[str] = Counter()
             for cell in row["cells"]:

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from sandbox.page.diffs import Row
 from sandbox.page.wire import WorkloadCounts
 
+#: Kinds whose rows are made anew each time: few rows that many things change.
+MADE_ANEW = ("Cohort", "ClusterQueue", "LocalQueue", "Queue", "Application")
+
 
 @dataclass(slots=True)
 class Tally:
@@ -20,13 +23,17 @@ class Tally:
     cluster: Counter[tuple[str, str]] = field(default_factory=Counter)
     local: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     phases: Counter[str] = field(default_factory=Counter)
+    #: Keys of the rows that are made anew each time, in the page's order.
+    anew: dict[str, None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, page: Mapping[str, Row]) -> Tally:
         """Count the workload rows of a page. O(rows)."""
         tally = cls()
-        for row in page.values():
+        for key, row in page.items():
             tally.count(row, 1)
+            if row["kind"] in MADE_ANEW:
+                tally.anew[key] = None
         return tally
 
     def change(self, before: Row | None, after: Row | None) -> None:
