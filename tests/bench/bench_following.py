@@ -1,0 +1,89 @@
+"""How late a sandbox shows what another one, played as the cluster, has changed."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import sqlite3
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.services.default_run import DefaultRun, wait_for
+
+pytestmark = pytest.mark.bench
+CHANGES, RATE = 400, 20.0
+_AT = "SELECT r.at FROM sandbox_revision r"
+_EDITS = f"{_AT} WHERE r.sandbox_id = ? AND r.kind = 'edit' ORDER BY r.number"
+_SHOWN = (
+    f"{_AT} JOIN sandbox_event e ON e.sandbox_id = r.sandbox_id AND "
+    "e.revision = r.number WHERE e.sandbox_id = ? AND e.type = 'NodeChange' "
+    "ORDER BY e.id"
+)
+
+
+def test_lag_of_a_sandbox_that_follows_another(tmp_path: Path) -> None:
+    clusters = tmp_path / "clusters.yaml"
+    with DefaultRun(tmp_path / "run", QUOTALAB_CLUSTERS=str(clusters)) as run:
+        source = run.post("/api/v1/sandboxes", {"scenario": "friday-rush"})["id"]
+        _allow(clusters, f"{run.url}/api/v1/sandboxes/{source}")
+        twin = run.post("/api/v1/twins", {"cluster": "prod"})["id"]
+        path = f"/api/v1/sandboxes/{twin}"
+        wait_for(lambda: run.get(path)["tick"] > 0, "the first list")
+        rate = _cordon(run, source)
+        database = f"file:{tmp_path}/run/data/quotalab.sqlite3?mode=ro"
+        with sqlite3.connect(database, uri=True) as rows:
+            wait_for(lambda: len(_times(rows, _SHOWN, twin)) == CHANGES, "each change")
+            made = _times(rows, _EDITS, source)
+            lags = sorted(
+                shown - at
+                for at, shown in zip(made, _times(rows, _SHOWN, twin), strict=True)
+            )
+    p50, p95 = lags[len(lags) // 2], lags[int(0.95 * len(lags))]
+    line = f"{rate:.1f} changes/s: lag p50 {p50:.2f} s, p95 {p95:.2f} s"
+    sys.stdout.write(f"\n{line}\n")
+
+
+def _allow(file: Path, server: str) -> None:
+    """Name a sandbox as a cluster that may be followed."""
+    config = file.with_name("kubeconfig")
+    context = {"cluster": "c", "user": "u"}
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "c",
+        "clusters": [{"name": "c", "cluster": {"server": server}}],
+        "users": [{"name": "u", "user": {}}],
+        "contexts": [{"name": "c", "context": context}],
+    }
+    config.write_text(yaml.safe_dump(document))
+    one = {"name": "prod", "kubeconfig": str(config)}
+    file.write_text(yaml.safe_dump({"clusters": [one]}))
+
+
+def _cordon(run: DefaultRun, sandbox: str) -> float:
+    """Cordon and uncordon the nodes in turn; return the changes a second."""
+    tables = run.get(f"/api/v1/sandboxes/{sandbox}/tables/nodes")
+    nodes = [row["name"] for row in tables["items"]]
+    begun = time.monotonic()
+    for number in range(CHANGES):
+        place = f"/api/v1/sandboxes/{sandbox}/api/v1/nodes/{nodes[number % len(nodes)]}"
+        cordoned = number // len(nodes) % 2 == 0
+        request = urllib.request.Request(
+            run.url + place,
+            data=json.dumps({"spec": {"unschedulable": cordoned}}).encode(),
+            headers={"Content-Type": "application/merge-patch+json"},
+            method="PATCH",
+        )
+        urllib.request.urlopen(request, timeout=60).close()
+        time.sleep(max(0.0, begun + (number + 1) / RATE - time.monotonic()))
+    return CHANGES / (time.monotonic() - begun)
+
+
+def _times(rows: sqlite3.Connection, query: str, sandbox: str) -> list[float]:
+    found = rows.execute(query, (sandbox,)).fetchall()
+    return [datetime.datetime.fromisoformat(at).timestamp() for (at,) in found]
