@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('sandbox', '0009_twin'),
+        ('sandbox', '0010_searches'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
