@@ -138,13 +138,15 @@ def _check_new(world: World, objects: Sequence[Object]) -> None:
 
 def _workload(world: World, objects: Sequence[Object], queue: Key) -> Object:
     """Return the one Workload that comes of the objects in that queue."""
-    copy = fork(world)
+    copy, without = fork(world), fork(world)
     for obj in submitted(objects, queue):
         copy.put(obj)
     settle(copy)
-    if not _new(world, copy):
-        simulate(copy, until_ms=world.context.now_ms + _MADE_WITHIN_MS)
-    found = _new(world, copy)
+    settle(without)
+    if not _new(without, copy):
+        for one in (copy, without):
+            simulate(one, until_ms=world.context.now_ms + _MADE_WITHIN_MS)
+    found = _new(without, copy)
     if len(found) != 1:
         got = ", ".join(map(str, found)) or "none"
         raise SchedulerError(
@@ -154,8 +156,9 @@ def _workload(world: World, objects: Sequence[Object], queue: Key) -> Object:
     return copy.get(found[0])
 
 
-def _new(world: World, copy: World) -> list[Key]:
-    return [key for key in copy.keys("Workload") if key not in world.objects]
+def _new(without: World, copy: World) -> list[Key]:
+    """Return the Workloads that are only there because of the submission."""
+    return [key for key in copy.keys("Workload") if key not in without.objects]
 
 
 def _candidates(

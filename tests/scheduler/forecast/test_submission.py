@@ -67,6 +67,13 @@ def test_a_job_without_a_queue_is_tried_in_those_that_are_named():
     assert len(found.starts) == 2
 
 
+def test_workloads_of_jobs_that_came_at_the_same_instant_are_not_its_own():
+    jobs = [job(f"train-{n}", queue="main", cpu="4", runtime="60s") for n in range(3)]
+    world = world_of(*small_cluster(cpu="4"), *jobs)
+    found = submit(world, job("new", queue="main", cpu="4"))
+    assert found.starts[0].workload.startswith("Workload/default/job-new-")
+
+
 def test_a_time_that_is_asked_for_is_among_the_chances():
     new = job("new", queue="main", cpu="4")
     found = submit(two_queues(), new, within_ms=[1_234_567])
