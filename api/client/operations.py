@@ -735,6 +735,16 @@ class Operations(Sender):
         """Return every scenario, in the library's order."""
         return cast('ScenarioList', self.send('GET', f"/scenarios"))
 
+    def shadow_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        most: int | None = None,
+        seconds: int | None = None,
+    ) -> dict[str, Any]:
+        """Return how many agree, by kind, and each that does not with what differs."""
+        return cast('dict[str, Any]', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/shadow", query=given({'most': most, 'seconds': seconds})))
+
     def shares_create(
         self,
         sandbox_id: str | int,
@@ -1509,6 +1519,16 @@ class AsyncOperations(AsyncSender):
     ) -> ScenarioList:
         """Return every scenario, in the library's order."""
         return cast('ScenarioList', await self.send('GET', f"/scenarios"))
+
+    async def shadow_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        most: int | None = None,
+        seconds: int | None = None,
+    ) -> dict[str, Any]:
+        """Return how many agree, by kind, and each that does not with what differs."""
+        return cast('dict[str, Any]', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/shadow", query=given({'most': most, 'seconds': seconds})))
 
     async def shares_create(
         self,

@@ -1,4 +1,4 @@
-"""The verb `twin`: a sandbox that shows a real cluster."""
+"""The verbs `twin` and `shadow`: a real cluster as a sandbox, and its decisions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from api.command.changing import play_ticks
 from api.command.output import Found
-from api.command.verbs import Asked, Part, WrongError, verb
+from api.command.verbs import Asked, Part, WrongError, one, verb
 
 #: Of a recording's folder; the other files in it are not needed.
 _FOLDER = ("snapshot-0.json", "watch.jsonl", "config.yaml")
@@ -61,6 +61,33 @@ def twin(asked: Asked) -> Found:
         made = asked.client.read(made["id"])
     notes = made["problem"].splitlines()
     return Found(document=made, line=f"{made['id']}  tick {made['tick']}", notes=notes)
+
+
+def _shadow(part: Part) -> None:
+    one(part)
+    part.add_argument("--most", type=int, default=500, help="the newest so many (500)")
+    part.add_argument("--seconds", type=int, default=20, help="for so long (20)")
+
+
+@verb(
+    "shadow",
+    "hold a real cluster's decisions against what this engine decides",
+    "shadow ID",
+    "shadow ID --most 50 --json",
+    arguments=_shadow,
+)
+def shadow(asked: Asked) -> Found:
+    """Print each decision that differs, and one closing line."""
+    words = asked.words
+    found: Any = asked.client.operations.shadow_read(
+        words.sandbox, most=words.most, seconds=words.seconds
+    )
+    lines = [
+        f"tick {row['tick']}  {row['kind']} {row['subject']}: {row['difference']}"
+        for row in found["disagreements"]
+    ]
+    closing = f"{found['judged']} decisions, {found['agree']} agree"
+    return Found(document=found, text="".join(f"{x}\n" for x in [*lines, closing]))
 
 
 def _paths(given: Path) -> list[Path]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+import msgspec
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,9 +16,11 @@ from api.renderers import StorableJSONParser
 from api.serializers.sandboxes import SandboxSerializer
 from api.serializers.twins import ClusterListSerializer, TwinSerializer
 from api.uploads import FilesParser
-from api.views.base import View
+from api.views.base import View, number
+from api.views.explaining import COSTLY
 from sandbox import actions
 from sandbox.base.errors import Cause, InvalidError
+from sandbox.explain import shadowing
 from sandbox.models import Sandbox
 from sandbox.twins import clusters
 
@@ -51,6 +55,31 @@ class Twins(View):
         )
         body = SandboxSerializer(sandbox, context={"request": request}).data
         return Response(body, status=201)
+
+
+class Shadow(View):
+    """The decisions of a real cluster beside this engine's."""
+
+    throttle_classes = COSTLY
+
+    @extend_schema(
+        operation_id="shadow_read",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[
+            OpenApiParameter("most", int, description="The newest so many; 500."),
+            OpenApiParameter(
+                "seconds", int, description="How long to compare; 20, at most 60."
+            ),
+        ],
+    )
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return how many agree, by kind, and each that does not with what differs."""
+        found = shadowing.shadow(
+            self.sandbox(sandbox_id),
+            seconds=number(request, "seconds", 20, most=60),
+            most=number(request, "most", 500, most=10_000),
+        )
+        return Response(msgspec.to_builtins(found))
 
 
 class Clusters(View):

@@ -51,3 +51,14 @@ def test_every_way_to_edit_it_is_refused(call, twin, method, path, body):
 def test_what_is_no_recording_is_a_422(client):
     body = {"files": [{"name": "a.qrec", "text": "hello"}]}
     assert client.post("/api/v1/twins", body, format="json").status_code == 422
+
+
+def test_its_decisions_are_held_against_the_engines(person, said, played, tmp_path):  # noqa: F811
+    path = tmp_path / "prod.qrec"
+    path.write_bytes(played.file())
+    key = said("twin", str(path))[1]["id"]
+    found = said("shadow", key)[1]
+    assert found["judged"] == found["decisions"] > 0
+    assert found["agree"] + len(found["disagreements"]) == found["judged"]
+    assert {one["kind"] for one in found["kinds"]} == {"admission", "preemption"}
+    assert found["agree"] / found["judged"] > 0.9, found["disagreements"]

@@ -35,6 +35,7 @@ ONE: dict[str, str] = {
     "lesson": "get look, post own admin, put own, delete own admin",
     "lesson/followers/<str:follower>": "put look",
     "imports": "get look",
+    "shadow": "get look",
     "policy": "get look, put edit, patch edit",
     "policy/profiles": "get look",
     "objects/<str:kind>/<str:namespace>/<str:name>": "get look, put edit, patch edit, delete edit",
