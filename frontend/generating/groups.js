@@ -13,5 +13,5 @@ export const GROUPS = {
   explain: ["AskExplanation", "Counterfactuals", "Explanation", "Forecast", "PodExplanation", "PodPreemption", "Preemption", "Reproduction", "SubmissionForecast"],
   fairness: ["Fairness", "QueueFairness"],
   compare: ["Comparison"],
-  runs: ["Experiment", "ExperimentList", "OneExperiment", "Results"],
+  runs: ["AdviceEstimate", "Experiment", "ExperimentList", "OneExperiment", "Results"],
 };

@@ -10,13 +10,19 @@ from scheduler.advice.space import Dimension, Point, Pool, Space, repair
 STRIDES = (1, 2, 4, 8, 16)
 
 
-def moves(space: Space, point: Point) -> list[Point]:
-    """Return the settings one move away, each once, in a fixed order."""
+def moves(
+    space: Space, point: Point, *, strides: tuple[int, ...] = STRIDES
+) -> list[Point]:
+    """Return the settings one move away, each once, in a fixed order.
+
+    With strides, also what goes to either end of an ordered dimension, unless
+    there is but one.
+    """
     pooled = {member: pool for pool in space.pools for member in pool.members}
     found: dict[Point, None] = {}
     for at, dimension in enumerate(space.dimensions):
         pool = pooled.get(at)
-        for index in _indices(dimension, point[at]):
+        for index in _indices(dimension, point[at], strides):
             if pool is None or not pool.exact:
                 moved = _with(point, at, index)
                 if space.valid(moved):
@@ -28,12 +34,13 @@ def moves(space: Space, point: Point) -> list[Point]:
     return list(found)
 
 
-def _indices(dimension: Dimension, index: int) -> list[int]:
+def _indices(dimension: Dimension, index: int, strides: tuple[int, ...]) -> list[int]:
     count = len(dimension.values)
     if not dimension.ordered:
         return [other for other in range(count) if other != index]
-    near = [index + sign * by for by in STRIDES for sign in (1, -1)]
-    return list(dict.fromkeys(n for n in [*near, 0, count - 1] if 0 <= n < count))
+    near = [index + sign * by for by in strides for sign in (1, -1)]
+    ends = [0, count - 1] if len(strides) > 1 else []
+    return list(dict.fromkeys(n for n in [*near, *ends] if 0 <= n < count))
 
 
 def _transfers(

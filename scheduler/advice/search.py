@@ -7,10 +7,9 @@ was cut off goes on from the runs that are kept.
 
 from __future__ import annotations
 
-import itertools
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from scheduler import streams
@@ -18,13 +17,23 @@ from scheduler.advice.ledger import Asking, RunLedger
 from scheduler.advice.moves import moves
 from scheduler.advice.proposals import Proposer, proposer
 from scheduler.advice.space import Point
+from scheduler.advice.surrogate import Surrogate
 from scheduler.experiments.document import SearchSpec
 
-#: Settings that are tried at once; a number of its own, so that results do not
-#: depend on how many workers there are.
-BATCH = 6
+#: Settings that are tried at once: few where there are few runs, so that each learns
+#: from those before. Never the number of workers: results must not depend on it.
+LEAST_BATCH, MOST_BATCH, RUNS_PER_BATCH = 3, 8, 25
+#: Up to so many settings, all untried ones are guessed at; of more, those near the best.
+MOST_GUESSED = 3000
+LEADERS = 3
 #: Share of the runs that single changes of the base may take.
-_SCREENING = 0.4
+_SCREENING = 0.3
+#: How far behind the best a setting may be on its first seeds, in deviations of a
+#: difference between seeds; and that deviation while no setting has all seeds.
+_SLACK = 1.0
+_UNKNOWN_NOISE = math.inf
+#: Share of the runs that is kept for the steps around the best.
+_POLISHING = 0.5
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,15 +69,20 @@ class Search:
         most = self.most if self.stop is None else min(self.most, self.stop)
         return most - self.spent
 
+    @property
+    def batch(self) -> int:
+        """Return how many settings are tried at once."""
+        return min(MOST_BATCH, max(LEAST_BATCH, self.most // RUNS_PER_BATCH))
+
     def _everything(self) -> Asking:
         """Try every setting, small changes first."""
         space = self.ledger.space
         points = sorted(space.points(), key=lambda point: (space.size(point), point))
         fresh = [point for point in points if point not in self.tried]
-        for start in range(0, len(fresh), BATCH):
+        for start in range(0, len(fresh), self.batch):
             if self.left <= 0:
                 return
-            yield from self._race(fresh[start : start + BATCH])
+            yield from self._race(fresh[start : start + self.batch])
 
     def _sampled(self) -> Asking:
         """Try single changes, then what a sampler and the best so far suggest."""
@@ -81,12 +95,23 @@ class Search:
         learned: set[Point] = set()
         screening = self._screening() if self.spec.sampler != "random" else []
         while self.left > 0:
-            batch = screening[:BATCH] or self._suggested(asked)
+            batch = screening[: self.batch] or self._beside() or self._suggested(asked)
             screening = screening[len(batch) :]
             if not batch:
                 return
             yield from self._race(batch)
             self._learn(asked, learned)
+
+    def _beside(self) -> list[Point]:
+        """Return untried settings one step from the best, once few runs are left."""
+        if self.spec.sampler == "random" or self.left > self.most * _POLISHING:
+            return []
+        ledger = self.ledger
+        near = [
+            p for b in self._leaders() for p in moves(ledger.space, b, strides=(1,))
+        ]
+        fresh = [point for point in dict.fromkeys(near) if point not in self.tried]
+        return self._guessed(fresh)[: self.batch // 2]
 
     def _learn(self, asked: Proposer, learned: set[Point]) -> None:
         for point in self.tried:
@@ -102,7 +127,7 @@ class Search:
     def _screening(self) -> list[Point]:
         space = self.ledger.space
         found = self._shuffled(moves(space, space.base), "screening")
-        most = max(BATCH, int(self.most * _SCREENING / self._price()))
+        most = max(self.batch, int(self.most * _SCREENING / self._price()))
         return found[:most]
 
     def _price(self) -> float:
@@ -115,37 +140,38 @@ class Search:
 
     def _suggested(self, asked: Proposer) -> list[Point]:
         found: dict[Point, None] = {}
-        near = self._near() if self.spec.sampler != "random" else iter(())
-        for point in itertools.islice(near, BATCH - BATCH // 3):
+        near = self._near() if self.spec.sampler != "random" else []
+        for point in near[: self.batch - self.batch // 3]:
             found[point] = None
-        for _ in range(BATCH * 10):
-            if len(found) >= BATCH:
+        for _ in range(self.batch * 10):
+            if len(found) >= self.batch:
                 break
             point = asked.ask()
             if point not in self.tried:
                 found[point] = None
         return list(found)
 
-    def _near(self) -> Iterator[Point]:
-        """Yield untried neighbours of the best settings, promising ones first."""
+    def _near(self) -> list[Point]:
+        """Return untried settings, promising ones first: all, or near the best."""
+        space = self.ledger.space
+        if space.count() <= MOST_GUESSED:
+            fresh = [point for point in space.points() if point not in self.tried]
+        else:
+            around = [point for best in self._leaders() for point in moves(space, best)]
+            fresh = [p for p in dict.fromkeys(around) if p not in self.tried]
+        return self._guessed(fresh)
+
+    def _leaders(self) -> list[Point]:
         ledger = self.ledger
         done = [point for point in self.tried if ledger.complete(point)]
-        leaders = sorted(done, key=lambda p: (ledger.rank(p), p))[:3]
-        seen: set[Point] = set(self.tried)
-        worth = self._worth()
-        for leader in leaders:
-            fresh = [p for p in moves(ledger.space, leader) if p not in seen]
-            seen.update(fresh)
-            order = self._shuffled(fresh, f"near {len(self.tried)}")
-            yield from sorted(order, key=worth)
+        return sorted(done, key=lambda p: (ledger.rank(p), p))[:LEADERS]
 
-    def _worth(self) -> _Worth:
-        losses = {
-            point: self.ledger.loss(point, seeds)
-            for point in self.tried
-            if (seeds := self._ran(point))
-        }
-        return _Worth(losses)
+    def _guessed(self, points: Sequence[Point]) -> list[Point]:
+        """Return settings by what is guessed of them, the best first."""
+        ledger = self.ledger
+        losses = {p: ledger.loss(p, s) for p in self.tried if (s := self._ran(p))}
+        shuffled = self._shuffled(points, f"near {len(self.tried)}")
+        return Surrogate(ledger.space, losses).order(shuffled)
 
     def _shuffled(self, points: Sequence[Point], why: str) -> list[Point]:
         seed = self.spec.seed
@@ -195,7 +221,7 @@ class Search:
         """Return whether a setting may still be the best, by the seeds it shares."""
         ledger = self.ledger
         best = ledger.best()
-        slack = self._noise() / math.sqrt(len(seeds))
+        slack = _SLACK * self._noise() / math.sqrt(len(seeds))
         return ledger.loss(point, seeds) <= ledger.loss(best, seeds) + slack
 
     def _noise(self) -> float:
@@ -203,7 +229,7 @@ class Search:
         ledger, base = self.ledger, self.ledger.space.base
         done = [p for p in self.tried if p != base and ledger.complete(p)]
         if not done or len(ledger.seeds) < 2:
-            return math.inf
+            return _UNKNOWN_NOISE
         return statistics.median(
             statistics.stdev(
                 ledger.loss(point, [seed]) - ledger.loss(base, [seed])
@@ -216,20 +242,3 @@ class Search:
         before = len(self.ledger.known)
         yield from self.ledger.need(points, seeds)
         self.spent += len(self.ledger.known) - before
-
-
-class _Worth:
-    """Guesses the loss of a setting from those that share its values."""
-
-    def __init__(self, losses: dict[Point, float]) -> None:
-        self.all = sum(losses.values()) / len(losses)
-        sums: dict[tuple[int, int], list[float]] = {}
-        for point, loss in losses.items():
-            for place in enumerate(point):
-                sums.setdefault(place, []).append(loss)
-        self.means = {place: sum(found) / len(found) for place, found in sums.items()}
-
-    def __call__(self, point: Point) -> float:
-        """Return the mean over dimensions of what the value has had so far."""
-        found = [self.means.get(place, self.all) for place in enumerate(point)]
-        return sum(found) / len(found)

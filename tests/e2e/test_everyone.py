@@ -20,6 +20,7 @@ VIEWS = [
     "compare",
     "policy",
     "runs",
+    "advisor",
     "lessons",
     "events",
 ]

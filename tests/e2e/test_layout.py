@@ -39,6 +39,7 @@ VIEWS = [
     "compare",
     "policy",
     "runs",
+    "advisor",
     "lessons",
     "events",
     "tables",

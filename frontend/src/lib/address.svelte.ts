@@ -9,6 +9,7 @@ export const VIEWS = [
   "compare",
   "policy",
   "runs",
+  "advisor",
   "lessons",
   "events",
 ] as const;

@@ -5,6 +5,7 @@ import type * as types from "@/protocol/types";
 
 /** What may be asked for: the name of an answer -> its type. */
 export interface Answers {
+  readonly AdviceEstimate: types.AdviceEstimate;
   readonly AskExplanation: types.AskExplanation;
   readonly ClusterList: types.ClusterList;
   readonly Comparison: types.Comparison;
@@ -52,6 +53,7 @@ export interface Answers {
 
 /** How each is checked; loaded when it is first asked for. */
 export const CHECKS: { readonly [N in keyof Answers]: () => Promise<Check<Answers[N]>> } = {
+  AdviceEstimate: async () => (await import("virtual:checks/runs")).isAdviceEstimate,
   AskExplanation: async () => (await import("virtual:checks/explain")).isAskExplanation,
   ClusterList: async () => (await import("virtual:checks/sandboxes")).isClusterList,
   Comparison: async () => (await import("virtual:checks/compare")).isComparison,

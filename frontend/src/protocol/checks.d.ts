@@ -67,6 +67,7 @@ declare module "virtual:checks/compare" {
 }
 
 declare module "virtual:checks/runs" {
+  export const isAdviceEstimate: import("@/protocol/checked").Check<import("@/protocol/types").AdviceEstimate>;
   export const isExperiment: import("@/protocol/checked").Check<import("@/protocol/types").Experiment>;
   export const isExperimentList: import("@/protocol/checked").Check<import("@/protocol/types").ExperimentList>;
   export const isOneExperiment: import("@/protocol/checked").Check<import("@/protocol/types").OneExperiment>;

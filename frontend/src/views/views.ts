@@ -16,6 +16,7 @@ const LATER: Readonly<Record<Exclude<View, "board">, () => Loaded>> = {
   compare: () => import("@/views/compare/Compare.svelte"),
   policy: () => import("@/views/policy/Policy.svelte"),
   runs: () => import("@/views/runs/Runs.svelte"),
+  advisor: () => import("@/views/advisor/Advisor.svelte"),
   lessons: () => import("@/views/lessons/Lessons.svelte"),
   events: () => import("@/views/events/Events.svelte"),
 };

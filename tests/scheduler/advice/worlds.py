@@ -117,6 +117,10 @@ def measures_of(advisor: Advisor, base: Mapping[str, float]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
 def tried(world: SmallWorld) -> dict[str, Any]:
     """Every setting of a world with every seed, really run: what the goal reads."""
     advisor, base = advisor_of(world)
@@ -126,7 +130,7 @@ def tried(world: SmallWorld) -> dict[str, Any]:
     for point in advisor.space.points():
         runs = [advisor.run(base, (point, seed)) for seed in advisor.seeds]
         found[",".join(map(str, point))] = [
-            run and [round(run[name], 3) for name in names] for run in runs
+            run and [_rounded(run.get(name)) for name in names] for run in runs
         ]
     return {"world": world.name, "measures": names, "runs": found}
 

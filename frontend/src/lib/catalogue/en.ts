@@ -54,6 +54,7 @@ export const EN = {
   "view.compare": "Compare",
   "view.policy": "Policy",
   "view.runs": "Experiments",
+  "view.advisor": "Advisor",
   "view.lessons": "Lessons",
   "view.events": "Events",
   "rail.label": "Views",

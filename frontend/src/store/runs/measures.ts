@@ -25,6 +25,8 @@ const WORDS = {
   waitMeanMs: "measure.waitMeanMs",
   waitP50Ms: "measure.waitP50Ms",
   waitP95Ms: "measure.waitP95Ms",
+  slowdown: "measure.slowdown",
+  slowdownRatio: "measure.slowdownRatio",
   waiting: "measure.waiting",
   withinLimit: "measure.withinLimit",
   goodput: "measure.goodput",
@@ -49,6 +51,8 @@ export const FIRST = ["waitMeanMs", "waitP95Ms", "utilisation", "preemptions", "
 /** Return what a measure is called: "Utilisation, GPU", "Mean wait, class high". */
 export function measureLabel(name: string): string {
   const [first = "", ...rest] = parts(name);
+  if (first === "workloads") return word(rest.at(-1) ?? "");
+  if (first === "queues") return t("measure.of", { measure: word(rest.at(-1) ?? ""), name: rest.slice(0, -1).join(".") });
   if (first === "classes") return t("measure.ofClass", { measure: word(rest.at(-1) ?? ""), name: rest.slice(0, -1).join(".") });
   if (rest.length === 0) return word(first);
   if (first === "usedHours") return t("measure.of", { measure: word(first), name: `${rest[0] ?? ""}, ${unitOf(rest[1] ?? "")}` });
@@ -64,7 +68,8 @@ function parts(name: string): string[] {
   const at = name.indexOf(".");
   if (at < 0) return [name];
   const [first, rest] = [name.slice(0, at), name.slice(at + 1)];
-  if (first === "classes") {
+  if (first === "workloads") return [first, rest];
+  if (first === "classes" || first === "queues") {
     const last = rest.lastIndexOf(".");
     return [first, rest.slice(0, last), rest.slice(last + 1)];
   }

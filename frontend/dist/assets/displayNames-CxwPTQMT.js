@@ -1,1 +1,0 @@
-import{n as e}from"./cards-BHCOeteo.js";import{s as t}from"./intents-8lYGObGm.js";import{r as n}from"./live.svelte-BN-4zU_-.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
