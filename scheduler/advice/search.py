@@ -111,7 +111,7 @@ class Search:
             p for b in self._leaders() for p in moves(ledger.space, b, strides=(1,))
         ]
         fresh = [point for point in dict.fromkeys(near) if point not in self.tried]
-        return self._guessed(fresh)[: self.batch // 2]
+        return self._guessed(fresh)[:2]
 
     def _learn(self, asked: Proposer, learned: set[Point]) -> None:
         for point in self.tried:

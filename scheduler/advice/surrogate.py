@@ -25,13 +25,13 @@ class Surrogate:
     def __init__(self, space: Space, losses: Mapping[Point, float]) -> None:
         self.space = space
         found = self._features(list(losses))
-        target = np.asarray(list(losses.values()), dtype=np.float64)
+        target: Array = np.asarray(list(losses.values()), dtype=np.float64)
         least, span = float(target.min()), float(np.median(target) - target.min())
         # In logarithms: what is among the best is distinguished as what is far off is.
-        target = np.log(target - least + _FLOOR * (span or 1.0))
-        self.mean = float(target.mean())
+        scaled: Array = np.log(target - least + _FLOOR * (span or 1.0))
+        self.mean = float(scaled.mean())
         square = found.T @ found + _RIDGE * np.eye(found.shape[1])
-        self.weights: Array = np.linalg.solve(square, found.T @ (target - self.mean))
+        self.weights = np.linalg.solve(square, found.T @ (scaled - self.mean))
 
     def order(self, points: Sequence[Point]) -> list[Point]:
         """Return settings by their guessed loss, lowest first; ties as they came."""

@@ -1,0 +1,117 @@
+"""The search finds the best setting of small worlds in a tenth of the runs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any, NamedTuple
+
+import pytest
+
+from scheduler.advice.advisor import Advisor, advise
+from scheduler.advice.answer import Answer
+from scheduler.advice.goal import Numbers, mean_of
+from scheduler.advice.space import Point
+from tests.scheduler.advice.worlds import TABLES, WORLDS, advisor_of
+
+#: Worlds in which one search of three misses the best (docs/benchmarks.md): this one
+#: is within 15% of what the base had.
+NOT_ALWAYS = (1, 10)
+
+
+class Table(NamedTuple):
+    """Every setting of a world, run before."""
+
+    advisor: Advisor
+    runs: dict[Point, list[Numbers | None]]
+
+    def run(self, ask: tuple[Point, int]) -> Numbers | None:
+        """The numbers of a run; seeds that are held out have those of the first."""
+        point, seed = ask
+        seeds = self.advisor.seeds
+        return self.runs[point][seeds.index(seed) if seed in seeds else 0]
+
+    def objective(self, point: Point) -> float | None:
+        """The objective of a setting that keeps every constraint."""
+        goal, space = self.advisor.goal, self.advisor.space
+        base, runs = self.complete(space.base), self.complete(point)
+        bounds = goal.bounds(base)
+        if not runs or any(bound.violation(bound.of(runs)) for bound in bounds):
+            return None
+        return goal.objective(mean_of(runs), mean_of(base))
+
+    def complete(self, point: Point) -> list[Numbers]:
+        found = [run for run in self.runs[point] if run is not None]
+        return found if len(found) == len(self.advisor.seeds) else []
+
+
+def table_of(number: int, **search: Any) -> Table:
+    data = json.loads(gzip.decompress((TABLES / f"{number:02}.json.gz").read_bytes()))
+    count = len(data["runs"]) * 2
+    advisor, _ = advisor_of(WORLDS[number], **{"runs": count // 10, **search})
+    runs: dict[Point, list[Numbers | None]] = {
+        tuple(map(int, text.split(","))): [
+            run and numbers_of(data["measures"], run) for run in found
+        ]
+        for text, found in data["runs"].items()
+    }
+    return Table(advisor, runs)
+
+
+def numbers_of(names: list[str], values: list[float | None]) -> Numbers:
+    """What a run had; a measure that it lacked is not there."""
+    pairs = zip(names, values, strict=True)
+    return {name: value for name, value in pairs if value is not None}
+
+
+@pytest.mark.parametrize("number", range(len(WORLDS)), ids=lambda n: WORLDS[n].name)
+def test_the_best_setting_is_found_in_a_tenth_of_the_runs(number):
+    table = table_of(number)
+    answer = advise(table.advisor, table.run)
+    found = table.objective(tuple(answer.point))
+    known = [table.objective(point) for point in table.runs]
+    best = min(value for value in known if value is not None)
+    assert found is not None
+    assert answer.runs <= len(table.runs) * len(table.advisor.seeds) / 10
+    within = 0.15 if number in NOT_ALWAYS else 0.01 * abs(best)
+    assert found <= best + within + 1e-9
+
+
+def test_the_same_seed_asks_the_same_questions():
+    table = table_of(0)
+    answers = [advise(table.advisor, table.run) for _ in range(2)]
+    assert answers[0] == answers[1]
+
+
+def test_a_search_that_was_cut_off_goes_on_from_the_runs_that_are_kept():
+    table = table_of(3)
+    whole = advise(table.advisor, table.run)
+    store: dict[Any, Any] = {}
+    rounds, ended = 0, None
+    while ended is None:
+        rounds += 1
+        ended = went_on(table, store)
+    assert ended == whole
+    assert rounds > 5
+
+
+def went_on(table: Table, store: dict[Any, Any]) -> Answer | None:
+    """One round of a search that begins anew with the runs that are kept."""
+    questions = table.advisor.questions(store)
+    try:
+        wanted = next(questions)
+    except StopIteration as end:
+        answer: Answer = end.value
+        return answer
+    store.update({ask: table.run(ask) for ask in wanted})
+    return None
+
+
+def test_a_table_is_what_the_engine_does():
+    table = table_of(8)
+    advisor, base = advisor_of(WORLDS[8])
+    run = advisor.run(base, (advisor.space.base, advisor.seeds[0]))
+    kept = table.runs[advisor.space.base][0]
+    assert run is not None
+    assert kept is not None
+    assert {name: round(run[name], 3) for name in kept} == kept
