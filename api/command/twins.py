@@ -54,7 +54,7 @@ def twin(asked: Asked) -> Found:
         return Found(document=followed, line=followed["id"], notes=notes)
     files = [_file(path) for given in words.files for path in _paths(given)]
     made: Any = asked.client.operations.twins_create(
-        {"title": words.title, "files": files}
+        {"title": words.title or words.files[0].stem, "files": files}
     )
     if not words.paused and made["lastTick"]:
         play_ticks(asked, made["id"], made["lastTick"])
@@ -87,6 +87,8 @@ def shadow(asked: Asked) -> Found:
         for row in found["disagreements"]
     ]
     closing = f"{found['judged']} decisions, {found['agree']} agree"
+    if found["judged"] < found["decisions"]:
+        lines.append(f"the newest of {found['decisions']}; --seconds gives more time")
     return Found(document=found, text="".join(f"{x}\n" for x in [*lines, closing]))
 
 
