@@ -111,8 +111,9 @@ class Autoscaler(
     """How often it looks, which group it picks, and how it gives nodes back."""
 
     scan_interval: str = "10s"
-    expanders: Annotated[tuple[Expander, ...], msgspec.Meta(min_length=1)] = (
-        "least-waste",
+    # A list: a document with a tuple would differ from the same one stored as JSON.
+    expanders: Annotated[list[Expander], msgspec.Meta(min_length=1)] = msgspec.field(
+        default_factory=lambda: ["least-waste"]
     )
     scale_down: bool = True
     scale_down_delay_after_add: str = "10m"

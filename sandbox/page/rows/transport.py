@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -21,8 +21,9 @@ POLICY_KEY = "Policy//policy"
 
 def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
     """Return the sandbox's row; with a page, what only edits change is kept from it."""
-    # A tick of a real cluster may bring what else only edits do.
-    before = None if sandbox.is_real else (page or {}).get(KEY)
+    # A tick of a real cluster, or one that grows, may bring what else only edits do.
+    moves = sandbox.is_real or world.autoscaling is not None
+    before = None if moves else (page or {}).get(KEY)
     spec = world.policy.spec
     row = SandboxRow(
         key=KEY,
@@ -128,17 +129,26 @@ _FIRST = ("cpu", "memory")
 
 
 def resources_of(world: World) -> list[str]:
-    """Return the resources that quotas and nodes name: cpu, memory, then by name."""
+    """Return the resources that quotas, nodes and node groups name.
+
+    First cpu and memory, then by name. A group counts also while it has no node.
+    """
     names: set[str] = set()
     for key, obj in world.objects.items():
         if key.kind in ("ClusterQueue", "Cohort"):
             for group in obj.spec.get("resourceGroups") or ():
                 names.update(group.get("coveredResources") or ())
         elif key.kind == "Node":
-            names.update(obj.status.get("allocatable") or ())
-            names.update(obj.status.get("capacity") or ())
+            names.update(_capacity(obj.status))
+        elif key.kind == "NodeGroup":
+            names.update(_capacity(obj.spec["template"].get("status") or {}))
     names -= {"pods"}
     return [*(n for n in _FIRST if n in names), *sorted(names - set(_FIRST))]
+
+
+def _capacity(status: Mapping[str, Any]) -> Iterator[str]:
+    for part in ("allocatable", "capacity"):
+        yield from status.get(part) or ()
 
 
 def not_simulated(world: World) -> list[str]:
