@@ -6,13 +6,14 @@ a queues.yaml its partitions. Comments and every other text are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 import yaml
 
 from scheduler.kueue.configuration import GROUP
 from scheduler.manifests.texts.writing import write
+from scheduler.manifests.yunikorn.reading import PARTITION_FIELDS, QUEUE_FIELDS
 from scheduler.qrec.kept_pods import Tree, fields, keep
 
 Name = Callable[[str], str]
@@ -21,26 +22,6 @@ Rewrite = Callable[[dict[str, Any]], dict[str, Any]]
 _CONFIGURATION: Tree = fields(
     "apiVersion kind admissionFairSharing fairSharing featureGates integrations "
     "managedJobsNamespaceSelector manageJobsWithoutQueueName resources waitForPodsReady"
-)
-_PARTITION = (
-    "name",
-    "queues",
-    "nodesortpolicy",
-    "placementrules",
-    "limits",
-    "preemption",
-)
-_QUEUE = (
-    "name",
-    "parent",
-    "submitacl",
-    "adminacl",
-    "maxapplications",
-    "properties",
-    "resources",
-    "childtemplate",
-    "limits",
-    "queues",
 )
 _LIMIT = ("users", "groups", "maxresources", "maxapplications")
 _RULE = ("name", "value", "create", "filter", "parent")
@@ -70,16 +51,14 @@ def _document(given: Any, name: Name, rewrite: Rewrite) -> dict[str, Any] | None
 
 
 def _partition(given: Mapping[str, Any], name: Name) -> dict[str, Any]:
-    return _branch(given, name, _PARTITION)
+    return _branch(given, name, PARTITION_FIELDS)
 
 
 def _queue(given: Mapping[str, Any], name: Name) -> dict[str, Any]:
-    return _branch(given, name, _QUEUE)
+    return _branch(given, name, QUEUE_FIELDS)
 
 
-def _branch(
-    given: Mapping[str, Any], name: Name, kept: tuple[str, ...]
-) -> dict[str, Any]:
+def _branch(given: Mapping[str, Any], name: Name, kept: Set[str]) -> dict[str, Any]:
     """Return a partition or a queue, with what is below it."""
     return {
         field: _PARTS[field](part, name) if field in _PARTS else part
@@ -125,6 +104,7 @@ def _each(one: Callable[[Any, Name], Any]) -> Callable[[Any, Name], Any]:
     return lambda given, name: [one(item, name) for item in given or ()]
 
 
+#: A field that names people or queues stands here: all others are kept as they are.
 _PARTS: dict[str, Callable[[Any, Name], Any]] = {
     "name": lambda given, name: name(str(given)),
     "submitacl": _access,

@@ -17,17 +17,17 @@ from scheduler.records.hierarchy import (
 )
 
 DEFAULT = "default"
-_PARTITION = {
+#: What decides, of a partition and of a queue.
+PARTITION_FIELDS = {
     "name",
     "queues",
     "nodesortpolicy",
     "placementrules",
     "limits",
     "preemption",
-    "statedumpfilepath",
-    "usergroupresolver",
 }
-_QUEUE = {
+_NO_EFFECT = {"statedumpfilepath", "usergroupresolver"}
+QUEUE_FIELDS = {
     "name",
     "parent",
     "submitacl",
@@ -90,10 +90,8 @@ class Reader(RuleReader):
         """Return one partition as it is written, not checked."""
         if not isinstance(data, dict):
             raise self.error(path, "expected an object with name and queues")
-        self.known(data, _PARTITION, path)
-        for key in ("statedumpfilepath", "usergroupresolver"):
-            if key in data:
-                self.unsimulated.append(f"{path}.{key}")
+        self.known(data, PARTITION_FIELDS | _NO_EFFECT, path)
+        self.unsimulated += [f"{path}.{key}" for key in sorted(_NO_EFFECT & {*data})]
         preemption = self.mapping(data, "preemption", path)
         at = f"{path}.preemption"
         self.known(preemption, {"enabled", "quotapreemptionenabled"}, at)
@@ -135,7 +133,7 @@ class Reader(RuleReader):
         """Return one queue and all below it."""
         if not isinstance(data, dict) or not data.get("name"):
             raise self.error(path, "expected a queue with a name")
-        self.known(data, _QUEUE, path)
+        self.known(data, QUEUE_FIELDS, path)
         amounts = self.mapping(data, "resources", path)
         self.known(amounts, {"guaranteed", "max"}, f"{path}.resources")
         children = self.queues(data, path)
