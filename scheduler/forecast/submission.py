@@ -28,7 +28,7 @@ from scheduler.forecast.starts import (
     start_forecast,
 )
 from scheduler.forecast.workloads import work_of
-from scheduler.forecast.world import check_futures, run_futures
+from scheduler.forecast.world import basis_of, check_futures, run_futures
 from scheduler.manifests.documents import DEFAULT_LIMITS, Limits
 from scheduler.manifests.load import load
 from scheduler.manifests.references import check_references
@@ -112,16 +112,10 @@ def forecast_submission(
         )
     ]
     return SubmissionForecast(
-        tick=world.tick,
-        now_ms=begin,
-        seed=str(seed),
+        **basis_of(present, seed),
         asked=futures,
         futures=len(found),
         horizon_ms=horizon_ms,
-        finished=present.finished,
-        arrivals="known" if present.coming is None else "continued",
-        came=0 if present.coming is None else present.coming.batches,
-        enough=present.enough,
         starts=sorted(starts, key=_soon),
         soonest=_soonest(starts),
     )

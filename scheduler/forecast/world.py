@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from scheduler.decisions import Decision
 from scheduler.errors import SchedulerError
@@ -76,16 +76,10 @@ def forecast_from(
     world = present.world
     begin = world.context.now_ms
     return Forecast(
-        tick=world.tick,
-        now_ms=begin,
-        seed=str(seed),
+        **basis_of(present, seed),
         asked=asked,
         futures=len(found),
         horizon_ms=horizon_ms,
-        finished=present.finished,
-        arrivals="known" if present.coming is None else "continued",
-        came=0 if present.coming is None else present.coming.batches,
-        enough=present.enough,
         starts=[
             start_forecast(
                 str(key),
@@ -99,6 +93,20 @@ def forecast_from(
             for key in waiting(world)
         ],
     )
+
+
+def basis_of(present: Present, seed: int) -> dict[str, Any]:
+    """Return the fields of a forecast that say what it begins from and rests on."""
+    coming = present.coming
+    return {
+        "tick": present.world.tick,
+        "now_ms": present.world.context.now_ms,
+        "seed": str(seed),
+        "finished": present.finished,
+        "arrivals": "known" if coming is None else "continued",
+        "came": 0 if coming is None else coming.batches,
+        "enough": present.enough,
+    }
 
 
 def check_futures(futures: int) -> None:
