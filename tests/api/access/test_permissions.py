@@ -1,4 +1,4 @@
-"""Every route and every message, for every role, on private and public sandboxes."""
+"""Every route, for every role, on private and public sandboxes."""
 
 from __future__ import annotations
 
@@ -6,36 +6,35 @@ import datetime
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from asgiref.sync import sync_to_async
-from asgiref.testing import ApplicationCommunicator
 from django.contrib.auth.models import User
-from django.contrib.sessions.models import Session
-from django.db import OperationalError, connection, transaction
-from django.test import Client
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from rest_framework.test import APIClient
 
 from sandbox import actions
-from sandbox.live import rights
-from sandbox.live.asgi import application
-from sandbox.live.consumers import MOST_HELLOS
-from sandbox.models import Sandbox, ShareLink, Token
+from sandbox.models import Sandbox, Token
 from sandbox.process import schema_version
 from sandbox.world import worlds
 from tests.api.access.permissions import ONE, OTHERS
-from tests.builders import cluster_queue, flavor, job, local_queue, node
+from tests.api.access.roles import NOBODY, ROLES
+from tests.builders import cluster_queue, flavor
 from tests.sandbox.conftest import row
 
-NOBODY = "aaaaaaaaaaaa"  # an id that no sandbox has
 REQUEST_ID = "X-Request-ID"  # another one in each answer
+
+
 PASSWORD = "a long pass phrase"
+
+
 ID = "api/v1/sandboxes/<str:sandbox_id>"
+
+
 #: Path parameter -> something that is there.
 PLACES = {
     "kind": "ClusterQueue",
@@ -53,7 +52,11 @@ PLACES = {
     "queue": "root",
     "state": "active",
 }
+
+
 NEW = {"objects": [flavor("new")]}
+
+
 #: Bodies that are requests, so that nothing but the permission can refuse them.
 BODIES: dict[str, object] = {
     "patch ": {"title": "other"},
@@ -151,6 +154,8 @@ def cases() -> list[RouteCase]:
 
 
 CASES = cases()
+
+
 BELOW = [case for case in CASES if case.route.startswith(ID)]
 
 
@@ -158,72 +163,6 @@ def test_every_route_has_a_line_in_the_table_and_every_line_a_route():
     there = set(walk(get_resolver().url_patterns))
     listed = {(case.method, case.route) for case in CASES}
     assert (there - listed, listed - there) == (set(), set())
-
-
-# --------------------------------------------------------------------- the roles
-
-#: Role -> what it may do with the sandbox that it was let into.
-ROLES: dict[str, set[str]] = {
-    "owner": {"look", "fork", "edit", "own"},
-    "editor": {"look", "fork", "edit"},
-    "viewer": {"look", "fork"},
-    "link to look": {"look"},
-    "link to look and fork": {"look", "fork"},
-    "lesson that ended": set(),
-    "follower": {"look"},
-    "stranger": set(),
-    "link that expired": set(),
-}
-
-
-@pytest.fixture
-def server(settings):
-    settings.SERVER = True
-
-
-@pytest.fixture
-def quiet(make) -> Sandbox:
-    """A small sandbox that stands still, private."""
-    return make(
-        flavor(),
-        cluster_queue("a", cpu=4),
-        local_queue("a-queue", cluster_queue="a"),
-        local_queue("b-queue", cluster_queue="a"),
-        job("x", queue="a-queue", cpu=1),
-        node("n"),
-    )
-
-
-@pytest.fixture
-def be(quiet, db) -> Callable[[str], User]:
-    """Return a function that makes somebody of a role."""
-    User.objects.create_user("carol")
-
-    def someone(role: str) -> User:
-        if role == "owner":
-            return quiet.owner
-        user = User.objects.create(username=role.replace(" ", "-"))
-        let_in(quiet, user, role)
-        return user
-
-    return someone
-
-
-def let_in(sandbox: Sandbox, user: User, role: str) -> None:
-    owner, key = sandbox.owner, sandbox.pk
-    if role in ("editor", "viewer"):
-        actions.do_member(owner, key, user.username, role)
-    elif "link" in role:
-        fork = role.endswith("fork")
-        link, secret = actions.do_share(owner, key, may_fork=fork, expires_at=None)
-        actions.do_open(user, secret)
-        if "expired" in role:
-            ShareLink.objects.filter(pk=link.pk).update(expires_at=timezone.now())
-    elif role in ("follower", "lesson that ended"):
-        lesson = actions.do_start_lesson(owner, key)
-        actions.do_join(user, lesson.code)
-        if role != "follower":
-            actions.do_end_lesson(owner, key)
 
 
 def client_of(user: User | None) -> APIClient:
@@ -409,333 +348,6 @@ def test_what_hides_is_not_compared_with(server, quiet, be, make):
         for answer, key in zip(answers, (quiet.pk, NOBODY), strict=True)
     ]
     assert texts[0] == texts[1]
-
-
-# ------------------------------------------------------------------- the sockets
-
-Header = tuple[bytes, bytes]
-
-
-def cookie(user: User) -> Header:
-    client = Client()
-    client.force_login(user)
-    return b"cookie", f"sessionid={client.cookies['sessionid'].value}".encode()
-
-
-def bearer(secret: str) -> Header:
-    return b"authorization", f"Bearer {secret}".encode()
-
-
-def socket(sandbox_id: str, *headers: Header) -> ApplicationCommunicator:
-    scope = {
-        "type": "websocket",
-        "path": f"/ws/sandboxes/{sandbox_id}",
-        "headers": [(b"host", b"127.0.0.1"), *headers],
-        "query_string": b"",
-        "subprotocols": [],
-        "client": ("127.0.0.1", 1),
-    }
-    return ApplicationCommunicator(application, scope)
-
-
-async def opening(line: ApplicationCommunicator) -> dict[str, Any]:
-    """Send it; return what is answered."""
-    await line.send_input({"type": "websocket.connect"})
-    answer: dict[str, Any] = await line.receive_output(10)
-    return answer
-
-
-async def leaving(line: ApplicationCommunicator, kind: str = "socket") -> None:
-    kinds = {"socket": "websocket.disconnect", "watch": "http.disconnect"}
-    await line.send_input({"type": kinds[kind], "code": 1000})
-    await line.wait(10)
-
-
-SHUT = 4404
-
-
-def shut(answer: dict[str, Any]) -> bool:
-    return (answer["type"], answer.get("code")) == ("websocket.close", SHUT)
-
-
-def keys(quiet: Sandbox, be: Callable[[str], User]) -> dict[str, tuple[bool, Header]]:
-    """Name -> whether it opens a private sandbox, and the header of its request."""
-    found = {role: (bool(may), cookie(be(role))) for role, may in ROLES.items()}
-    owner = quiet.owner
-    for scope in ("read", "write", "admin"):
-        _, secret = actions.do_token(owner, name=scope, scope=scope, expires_at=None)
-        found[f"token to {scope}"] = (True, bearer(secret))
-    token, secret = actions.do_token(owner, name="old", scope="admin", expires_at=None)
-    Token.objects.filter(pk=token.pk).update(expires_at=timezone.now())
-    found["expired token"] = (False, bearer(secret))
-    found["unknown token"] = (False, bearer("ql_never-made"))
-    found["anonymous"] = (False, (b"accept", b"*/*"))
-    found["forged session"] = (False, (b"cookie", b"sessionid=never-made"))
-    other = actions.do_create(owner, title="other").sandbox
-    for name, sandbox in (("guest", quiet), ("guest of another lesson", other)):
-        code = actions.do_start_lesson(owner, sandbox.pk).code
-        found[name] = (sandbox is quiet, cookie(actions.do_join_as_guest(code)))
-    return found
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("visibility", ["private", "public"])
-async def test_a_socket_opens_for_whom_the_routes_do(
-    server, quiet, be, visibility, valkey
-):
-    known = await sync_to_async(keys)(quiet, be)
-    await sync_to_async(actions.do_set_visibility)(quiet.owner, quiet.pk, visibility)
-    dead = ("expired token", "unknown token", "anonymous", "forged session")
-    dead += ("guest of another lesson",)
-    wrong = []
-    for name, (opens, header) in known.items():
-        there, nowhere = socket(quiet.pk, header), socket(NOBODY, header)
-        answer = await opening(there)
-        if opens or (visibility == "public" and name not in dead):
-            fits = answer["type"] == "websocket.accept"
-            fits = fits and (await first_page(there))["type"] == "page_state"
-        else:
-            fits = shut(answer)
-        missing = await opening(nowhere)
-        fits = fits and shut(missing) and (answer == missing or not shut(answer))
-        wrong += [] if fits else [f"{name}: {answer}"]
-        await leaving(there)
-        await leaving(nowhere)
-    assert wrong == []
-
-
-async def first_page(line: ApplicationCommunicator) -> dict[str, Any]:
-    """Say hello; return the first frame that is about rows."""
-    hello = {"type": "hello", "since": None, "views": []}
-    await line.send_input({"type": "websocket.receive", "text": json.dumps(hello)})
-    while True:
-        frame: dict[str, Any] = json.loads((await line.receive_output(20))["text"])
-        if frame["type"] in ("page_state", "diff"):
-            return frame
-
-
-def watch(sandbox_id: str, *headers: Header) -> ApplicationCommunicator:
-    """A Kubernetes watch of the sandbox's pods."""
-    scope = {
-        "type": "http",
-        "method": "GET",
-        "path": f"/api/v1/sandboxes/{sandbox_id}/api/v1/pods",
-        "headers": [(b"host", b"127.0.0.1"), *headers],
-        "query_string": b"watch=1&allowWatchBookmarks=1",
-        "client": ("127.0.0.1", 1),
-        "server": ("127.0.0.1", 80),
-        "scheme": "http",
-    }
-    return ApplicationCommunicator(application, scope)
-
-
-async def begun(kind: str, line: ApplicationCommunicator) -> None:
-    """Let the stream begin, and receive something."""
-    if kind == "socket":
-        assert (await opening(line))["type"] == "websocket.accept"
-        return
-    await line.send_input({"type": "http.request", "body": b"", "more_body": False})
-    start = await line.receive_output(10)
-    assert (start["type"], start["status"]) == ("http.response.start", 200)
-
-
-async def ended(kind: str, line: ApplicationCommunicator) -> bool:
-    """Return whether the stream ends now, and says so."""
-    if kind == "socket":
-        while "text" in (answer := await line.receive_output(10)):
-            pass
-        return shut(answer)
-    body = b""
-    while (part := await line.receive_output(10)).get("more_body"):
-        body += part["body"]
-    last = json.loads(body.splitlines()[-1])
-    return last["type"] == "ERROR" and last["object"]["code"] in (403, 410)
-
-
-async def refused(kind: str, line: ApplicationCommunicator) -> bool:
-    """Return whether the stream cannot be opened."""
-    if kind == "socket":
-        return shut(await opening(line))
-    await line.send_input({"type": "http.request", "body": b"", "more_body": False})
-    return (await line.receive_output(10))["status"] in (401, 404, 410)
-
-
-class HeldRight(NamedTuple):
-    """A right to look at a sandbox: its key, and what takes it."""
-
-    sandbox: str
-    header: Header
-    take: Callable[[], object]
-
-
-def rights_held(quiet: Sandbox, make: Callable[..., Sandbox]) -> dict[str, HeldRight]:
-    """Way to lose a right -> somebody who has it."""
-    owner, key = quiet.owner, quiet.pk
-    found: dict[str, HeldRight] = {}
-
-    def person(way: str, role: str = "viewer", sandbox: Sandbox = quiet) -> User:
-        user = User.objects.create(username=way.replace(" ", "-"))
-        let_in(sandbox, user, role)
-        return user
-
-    user = person("removed")
-    found["removed"] = HeldRight(
-        key, cookie(user), lambda: actions.do_unmember(owner, key, "removed")
-    )
-    stopped = User.objects.filter(pk=person("stopped").pk)
-    found["stopped"] = HeldRight(
-        key, cookie(stopped[0]), lambda: stopped.update(is_active=False)
-    )
-    header = cookie(person("signed out"))
-    session = header[1].decode().partition("=")[2]
-    found["signed out"] = HeldRight(
-        key, header, lambda: Session.objects.filter(pk=session).delete()
-    )
-    renamed = person("password changed")
-    found["password changed"] = HeldRight(
-        key, cookie(renamed), lambda: (renamed.set_password("another"), renamed.save())
-    )
-    for way in ("revoked", "expired", "tokens ended"):
-        holder = person(way)
-        token, secret = actions.do_token(
-            holder, name="t", scope="read", expires_at=None
-        )
-        one = Token.objects.filter(pk=token.pk)
-        take: dict[str, Callable[[], object]] = {
-            "revoked": lambda h=holder, t=token: actions.do_revoke(h, t.pk),
-            "expired": lambda o=one: o.update(expires_at=timezone.now()),
-            "tokens ended": lambda h=holder: actions.do_end_tokens(h),
-        }
-        found[way] = HeldRight(key, bearer(secret), take[way])
-    links = ShareLink.objects.filter(sandbox=quiet)
-    user = person("link taken back", "link to look")
-    link = links[0].pk
-    found["link taken back"] = HeldRight(
-        key, cookie(user), lambda: actions.do_unshare(owner, key, link)
-    )
-    user = person("link expired", "link to look")
-    newest = links.exclude(pk=link)
-    found["link expired"] = HeldRight(
-        key, cookie(user), lambda: newest.update(expires_at=timezone.now())
-    )
-    user = person("lesson over", "follower")
-    found["lesson over"] = HeldRight(
-        key, cookie(user), lambda: actions.do_end_lesson(owner, key)
-    )
-    endings = {
-        "private again": lambda pk: actions.do_set_visibility(owner, pk, "private"),
-        "archived": lambda pk: actions.do_archive(owner, pk),
-        "deleted": lambda pk: actions.do_delete_sandbox(owner, pk),
-    }
-    for way, end in endings.items():
-        other = make(flavor())
-        actions.do_set_visibility(owner, other.pk, "public")
-        user = User.objects.create(username=way.replace(" ", "-"))
-        found[way] = HeldRight(other.pk, cookie(user), lambda e=end, pk=other.pk: e(pk))
-    return found
-
-
-def away(*_: object) -> None:
-    raise OperationalError("the database is away")
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("kind", ["socket", "watch"])
-@pytest.mark.parametrize("outage", ["", "of the bus", "of the database"])
-async def test_a_stream_ends_with_the_right_to_it(
-    server, quiet, make, kind, outage, request, monkeypatch, settings
-):
-    """Lost in any way; whose right cannot be checked in an outage gets nothing after it."""
-    settings.HTTPS = settings.SECURE_SSL_REDIRECT = False
-    monkeypatch.setattr(rights, "CHECK_EVERY_S", 0.05)
-    if outage != "of the bus":
-        await sync_to_async(request.getfixturevalue)("valkey")
-    stream = socket if kind == "socket" else watch
-    held, wrong = await sync_to_async(rights_held)(quiet, make), []
-    lines = {way: stream(one.sandbox, one.header) for way, one in held.items()}
-    for line in lines.values():
-        await begun(kind, line)
-    if outage == "of the database":
-        with monkeypatch.context() as during:
-            during.setattr(rights, "who_sees", away)
-            wrong += [w for w, line in lines.items() if not await ended(kind, line)]
-    for way, one in held.items():
-        await sync_to_async(one.take)()
-        if outage == "of the database":
-            good = await refused(kind, again := stream(one.sandbox, one.header))
-            await leaving(again, kind)
-        else:
-            good = await ended(kind, lines[way])
-        wrong += [] if good else [way]
-        await leaving(lines[way], kind)
-    assert wrong == []
-
-
-async def lose(way: str, quiet: Sandbox, user: User, token: Token) -> None:
-    if way == "removed":
-        await sync_to_async(actions.do_unmember)(quiet.owner, quiet.pk, "viewer")
-    elif way == "revoked":
-        await sync_to_async(actions.do_revoke)(user, token.pk)
-    else:
-        await sync_to_async(actions.do_end_tokens)(user)
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("way", ["removed", "revoked", "password"])
-async def test_a_socket_ends_when_its_right_is_taken_not_when_it_is_next_checked(
-    server, quiet, be, way, valkey, monkeypatch, settings
-):
-    settings.HTTPS = settings.SECURE_SSL_REDIRECT = False
-    monkeypatch.setattr(rights, "CHECK_EVERY_S", 1000)
-    user = await sync_to_async(be)("viewer")
-    make = sync_to_async(actions.do_token)
-    token, secret = await make(user, name="t", scope="read", expires_at=None)
-    line = socket(quiet.pk, bearer(secret))
-    await begun("socket", line)
-    await first_page(line)
-    await lose(way, quiet, user, token)
-    while "text" in (answer := await line.receive_output(10)):
-        pass
-    assert shut(answer)
-    await leaving(line)
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_hellos_of_one_socket_are_limited(server, quiet, be, valkey):
-    user = await sync_to_async(be)("viewer")
-    line = socket(quiet.pk, await sync_to_async(cookie)(user))
-    assert (await opening(line))["type"] == "websocket.accept"
-    hello = json.dumps({"type": "hello", "since": None, "views": []})
-    for _ in range(MOST_HELLOS + 1):
-        await line.send_input({"type": "websocket.receive", "text": hello})
-    while (answer := await line.receive_output(20))["type"] != "websocket.close":
-        pass
-    assert answer["code"] == 4429
-    await leaving(line)
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("path", ["/", "/ws/", "/ws/sandboxes/x", "/ws/other/abc"])
-async def test_a_path_that_is_no_sandboxs_is_shut_like_one(server, path, valkey):
-    line = socket(NOBODY)
-    line.scope["path"] = path
-    assert shut(await opening(line))
-    await leaving(line)
-
-
-@pytest.mark.django_db(transaction=True)
-async def test_the_first_page_that_all_share_is_the_same_for_every_right(
-    server, quiet, be, valkey
-):
-    """Made once and given to many: nothing in it may depend on who asks."""
-    pages = set()
-    for role in ("owner", "editor", "link to look", "follower"):
-        line = socket(quiet.pk, await sync_to_async(lambda r=role: cookie(be(r)))())
-        assert (await opening(line))["type"] == "websocket.accept"
-        pages.add(json.dumps(await first_page(line)))
-        await leaving(line)
-    assert len(pages) == 1
-    assert '"code"' not in pages.pop(), "the code of a lesson is its presenter's"
 
 
 @pytest.mark.django_db
