@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import ToolAnnotations
 
 from api.assistants import fields
 from api.assistants.asking import Asker, Upstream, refusals
+from api.assistants.tools import adding
 from api.assistants.wording import answer, plain, span
 from api.client import Client
 from api.command.reports import lines_of
 
-F = TypeVar("F", bound=Callable[..., Any])
 _NOWHERE = "-"  # the namespace of what is cluster-wide, in paths
 
 
 def add_changing(server: MCPServer[Any], up: Upstream) -> None:
     """Add them to a server."""
-
-    def tool(fn: F) -> F:
-        hints = ToolAnnotations(
-            read_only_hint=False, destructive_hint=False, open_world_hint=False
-        )
-        added: F = server.tool(annotations=hints, structured_output=False)(fn)
-        return added
+    tool = adding(server, reads=False)
 
     @tool
     def open_scenario(

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from api.command.reading import TableName as TableName
+
 SandboxId = Annotated[
     str, Field(pattern=r"^[0-9A-Za-z-]{1,64}$", description="id; see list_sandboxes")
 ]
@@ -33,18 +35,6 @@ Minutes = Annotated[float, Field(gt=0, le=1440, description="of virtual time")]
 Futures = Annotated[int, Field(ge=1, le=200)]
 Ticks = Annotated[int, Field(ge=1, le=100_000)]
 Kind = Literal["Workload", "Pod", "Application"]
-TableName = Literal[
-    "workloads",
-    "pods",
-    "nodes",
-    "clusterqueues",
-    "localqueues",
-    "cohorts",
-    "resourceflavors",
-    "queues",
-    "applications",
-    "schedulers",
-]
 Phase = Annotated[
     Literal[
         "",

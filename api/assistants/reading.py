@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any
 
 from mcp.server import MCPServer
-from mcp.types import ToolAnnotations
 
 from api.assistants import fields, starting
 from api.assistants.asking import Asker, Upstream, refusals
+from api.assistants.tools import adding
 from api.assistants.wording import answer, patches, plain, quoted, span
 
-F = TypeVar("F", bound=Callable[..., Any])
 _FIRST = ("phase", "state", "queue", "clusterQueue", "priority", "node", "message")
 _MOST_BRANCHES_ROWS = 15
 _WAITING = ("pending", "inadmissible")
@@ -22,13 +21,7 @@ _SAME = ("type", "subject", "by", "reason")
 
 def add_reading(server: MCPServer[Any], up: Upstream) -> None:
     """Add them to a server."""
-
-    def tool(fn: F) -> F:
-        hints = ToolAnnotations(
-            read_only_hint=True, idempotent_hint=True, open_world_hint=False
-        )
-        added: F = server.tool(annotations=hints, structured_output=False)(fn)
-        return added
+    tool = adding(server, reads=True)
 
     @tool
     def list_sandboxes(

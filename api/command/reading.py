@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from api.command.output import Found
 from api.command.verbs import Asked, Part, WrongError, one, verb
@@ -12,7 +12,7 @@ from api.command.verbs import Asked, Part, WrongError, one, verb
 _TEXTS = ("all", "objects", "policy", "queues")
 _LINES = ("workloads", "events", "samples")
 _WHAT = (*_TEXTS, *_LINES, "archive")
-TABLES = (
+TableName = Literal[
     "workloads",
     "pods",
     "nodes",
@@ -23,7 +23,8 @@ TABLES = (
     "queues",
     "applications",
     "schedulers",
-)
+]
+TABLES = get_args(TableName)
 #: The columns that people see first; `--json` has all of them.
 _FIRST = ("namespace", "name", "queue", "clusterQueue", "phase", "state", "node")
 _MOST = 8
