@@ -64,15 +64,16 @@ class Reflector:
 
     def list(self) -> None:
         """List the kind: all of it the first time, only what differs afterwards."""
-        seen = set()
+        seen, version = set(), ""
         for page in self.cluster.pages(self.resource.path):
             for item in page["items"]:
                 manifest = self._whole(item)
                 seen.add(_place(manifest))
                 self._listed(manifest)
-            self.version = page["metadata"]["resourceVersion"]
+            version = page["metadata"]["resourceVersion"]
         for place in [place for place in self.known if place not in seen]:
             self._gone(place)
+        self.version = version  # not before: a list that breaks off is made again
         if self.first:
             self.first = False
             self.take("SYNCED", None, "")
