@@ -1,0 +1,74 @@
+// The bands of a forecast stand beside the revision and the tick that they were made of, and beside no other.
+import { readFileSync } from "node:fs";
+
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import type { Diff, Forecast, PageState } from "@/protocol/types";
+import { forecasts, type Band } from "@/store/explain/forecasts.svelte";
+import { backToLive, closeSandbox, live, openSandbox } from "@/store/live/live.svelte";
+import { pageAt, tickOf } from "@/store/rows/page";
+import { RowStore } from "@/store/rows/rowStore.svelte";
+
+interface Run {
+  readonly state: PageState;
+  readonly steps: readonly { readonly what: string; readonly diffs: readonly Diff[] }[];
+  readonly past: readonly PageState[];
+}
+const file = new URL("./fixtures/recording.json", import.meta.url);
+const [run] = (JSON.parse(readFileSync(file, "utf8")) as { runs: readonly [Run] }).runs;
+const JOB = "Workload/default/train";
+const BAND: Band = { low: 1000, middle: 2000, high: 3000, sure: true, short: "", text: "" };
+const edit = run.steps.findIndex((step) => step.what === "edit");
+const follow = (steps: Run["steps"]): void => {
+  for (const diff of steps.flatMap((step) => step.diffs)) live.sandbox?.take(diff);
+};
+
+function hold(): void {
+  const { page } = live.shown;
+  const found = { tick: tickOf(page), nowMs: 0, horizonMs: 60_000 } as Forecast;
+  forecasts.hold("twoteams", page.revision, found, new Map([[JOB, BAND]]));
+}
+
+beforeEach(() => {
+  vi.stubGlobal("location", { protocol: "http:", host: "localhost" });
+  vi.stubGlobal("WebSocket", EventTarget);
+  vi.stubGlobal("addEventListener", () => undefined);
+  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("no server")));
+  openSandbox("twoteams");
+  live.sandbox?.take(run.state);
+  follow(run.steps.slice(0, edit));
+});
+afterEach(() => {
+  live.sandbox = null;
+  closeSandbox();
+  vi.unstubAllGlobals();
+});
+
+it("shows a band of what is shown", () => {
+  hold();
+  expect(forecasts.bandOf(JOB)).toBe(BAND);
+});
+
+it("takes it away after an edit, also one of the same tick", () => {
+  hold();
+  const { page } = live.shown;
+  follow(run.steps.slice(edit, edit + 1));
+  expect(live.shown.page.revision).toBeGreaterThan(page.revision);
+  expect(forecasts.bandOf(JOB)).toBeUndefined();
+});
+
+it("takes it away in the past, and shows it again where it was made", () => {
+  hold();
+  const [before] = run.past;
+  if (before === undefined) throw new Error("the recording has no past");
+  live.past = new RowStore();
+  live.past.show(pageAt(before, live.latest.page));
+  expect(forecasts.bandOf(JOB)).toBeUndefined();
+  backToLive();
+  expect(forecasts.bandOf(JOB)).toBe(BAND);
+});
+
+it("shows none in another sandbox", () => {
+  forecasts.hold("another", live.shown.page.revision, { tick: tickOf(live.shown.page), nowMs: 0, horizonMs: 1 } as Forecast, new Map([[JOB, BAND]]));
+  expect(forecasts.bandOf(JOB)).toBeUndefined();
+});
