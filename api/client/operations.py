@@ -827,7 +827,7 @@ class Operations(Sender):
         self,
         token_id: str | int,
     ) -> None:
-        """Revoke it."""
+        """Revoke it, and the tokens that were made with it."""
         self.send('DELETE', f"/tokens/{self.part(token_id)}")
 
     def tokens_list(
@@ -1612,7 +1612,7 @@ class AsyncOperations(AsyncSender):
         self,
         token_id: str | int,
     ) -> None:
-        """Revoke it."""
+        """Revoke it, and the tokens that were made with it."""
         await self.send('DELETE', f"/tokens/{self.part(token_id)}")
 
     async def tokens_list(

@@ -700,6 +700,7 @@ class MadeToken(TypedDict):
     id: int
     name: str
     scope: ScopeEnum
+    madeWith: str
     createdAt: str
     expiresAt: str | None
     usedAt: str | None
@@ -1204,6 +1205,7 @@ class Token(TypedDict):
     id: int
     name: str
     scope: ScopeEnum
+    madeWith: str
     createdAt: str
     expiresAt: str | None
     usedAt: str | None

@@ -23,6 +23,10 @@ class TokenSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     name = serializers.CharField()
     scope = serializers.ChoiceField(["read", "write", "admin"])
+    madeWith = serializers.CharField(  # noqa: N815 - as it travels
+        source="maker",
+        help_text="The name of the token that asked for it and ends it; or empty.",
+    )
     createdAt = serializers.DateTimeField(source="created_at")  # noqa: N815 - as it travels
     expiresAt = serializers.DateTimeField(source="expires_at", allow_null=True)  # noqa: N815 - as it travels
     usedAt = serializers.DateTimeField(source="used_at", allow_null=True)  # noqa: N815 - as it travels

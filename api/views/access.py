@@ -46,7 +46,7 @@ class Tokens(View):
     @extend_schema(operation_id="tokens_list", responses=bodies.TokenListSerializer)
     def get(self, request: Request) -> Response:
         """Return them, newest first; secrets are not kept."""
-        found = Token.objects.filter(user=self.user())
+        found = Token.objects.filter(user=self.user()).select_related("made_with")
         return Response({"items": bodies.TokenSerializer(found, many=True).data})
 
     @extend_schema(
@@ -57,7 +57,8 @@ class Tokens(View):
     def post(self, request: Request) -> Response:
         """Make one; its secret is in this answer and nowhere else.
 
-        Asked for with a token that expires, it expires no later.
+        Asked for with a token, it ends with that one: it expires no later, and is
+        revoked with it.
         """
         given = self.read(bodies.NewTokenSerializer)
         token, secret = actions.do_token(
@@ -78,7 +79,10 @@ class OneToken(View):
 
     @extend_schema(operation_id="tokens_delete", responses={204: None})
     def delete(self, request: Request, token_id: int) -> Response:
-        """Revoke it."""
+        """Revoke it, and the tokens that were made with it.
+
+        Links that it made and members that it let in stay.
+        """
         actions.do_revoke(self.user(), token_id)
         return Response(status=204)
 

@@ -132,13 +132,17 @@ def do_token(
 ) -> tuple[Token, str]:
     """Make a token; return it and its secret, which is shown this once.
 
-    One that was asked for with a token expires no later than that one.
+    One that was asked for with a token expires no later than that one, and is revoked
+    with it.
     """
+    if asked_with is not None and not _held(user, asked_with.pk):
+        raise ForbiddenError("the token that asks was revoked")
     if scope not in Token.SCOPES:
         raise _wrong("scope", f"expected read, write or admin, got {scope!r}")
     secret = new_secret()
     token = Token.objects.create(
         user=user,
+        made_with=asked_with,
         name=name,
         hash=hash_of(secret),
         scope=scope,
@@ -150,13 +154,23 @@ def do_token(
 
 @transaction.atomic
 def do_revoke(user: User, token_id: int) -> None:
-    """End one of one's own tokens."""
-    token = Token.objects.filter(user=user, pk=token_id).first()
+    """End one of one's own tokens, and those that were made with it.
+
+    Links that it made and members that it let in stay: they are the sandbox's.
+    """
+    token = _held(user, token_id)
     if token is None:
         raise NotFoundError(f"token {token_id} is not there")
     note(user, "revoke", subject=token.name, scope=token.scope)
+    for made in token.descendants():
+        note(user, "revoke", subject=made.name, scope=made.scope, why=token.name)
     token.delete()
     broadcast.person_changed(user.pk)
+
+
+def _held(user: User, token_id: int) -> Token | None:
+    """Return the token, which nobody revokes or makes another with meanwhile."""
+    return Token.objects.select_for_update().filter(user=user, pk=token_id).first()
 
 
 @transaction.atomic

@@ -43,6 +43,8 @@ class Token(models.Model):
     SCOPES: tuple[Scope, ...] = ("read", "write", "admin")
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    #: The token that asked for it, which it does not outlive; None = a person at a page.
+    made_with = models.ForeignKey("self", on_delete=models.CASCADE, null=True)
     name = models.CharField(max_length=100)
     hash = models.CharField(max_length=64, unique=True)
     scope = models.CharField(max_length=5)
@@ -63,6 +65,20 @@ class Token(models.Model):
     def allows(self, scope: Scope) -> bool:
         """Return whether the token reaches this far."""
         return self.SCOPES.index(scope) <= self.SCOPES.index(self.scope)
+
+    @property
+    def maker(self) -> str:
+        """The name of the token that asked for it; empty for a person at a page."""
+        return self.made_with.name if self.made_with else ""
+
+    def descendants(self) -> list[Token]:
+        """Return the tokens made with it, and those made with these. A query a level."""
+        found: list[Token] = []
+        level = [self]
+        while level:
+            level = list(Token.objects.filter(made_with__in=level).order_by("pk"))
+            found += level
+        return found
 
 
 class ShareLink(models.Model):

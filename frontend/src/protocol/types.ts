@@ -716,6 +716,8 @@ export interface components {
             readonly id: number;
             readonly name: string;
             readonly scope: components["schemas"]["ScopeEnum"];
+            /** @description The name of the token that asked for it and ends it; or empty. */
+            readonly madeWith: string;
             /** Format: date-time */
             readonly createdAt: string;
             /** Format: date-time */
@@ -1326,6 +1328,8 @@ export interface components {
             readonly id: number;
             readonly name: string;
             readonly scope: components["schemas"]["ScopeEnum"];
+            /** @description The name of the token that asked for it and ends it; or empty. */
+            readonly madeWith: string;
             /** Format: date-time */
             readonly createdAt: string;
             /** Format: date-time */

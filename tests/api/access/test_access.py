@@ -13,6 +13,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from sandbox import actions
+from sandbox.base.errors import ForbiddenError
 from sandbox.models import Audit, Token
 from tests.builders import flavor
 
@@ -130,6 +131,38 @@ def test_a_token_makes_none_that_outlives_it(server, busy):
     refused = ask(expiresAt=end + datetime.timedelta(seconds=1))
     assert refused.status_code == 422
     assert refused.json()["details"]["causes"][0]["field"] == "expiresAt"
+
+
+def test_a_revoked_token_takes_along_what_was_made_with_it(server, busy, as_):
+    """Those made with these too; what a person made at a page stays."""
+    kept, _ = actions.do_token(busy.owner, name="own", scope="read", expires_at=None)
+    first, secret = actions.do_token(
+        busy.owner, name="first", scope="admin", expires_at=None
+    )
+    secrets = [secret]
+    for name in ("second", "third"):
+        client = APIClient(headers={"authorization": f"Bearer {secrets[-1]}"})
+        body = {"name": name, "scope": "admin"}
+        secrets.append(client.post("/api/v1/tokens", body).json()["token"])
+    items = as_(busy.owner).get("/api/v1/tokens").json()["items"]
+    made_with = {item["name"]: item["madeWith"] for item in items}
+    assert made_with == {"own": "", "first": "", "second": "first", "third": "second"}
+    actions.do_revoke(busy.owner, first.pk)
+    assert list(Token.objects.all()) == [kept]
+    for secret in secrets:
+        client = APIClient(headers={"authorization": f"Bearer {secret}"})
+        assert client.get("/api/v1/me").status_code == 401
+    revoked = Audit.objects.filter(action="revoke").order_by("subject")
+    assert [line.subject for line in revoked] == ["first", "second", "third"]
+
+
+def test_a_token_that_was_revoked_meanwhile_makes_none(server, busy):
+    asking, _ = actions.do_token(busy.owner, name="a", scope="admin", expires_at=None)
+    actions.do_revoke(busy.owner, asking.pk)
+    with pytest.raises(ForbiddenError, match="was revoked"):
+        actions.do_token(
+            busy.owner, name="b", scope="read", expires_at=None, asked_with=asking
+        )
 
 
 def test_secrets_are_kept_as_hashes_only(client):

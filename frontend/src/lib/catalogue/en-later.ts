@@ -736,6 +736,7 @@ export const EN_LATER = {
   "token.make": "Make a token",
   "token.new": "The new token",
   "token.once": "Shown this once: keep it where your program finds it.",
+  "token.with": "Made with {name}, and revoked with it",
   "token.revoke": "Revoke {name}",
   "join.title": "Join a lesson",
   "join.text": "Type the code that the presenter shows. You look on; nothing you do changes the lesson.",

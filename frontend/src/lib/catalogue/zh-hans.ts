@@ -1277,6 +1277,7 @@ export const ZH_HANS: Words = {
   "token.make": "创建令牌",
   "token.new": "新令牌",
   "token.once": "仅显示这一次：请保存到程序能找到的地方。",
+  "token.with": "由 {name} 创建，并随其一同吊销",
   "token.revoke": "吊销 {name}",
   "join.title": "加入课程",
   "join.text": "输入讲者展示的代码。你只观看，不会改变课程。",

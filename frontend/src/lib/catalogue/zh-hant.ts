@@ -1277,6 +1277,7 @@ export const ZH_HANT: Words = {
   "token.make": "建立權杖",
   "token.new": "新權杖",
   "token.once": "僅顯示這一次：請儲存到程式找得到的地方。",
+  "token.with": "由 {name} 建立，並隨其一同撤銷",
   "token.revoke": "撤銷 {name}",
   "join.title": "加入課程",
   "join.text": "輸入講者展示的代碼。你只觀看，不會改變課程。",

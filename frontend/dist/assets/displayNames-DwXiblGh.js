@@ -1,1 +1,0 @@
-import{n as e}from"./cards-BoDWsXJu.js";import{s as t}from"./intents-Sw_5Q-xJ.js";import{r as n}from"./live.svelte-60cqi0YW.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
