@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from scheduler import registry
-from scheduler.autoscaling.node_group import NODE_GROUP
+from scheduler.autoscaling.group_spec import NODE_GROUP
 from scheduler.errors import ManifestError
 from scheduler.kueue.configuration import read_configuration
 from scheduler.manifests.jobs import Surroundings

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from scheduler import durations, streams
-from scheduler.autoscaling.node_group import NODE_GROUP
+from scheduler.autoscaling.group_spec import NODE_GROUP
 from scheduler.decisions import Decision
 from scheduler.errors import SchedulerError
 from scheduler.lifetime.stage import Lifetime

@@ -1,128 +1,12 @@
-"""NodeGroups: nodes of one template, how many there may be, and what they cost."""
+"""A group as the autoscaler keeps it: what it says, and its nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-import msgspec
-
-from scheduler.errors import QuantityError
-from scheduler.records.node import HOSTNAME, Node, read_node
-from scheduler.records.spans import NEVER, Span, read_span
-
-NODE_GROUP = "NodeGroup"
-#: What every node of a group is labelled with.
-GROUP_LABEL = "quotalab.dev/node-group"
-
-Count = Annotated[int, msgspec.Meta(ge=0, le=100_000)]
-Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
-Amount = Annotated[float, msgspec.Meta(ge=0)]
-
-
-class Spot(
-    msgspec.Struct,
-    rename="camel",
-    forbid_unknown_fields=True,
-    frozen=True,
-    kw_only=True,
-):
-    """Nodes that are taken back: so often per hour and node, drawn from the seed."""
-
-    interruptions_per_hour: Amount
-
-
-class NodeGroupSpec(
-    msgspec.Struct,
-    rename="camel",
-    forbid_unknown_fields=True,
-    frozen=True,
-    kw_only=True,
-):
-    """What a NodeGroup says.
-
-    `template` is a Node without its name. `nodes` are there at once, the rest are
-    ordered and take `bootTime`. A node that asks for less than
-    `scaleDownThreshold` of itself for `scaleDownDelay` is given back.
-    """
-
-    template: dict[str, Any]
-    max_nodes: Count
-    min_nodes: Count = 0
-    nodes: Count | None = None
-    boot_time: str = "60s"
-    scale_down_delay: str = "10m"
-    scale_down_threshold: Share = 0.5
-    price_per_hour: Amount = 0.0
-    priority: int = 0
-    spot: Spot | None = None
-
-
-def read_group_spec(spec: Mapping[str, Any]) -> NodeGroupSpec:
-    """Return the spec.
-
-    Raises QuantityError that begins with the field's path below `spec`.
-    """
-    try:
-        found = msgspec.convert(spec, NodeGroupSpec)
-    except msgspec.ValidationError as error:
-        problem, _, path = str(error).partition(" - at ")
-        where = path.strip("`$.") or "spec"
-        raise QuantityError(f"{where}: {problem}") from error
-    if found.min_nodes > found.max_nodes:
-        raise QuantityError(
-            f"minNodes: expected at most maxNodes ({found.max_nodes}), "
-            f"got {found.min_nodes}"
-        )
-    for field, text in (
-        ("bootTime", found.boot_time),
-        ("scaleDownDelay", found.scale_down_delay),
-    ):
-        span = _span(field, text)
-        if field == "scaleDownDelay" and span.shape != "fixed":
-            raise QuantityError(f"{field}: expected one length, got {text!r}")
-    template_node(found, "any")
-    return found
-
-
-def _span(field: str, text: str) -> Span:
-    try:
-        return read_span(text)
-    except QuantityError as error:
-        raise QuantityError(f"{field}: {error}") from error
-
-
-def manifest_of(spec: NodeGroupSpec, group: str, name: str) -> dict[str, Any]:
-    """Return the manifest of a node of the group, status included."""
-    template = spec.template
-    metadata = template.get("metadata") or {}
-    labels = {**(metadata.get("labels") or {}), HOSTNAME: name, GROUP_LABEL: group}
-    status = dict(template.get("status") or {})
-    if not status.get("allocatable"):
-        status["allocatable"] = dict(status.get("capacity") or {})
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {**metadata, "name": name, "labels": labels},
-        "spec": dict(template.get("spec") or {}),
-        "status": status,
-    }
-
-
-def template_node(spec: NodeGroupSpec, group: str) -> Node:
-    """Return the node that the group would add. Raises QuantityError."""
-    try:
-        manifest = manifest_of(spec, group, f"{group}-template")
-        node = read_node(manifest, manifest["status"])
-    except (AttributeError, TypeError, KeyError) as error:
-        raise QuantityError(f"template: expected a Node, got {error}") from error
-    except QuantityError as error:
-        raise QuantityError(f"template.status.allocatable: {error}") from error
-    if not node.allocatable:
-        raise QuantityError(
-            "template.status.allocatable: expected what a node offers, got none"
-        )
-    return node
+from scheduler.autoscaling.group_spec import NodeGroupSpec, template_node
+from scheduler.records.spans import NEVER, read_span
 
 
 class NodeGroup:
@@ -130,7 +14,9 @@ class NodeGroup:
 
     `ordered` has every node that is paid for and since when, `booting` those that
     are not there yet and when they will be, `ends` when a spot node is taken back,
-    `unneeded` since when a node is under-used. Virtual milliseconds.
+    `unneeded` since when a node is under-used, `priced_ms` since when its present
+    price holds. Virtual milliseconds. No order of these dictionaries means
+    anything: a copy has them by name.
     """
 
     __slots__ = (
@@ -140,6 +26,7 @@ class NodeGroup:
         "made",
         "name",
         "ordered",
+        "priced_ms",
         "spec",
         "started",
         "template",
@@ -152,6 +39,7 @@ class NodeGroup:
         self.name = name
         self.made = int(state.get("made", 0))  # nodes ever: names never repeat
         self.started = bool(state.get("started", False))
+        self.priced_ms = int(state.get("priced", 0))
         self.ordered: dict[str, int] = dict(state.get("ordered", {}))
         self.booting: dict[str, int] = dict(state.get("booting", {}))
         self.ends: dict[str, int] = dict(state.get("ends", {}))
@@ -169,14 +57,33 @@ class NodeGroup:
         """Return how many nodes it has, those that boot included."""
         return len(self.ordered)
 
+    @property
+    def left(self) -> int:
+        """Return how many nodes it may still order."""
+        return max(0, self.spec.max_nodes - self.size)
+
+    def names(self) -> list[str]:
+        """Return its nodes in the order in which they were made."""
+        return sorted(self.ordered, key=by_number)
+
+    def costs(self, now_ms: int) -> Iterator[tuple[float, int]]:
+        """Yield, per node, the present price and for how long (ms) it was paid."""
+        for since in self.ordered.values():
+            yield self.spec.price_per_hour, now_ms - max(since, self.priced_ms)
+
     def boot_ms(self, seed: int, name: str) -> int:
         """Return how long this node takes to boot."""
         delay = read_span(self.spec.boot_time).draw(seed, "boot", name)
         return min(delay, NEVER)
 
+    def forget(self, node: str) -> None:
+        """Drop a node that is gone."""
+        for kept in (self.ordered, self.booting, self.ends, self.unneeded):
+            kept.pop(node, None)
+
     def state(self) -> dict[str, Any]:
         """Return plain values from which the group is made again."""
-        return {
+        state: dict[str, Any] = {
             "made": self.made,
             "started": self.started,
             "ordered": dict(self.ordered),
@@ -184,3 +91,11 @@ class NodeGroup:
             "ends": dict(self.ends),
             "unneeded": dict(self.unneeded),
         }
+        if self.priced_ms:
+            state["priced"] = self.priced_ms
+        return state
+
+
+def by_number(name: str) -> tuple[int, str]:
+    """Return what sorts a-2 before a-10."""
+    return len(name), name

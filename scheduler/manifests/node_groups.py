@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.autoscaling.node_group import read_group_spec
+from scheduler.autoscaling.group_spec import read_group_spec
 from scheduler.errors import QuantityError
 from scheduler.manifests.documents import Document
 from scheduler.manifests.fields import expect_object

@@ -13,6 +13,7 @@ from scheduler.measures import Measures
 from scheduler.records.objects import Key
 from scheduler.scenarios import InputError
 from scheduler.simulation import simulate
+from scheduler.tick import advance
 from scheduler.world import World
 from tests.builders import assembled, job, node, pod, small_cluster, world_of
 
@@ -32,6 +33,14 @@ def group(name: str = "g", *, cpu: int = 4, labels=None, **spec: Any) -> dict:
         "metadata": {"name": name},
         "spec": {"template": template, **given},
     }
+
+
+def edited_group(**spec: Any):
+    """The group of a manifest, as an edit of one that is there."""
+    found = assembled(group(**spec), stack="kube").world
+    edited = found.objects[Key("NodeGroup", "", "g")]
+    edited.metadata.pop("uid")
+    return edited
 
 
 def grown(*manifests: dict, seed: int = 1, autoscaler=None, **simulation) -> World:
@@ -196,13 +205,14 @@ def test_kueue_admits_and_nodes_come_for_the_pods_of_a_job():
 def test_an_edit_raises_the_minimum():
     world = grown(group(), autoscaler=SOON)
     simulate(world, until_ms=5_000)
-    key = Key("NodeGroup", "", "g")
-    edited = assembled(group(minNodes=2), stack="kube").world.objects[key]
-    edited.metadata.pop("uid")
-    world.put(edited)
+    world.put(edited_group(minNodes=2))
     simulate(world, until_ms=200_000)
     assert len(world.keys("Node")) == 2
-    assert world.get(key).status == {"nodes": 2, "booting": 0, "made": 2}
+    assert world.get(Key("NodeGroup", "", "g")).status == {
+        "nodes": 2,
+        "booting": 0,
+        "made": 2,
+    }
 
 
 def test_nodes_that_carry_the_label_are_the_groups_own():
@@ -235,6 +245,44 @@ def test_a_copy_in_the_middle_ends_as_the_world_itself(at, seed):
         simulate(one, until_ms=1_000_000)
     assert again.hash() == world.hash()
     assert again.autoscaling.cost() == world.autoscaling.cost()
+
+
+def test_a_copy_gives_back_the_same_nodes_where_there_are_more_than_nine():
+    many = group(nodes=12, maxNodes=12, minNodes=9, scaleDownDelay="2m")
+    world = grown(many, pod("p", cpu=1, runtime="30s"), autoscaler=SOON)
+    simulate(world, until_ms=60_000)
+    again = world.copy()
+    for one in (world, again):
+        simulate(one, until_ms=600_000)
+    assert again.keys("Node") == world.keys("Node")
+    assert len(world.keys("Node")) == 9
+
+
+def test_a_copy_pays_the_same_to_the_last_digit():
+    pods = [pod(f"p{i}", cpu=4, arrival=f"{i * 17}s", runtime="1h") for i in range(12)]
+    world = grown(group(maxNodes=12, pricePerHour=0.7), *pods)
+    simulate(world, until_ms=400_000)
+    again = world.copy()
+    assert len(world.autoscaling.groups["g"].ordered) == 12
+    for one in (world, again):
+        one.delete(Key("NodeGroup", "", "g"))
+    assert again.hash() == world.hash()
+
+
+def test_an_edited_price_holds_from_then_on():
+    world = grown(group(minNodes=1))
+    advance(world, 1_800_000)
+    world.put(edited_group(minNodes=1, pricePerHour=60))
+    assert world.autoscaling.cost() == pytest.approx(3)
+    advance(world, 3_600_000)
+    assert world.autoscaling.cost() == pytest.approx(3 + 30)
+
+
+def test_a_node_that_has_the_name_already_is_left_alone():
+    world = grown(group(nodes=1), node("g-1", cpu=2))
+    simulate(world, until_ms=1_000)
+    assert [key.name for key in world.keys("Node")] == ["g-1", "g-2"]
+    assert world.get(Key("Node", "", "g-1")).status["allocatable"]["cpu"] == "2"
 
 
 @pytest.mark.parametrize(

@@ -244,7 +244,9 @@ class EventHandlers:
             (queued.waiting_on if pending else queued.rejectors).add(status.plugin)
         queued.reason = "SchedulerError" if failed else "Unschedulable"
         queued.message = message
-        self.queue.failed(queued, error=failed)
+        # No plug-in rejected it (there is no node): no event says when to try again.
+        nobody = not (queued.rejectors or queued.waiting_on)
+        self.queue.failed(queued, error=failed or nobody)
         now = self.context.now_ms
         count, since = queued.note_failure(message, now)
         self._emit(

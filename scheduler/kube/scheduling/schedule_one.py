@@ -16,6 +16,7 @@ from scheduler.kube.framework.status import (
     CycleState,
     Status,
     error,
+    unresolvable,
 )
 from scheduler.kube.framework.verdicts import Verdicts
 from scheduler.kube.scheduling.evaluation import Evaluator, ScoreError
@@ -79,7 +80,8 @@ class NodeSearch:
             return SearchResult(status=error(str(problem)))
 
     def _nowhere(self) -> SearchResult:
-        return SearchResult(status=error("no nodes available to schedule pods"))
+        # A rejection that no plug-in made: requeued as after an error.
+        return SearchResult(status=unresolvable("no nodes available to schedule pods"))
 
     def _among(
         self,

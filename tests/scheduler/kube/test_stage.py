@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scheduler.decisions import Bind, NodeChange, PermitWait, Preempt
+from scheduler.decisions import Bind, Fail, NodeChange, PermitWait, Preempt
 from scheduler.records.objects import Key
 from tests.scheduler.kube.rig import GANG_PLUGINS, Rig, node, pod, pod_group, profile
 
@@ -229,6 +229,16 @@ def test_a_pod_that_did_not_fit_is_tried_when_a_node_comes() -> None:
     rig.put(node("n1", cpu=4))
     rig.settle()
     assert rig.places() == {"big": "n1"}
+
+
+def test_without_any_node_a_pod_is_unschedulable_and_tried_again() -> None:
+    rig = Rig()
+    rig.put(pod("p"))
+    (failed,) = (d for d in rig.settle() if isinstance(d, Fail))
+    assert failed.reason == "Unschedulable"
+    assert failed.message == "no nodes available to schedule pods"
+    queued = rig.stage.schedulers[0].queue.entries[Key("Pod", "default", "p")]
+    assert (queued.place, queued.errors, queued.rejections) == ("error", 1, 0)
 
 
 def test_events_that_cannot_help_requeue_nobody() -> None:

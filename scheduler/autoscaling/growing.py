@@ -1,0 +1,115 @@
+"""Scale-up: which pods found no place, and which group grows for them.
+
+Source: docs/semantics/capacity.md#estimate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scheduler.autoscaling.expanders import GrowthOption, best
+from scheduler.autoscaling.group_spec import NODE_GROUP
+from scheduler.autoscaling.looks import LookTimes
+from scheduler.autoscaling.node_group import NodeGroup
+from scheduler.autoscaling.packing import (
+    Alike,
+    alike,
+    empty_node,
+    fitting,
+    pack,
+    place,
+    space_of,
+    suits,
+)
+from scheduler.autoscaling.supply import NodeSupply
+from scheduler.kube.stage import KubeStage
+from scheduler.records.objects import Key
+from scheduler.records.pod import Pod
+from scheduler.records.policy import Autoscaler
+
+
+class Growing:
+    """Orders nodes for pods that find no place."""
+
+    def __init__(
+        self, supply: NodeSupply, looks: LookTimes, settings: Autoscaler
+    ) -> None:
+        self.supply = supply
+        self.looks = looks
+        self.settings = settings
+
+    def grow(self, kube: KubeStage) -> bool:
+        """Let the best group grow, if any may; the rest is looked at next time."""
+        waiting = [*self._waiting(kube)]
+        options = [
+            option
+            for group in (self.supply.in_order() if waiting else ())
+            if (option := self._option(group, waiting)) is not None
+        ]
+        if not options:
+            return False
+        self._order(best(options, self.settings.expanders), len(options))
+        self.looks.added_ms = self.looks.context.now_ms
+        self.looks.again()
+        return True
+
+    def _order(self, chosen: GrowthOption, among: int) -> None:
+        group, before = chosen.group, chosen.group.size
+        for _ in range(chosen.nodes):
+            self.supply.order(group)
+        ways = f"best of {among} by {', '.join(self.settings.expanders)}"
+        self.supply.emit(
+            Key(NODE_GROUP, "", group.name),
+            "ordered",
+            "ScaledUpGroup",
+            f"{group.name} grows from {before} to {group.size} of at most "
+            f"{group.spec.max_nodes} for {chosen.pods} pods"
+            + (f": {ways}" if among > 1 else ""),
+        )
+
+    def _waiting(self, kube: KubeStage) -> Iterator[Alike]:
+        """Yield the pods that found no place and fit neither here nor where nodes boot."""
+        pods = [kube.pods[key] for key in sorted(kube.pods) if _waits(kube, key)]
+        if not pods:
+            return
+        infos = kube.nodes.node_infos
+        spaces = [space_of(infos[name]) for name in sorted(infos)]
+        spaces += [
+            empty_node(group.template)
+            for group in self.supply.in_order()
+            for _ in group.booting
+        ]
+        for group in alike(pods):
+            left = place(group, spaces)
+            if left:
+                yield Alike(left)
+
+    def _option(self, group: NodeGroup, waiting: list[Alike]) -> GrowthOption | None:
+        """Return what the group would add for the pods that its nodes suit."""
+        suited = [one for one in waiting if self.refusal(group, one.first) == ""]
+        spaces, placed = pack(suited, group.template, group.left)
+        if not placed:
+            return None
+        return GrowthOption(group=group, spaces=spaces, pods=placed)
+
+    def refusal(self, group: NodeGroup, pod: Pod) -> str:
+        """Return why the group does not grow for this pod; "" if it may."""
+        if not group.left:
+            return f"max node group size reached ({group.spec.max_nodes})"
+        if not suits(pod, group.template):
+            return "its nodes do not match the pod's selector, affinity or tolerations"
+        space, one = empty_node(group.template), Alike([pod])
+        if not fitting(pod, one.needs, space, 1):
+            return "the pod does not fit on an empty node"
+        return ""
+
+
+def _waits(kube: KubeStage, key: Key) -> bool:
+    """Return whether kube-scheduler found no node for a pod, and holds none for it."""
+    if key in kube.nodes.placed:
+        return False
+    scheduler = kube.responsible(kube.pods[key])
+    queued = scheduler.queue.entries.get(key) if scheduler is not None else None
+    if queued is None or scheduler is None or key in scheduler.assumed:
+        return False
+    return queued.reason == "Unschedulable" and not kube.pods[key].terminating

@@ -1,0 +1,34 @@
+"""What the autoscaler needs of the world that it lives in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from scheduler.records.objects import Key, Object
+
+if TYPE_CHECKING:
+    from scheduler.kube.stage import KubeStage
+
+
+class NodeLosing(Protocol):
+    """What ends the pods of a node that is gone."""
+
+    def lose_node(self, node: str, why: str) -> None:
+        """Take every pod off this node."""
+
+
+class AutoscalingHost(Protocol):
+    """A world, as the autoscaler sees it."""
+
+    objects: dict[Key, Object]
+    kube: KubeStage | None
+
+    @property
+    def lifetime(self) -> NodeLosing:
+        """Return what ends the pods of lost nodes."""
+
+    def put(self, obj: Object) -> Object:
+        """Take a new object."""
+
+    def delete(self, key: Key) -> None:
+        """Remove an object."""

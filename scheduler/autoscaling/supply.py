@@ -1,0 +1,197 @@
+"""The nodes of groups: ordered, booted, taken away, and paid for.
+
+Source: docs/semantics/capacity.md#node-groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from scheduler import streams
+from scheduler.autoscaling.bill import Bill
+from scheduler.autoscaling.group_spec import (
+    GROUP_LABEL,
+    NODE_GROUP,
+    NodeGroupSpec,
+    manifest_of,
+)
+from scheduler.autoscaling.host import AutoscalingHost
+from scheduler.autoscaling.node_group import NodeGroup
+from scheduler.decisions import NodeChange
+from scheduler.records.objects import Key, Object
+from scheduler.stage import Context
+
+_HOUR_MS = 3_600_000
+_READY = {
+    "type": "Ready",
+    "status": "True",
+    "reason": "KubeletReady",
+    "message": "kubelet is posting ready status",
+}
+
+
+class NodeSupply:
+    """Every group by name, its nodes, and what was paid for those that are gone."""
+
+    def __init__(self, context: Context, host: AutoscalingHost) -> None:
+        self.context = context
+        self.host = host
+        self.groups: dict[str, NodeGroup] = {}
+        self.bill = Bill()
+
+    def in_order(self) -> Iterator[NodeGroup]:
+        """Yield the groups by name."""
+        for name in sorted(self.groups):
+            yield self.groups[name]
+
+    def cost(self) -> float:
+        """Return what all nodes cost so far, from their order to now."""
+        now = self.context.now_ms
+        return self.bill.total(
+            entry for group in self.groups.values() for entry in group.costs(now)
+        )
+
+    # -- groups ------------------------------------------------------------
+
+    def edit(self, group: NodeGroup, spec: NodeGroupSpec) -> None:
+        """Take an edited group; another price holds from now on."""
+        now = self.context.now_ms
+        if spec.price_per_hour != group.spec.price_per_hour:
+            self.bill.add(group.costs(now))
+            group.priced_ms = now
+        group.edit(spec)
+
+    def drop_group(self, name: str) -> None:
+        """Forget a group; its nodes stay and cost nothing from now on."""
+        group = self.groups.pop(name, None)
+        if group is not None:
+            self.bill.add(group.costs(self.context.now_ms))
+
+    def start_groups(self) -> None:
+        """Give a new group its first nodes at once; order what an edit asks for."""
+        for group in self.in_order():
+            least = group.spec.min_nodes
+            if not group.started:
+                group.started = True
+                self._adopt(group)
+                for _ in range(max(least, group.spec.nodes or 0) - group.size):
+                    self._arrive(group, self.order(group, boots=False))
+                self.touch(group)
+            for _ in range(least - group.size):
+                self.order(group)
+
+    def _adopt(self, group: NodeGroup) -> None:
+        """Take the nodes that carry the group's label already; they cost from now on."""
+        label = {GROUP_LABEL: group.name}.items()
+        for key in sorted(key for key in self.host.objects if key.kind == "Node"):
+            if label <= self.host.objects[key].labels.items():
+                group.ordered[key.name] = self.context.now_ms
+                number = key.name.removeprefix(f"{group.name}-")
+                if number.isdecimal():
+                    group.made = max(group.made, int(number))
+                self._may_be_interrupted(group, key.name)
+
+    # -- nodes ---------------------------------------------------------------
+
+    def order(self, group: NodeGroup, *, boots: bool = True) -> str:
+        """Order one node; it is paid for from now on."""
+        name, now = self._free_name(group), self.context.now_ms
+        group.ordered[name] = now
+        if boots:
+            group.booting[name] = now + group.boot_ms(self.context.seed, name)
+        self.touch(group)
+        return name
+
+    def _free_name(self, group: NodeGroup) -> str:
+        """Return the group's next name that no other node has."""
+        while True:
+            group.made += 1
+            name = f"{group.name}-{group.made}"
+            if Key("Node", "", name) not in self.host.objects:
+                return name
+
+    def bring_booted(self) -> None:
+        """Bring the nodes that have booted, take back the spot nodes whose time is up."""
+        now = self.context.now_ms
+        for group in self.in_order():
+            for _, name in sorted((at, n) for n, at in group.booting.items()):
+                if group.booting[name] <= now:
+                    self._arrive(group, self._still_free(group, name))
+            for name in sorted(n for n, at in group.ends.items() if at <= now):
+                self.take_away(group, name, "SpotInterruption", "interrupted")
+
+    def _still_free(self, group: NodeGroup, name: str) -> str:
+        """Return the node's name, or another if a person has taken it meanwhile."""
+        if Key("Node", "", name) not in self.host.objects:
+            return name
+        free = self._free_name(group)
+        group.ordered[free] = group.ordered.pop(name)
+        group.booting.pop(name, None)
+        return free
+
+    def _arrive(self, group: NodeGroup, name: str) -> None:
+        """Put a node that has booted into the cluster."""
+        group.booting.pop(name, None)
+        self._may_be_interrupted(group, name)
+        manifest = manifest_of(group.spec, group.name, name)
+        status = manifest.pop("status")
+        status["conditions"] = [dict(_READY)]
+        key = Key("Node", "", name)
+        plain = msgspec.to_builtins(manifest)
+        self.host.put(Object(key=key, manifest=plain, status=status))
+        self.touch(group)
+
+    def _may_be_interrupted(self, group: NodeGroup, name: str) -> None:
+        """Draw when a spot node is taken back."""
+        rate = group.spec.spot.interruptions_per_hour if group.spec.spot else 0
+        if rate:
+            seed, mean = self.context.seed, _HOUR_MS / rate
+            gap = streams.exponential(seed, "interruption", name, mean=mean)
+            group.ends[name] = self.context.now_ms + max(1, round(gap))
+
+    def take_away(
+        self, group: NodeGroup, name: str, reason: str, change: str, why: str = ""
+    ) -> None:
+        """Take a node out of the cluster; its pods are lost as on a failed one."""
+        key = Key("Node", "", name)
+        sentence = why or f"{name} was taken back by its provider"
+        self.emit(key, change, reason, sentence + self._paid_for(group, name))
+        self.host.lifetime.lose_node(name, sentence)
+        if key in self.host.objects:
+            self.host.delete(key)
+
+    def _paid_for(self, group: NodeGroup, name: str) -> str:
+        """Return what one node cost, at the price that holds now."""
+        price, since = group.spec.price_per_hour, group.ordered[name]
+        cost = price * (self.context.now_ms - since) / _HOUR_MS
+        return f"; it cost {cost:.2f}" if price else ""
+
+    def drop_node(self, name: str) -> None:
+        """Pay for a node that is gone, and forget it."""
+        now = self.context.now_ms
+        for group in self.groups.values():
+            if name in group.ordered:
+                since = max(group.ordered[name], group.priced_ms)
+                self.bill.add([(group.spec.price_per_hour, now - since)])
+                group.forget(name)
+                self.touch(group)
+
+    # -- what is said of them ------------------------------------------------
+
+    def emit(self, key: Key, change: str, reason: str, message: str) -> None:
+        """Note that a node or a group changed, and why."""
+        self.context.journal.emit(
+            NodeChange(
+                at_ms=self.context.now_ms,
+                subject=key,
+                change=change,
+                reason=reason,
+                message=message,
+            )
+        )
+
+    def touch(self, group: NodeGroup) -> None:
+        """Note that the group's status or state changed."""
+        self.context.journal.touch(Key(NODE_GROUP, "", group.name))
