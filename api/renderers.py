@@ -12,7 +12,7 @@ from rest_framework.parsers import BaseParser, JSONParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from sandbox.base.plain_text import is_suspect, unstorable
+from scheduler.manifests.texts.plain_text import is_suspect, unstorable
 from scheduler.manifests.texts.writing import write, write_all
 
 YAML = "application/yaml"

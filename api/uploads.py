@@ -22,7 +22,8 @@ from scheduler.traces.options import TraceOptions, read_options
 def texts(files: list[dict[str, Any]]) -> list[tuple[str, str]]:
     """Return (name, text) of what the files hold.
 
-    Raises InvalidError naming the file for what cannot be unpacked or is too large.
+    What cannot be unpacked or read is an `UnreadText`, refused with its place by
+    whoever takes the others. Raises InvalidError for `data` that is no base64.
     """
     found: list[tuple[str, str]] = []
     most = settings.LIMITS["bytes_per_import"]
@@ -34,12 +35,9 @@ def texts(files: list[dict[str, Any]]) -> list[tuple[str, str]]:
             continue
         try:
             raw = base64.b64decode(file["data"], validate=True)
-            found += unpacking.texts(name, raw)
-        except ManifestError as error:
-            place = error.place.file if error.place else name
-            raise _refused(place, error.problem) from error
         except ValueError as error:  # letters that base64 has not, or bad padding
             raise _refused(name, f"data: expected base64: {error}") from error
+        found += unpacking.texts(name, raw)
     return found
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from scheduler.arrivals import expand
 from scheduler.errors import ManifestError, SchedulerError, SourceLocation
-from scheduler.files.unpacking import READ
+from scheduler.files.unpacking import READ, UnreadText
 from scheduler.manifests import kinds
 from scheduler.manifests.documents import DEFAULT_LIMITS, Document, Limits
 from scheduler.manifests.dumps.dump_time import time_of
@@ -142,7 +142,7 @@ def prepare(
 ) -> Prepared:
     """Read files; what is wrong with them shows when a world is made of them."""
     loaded = load(
-        [source for source in sources if source[0].lower().endswith(_YAML)],
+        [source for source in sources if _is_loaded(*source)],
         limits=limits,
     )
     scenario = _scenario(loaded)
@@ -153,9 +153,14 @@ def prepare(
     return Prepared(files=dict(sources), loaded=loaded, scenario=scenario)
 
 
+def _is_loaded(name: str, text: str) -> bool:
+    """Return whether a file holds manifests, or cannot be read, which a load says."""
+    return name.lower().endswith(_YAML) or isinstance(text, UnreadText)
+
+
 def _report_unread(loaded: Loaded, sources: Sources) -> None:
     for name, text in sources:
-        if not (name.lower().endswith(_YAML) or is_trace(name, text)):
+        if not (_is_loaded(name, text) or is_trace(name, text)):
             place = SourceLocation(file=name, line=1)
             known = ", ".join(READ)
             loaded.warn(place, f"not read: expected a name in {known}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import base64
 import time
 from typing import Any
 
@@ -12,9 +13,10 @@ from api.command.output import Bar, Found
 from api.command.reports import lines_of
 from api.command.verbs import Asked, Part, WrongError, one, took, verb
 from scheduler.cli.convert import converted, text_of
-from scheduler.cli.files import read_paths
+from scheduler.cli.files import read_bytes, read_one, read_paths
 from scheduler.cli.trace_words import add_trace_words, traces_of
 from scheduler.errors import SchedulerError
+from scheduler.files.unpacking import PACKED
 from scheduler.manifests.texts.writing import write
 
 LOOK_EVERY_S = 0.1
@@ -45,7 +47,7 @@ def _import(part: Part) -> None:
 def import_(asked: Asked) -> Found:
     """Import files: all of them or, on any error, none."""
     words, operations = asked.words, asked.client.operations
-    files = [{"name": name, "text": text} for name, text in read_files(words.paths)]
+    files = [_sent(name, data) for name, data in _files(words.paths)]
     if words.into:
         body: Any = {
             "files": files,
@@ -69,15 +71,26 @@ def import_(asked: Asked) -> Found:
     return Found(document=found, line=found["id"], notes=lines_of(found["report"]))
 
 
-def read_files(paths: list[str]) -> list[tuple[str, str]]:
-    """Return (name, text) of each file; folders and archives are looked through.
+def _files(paths: list[str]) -> list[tuple[str, bytes]]:
+    """Return (name, bytes) of each file; folders are looked through.
 
     What a folder holds under other names is reported on stderr.
     """
     try:
-        return read_paths(paths)
+        return list(read_bytes(paths))
     except SchedulerError as error:
         raise WrongError(str(error)) from error
+
+
+def _sent(name: str, data: bytes) -> dict[str, str]:
+    """Return a file as it is sent: its text, or bytes for whoever takes it to read."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text or name.lower().endswith((*PACKED, ".sktrace")):
+        return {"name": name, "data": base64.b64encode(data).decode()}
+    return {"name": name, "text": text}
 
 
 def _traces(words: argparse.Namespace) -> Any:
@@ -322,7 +335,10 @@ def policy(asked: Asked) -> Found:
         found = asked.client.policy(words.sandbox)
         text = write(found)
         return Found(document=found, text=text)
-    patch = yaml.safe_load(read_files([words.patch])[0][1])
+    try:
+        patch = yaml.safe_load(read_one(words.patch)[1])
+    except (SchedulerError, yaml.YAMLError) as error:
+        raise WrongError(str(error)) from error
     if not isinstance(patch, dict):
         raise WrongError(f"{words.patch}: expected a YAML object, e.g. spec: {{...}}")
     done = asked.client.patch_policy(words.sandbox, patch)

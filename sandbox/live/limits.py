@@ -14,10 +14,10 @@ from sandbox.base.errors import (
     ForbiddenError,
     InvalidError,
 )
-from sandbox.base.plain_text import is_suspect, unstorable
 from sandbox.models import Sandbox
 from sandbox.models.sandbox import is_guest
 from scheduler.manifests.documents import Limits
+from scheduler.manifests.texts.plain_text import is_suspect, unstorable
 from scheduler.records.objects import Object
 
 

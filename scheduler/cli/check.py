@@ -24,7 +24,7 @@ from scheduler.check.measuring import RunNumbers, horizon_of, measure, usual_see
 from scheduler.check.outcome import Outcome, check_queues, outcome_of
 from scheduler.check.terms import quantile_of
 from scheduler.cli.check_input import Library, no_library, read_inputs
-from scheduler.cli.files import read_paths
+from scheduler.cli.files import read_one
 from scheduler.cli.trace_words import add_trace_words
 from scheduler.errors import SchedulerError
 
@@ -128,7 +128,7 @@ def _read(
     assertions: list[Assertion] = []
     inputs: Inputs | None = None
     try:
-        [(name, text)] = read_paths([options.asserted])
+        name, text = read_one(options.asserted)
         assertions = read_assertions(text, name)
     except SchedulerError as error:
         faults += faults_of(error, str(options.asserted))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from scheduler.errors import SchedulerError
-from scheduler.files.unpacking import READ, Text, is_read, texts_of
+from scheduler.files.unpacking import READ, Text, Unpacking, UnreadText, is_read
 
 _STDIN = "stdin.yaml"
 
@@ -16,28 +16,53 @@ def read_paths(paths: Iterable[Path | str], *, short: bool = False) -> list[Text
     """Return (name, text) of each file; folders are looked through, `-` is stdin.
 
     What a folder holds under other names is reported on stderr. Archives are
-    unpacked. `short` names have no folder. Raises SchedulerError for a path that is
-    not there, not text, or no archive.
+    unpacked. `short` names have no folder. A file that is no text is an `UnreadText`.
+    Raises SchedulerError for a path that is not there or may not be read.
     """
-    found: list[Text] = []
+    return [
+        text
+        for name, data in read_bytes(paths, short=short)
+        for text in Unpacking().texts(name, data)
+    ]
+
+
+def read_one(path: Path | str) -> Text:
+    """Return (name, text) of the one file there. Raises as `read_paths`, or unread."""
+    found = read_paths([path])
+    for _, text in found:
+        if isinstance(text, UnreadText):
+            raise text.error
+    if len(found) != 1:
+        raise SchedulerError(f"{path}: expected one file, found {len(found)}")
+    return found[0]
+
+
+def read_bytes(
+    paths: Iterable[Path | str], *, short: bool = False
+) -> Iterator[tuple[str, bytes]]:
+    """Yield (name, bytes) of each file, packed as it is; else as `read_paths`."""
     for path in map(Path, paths):
         if str(path) == "-":
-            found += texts_of(_STDIN, sys.stdin.buffer.read())
+            yield _STDIN, sys.stdin.buffer.read()
             continue
         if not path.exists():
             raise SchedulerError(f"{path}: No such file or directory")
         for file in _inside(path) if path.is_dir() else [path]:
-            found += texts_of(file.name if short else str(file), _bytes(file))
-    return found
+            yield file.name if short else str(file), _bytes(file)
 
 
 def _inside(folder: Path) -> Iterator[Path]:
     for file in sorted(folder.rglob("*")):
         if file.is_file() and is_read(file.name):
             yield file
-        elif file.is_file() and not any(part.startswith(".") for part in file.parts):
+        elif not file.is_dir() and not _is_hidden(file.relative_to(folder)):
             known = ", ".join(sorted(READ))
-            sys.stderr.write(f"{file}: ignored; expected a name in {known}\n")
+            expected = f"a name in {known}" if file.is_file() else "a file"
+            sys.stderr.write(f"{file}: ignored; expected {expected}\n")
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def _bytes(file: Path) -> bytes:

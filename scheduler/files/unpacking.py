@@ -2,7 +2,8 @@
 
 A zip or tar is every file in it; `.gz` is the file without that ending; a trace of
 SimKube becomes JSON. Whoever reads files from disk or from a request comes here, so
-that all of them read the same.
+that all of them read the same. One file that cannot be read is an `UnreadText` among
+the others, which an import refuses alone.
 """
 
 from __future__ import annotations
@@ -29,6 +30,20 @@ _DEEPEST = 3  # archives within archives
 Text = tuple[str, str]  # (name, text)
 
 
+class UnreadText(str):
+    """The empty text of a file that cannot be read; `error` says why, and where."""
+
+    __slots__ = ("error",)
+    error: ManifestError
+
+    @classmethod
+    def of(cls, error: ManifestError) -> UnreadText:
+        """Return the text that stands for a file with this error."""
+        made = cls()
+        made.error = error
+        return made
+
+
 def is_read(name: str) -> bool:
     """Return whether a file of this name holds manifests or a trace, or is packed."""
     return name.lower().endswith((*READ, *PACKED))
@@ -42,7 +57,11 @@ def texts_of(name: str, data: bytes, *, most: int = _MOST_BYTES) -> list[Text]:
     Raises ManifestError naming the file for a broken archive, for what is too large
     and for what is no UTF-8 text.
     """
-    return list(Unpacking(most).texts(name, data))
+    found = list(Unpacking(most).texts(name, data))
+    for _, text in found:
+        if isinstance(text, UnreadText):
+            raise text.error
+    return found
 
 
 class Unpacking:
@@ -53,10 +72,19 @@ class Unpacking:
         self.files = 0
 
     def texts(self, name: str, data: bytes) -> Iterator[Text]:
-        """Yield (name, text) of what one more file holds, as `texts_of` does."""
+        """Yield (name, text) of what one more file holds; never raises ManifestError.
+
+        What cannot be read of it is an `UnreadText`; the rest of an archive counts.
+        """
         return self._texts(name, data, 0)
 
     def _texts(self, name: str, data: bytes, depth: int) -> Iterator[Text]:
+        try:
+            yield from self._read(name, data, depth)
+        except ManifestError as error:
+            yield name, UnreadText.of(error)
+
+    def _read(self, name: str, data: bytes, depth: int) -> Iterator[Text]:
         if depth > _DEEPEST:
             raise _wrong(name, f"archives within archives, over {_DEEPEST} deep")
         if data.startswith(_ZIP):
@@ -128,9 +156,10 @@ class Unpacking:
         return found
 
     def _take(self, name: str, size: int) -> None:
-        self.left -= size
-        if self.left < 0:
+        if size > self.left:
+            self.left = 0  # never below: it bounds what is read of the next file
             raise _wrong(name, "refused: unpacked it is over the limit; split it")
+        self.left -= size
 
 
 def _is_tar(data: bytes) -> bool:
@@ -154,10 +183,17 @@ def _decoded(name: str, data: bytes) -> str:
     """Return the text; UTF-16 with its mark too, as some shells write it."""
     try:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            return data.decode("utf-16")
-        return data.decode("utf-8-sig")
+            text = data.decode("utf-16")
+        else:
+            text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _wrong(name, f"expected UTF-8 text: {error}") from error
+        got = f"the byte 0x{error.object[error.start]:02X}; save it as UTF-8"
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _wrong(name, f"expected UTF-8 text, got {got}", line) from error
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise _wrong(name, "expected text, got a NUL (a binary file?)", line)
+    return text
 
 
 def _json_of(name: str, data: bytes) -> str:
@@ -182,5 +218,5 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _wrong(name: str, problem: str) -> ManifestError:
-    return ManifestError(problem, place=SourceLocation(file=name, line=1))
+def _wrong(name: str, problem: str, line: int = 1) -> ManifestError:
+    return ManifestError(problem, place=SourceLocation(file=name, line=line))

@@ -10,7 +10,7 @@ from scheduler.errors import (
     SchedulerError,
     SourceLocation,
 )
-from scheduler.files.unpacking import READ, is_read
+from scheduler.files.unpacking import READ, UnreadText, is_read
 from scheduler.manifests import kinds
 from scheduler.manifests.documents import (
     DEFAULT_LIMITS,
@@ -33,6 +33,7 @@ from scheduler.manifests.loading.identity import (
     no_manifest,
 )
 from scheduler.manifests.loading.loaded import Finding, Loaded, rank
+from scheduler.manifests.texts.plain_text import is_suspect, unstorable
 from scheduler.manifests.unsimulated import unsimulated
 from scheduler.records.objects import Object
 
@@ -47,7 +48,7 @@ def load(
     loaded = Loaded()
     for file, text in sources:
         loaded.files.append(file)
-        documents, faults = read_all(text, file=file, limits=limits)
+        documents, faults = _read(text, file, limits)
         for fault in faults:
             loaded.complain(fault)
             loaded.outcomes[file, "text", "refused"] += 1
@@ -58,6 +59,24 @@ def load(
     _refuse_if_nothing(loaded)
     loaded.objects.sort(key=rank)
     return loaded
+
+
+def _read(
+    text: str, file: str, limits: Limits
+) -> tuple[list[Document], list[ManifestError]]:
+    if isinstance(text, UnreadText):
+        return [], [text.error]
+    documents, faults = read_all(text, file=file, limits=limits)
+    if not is_suspect(text.encode("utf-8", "surrogatepass")):
+        return documents, faults
+    good = []
+    for document in documents:
+        if place := next(unstorable(document.data), ""):
+            problem = f"{place[:100]!a} holds a NUL or half a surrogate pair"
+            faults.append(document.error("", problem))
+        else:
+            good.append(document)
+    return good, faults
 
 
 def _why_nothing(file: str) -> str:

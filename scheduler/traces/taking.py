@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from scheduler.errors import ManifestError, SchedulerError, SourceLocation
+from scheduler.files.unpacking import UnreadText
 from scheduler.manifests.documents import Document
 from scheduler.manifests.load import take_document
 from scheduler.manifests.loading.loaded import Loaded
@@ -30,7 +31,7 @@ Files = Iterable[tuple[str, str]]
 
 def is_trace(name: str, text: str) -> bool:
     """Return whether a file is read as a trace."""
-    return formats.find(name, text) is not None
+    return not isinstance(text, UnreadText) and formats.find(name, text) is not None
 
 
 def take_traces(

@@ -102,5 +102,19 @@ def test_packed_files_may_come_to_one_limit_together_not_each(call, make, settin
     files = [{"name": f"{n}.yaml.gz", "data": zeros} for n in range(3)]
     answer = call("post", sandbox, "/actions/import", {"files": files})
     assert answer.status_code == 422
-    (cause,) = answer.json()["details"]["causes"]
-    assert (cause["file"], "over the limit" in cause["message"]) == ("1.yaml.gz", True)
+    causes = answer.json()["details"]["causes"]
+    over = [cause for cause in causes if "over the limit" in cause["message"]]
+    assert [cause["file"] for cause in over] == ["1.yaml.gz", "2.yaml.gz"]
+
+
+def test_a_file_that_is_no_text_is_left_out_alone(call, make):
+    sandbox = make(*contended())
+    good = base64.b64encode(b"{apiVersion: v1, kind: Namespace, metadata: {name: n}}")
+    bad = base64.b64encode(b"name: caf\xe9")
+    files = [{"name": "a.yaml", "data": good.decode()}, {"name": "b.yaml"}]
+    files.append({"name": "c.yaml", "data": bad.decode()})
+    body = {"files": files, "skipErrors": True}
+    answer = call("post", sandbox, "/actions/import", body).json()
+    assert answer["created"] == ["Namespace//n"]
+    (first,) = [f for f in answer["report"]["findings"] if f["level"] == "error"]
+    assert first["places"][0]["file"] == "c.yaml"

@@ -306,7 +306,7 @@ export const EN = {
   "load.at": "tick {tick}, {who}",
   "load.rest": "Load the rest",
   "load.more": "and {n} more|and {n} more",
-  "load.tooLarge": "These files hold more than 20 million characters. Load them in parts.",
+  "load.tooLarge": "These files hold more than 64 MiB. Load them in parts.",
   "scrub.first": "history begins at {tick}",
   "storage.menu": "Storage and history",
   "storage.kept": "What is older goes within minutes.",

@@ -497,7 +497,7 @@ export const ZH_HANS: Words = {
   "trace.take": "采用 {n} 个作业",
   "load.rest": "载入其余部分",
   "load.more": "另有 {n} 项",
-  "load.tooLarge": "这些文件超过 2000 万个字符。请分批载入。",
+  "load.tooLarge": "这些文件超过 64 MiB。请分批载入。",
   "recent.title": "最近",
   "recent.none": "还没有沙盒。打开一个场景，或载入你自己的清单。",
   "recent.archived": "已归档",

@@ -497,7 +497,7 @@ export const ZH_HANT: Words = {
   "trace.take": "採用 {n} 個作業",
   "load.rest": "載入其餘部分",
   "load.more": "另有 {n} 項",
-  "load.tooLarge": "這些檔案超過 2000 萬個字元。請分批載入。",
+  "load.tooLarge": "這些檔案超過 64 MiB。請分批載入。",
   "recent.title": "最近",
   "recent.none": "還沒有沙盒。開啟一個場景，或載入你自己的清單。",
   "recent.archived": "已封存",

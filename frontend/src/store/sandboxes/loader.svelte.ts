@@ -6,6 +6,7 @@ import { reportRefusal, undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 import type { ImportReport, Report, Traces } from "@/protocol/types";
 import { fetchReports, loadRest, takeFiles, type Reading, type SourceFile } from "@/store/sandboxes/loading";
+import { droppedFiles } from "@/store/sandboxes/dropped";
 import { mayHoldTraces, previewTraces, sourceOf, type Asking } from "@/store/sandboxes/traces";
 import { ENDING, restoreFiles } from "@/store/sandboxes/storage";
 import { isRecording, openRecording } from "@/store/sandboxes/twins";
@@ -55,14 +56,31 @@ class Loader {
   }
 
   /** Take what a person gave: manifests, recordings of a cluster, or exported sandboxes. */
-  async takeGiven(list: FileList | null | undefined): Promise<void> {
+  async takeGiven(list: Iterable<File> | null | undefined): Promise<void> {
+    if (this.busy) return;
     const all = [...(list ?? [])];
     const recorded = all.filter(isRecording);
-    if (recorded.length > 0 && !this.busy) await this.#run(() => openRecording(recorded));
+    if (recorded.length > 0) await this.#run(() => openRecording(recorded));
     const given = all.filter((file) => !isRecording(file));
     const whole = given.filter((file) => file.name.endsWith(ENDING));
-    if (whole.length > 0 && !this.busy) await this.#run(() => restoreFiles(whole));
-    await this.take(await Promise.all(given.filter((file) => !whole.includes(file)).map(sourceOf)));
+    if (whole.length > 0) await this.#run(() => restoreFiles(whole));
+    const rest = given.filter((file) => !whole.includes(file));
+    let sources: readonly SourceFile[] = [];
+    await this.#run(async () => {
+      sources = await Promise.all(rest.map(sourceOf));
+    });
+    await this.take(sources);
+  }
+
+  /** Take what was dropped; the files of folders too. */
+  async takeDropped(given: DataTransfer): Promise<void> {
+    if (this.busy) return;
+    const found = droppedFiles(given); // at once: a drop is empty afterwards
+    let files: readonly File[] = [];
+    await this.#run(async () => {
+      files = await found;
+    });
+    await this.takeGiven(files);
   }
 
   /** Load what can be loaded of the files that were refused. */

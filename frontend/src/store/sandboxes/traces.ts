@@ -54,11 +54,27 @@ export function tracesOf(choices: Choices): Traces {
   };
 }
 
-/** Return a file as it is sent: bytes of what is packed, else its text. */
+/** Return a file as it is sent: its text, or the bytes of what is packed or no UTF-8 text.
+ *
+ * What the server says of such bytes names the file; here they would become other letters.
+ */
 export async function sourceOf(file: File): Promise<SourceFile> {
-  if (!PACKED.test(file.name)) return { name: file.name, text: await file.text() };
   const bytes = new Uint8Array(await file.arrayBuffer());
+  const text = PACKED.test(file.name) ? null : decoded(bytes);
+  return text === null ? { name: file.name, text: "", data: base64(bytes) } : { name: file.name, text };
+}
+
+function decoded(bytes: Uint8Array): string | null {
+  if (bytes.includes(0)) return null;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+function base64(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
-  return { name: file.name, text: "", data: btoa(text) };
+  return btoa(text);
 }

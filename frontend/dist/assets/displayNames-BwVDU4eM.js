@@ -1,1 +1,0 @@
-import{n as e}from"./cards-BYPmRcer.js";import{s as t}from"./intents-DasR3SVK.js";import{r as n}from"./live.svelte-gaYEDG8M.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
