@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from scheduler.errors import QuantityError
 
@@ -80,8 +81,15 @@ def stamp_us(text: str) -> int:
 
 def stamp_text(us: int) -> str:
     """Return microseconds since the Unix epoch as RFC 3339; whole seconds bare."""
-    moment = _EPOCH + timedelta(microseconds=us)
-    text = moment.strftime("%Y-%m-%dT%H:%M:%S")
-    if us % 1_000_000 == 0:
-        return f"{text}Z"
-    return f"{text}.{us % 1_000_000:06d}".rstrip("0") + "Z"
+    seconds, fraction = divmod(us, 1_000_000)
+    minutes, second = divmod(seconds, 60)
+    hours, minute = divmod(minutes, 60)
+    day, hour = divmod(hours, 24)
+    text = f"{_date_text(day)}T{hour:02d}:{minute:02d}:{second:02d}"
+    return f"{text}.{fraction:06d}".rstrip("0") + "Z" if fraction else f"{text}Z"
+
+
+@lru_cache(maxsize=4096)
+def _date_text(day: int) -> str:
+    """Return a day since the Unix epoch as a date; a run has few of them."""
+    return (_EPOCH + timedelta(days=day)).strftime("%Y-%m-%d")

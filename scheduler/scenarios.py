@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -80,6 +80,24 @@ class Prepared:
     files: dict[str, str]
     loaded: Loaded
     scenario: Scenario | None
+    arrived_with: int | None = None  # the seed whose arrivals are in `loaded`
+
+    def with_arrivals(self, seed: int | None = None) -> Prepared:
+        """Return the same with the arrivals of a seed made once, for many worlds."""
+        if self.scenario is None or self.arrived_with is not None:
+            return self
+        return replace(
+            self,
+            loaded=self._with_arrivals(seed),
+            arrived_with=_seed(self.scenario, seed),
+        )
+
+    def _with_arrivals(self, seed: int | None) -> Loaded:
+        """Return a copy of what was loaded; the arrivals are in it."""
+        loaded = _copy(self.loaded)
+        if self.scenario is not None and self.arrived_with is None:
+            _expand_arrivals(loaded, self.scenario, seed, self.files)
+        return loaded
 
     def assemble(
         self,
@@ -93,9 +111,7 @@ class Prepared:
 
         Raises as `assemble` does. What is prepared stays as it is.
         """
-        loaded = _copy(self.loaded)
-        if self.scenario is not None:
-            _expand_arrivals(loaded, self.scenario, seed, self.files)
+        loaded = self._with_arrivals(seed)
         if change is not None:
             change(loaded)
         manifests = {obj.key: obj.manifest for obj in loaded.objects}

@@ -33,8 +33,11 @@ def run_tick(world: World) -> list[Decision]:
     return world.context.journal.decisions[before:]
 
 
-def advance(world: World, until_ms: int) -> None:
-    """Go from instant to instant until virtual time is `until_ms`."""
+def advance(world: World, until_ms: int) -> int | None:
+    """Go from instant to instant until virtual time is `until_ms`.
+
+    Returns when something happens by itself next, or None.
+    """
     attempts, quiet = 0, True
     while (at := next_instant(world)) is not None and at <= until_ms:
         attempts = attempts + 1 if at <= world.context.now_ms else 0
@@ -49,6 +52,7 @@ def advance(world: World, until_ms: int) -> None:
         world.context.now_ms = max(at, world.context.now_ms)
         quiet = settle(world, quota=quiet) and quiet
     world.context.now_ms = until_ms
+    return at
 
 
 def next_instant(world: World) -> int | None:

@@ -47,6 +47,7 @@ class FileBase:
 
     def __init__(self, prepared: Prepared) -> None:
         self.prepared = prepared
+        self._latest: tuple[int, Prepared] | None = None  # of the last seed
 
     @classmethod
     def read(
@@ -63,9 +64,14 @@ class FileBase:
             for obj in loaded.objects:
                 hurry(obj.manifest, variant.arrivals)
 
-        return self.prepared.assemble(
-            seed=seed, policy=variant.policy, change=change
-        ).world
+        prepared = self._with_arrivals(seed)
+        return prepared.assemble(seed=seed, policy=variant.policy, change=change).world
+
+    def _with_arrivals(self, seed: int) -> Prepared:
+        """Return the files with a seed's arrivals, which all variants share."""
+        if self._latest is None or self._latest[0] != seed:
+            self._latest = seed, self.prepared.with_arrivals(seed)
+        return self._latest[1]
 
     def seed(self) -> int:
         """Return the scenario's seed, or 1."""

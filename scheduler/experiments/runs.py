@@ -118,12 +118,13 @@ def run_until(
         return -(-(now_ms - begin_ms) // tick_ms)
 
     last_ms = begin_ms + ticks(until_ms) * tick_ms
-    while (at := next_instant(world)) is not None and at <= last_ms:
+    at = next_instant(world)
+    while at is not None and at <= last_ms:
         if not keep_on():
             raise CancelledError("the run was given up")
-        advance(world, max(at, world.context.now_ms))
+        at = advance(world, max(at, world.context.now_ms))
         hear(world.context.journal.take_decisions())
-    settled = next_instant(world) is None
+    settled = at is None
     made = ticks(world.context.now_ms if settled else last_ms)
     advance(world, begin_ms + made * tick_ms)
     world.tick = begin_tick + made

@@ -37,6 +37,8 @@ class Turns:
         MAX_MORE_ATTEMPTS while nothing has changed since.
         Source: docs/semantics/kube-scheduler.md#backoff.
         """
+        if self._idle():
+            return
         for scheduler in self.schedulers:
             scheduler.timers()
         if self.context.now_ms < self._stalled_until:
@@ -53,6 +55,10 @@ class Turns:
             if vain >= (MAX_MORE_ATTEMPTS if self.stalled else MAX_ATTEMPTS):
                 self._stall()
                 return
+
+    def _idle(self) -> bool:
+        """Return whether nobody has a pod in any place: then nothing can be due."""
+        return all(scheduler.idle for scheduler in self.schedulers)
 
     def _bindings(self) -> int:
         return sum(counts.bindings for counts in self.binding.counts.values())
@@ -109,6 +115,8 @@ class Turns:
 
     def due(self) -> int | None:
         """Return the next instant with something to do; now while pods wait."""
+        if self._idle():
+            return None
         times = [
             at for scheduler in self.schedulers if (at := scheduler.due()) is not None
         ]

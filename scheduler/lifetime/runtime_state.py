@@ -25,6 +25,7 @@ NODE = "Node"
 JOB_KINDS = tuple(
     entry.name for entry in registry.entries("job-kind") if entry.name != POD
 )
+_JOB_KINDS = frozenset(JOB_KINDS)
 
 
 class LifetimeHost(Protocol):
@@ -162,7 +163,7 @@ class RuntimeState:
         """Note a change; a job's status shows its Workload's run."""
         self.context.journal.touch(key)
         obj = self.host.objects.get(key) if key.kind == WORKLOAD else None
-        job = owner_key(obj, frozenset(JOB_KINDS)) if obj is not None else None
+        job = owner_key(obj, _JOB_KINDS) if obj is not None else None
         if job in self.host.objects:
             self.context.journal.touch(job)
 

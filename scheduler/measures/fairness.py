@@ -84,13 +84,14 @@ def share_error(
 def _stand(
     capacity: Amounts, entitled: Entitlement, used: Amounts, waiting: Amounts
 ) -> Stand:
-    wanted = {r: used.get(r, 0) + waiting.get(r, 0) for r in {**used, **waiting}}
-    return Stand(
-        used=dominant(used, capacity),
-        wanted=dominant(wanted, capacity),
-        own=dominant(entitled.own, capacity),
-        weight=entitled.weight,
-    )
+    has = wants = own = 0.0
+    for resource, whole in capacity.items():
+        if whole:
+            held = used.get(resource, 0)
+            has = max(has, held / whole)
+            wants = max(wants, (held + waiting.get(resource, 0)) / whole)
+            own = max(own, entitled.own.get(resource, 0) / whole)
+    return Stand(has, wants, own, entitled.weight)
 
 
 def _error(stands: list[Stand]) -> float:

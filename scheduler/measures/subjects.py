@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, NamedTuple
+
+import msgspec
 
 from scheduler.manifests.generator import CLASS
 from scheduler.records.objects import Key, Object
@@ -71,8 +74,14 @@ def _pod(world: World, obj: Object) -> Subject:
 
 def requests_of(spec: dict[str, Any]) -> Amounts:
     """Return what one pod of this spec asks for."""
-    requests, _ = read_requests(spec)
-    return dict(requests.exact)
+    return dict(_requests(msgspec.json.encode(spec)))
+
+
+@lru_cache(maxsize=1024)
+def _requests(spec: bytes) -> Amounts:
+    """Read a spec once: most pods of a run are copies of a few."""
+    requests, _ = read_requests(msgspec.json.decode(spec))
+    return requests.exact
 
 
 def _queue(world: World, obj: Object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from scheduler.errors import QuantityError
 from scheduler.records.spans import Span, read_span
@@ -54,9 +55,14 @@ def read_timing(annotations: Mapping[str, str]) -> Timing:
     Raises QuantityError naming the annotation: an unknown key of ours, or a
     value that is not a span.
     """
-    ours = {k: v for k, v in annotations.items() if k.startswith(PREFIX)}
-    if not ours:
-        return NONE
+    ours = tuple([item for item in annotations.items() if item[0].startswith(PREFIX)])
+    return _read(ours) if ours else NONE
+
+
+@lru_cache(maxsize=4096)
+def _read(given: tuple[tuple[str, str], ...]) -> Timing:
+    """Read annotations of ours; an object's are asked for at each of its steps."""
+    ours = dict(given)
     unknown = sorted(set(ours) - set(KNOWN))
     if unknown:
         known = ", ".join(KNOWN)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scheduler.measures import Measures, Summary, flat, quantile
+from scheduler.measures.capacity import Capacity, CapacityPool
 from scheduler.measures.fairness import Stand, fair_shares
+from scheduler.measures.fragmentation import by_arrays, one_by_one
 from scheduler.simulation import simulate
 from scheduler.tick import run_tick
 from scheduler.world import World
@@ -227,6 +231,34 @@ def test_room_for_what_waits_is_not_fragmented_however_long_it_waits():
     simulate(world, until_ms=50_000, hear=measures.observe)
     world.context.now_ms = 50_000
     assert measures.summary().fragmentation == {"cpu": 0.0}
+
+
+AMOUNTS = st.dictionaries(st.sampled_from(["cpu", "memory", "gpu"]), st.integers(0, 9))
+SHAPES = st.tuples(
+    st.sampled_from(["", "a", "b"]), AMOUNTS.map(lambda asked: tuple(asked.items()))
+)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("ab"), AMOUNTS, AMOUNTS), min_size=1),
+    AMOUNTS.filter(bool),
+    st.lists(SHAPES, max_size=4),
+    st.booleans(),
+)
+def test_few_places_and_many_are_judged_alike(places, capacity, shapes, on_nodes):
+    capacities = Capacity(
+        capacity=capacity,
+        by_group={},
+        queues={},
+        places={
+            str(n): CapacityPool(group=group, amounts=has)
+            for n, (group, has, _) in enumerate(places)
+        },
+        on_nodes=on_nodes,
+    )
+    taken = {str(n): used for n, (_, _, used) in enumerate(places)}
+    found = one_by_one(capacities, taken, shapes)
+    assert found == by_arrays(capacities, taken, shapes)
 
 
 def test_a_run_that_begins_in_the_middle_knows_what_runs_and_waits():

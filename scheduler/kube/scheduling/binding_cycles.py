@@ -146,6 +146,11 @@ class BindingCycles(EventHandlers):
             )
             self.signal(assumed.pod.key, Status(Code.UNSCHEDULABLE, (reason,), plugin))
 
+    @property
+    def idle(self) -> bool:
+        """Return whether no pod waits, is tried, or is being bound."""
+        return not (self.queue.entries or self.assumed or self.signals or self.asking)
+
     def due(self) -> int | None:
         """Return the next instant with a timer."""
         times = [t for assumed in self.assumed.values() for t in assumed.waits.values()]
