@@ -167,12 +167,20 @@ def run_controllers(world: World) -> None:
     kueue = world.kueue
     if kueue is None:
         return
+    _reconcile(world, kueue)
+    if world.autoscaling is not None:
+        while world.autoscaling.check_requests():
+            _reconcile(world, kueue)
+    react(world)
+
+
+def _reconcile(world: World, kueue: KueueStage) -> None:
+    """Run Kueue's controllers until all that they stopped has stopped."""
     kueue.reconcile()
     while stopped := [key for key in kueue.stopping() if world.lifetime.evict(key)]:
         for key in stopped:
             kueue.stopped(key)
         kueue.reconcile()
-    react(world)
 
 
 def _take_turns(held: dict[Key, bool], fresh: list[Decision]) -> bool:

@@ -21,6 +21,8 @@ from scheduler.errors import SchedulerError
 from scheduler.lifetime.stage import Lifetime
 from scheduler.manifests.check_answers import check_answers
 from scheduler.manifests.reclaimable import check_reclaimable
+from scheduler.provisioning.conditions import REQUEST
+from scheduler.provisioning.config import CONFIG
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Policy, read_policy
 from scheduler.stack import build_stages
@@ -54,11 +56,14 @@ class Changes:
 
 
 AUTOSCALING = "autoscaling"
+#: What the autoscaler reads of a world.
+AUTOSCALED = frozenset({NODE_GROUP, CONFIG, REQUEST, "AdmissionCheck"})
 RECLAIMABLE = "reclaimablePods"
 CHECKS = "admissionChecks"
 #: What the status of a known object may be given from outside: no stage writes it.
 _REPORTED = {
     "Workload": (RECLAIMABLE, CHECKS),
+    REQUEST: ("conditions", "provisioningClassDetails"),
     "Node": ("allocatable", "capacity", "conditions", "images"),
 }
 
@@ -124,11 +129,11 @@ class World:
 
     def _restore(self) -> None:
         """Show the stored objects to the stages; the lifetime knows who waits."""
-        self._restore_groups()
         # In one order, whatever came first: what is restored must not depend on it.
         self.objects = dict(sorted(self.objects.items()))
         for obj in self.objects.values():
             self.lifetime.put(obj, restore=True)
+        self._restore_groups()
         for stage in (self.kueue, *self.placers()):
             if stage is not None:
                 for key, obj in self.objects.items():
@@ -144,12 +149,19 @@ class World:
 
     def _restore_groups(self) -> None:
         """Show the autoscaler its groups; a world without any has none."""
-        groups = sorted(key for key in self.objects if key.kind == NODE_GROUP)
-        if groups and self.autoscaling is None:
+        if self.autoscaling is None and any(
+            key.kind == NODE_GROUP and not self.lifetime.waits(key)
+            for key in self.objects
+        ):
             self._start_autoscaling({"fresh": True})
+        self._show_autoscaling()
+
+    def _show_autoscaling(self) -> None:
+        """Show the autoscaler every object that it reads, in order."""
         if self.autoscaling is not None:
-            for key in groups:
-                self.autoscaling.put(self.objects[key], restore=True)
+            for key in sorted(k for k in self.objects if k.kind in AUTOSCALED):
+                if not self.lifetime.waits(key):
+                    self.autoscaling.put(self.objects[key], restore=True)
 
     def stages(self) -> Iterator[Stage]:
         """Yield the stages in the order in which they restore and write."""
@@ -197,6 +209,7 @@ class World:
         """Show an object to every stage; arrivals call it when their time comes."""
         if obj.key.kind == NODE_GROUP and self.autoscaling is None:
             self._start_autoscaling({})
+            self._show_autoscaling()
         for stage in self.stages():
             stage.put(obj)
 

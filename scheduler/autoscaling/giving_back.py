@@ -5,6 +5,7 @@ Source: docs/semantics/capacity.md#scale-down.
 
 from __future__ import annotations
 
+from scheduler.autoscaling.bookings import Bookings
 from scheduler.autoscaling.looks import LookTimes
 from scheduler.autoscaling.node_group import NodeGroup, by_number
 from scheduler.autoscaling.shrinking import Emptying, movable, utilisation
@@ -19,8 +20,13 @@ class GivingBack:
     """Notes which nodes are under-used, and gives back those that were for long."""
 
     def __init__(
-        self, supply: NodeSupply, looks: LookTimes, settings: Autoscaler
+        self,
+        supply: NodeSupply,
+        looks: LookTimes,
+        settings: Autoscaler,
+        bookings: Bookings,
     ) -> None:
+        self.bookings = bookings
         self.supply = supply
         self.looks = looks
         self.settings = settings
@@ -28,10 +34,13 @@ class GivingBack:
     def look(self, kube: KubeStage) -> None:
         """Note what is under-used, and give back what is due."""
         trial = Emptying(kube.nodes, self.supply.host.objects)
+        booked = self.bookings.take([*trial.spaces.values()])
         due: Due = []
         for group in self.supply.in_order():
             found = [
-                name for name in group.names() if _under_used(group, name, kube, trial)
+                name
+                for name in group.names()
+                if name not in booked and _under_used(group, name, kube, trial)
             ]
             self._note_unneeded(group, found)
             due += self._long_unneeded(group)

@@ -5,14 +5,16 @@ Source: docs/semantics/capacity.md#estimate.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from scheduler.autoscaling.bookings import Bookings
 from scheduler.autoscaling.expanders import GrowthOption, best
 from scheduler.autoscaling.group_spec import NODE_GROUP
 from scheduler.autoscaling.looks import LookTimes
 from scheduler.autoscaling.node_group import NodeGroup
 from scheduler.autoscaling.packing import (
     Alike,
+    NodeSpace,
     alike,
     empty_node,
     fitting,
@@ -32,8 +34,13 @@ class Growing:
     """Orders nodes for pods that find no place."""
 
     def __init__(
-        self, supply: NodeSupply, looks: LookTimes, settings: Autoscaler
+        self,
+        supply: NodeSupply,
+        looks: LookTimes,
+        settings: Autoscaler,
+        bookings: Bookings,
     ) -> None:
+        self.bookings = bookings
         self.supply = supply
         self.looks = looks
         self.settings = settings
@@ -48,23 +55,28 @@ class Growing:
         ]
         if not options:
             return False
-        self._order(best(options, self.settings.expanders), len(options))
-        self.looks.added_ms = self.looks.context.now_ms
-        self.looks.again()
+        chosen = self.choose(options)
+        ways = f"best of {len(options)} by {', '.join(self.settings.expanders)}"
+        self.order(chosen, f"{chosen.pods} pods" + (f": {ways}" if options[1:] else ""))
         return True
 
-    def _order(self, chosen: GrowthOption, among: int) -> None:
+    def choose(self, options: Sequence[GrowthOption]) -> GrowthOption:
+        """Return the option that the expanders prefer."""
+        return best(options, self.settings.expanders)
+
+    def order(self, chosen: GrowthOption, why: str) -> None:
+        """Order the nodes of an option, and say for what."""
         group, before = chosen.group, chosen.group.size
         for _ in range(chosen.nodes):
             self.supply.order(group)
-        ways = f"best of {among} by {', '.join(self.settings.expanders)}"
+        self.looks.added_ms = self.looks.context.now_ms
+        self.looks.again()
         self.supply.emit(
             Key(NODE_GROUP, "", group.name),
             "ordered",
             "ScaledUpGroup",
             f"{group.name} grows from {before} to {group.size} of at most "
-            f"{group.spec.max_nodes} for {chosen.pods} pods"
-            + (f": {ways}" if among > 1 else ""),
+            f"{group.spec.max_nodes} for {why}",
         )
 
     def _waiting(self, kube: KubeStage) -> Iterator[Alike]:
@@ -72,17 +84,21 @@ class Growing:
         pods = [kube.pods[key] for key in sorted(kube.pods) if _waits(kube, key)]
         if not pods:
             return
-        infos = kube.nodes.node_infos
-        spaces = [space_of(infos[name]) for name in sorted(infos)]
-        spaces += [
-            empty_node(group.template)
-            for group in self.supply.in_order()
-            for _ in group.booting
-        ]
+        spaces = self.spaces(kube)
+        self.bookings.take(spaces)
         for group in alike(pods):
             left = place(group, spaces)
             if left:
                 yield Alike(left)
+
+    def spaces(self, kube: KubeStage, *, booting: bool = True) -> list[NodeSpace]:
+        """Return what is free on each node that is there, and on those that boot."""
+        infos = kube.nodes.node_infos
+        spaces = [space_of(infos[name]) for name in sorted(infos)]
+        if booting:
+            for group in self.supply.in_order():
+                spaces += [empty_node(group.template) for _ in group.booting]
+        return spaces
 
     def _option(self, group: NodeGroup, waiting: list[Alike]) -> GrowthOption | None:
         """Return what the group would add for the pods that its nodes suit."""

@@ -8,6 +8,7 @@ from scheduler.records.objects import Key, Object
 
 if TYPE_CHECKING:
     from scheduler.kube.stage import KubeStage
+    from scheduler.kueue.stage import KueueStage
 
 
 class NodeLosing(Protocol):
@@ -22,6 +23,7 @@ class AutoscalingHost(Protocol):
 
     objects: dict[Key, Object]
     kube: KubeStage | None
+    kueue: KueueStage | None
 
     @property
     def lifetime(self) -> NodeLosing:

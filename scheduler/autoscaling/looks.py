@@ -37,6 +37,11 @@ class LookTimes:
         soon = self._first_from(self.context.now_ms + 1)
         self.scan_ms = soon if self.scan_ms is None else min(self.scan_ms, soon)
 
+    def by(self, at_ms: int) -> None:
+        """Look at the first instant from then on that is after now."""
+        at = self._first_from(max(at_ms, self.context.now_ms + 1))
+        self.scan_ms = at if self.scan_ms is None else min(self.scan_ms, at)
+
     def when_due(self, dues: Iterable[int]) -> None:
         """Look when the first of these nodes may go, unless a look comes anyway."""
         first = min(dues, default=None)

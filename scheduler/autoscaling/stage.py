@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from scheduler.autoscaling.answering import RequestAnswers
+from scheduler.autoscaling.bookings import Bookings
 from scheduler.autoscaling.giving_back import GivingBack
 from scheduler.autoscaling.group_spec import NODE_GROUP, read_group_spec
 from scheduler.autoscaling.growing import Growing
@@ -18,10 +20,16 @@ from scheduler.autoscaling.looks import LookTimes
 from scheduler.autoscaling.node_group import NodeGroup
 from scheduler.autoscaling.supply import NodeSupply
 from scheduler.decisions import Decision
+from scheduler.provisioning.conditions import REQUEST
+from scheduler.provisioning.config import CONFIG
+from scheduler.provisioning.controller import RequestController
 from scheduler.records.objects import Key, Object
 from scheduler.records.pod import Pod
 from scheduler.records.policy import Autoscaler, Policy
 from scheduler.stage import Context
+
+#: Beside groups: what it must know from its first instant on.
+READ_KINDS = frozenset({CONFIG, REQUEST, "AdmissionCheck"})
 
 
 class AutoscalingStage:
@@ -40,8 +48,14 @@ class AutoscalingStage:
         self.settings = Autoscaler() if isinstance(given, msgspec.UnsetType) else given
         self.supply = NodeSupply(context, host)
         self.looks = LookTimes(context, self.settings)
-        self.growing = Growing(self.supply, self.looks, self.settings)
-        self.giving_back = GivingBack(self.supply, self.looks, self.settings)
+        self.requests = RequestController(context, host)
+        bookings = Bookings(host, self.requests)
+        parts = self.supply, self.looks, self.settings, bookings
+        self.growing = Growing(*parts)
+        self.giving_back = GivingBack(*parts)
+        self.answers = RequestAnswers(context, self.growing, bookings)
+        if host.kueue is not None:
+            host.kueue.answers.elsewhere = self.requests.answers
         self.fresh = False  # a group came or was edited
 
     @property
@@ -52,9 +66,17 @@ class AutoscalingStage:
     # -- the stage's contract --------------------------------------------
 
     def put(self, obj: Object, *, restore: bool = False) -> None:
-        """Take a group; other kinds do not matter."""
-        if obj.key.kind != NODE_GROUP:
-            return
+        """Take a group, or what ProvisioningRequests are about."""
+        if obj.key.kind == NODE_GROUP:
+            self._put_group(obj)
+            self.fresh = self.fresh or not restore
+        elif obj.key.kind in READ_KINDS:
+            self.requests.put(obj)
+            if not restore:
+                self.answers.news = True
+                self.looks.again()
+
+    def _put_group(self, obj: Object) -> None:
         name, spec = obj.key.name, read_group_spec(obj.spec)
         known = self.supply.groups.get(name)
         if known is not None:
@@ -62,7 +84,6 @@ class AutoscalingStage:
         else:
             state = obj.state.get(self.name, {})
             self.supply.groups[name] = NodeGroup(name, spec, state)
-        self.fresh = self.fresh or not restore
 
     def remove(self, key: Key) -> None:
         """Forget a group, whose nodes stay, or a node that is gone."""
@@ -70,6 +91,7 @@ class AutoscalingStage:
             self.supply.drop_group(key.name)
         elif key.kind == "Node":
             self.supply.drop_node(key.name)
+        self.requests.remove(key)
         self.looks.again()
 
     def write(self, obj: Object) -> None:
@@ -91,18 +113,21 @@ class AutoscalingStage:
         for group in self.groups.values():
             dues += group.booting.values()
             dues += group.ends.values()
+        dues += self.answers.due()
         return min(dues, default=None)
 
     def dump_state(self) -> dict[str, Any]:
         """Return when it looks next, and what was paid for nodes that are gone."""
         paid = self.supply.bill.state()
-        return {**self.looks.state(), "paid": paid, "fresh": self.fresh}
+        state = {**self.looks.state(), "paid": paid, "fresh": self.fresh}
+        return {**state, "news": True} if self.answers.news else state
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Take back what `dump_state` returned."""
         self.looks.load(state)
         self.supply.bill.load(state.get("paid", 0))
         self.fresh = bool(state.get("fresh", False))
+        self.answers.news = bool(state.get("news", False))
 
     def owned(self) -> Iterable[Key]:
         """Return the groups."""
@@ -120,6 +145,12 @@ class AutoscalingStage:
             self.fresh = False
             self.supply.start_groups()
         self.supply.bring_booted()
+        self.answers.expire()
+
+    def check_requests(self) -> bool:
+        """Let Kueue's controller look at requests; return whether a check changed."""
+        self.answers.news = False
+        return self.requests.reconcile()
 
     def scan(self) -> None:
         """Look, when it is time: grow for what waits, give back what is not needed."""
@@ -129,7 +160,7 @@ class AutoscalingStage:
         kube = self.host.kube
         if kube is None:
             return
-        grown = self.growing.grow(kube)
+        grown = self.answers.answer(kube) or self.growing.grow(kube)
         if not grown and self.settings.scale_down:
             self.giving_back.look(kube)
 

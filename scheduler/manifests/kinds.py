@@ -66,7 +66,6 @@ _CLUSTER_WIDE = frozenset(
         "MultiKueueCluster",
         "MultiKueueConfig",
         "PersistentVolume",
-        "ProvisioningRequestConfig",
         "StorageClass",
     }
 )
@@ -128,6 +127,14 @@ TABLE: tuple[Kind, ...] = (
     _kueue("Workload", "workloads", namespaced=True),
     _kueue("WorkloadPriorityClass", "workloadpriorityclasses"),
     _kueue("AdmissionCheck", "admissionchecks"),
+    _kueue("ProvisioningRequestConfig", "provisioningrequestconfigs"),
+    _simulated(
+        "ProvisioningRequest",
+        "autoscaling.x-k8s.io",
+        ("v1", "v1beta1"),
+        "provisioningrequests",
+        stacks=("kueue", "kube"),
+    ),
     _core("Namespace", "namespaces", namespaced=False),
     _core("Node", "nodes", namespaced=False),
     _core("Pod", "pods"),
@@ -203,13 +210,6 @@ TABLE: tuple[Kind, ...] = (
     ),
     _configuration("Policy", "quotalab.dev", ("v1",)),
     _configuration("Scenario", "quotalab.dev", ("v1",)),
-    _kept(
-        "ProvisioningRequestConfig",
-        KUEUE,
-        "v1beta2",
-        "provisioningrequestconfigs",
-        _NO_CHECKS,
-    ),
     _kept("MultiKueueConfig", KUEUE, "v1beta2", "multikueueconfigs", _NO_CHECKS),
     _kept("MultiKueueCluster", KUEUE, "v1beta2", "multikueueclusters", _NO_CHECKS),
     _kept("Service", "", "v1", "services", _SERVES),

@@ -8,7 +8,7 @@ stored. Source: docs/semantics/kueue-admission-checks.md#answers-in-a-sandbox.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from scheduler import streams
 from scheduler.kueue.workload.check_state import PENDING, RETRY, CheckState
@@ -28,6 +28,8 @@ class CheckAnswers:
         self.given = rules
         self.simulated = rules is not None
         self.rules = {rule.check: rule for rule in rules or ()}
+        #: Whether a simulated controller answers a check: no rule does then.
+        self.elsewhere: Callable[[str], bool] = lambda name: False
         self._heap: list[tuple[int, Key, str]] = []
         self._armed: dict[tuple[Key, str], int] = {}
 
@@ -98,6 +100,8 @@ class CheckAnswers:
         check, rule = work.checks.get(name), self._rule(name)
         asked = work.reserved and not work.evicted and not work.finished
         if check is None or check.state != PENDING or not asked:
+            return None
+        if self.elsewhere(name):
             return None
         recorded = self._recorded(work, name)
         if recorded is None and rule.by_hand:

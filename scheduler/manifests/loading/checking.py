@@ -9,12 +9,12 @@ from scheduler.errors import (
     QuantityError,
 )
 from scheduler.manifests import (
+    capacity,
     changes,
     job_shapes,
     kinds,
     kubernetes,
     kueue,
-    node_groups,
 )
 from scheduler.manifests.documents import (
     Document,
@@ -28,8 +28,8 @@ CHECKS: Mapping[str, Check] = {
     **kubernetes.CHECKS,
     **job_shapes.CHECKS,
     **kueue.CHECKS,
+    **capacity.CHECKS,
     "Change": changes.check_change,
-    "NodeGroup": node_groups.check_node_group,
 }
 
 
