@@ -142,8 +142,10 @@ class Lifecycle:
         queue = self.cluster.cluster_queue_of(work) if self.eligible(work) else None
         if queue is None:
             return
-        if not backing_off or backoff_over(work, self.context.now_us):
+        if backoff_over(work, self.context.now_us):
             queue.pending.push(work)
+        elif not backing_off:
+            queue.pending.push_backing_off(work)
         else:
             queue.pending.add_inadmissible(work)
         work.local_queue.pending += 1

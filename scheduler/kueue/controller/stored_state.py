@@ -79,5 +79,7 @@ class StoredState:
         if work in self.life.dirty:
             obj.state[self.name]["dirty"] = True
             self._dirty.add(work.key)
-        if work in self.handlers.assignment.added:
+        pending = work.pending_queue
+        early = pending is not None and work in pending.backing_off
+        if early or work in self.handlers.assignment.added:
             obj.state[self.name]["added"] = True

@@ -26,6 +26,7 @@ class PendingQueue:
     """
 
     __slots__ = (
+        "backing_off",
         "class_heads",
         "classes",
         "equivalence_hashing",
@@ -50,6 +51,8 @@ class PendingQueue:
         # Scheduling hash -> namespace -> class.
         self.classes: dict[str, dict[str, EquivalenceClass]] = {}
         self.inadmissible_workloads: dict[WorkloadInfo, None] = {}  # one by one
+        # In the heap although their backoff runs: once set aside, it holds them.
+        self.backing_off: dict[WorkloadInfo, None] = {}
         self.class_heads: list[tuple[Order, int, EquivalenceClass]] = []
         self.failed_hashes: dict[str, str] = {}  # hash -> reason
         self.preemptor: WorkloadInfo | None = None
@@ -76,6 +79,24 @@ class PendingQueue:
         self.pending_active += 1
         if first is None or work.queue_order < first.queue_order:
             self._enter(members)
+
+    def push_backing_off(self, work: WorkloadInfo) -> None:
+        """Put a workload into the heap whose backoff runs.
+
+        Set aside with its class, it stays there until its backoff is over.
+        Source: docs/semantics/kueue.md#held-localqueues.
+        """
+        self.push(work)
+        self.backing_off[work] = None
+        self._hold_back()
+
+    def _hold_back(self) -> None:
+        """Set those whose backoff runs aside one by one, if their class is."""
+        for work in list(self.backing_off):
+            members = work.equivalence_class
+            if members is not None and members.inadmissible:
+                self.remove(work)
+                self.add_inadmissible(work)
 
     def _class_of(self, scheduling_hash: str, work: WorkloadInfo) -> EquivalenceClass:
         classes = self.classes.setdefault(scheduling_hash, {})
@@ -112,9 +133,11 @@ class PendingQueue:
                 members.inadmissible = True
                 self.pending_active -= members.size
                 self.pending_inadmissible += members.size
+        self._hold_back()
 
     def remove(self, work: WorkloadInfo) -> None:
         """Take a workload out, wherever it waits."""
+        self.backing_off.pop(work, None)
         if self.inflight is work:
             self.inflight = None
         elif work in self.inadmissible_workloads:

@@ -67,11 +67,13 @@ def requeue_head(
     again = strategy.immediate(reason) or (
         work.last_assignment is not None and work.last_assignment.has_pending_flavors
     )
-    if again and backoff_over(work, now_us):
+    over = backoff_over(work, now_us)
+    if again and over:
         pending.push(work)
         return pending.is_inadmissible(work)
     if pending.equivalence_hashing and reason in _ALIKE:
         pending.mark_class_inadmissible(work.scheduling_hash, why)
+    if pending.equivalence_hashing and reason in _ALIKE and over:
         pending.push(work)
     else:
         pending.add_inadmissible(work)

@@ -22,6 +22,7 @@ Matches = Callable[[str], bool]  # namespace -> may it use the ClusterQueue
 class PendingWorkloads(Protocol):
     """The workloads that wait for one ClusterQueue; see `queue.pending`."""
 
+    backing_off: dict[Workload, None]
     equivalence_hashing: bool
     failed_hashes: dict[str, str]
     inadmissible_workloads: dict[Workload, None]
@@ -32,6 +33,9 @@ class PendingWorkloads(Protocol):
 
     def push(self, work: Workload) -> None:
         """Put a workload into the heap."""
+
+    def push_backing_off(self, work: Workload) -> None:
+        """Put a workload into the heap whose backoff runs."""
 
     def pop(self) -> Workload | None:
         """Take the head out."""

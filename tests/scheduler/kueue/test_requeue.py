@@ -73,6 +73,18 @@ def test_requeued_false_is_a_backoff_without_an_end(work, status, over):
     assert backoff_over(work, NOW) is over
 
 
+def test_a_class_that_failed_takes_nobody_back_whose_backoff_runs(work):
+    """A started LocalQueue put it into the heap all the same, where it failed."""
+    pending = PendingQueue(equivalence_hashing=True)
+    work.requeue_at_us = NOW + 1
+    pending.push_backing_off(work)
+    pending.mark_class_inadmissible(work.scheduling_hash, "")
+    pending.requeue_inadmissible(
+        lambda namespace: True, lambda it: backoff_over(it, NOW)
+    )
+    assert pending.is_inadmissible(work)
+
+
 def test_two_requests_of_one_tree_do_not_hide_that_of_another():
     rig = Rig()
     for name, cohort in (("a", "c"), ("b", "c"), ("alone", "")):

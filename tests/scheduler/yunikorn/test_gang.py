@@ -8,8 +8,17 @@ from typing import Any
 from scheduler.yunikorn.gang import placeholders
 from scheduler.yunikorn.objects.gang_state import GangState, TaskGroup
 from scheduler.yunikorn.objects.model import Application, State
-from tests.scheduler.yunikorn.reference.gangs import PHASE_MS, Gangs, drawn
+from tests.scheduler.yunikorn.reference.gangs import (
+    PHASE_MS,
+    TICK_MS,
+    Gangs,
+    Shown,
+    drawn,
+)
 from tests.scheduler.yunikorn.worlds import World, cores, queue
+
+PHASES = 5
+BOTH = (True, False)
 
 
 def _world(nodes: dict[str, float] | None = None, **properties: str) -> World:
@@ -123,38 +132,47 @@ def test_a_gang_needs_a_queue_that_is_first_in_first_out() -> None:
     assert not placeholders.accept(world.partition, app, gang)
 
 
-def _played(given: Gangs) -> list[list[tuple[str, int, int, bool]]]:
+def _played(given: Gangs) -> list[list[Shown]]:
     """Return what the engine shows of these gangs at the end of each phase."""
     world = World(queue("q", max=given.cores), nodes={"n": 99}, laws="released")
     apps, seen, made = [], [], 0
     for number, gang in enumerate(given.gangs):
         app = world.app(gang.name, "root.q", submit_ms=number)
-        group = TaskGroup(name="g", members=gang.members, resource=cores(1))
-        state = GangState(
-            groups={"g": group}, style=gang.style, timeout_ms=gang.timeout_ms
-        )
+        groups = {
+            f"g{i}": TaskGroup(
+                name=f"g{i}", members=group.members, resource=cores(group.cores)
+            )
+            for i, group in enumerate(gang.groups)
+        }
+        state = GangState(groups=groups, style=gang.style, timeout_ms=gang.timeout_ms)
         assert placeholders.accept(world.partition, app, state)
         placeholders.add_placeholders(world.partition, app, 0)
         apps.append(app)
-    for phase in range(len(given.gangs[0].pods)):
+    for phase in range(PHASES):
         for app, gang in zip(apps, given.gangs, strict=True):
-            for _ in range(0 if app.state is State.FAILED else gang.pods[phase]):
-                made += 1
-                world.waiting(f"p{made}", "root.q", 1, app=gang.name, group="g")
-        world.settle(steps=PHASE_MS // 100)
+            groups = {} if app.state is State.FAILED else dict(enumerate(gang.groups))
+            for i, group in groups.items():
+                for size in group.pods[phase]:
+                    made += 1
+                    pod = f"p{made:03}"
+                    world.waiting(pod, "root.q", size, app=gang.name, group=f"g{i}")
+        world.settle(steps=PHASE_MS // TICK_MS)
         seen.append([_shown(app) for app in apps])
     return seen
 
 
-def _shown(app: Application) -> tuple[str, int, int, bool]:
-    held = [ask.placeholder for ask in app.allocations.values()]
-    failed = app.state is State.FAILED
-    return app.id, sum(held), len(held) - sum(held), failed
+def _shown(app: Application) -> Shown:
+    held = [
+        (ask.placeholder, ask.resource["vcore"] // 1000)
+        for ask in app.allocations.values()
+    ]
+    ours = [sum(size for placeholder, size in held if placeholder is it) for it in BOTH]
+    return app.id, ours[0], ours[1], app.state is State.FAILED
 
 
 def test_drawn_gangs_hold_and_give_up_their_places_as_the_text_says() -> None:
     seed = random.getrandbits(32)
     draw = random.Random(seed)
     for _ in range(40):
-        gangs = drawn(draw)
-        assert _played(gangs) == gangs.run(), seed
+        gangs = drawn(draw, PHASES)
+        assert _played(gangs) == list(gangs.run(PHASES)), seed

@@ -1,38 +1,60 @@
-"""Gangs the slow way: counts of placeholders and pods of one core in one queue.
+"""Gangs the slow way: task groups of cores in one queue, tick by tick.
 
-Source: docs/semantics/yunikorn.md#gang-scheduling.
+Source: docs/semantics/yunikorn.md#gang-scheduling, #order-of-requests.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-PHASE_MS = 6_000
+PHASE_MS, TICK_MS = 6_000, 100
 LONG_MS = 900_000
+Shown = tuple[str, int, int, bool]  # cores of placeholders, of pods; whether it failed
+
+
+@dataclass
+class Group:
+    """A task group; pods of `pods[phase]` cores come before each phase."""
+
+    members: int
+    cores: int
+    pods: list[list[int]]
+    placed: int = 0  # placeholders that hold a place
+    missing: int = 0  # placeholders without one
+
+    @property
+    def left(self) -> bool:
+        return self.placed + self.missing > 0
 
 
 @dataclass
 class Gang:
-    """An application with one task group; pods come phase by phase."""
+    """An application with its task groups."""
 
     name: str
-    members: int
     style: str
     timeout_ms: int
-    pods: list[int]  # how many come before each phase
-    placed: int = 0  # placeholders that hold a place
-    missing: int = 0  # placeholders without one
-    waiting: int = 0  # pods without a place
-    running: int = 0
+    groups: list[Group]
+    waiting: list[tuple[Group, int]] = field(default_factory=list)  # pods by age
+    running: int = 0  # cores of pods
     whole: bool = False  # all placeholders had a place: pods may take over
     failed: bool = False
-    over: bool = False  # the placeholders' time
     since_ms: int | None = None  # the first placeholder's place
 
-    def shown(self) -> tuple[str, int, int, bool]:
-        """Return what a partition shows of it."""
-        return self.name, self.placed, self.running, self.failed
+    fresh: int = 0  # where those stand that came in this phase
+
+    def come(self, pod: tuple[Group, int]) -> None:
+        """Stand in front of one's equals, unless they are the end of the list."""
+        end = not any(group.missing for group in self.groups)
+        self.waiting.insert(len(self.waiting) if end else self.fresh, pod)
+
+    def held(self) -> int:
+        return sum(group.placed * group.cores for group in self.groups)
+
+    def whole_now(self) -> bool:
+        return all(group.placed == group.members for group in self.groups)
 
 
 @dataclass
@@ -42,73 +64,91 @@ class Gangs:
     cores: int
     gangs: list[Gang]
     now_ms: int = 0
-    seen: list[list[tuple[str, int, int, bool]]] = field(default_factory=list)
 
-    def run(self) -> list[list[tuple[str, int, int, bool]]]:
-        """Return what is shown at the end of each phase."""
-        for gang in self.gangs:
-            gang.missing = gang.members
-        for phase in range(len(self.gangs[0].pods)):
+    def run(self, phases: int) -> Iterator[list[Shown]]:
+        """Yield what is shown at the end of each phase."""
+        for group in (g for gang in self.gangs for g in gang.groups):
+            group.missing = group.members
+        for phase in range(phases):
             for gang in self.gangs:
-                gang.waiting += 0 if gang.failed else gang.pods[phase]
-            self._rest()
-            self.now_ms += PHASE_MS
-            self.seen.append([gang.shown() for gang in self.gangs])
-        return self.seen
-
-    def _rest(self) -> None:
-        """Do one thing after the other until nothing is left to do in this phase."""
-        while self._replace() or self._place() or self._expire():
-            pass
+                gang.fresh = len(gang.waiting)
+                for group in [] if gang.failed else gang.groups:
+                    for cores in group.pods[phase]:
+                        gang.come((group, cores))
+            for _ in range(PHASE_MS // TICK_MS):
+                self._expire()
+                _ = self._replace() or self._place()
+                self.now_ms += TICK_MS
+            yield [(g.name, g.held(), g.running, g.failed) for g in self.gangs]
 
     def _free(self) -> int:
-        return self.cores - sum(gang.placed + gang.running for gang in self.gangs)
-
-    def _place(self) -> bool:
-        for gang in self.gangs:
-            held_back = gang.placed + gang.missing > 0
-            if self._free() and gang.missing:
-                gang.missing, gang.placed = gang.missing - 1, gang.placed + 1
-                gang.since_ms = self.now_ms if gang.since_ms is None else gang.since_ms
-                gang.whole |= not gang.missing
-                return True
-            if self._free() and gang.waiting and not held_back:
-                gang.waiting, gang.running = gang.waiting - 1, gang.running + 1
-                return True
-        return False
+        return self.cores - sum(gang.held() + gang.running for gang in self.gangs)
 
     def _replace(self) -> bool:
-        for gang in self.gangs:
-            if gang.whole and gang.placed and gang.waiting:
-                gang.placed, gang.running = gang.placed - 1, gang.running + 1
-                gang.waiting -= 1
+        return any(gang.whole and self._replace_in(gang) for gang in self.gangs)
+
+    def _replace_in(self, gang: Gang) -> bool:
+        for pod in gang.waiting:
+            group, cores = pod
+            if cores > group.cores:
+                group.placed = 0  # too small: given up, one after the other
+            elif group.placed:
+                group.placed -= 1
+                self._start(gang, pod)
                 return True
         return False
 
-    def _expire(self) -> bool:
-        for gang in self.gangs:
-            at = None if gang.since_ms is None else gang.since_ms + gang.timeout_ms
-            unused = gang.placed + gang.missing
-            if at is None or not unused or at >= self.now_ms + PHASE_MS:
-                continue
-            gang.placed = gang.missing = 0
-            if not gang.whole and gang.style == "Hard":
-                gang.failed, gang.waiting = True, 0
-            return True
+    def _start(self, gang: Gang, pod: tuple[Group, int]) -> None:
+        gang.waiting.remove(pod)
+        gang.running += pod[1]
+
+    def _place(self) -> bool:
+        return any(self._place_in(gang) for gang in self.gangs)
+
+    def _place_in(self, gang: Gang) -> bool:
+        """Pods are older than placeholders here, and wait while their group has one."""
+        for pod in gang.waiting:
+            if not pod[0].left and pod[1] <= self._free():
+                self._start(gang, pod)
+                return True
+        for group in gang.groups:
+            if group.missing and group.cores <= self._free():
+                group.missing, group.placed = group.missing - 1, group.placed + 1
+                gang.since_ms = self.now_ms if gang.since_ms is None else gang.since_ms
+                gang.whole |= gang.whole_now()
+                return True
         return False
 
+    def _expire(self) -> None:
+        for gang in self.gangs:
+            if gang.since_ms is None or not any(group.left for group in gang.groups):
+                continue
+            if self.now_ms < gang.since_ms + gang.timeout_ms:
+                continue
+            for group in gang.groups:
+                group.placed = group.missing = 0
+            if not gang.whole and gang.style == "Hard":
+                gang.failed = True
+                gang.waiting.clear()
 
-def drawn(draw: random.Random) -> Gangs:
-    """Return up to three gangs in a queue of a few cores."""
-    phases = 5
+
+def drawn(draw: random.Random, phases: int) -> Gangs:
+    """Return up to three gangs of one or two task groups, in a queue of a few cores."""
     gangs = [
         Gang(
             name=f"app-{number}",
-            members=draw.randint(1, 4),
             style=draw.choice(["Soft", "Hard"]),
             timeout_ms=draw.choice([8_000, 14_000, LONG_MS]),
-            pods=[draw.choice([0, 0, 1, 2]) for _ in range(phases)],
+            groups=[_group(draw, phases) for _ in range(draw.randint(1, 2))],
         )
         for number in range(draw.randint(1, 3))
     ]
-    return Gangs(cores=draw.randint(4, 7), gangs=gangs)
+    most = max(sum(g.members * g.cores for g in gang.groups) for gang in gangs)
+    return Gangs(cores=most + draw.randint(0, 4), gangs=gangs)
+
+
+def _group(draw: random.Random, phases: int) -> Group:
+    cores = draw.randint(1, 3)
+    sizes = [cores, cores, max(1, cores - 1), cores + 1]
+    pods = [draw.choices(sizes, k=draw.choice([0, 0, 1, 2])) for _ in range(phases)]
+    return Group(members=draw.randint(1, 4), cores=cores, pods=pods)
