@@ -13,8 +13,9 @@ from scheduler.decisions import PermitWait
 from scheduler.kube.framework.status import CycleState
 from scheduler.kube.preemption.dry_run import VictimSearch
 from scheduler.kube.scheduling.plugin_table import table
+from scheduler.records.objects import Key
 from scheduler.records.pod import read_pod
-from tests.scheduler.kube import plain
+from tests.scheduler.kube import plain, plain_gangs
 from tests.scheduler.kube.rig import GANG_PLUGINS, Rig, node, pod, pod_group, profile
 
 ZONE = "topology.kubernetes.io/zone"
@@ -190,3 +191,60 @@ def test_a_gang_is_whole_when_its_running_and_waiting_members_are_enough(
     assert started == (min(pending, free) if enough else 0)
     if running + 1 >= size and pending and free:
         assert not [d for d in rig.decisions if isinstance(d, PermitWait)]
+
+
+def _gang_rig(world: plain_gangs.GangWorld) -> Rig:
+    args = {"podGroupRejectPercentage": 100, "permitWaitingTimeSeconds": 3600}
+    plugins = {**GANG_PLUGINS, "postFilter": {"disabled": [{"name": "*"}]}}
+    return Rig(
+        *(node(name, cpu=world.cores) for name in plain_gangs.NODES),
+        *(pod_group(name, least) for name, least in world.least.items()),
+        configuration={
+            "profiles": [
+                profile(
+                    plugins=plugins,
+                    pluginConfig=[{"name": "Coscheduling", "args": args}],
+                )
+            ],
+            "featureGates": {"SchedulerPopFromBackoffQ": False},
+        },
+    )
+
+
+def _gang_member(member: plain_gangs.Member) -> dict[str, Any]:
+    bound = {"nodeName": member.node} if member.state == plain_gangs.BOUND else {}
+    return pod(
+        member.name,
+        cpu=member.cores,
+        priority=member.priority,
+        group=member.group,
+        nodeSelector={"kubernetes.io/hostname": member.node},
+        **bound,
+    )
+
+
+def _gang_states(rig: Rig) -> dict[str, str]:
+    [scheduler] = rig.stage.schedulers
+    found = dict.fromkeys(rig.places(), plain_gangs.BOUND)
+    found |= {key.name: plain_gangs.PENDING for key in scheduler.queue.entries}
+    return found | {key.name: plain_gangs.WAITING for key in scheduler.assumed}
+
+
+@settings(max_examples=80, deadline=None, derandomize=False)
+@given(seeds)
+def test_gangs_of_several_sizes_with_members_that_run_are_those_of_the_second_reading(
+    seed: int,
+) -> None:
+    world = plain_gangs.drawn(random.Random(seed))
+    rig = _gang_rig(world)
+    now = 0
+    reading = world.run()
+    for each in world.rounds:
+        for member in each.come:
+            rig.put(_gang_member(member))
+        goes = world.goes(each)
+        if goes is not None:
+            rig.remove(Key("Pod", "default", goes.name))
+        now += plain_gangs.ROUND_MS
+        rig.run(now - 1)
+        assert _gang_states(rig) == next(reading)
