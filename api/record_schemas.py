@@ -6,6 +6,8 @@ from typing import Any, get_args
 
 import msgspec
 
+from sandbox.forecasts.asking import ForecastState
+from sandbox.forecasts.record import Forecasts
 from sandbox.page import wire
 from scheduler.explain import shapes
 from scheduler.explain.applications import ApplicationExplanation
@@ -23,6 +25,9 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     ),
     "counterfactuals_read": (shapes.Counterfactuals,),
     "forecast_read": (Forecast,),
+    "forecasts_list": (Forecasts,),
+    "forecasts_create": (ForecastState,),
+    "forecasts_read": (ForecastState,),
     "forecast_submission_create": (SubmissionForecast,),
     "fairness_read": (shapes.Fairness, QueueFairness),
     "preemption_steps_read": (shapes.Preemption, shapes.PodPreemption),

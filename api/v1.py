@@ -18,7 +18,7 @@ from api.views.explaining import (
     WhatIf,
 )
 from api.views.export import Export
-from api.views.forecasting import Forecasts
+from api.views.forecasting import Forecasts, KeptForecast, KeptForecasts
 from api.views.imports import Imports, TracePreviews
 from api.views.lessons import FollowerGuess, JoinLesson, OneLesson
 from api.views.library import Registry, Scenarios
@@ -93,6 +93,12 @@ urlpatterns = [
     ),
     path(f"{_ONE}/fairness", Fairness.as_view(), name="fairness"),
     path(f"{_ONE}/forecast", Forecasts.as_view(), name="forecast"),
+    path(f"{_ONE}/forecasts", KeptForecasts.as_view(), name="forecasts"),
+    path(
+        f"{_ONE}/forecasts/<int:forecast_id>",
+        KeptForecast.as_view(),
+        name="one-forecast",
+    ),
     path(f"{_ONE}/shadow", Shadow.as_view(), name="shadow"),
     path(f"{_ONE}/whatif", WhatIf.as_view(), name="whatif"),
     path(f"{_ONE}/compare", Compare.as_view(), name="compare"),

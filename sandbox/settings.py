@@ -46,6 +46,9 @@ EXTENDERS = environment.items("QUOTALAB_EXTENDERS")
 # A YAML file of the clusters that may be followed; none without it. See docs/recording.md.
 CLUSTERS_FILE = os.environ.get("QUOTALAB_CLUSTERS", "")
 
+# How often a twin that plays forecasts itself, in seconds; 0 = when somebody asks.
+TWIN_FORECAST_EVERY_S = environment.number("TWIN_FORECAST_SECONDS", 0)
+
 # ------------------------------------------------------------- the apps
 
 INSTALLED_APPS = [

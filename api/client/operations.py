@@ -27,6 +27,9 @@ from .records import (
     Explanation,
     Fairness,
     Forecast,
+    ForecastOptions,
+    ForecastState,
+    Forecasts,
     Fork,
     Guess,
     Hash,
@@ -365,6 +368,31 @@ class Operations(Sender):
     ) -> SubmissionForecast:
         """Return when a manifest would start if it was submitted, in each queue."""
         return cast('SubmissionForecast', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/forecast", body=body))
+
+    def forecasts_create(
+        self,
+        sandbox_id: str | int,
+        body: ForecastOptions | None = None,
+    ) -> ForecastState:
+        """Begin a forecast, or return the one that was asked for before."""
+        return cast('ForecastState', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/forecasts", body=body))
+
+    def forecasts_list(
+        self,
+        sandbox_id: str | int,
+        *,
+        limit: int | None = None,
+    ) -> Forecasts:
+        """Return what was forecast, newest first, and how it came out so far."""
+        return cast('Forecasts', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecasts", query=given({'limit': limit})))
+
+    def forecasts_read(
+        self,
+        sandbox_id: str | int,
+        forecast_id: str | int,
+    ) -> ForecastState:
+        """Return how far it is, and the forecast when it is done."""
+        return cast('ForecastState', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecasts/{self.part(forecast_id)}"))
 
     def fork(
         self,
@@ -1150,6 +1178,31 @@ class AsyncOperations(AsyncSender):
     ) -> SubmissionForecast:
         """Return when a manifest would start if it was submitted, in each queue."""
         return cast('SubmissionForecast', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/forecast", body=body))
+
+    async def forecasts_create(
+        self,
+        sandbox_id: str | int,
+        body: ForecastOptions | None = None,
+    ) -> ForecastState:
+        """Begin a forecast, or return the one that was asked for before."""
+        return cast('ForecastState', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/forecasts", body=body))
+
+    async def forecasts_list(
+        self,
+        sandbox_id: str | int,
+        *,
+        limit: int | None = None,
+    ) -> Forecasts:
+        """Return what was forecast, newest first, and how it came out so far."""
+        return cast('Forecasts', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecasts", query=given({'limit': limit})))
+
+    async def forecasts_read(
+        self,
+        sandbox_id: str | int,
+        forecast_id: str | int,
+    ) -> ForecastState:
+        """Return how far it is, and the forecast when it is done."""
+        return cast('ForecastState', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecasts/{self.part(forecast_id)}"))
 
     async def fork(
         self,

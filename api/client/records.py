@@ -507,6 +507,18 @@ class FindingGroup(TypedDict):
     places: list[Place]
 
 
+class ForecastOptions(TypedDict):
+    """How a forecast is asked for."""
+
+    futures: NotRequired[int]
+    horizonMs: NotRequired[int]
+    seed: NotRequired[int]
+    seconds: NotRequired[int]
+    arrivals: NotRequired[ArrivalsEnum]
+    withinMs: NotRequired[int | None]
+    tick: NotRequired[int | None]
+
+
 class Fork(TypedDict):
     """Where to fork; now when there is no tick."""
 
@@ -1158,9 +1170,6 @@ class Stepping(TypedDict):
 class Submission(TypedDict):
     """A manifest that is not there yet, and where it might be sent."""
 
-    files: NotRequired[list[File]]
-    objects: NotRequired[list[dict[str, Any]]]
-    queues: NotRequired[list[str]]
     futures: NotRequired[int]
     horizonMs: NotRequired[int]
     seed: NotRequired[int]
@@ -1168,6 +1177,9 @@ class Submission(TypedDict):
     arrivals: NotRequired[ArrivalsEnum]
     withinMs: NotRequired[int | None]
     tick: NotRequired[int | None]
+    files: NotRequired[list[File]]
+    objects: NotRequired[list[dict[str, Any]]]
+    queues: NotRequired[list[str]]
 
 
 class Table(TypedDict):
@@ -1905,6 +1917,8 @@ class StartForecast(TypedDict):
     chances: list[StartChance]
     basis: str
     message: str
+    lastWaitsMs: int | None
+    boundMs: int | None
 
 
 class StartChance(TypedDict):
@@ -1912,6 +1926,42 @@ class StartChance(TypedDict):
 
     withinMs: int
     chance: float
+
+
+class Forecasts(TypedDict):
+    """The forecasts that are kept of a sandbox, newest first, and how they came out."""
+
+    items: list[ForecastState]
+    record: TrackRecord
+
+
+class ForecastState(TypedDict):
+    """A kept forecast as it is looked at."""
+
+    id: int
+    state: str
+    tick: int
+    revision: int
+    nowMs: int
+    asked: int
+    ended: int
+    error: str
+    forecast: Forecast | None
+
+
+class TrackRecord(TypedDict):
+    """How past forecasts came out; None where nothing is judged yet."""
+
+    forecasts: int
+    judged: int
+    open: int
+    enough: bool
+    coverage50: float | None
+    coverage90: float | None
+    medianErrorMs: int | None
+    crpsS: float | None
+    lastWaitsS: float | None
+    boundS: float | None
 
 
 class SubmissionForecast(TypedDict):

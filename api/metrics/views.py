@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from api.metrics import kueue, others, pods
 from api.metrics.counting import counts_of
 from api.metrics.exposition import CONTENT_TYPE, Exposition
+from api.metrics.forecasts import add_forecast
 from api.renderers import OneShape
 from api.views.base import View
 from sandbox.models import Sandbox
@@ -54,6 +55,7 @@ def _add(out: Exposition, sandbox: Sandbox) -> None:
     page = history.page_at(sandbox, sandbox.revision)
     common = {"sandbox": sandbox.pk}
     others.add_own(out, sandbox, common)
+    add_forecast(out, sandbox, page, common)
     if sandbox.stack == "kueue":
         kueue.add(out, page, counts_of(sandbox, page), common)
     found = pods.counts_of(sandbox, page)

@@ -14,20 +14,9 @@ from scheduler import ranges
 from scheduler.forecast.submission import MOST_QUEUES
 
 
-class SubmissionSerializer(serializers.Serializer[Any]):
-    """A manifest that is not there yet, and where it might be sent."""
+class ForecastOptionsSerializer(serializers.Serializer[Any]):
+    """How a forecast is asked for."""
 
-    files = FileSerializer(many=True, required=False, default=list)
-    objects = serializers.ListField(
-        child=serializers.DictField(), required=False, default=list
-    )
-    queues = serializers.ListField(
-        child=serializers.CharField(max_length=317),
-        required=False,
-        default=list,
-        max_length=MOST_QUEUES,
-        help_text="LocalQueues, name or namespace/name; all is every one; its own",
-    )
     futures = serializers.IntegerField(
         required=False,
         default=forecasting.FUTURES,
@@ -63,7 +52,23 @@ class SubmissionSerializer(serializers.Serializer[Any]):
         allow_null=True,
         min_value=0,
         max_value=ranges.TICK.most,
-        help_text="as if it was submitted then; now",
+        help_text="as it was then; now",
+    )
+
+
+class SubmissionSerializer(ForecastOptionsSerializer):
+    """A manifest that is not there yet, and where it might be sent."""
+
+    files = FileSerializer(many=True, required=False, default=list)
+    objects = serializers.ListField(
+        child=serializers.DictField(), required=False, default=list
+    )
+    queues = serializers.ListField(
+        child=serializers.CharField(max_length=317),
+        required=False,
+        default=list,
+        max_length=MOST_QUEUES,
+        help_text="LocalQueues, name or namespace/name; all is every one; its own",
     )
 
 

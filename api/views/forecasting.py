@@ -9,12 +9,17 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.serializers.forecasting import SubmissionSerializer, options_of
+from api.serializers.forecasting import (
+    ForecastOptionsSerializer,
+    SubmissionSerializer,
+    options_of,
+)
 from api.uploads import texts
 from api.views.base import View, number
 from api.views.explaining import COSTLY, TICK, tick_of
 from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
+from sandbox.forecasts import asking, record
 from scheduler import ranges
 
 ARRIVALS = ("known", "continued")
@@ -53,7 +58,7 @@ class Forecasts(View):
 
         Fewer futures than asked when the seconds are over; 422 when it was none.
         """
-        found = forecasting.forecast_starts(
+        found = asking.answered(
             self.sandbox(sandbox_id), tick_of(request), options_in(request)
         )
         return Response(msgspec.to_builtins(found))
@@ -82,6 +87,50 @@ class Forecasts(View):
             options_of(given),
         )
         return Response(msgspec.to_builtins(found))
+
+
+class KeptForecasts(View):
+    """Forecasts that workers make, kept for everybody who looks."""
+
+    scope = "read"  # nothing of the sandbox changes
+    throttle_classes = COSTLY
+
+    @extend_schema(
+        operation_id="forecasts_list",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[OpenApiParameter("limit", int, description="The newest; 20.")],
+    )
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return what was forecast, newest first, and how it came out so far."""
+        limit = number(request, "limit", 20, most=record.MOST)
+        found = record.forecasts_of(self.sandbox(sandbox_id), limit)
+        return Response(msgspec.to_builtins(found))
+
+    @extend_schema(
+        operation_id="forecasts_create",
+        request=ForecastOptionsSerializer,
+        responses=OpenApiTypes.OBJECT,
+    )
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Begin a forecast, or return the one that was asked for before."""
+        given = self.read(ForecastOptionsSerializer)
+        sandbox = self.sandbox(sandbox_id)
+        found = asking.ask(sandbox, given["tick"], options_of(given))
+        return Response(msgspec.to_builtins(asking.state_of(found)))
+
+
+class KeptForecast(View):
+    """One kept forecast."""
+
+    @extend_schema(operation_id="forecasts_read", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, sandbox_id: str, forecast_id: int) -> Response:
+        """Return how far it is, and the forecast when it is done.
+
+        One that nobody reads for 15 s is cancelled.
+        """
+        found = asking.find(self.sandbox(sandbox_id), forecast_id)
+        asking.want(found)
+        return Response(msgspec.to_builtins(asking.state_of(found)))
 
 
 def options_in(request: Request) -> ForecastOptions:

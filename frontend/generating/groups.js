@@ -10,7 +10,7 @@ export const GROUPS = {
   sandboxes: ["ClusterList", "Created", "Disk", "Imported", "LinkList", "MadeLink", "MadeToken", "Me", "MemberList", "TokenList", "Use"],
   edits: ["MoveOutcome", "PinOutcome", "Preview"],
   policy: ["ProfileList", "Registry"],
-  explain: ["AskExplanation", "Counterfactuals", "Explanation", "Forecast", "PodExplanation", "PodPreemption", "Preemption", "Reproduction", "SubmissionForecast"],
+  explain: ["AskExplanation", "Counterfactuals", "Explanation", "Forecast", "ForecastState", "Forecasts", "PodExplanation", "PodPreemption", "Preemption", "Reproduction", "SubmissionForecast"],
   fairness: ["Fairness", "QueueFairness"],
   compare: ["Comparison"],
   runs: ["AdviceEstimate", "Experiment", "ExperimentList", "OneExperiment", "Results"],

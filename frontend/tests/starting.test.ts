@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { withWords } from "@/lib/words.svelte";
 import { Refusal } from "@/net/rest";
 import type { Forecast, StartForecast } from "@/protocol/types";
-import { arrivalsSentence, bandSentence, bandsOf, basisSentences, chanceSentence, littleSentence, problemOf, startOf } from "@/store/explain/starting";
+import { arrivalsSentence, agedBy, bandOf, bandSentence, baselineSentence, basisSentences, chanceSentence, littleSentence, problemOf, startOf } from "@/store/explain/starting";
 
 await withWords(Promise.resolve());
 const HOUR = 3_600_000;
@@ -12,7 +12,7 @@ const plain = (text: string): string => text.replaceAll("\u00a0", " ");
 const start = (...minutes: (number | null)[]): StartForecast => {
   const [p10Ms = null, p50Ms = null, p90Ms = null] = minutes.map((one) => (one === null ? null : one * 60_000));
   const chances = [{ withinMs: 60_000, chance: 0 }, { withinMs: HOUR, chance: 0.847 }];
-  return { workload: "Workload/default/train", queue: "main", p10Ms, p50Ms, p90Ms, chances, basis: "same user", message: "" };
+  return { workload: "Workload/default/train", queue: "main", p10Ms, p50Ms, p90Ms, chances, basis: "same user", message: "", lastWaitsMs: 120_000, boundMs: 600_000 };
 };
 const forecast = (fields: Partial<Forecast> = {}): Forecast => ({
   tick: 27, nowMs: 27_000, revision: 30, arrivals: "known", came: 0, seed: "1", asked: 20, futures: 20, horizonMs: HOUR, finished: 6, enough: true, starts: [start(4, 6, 11)], ...fields,
@@ -39,11 +39,19 @@ describe("when a workload starts", () => {
   });
 
   it("is a band on the board: without a median where it is a guess, none beyond the horizon", () => {
-    const band = bandsOf(forecast()).get("Workload/default/train");
+    const band = bandOf(start(4, 6, 11), forecast());
     expect(band).toMatchObject({ low: 240_000, middle: 360_000, high: 660_000, sure: true });
-    const guess = bandsOf(forecast({ enough: false })).get("Workload/default/train");
-    expect(guess).toMatchObject({ middle: null, sure: false, short: "?" });
-    expect(bandsOf(forecast({ starts: [start(null, null, null)] })).size).toBe(0);
+    expect(bandOf(start(4, 6, 11), forecast({ enough: false }))).toMatchObject({ middle: null, sure: false, short: "?" });
+    expect(bandOf(start(null, null, null), forecast())).toBeUndefined();
+  });
+
+  it("has less of the band left as time goes on without its start", () => {
+    expect(agedBy(start(4, 6, null), 5 * 60_000)).toMatchObject({ p10Ms: 0, p50Ms: 60_000, p90Ms: null });
+  });
+
+  it("stands beside what the last waits say", () => {
+    expect(plain(baselineSentence(start(4, 6, 11)))).toBe("By the last waits in its queue: 2 min; 95% of them within 10 min (QBETS).");
+    expect(baselineSentence({ ...start(4, 6, 11), lastWaitsMs: null })).toBe("");
   });
 
   it("says of what there is too little, and what is taken to come", () => {

@@ -1,4 +1,4 @@
-"""When workloads start, asked of a sandbox: many futures of a copy of its world."""
+"""How a forecast is asked for, and when work would start that is not there yet."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from sandbox.live import limits
 from sandbox.models import Sandbox
 from sandbox.world import history, worlds
 from sandbox.world.findings import causes_of
-from scheduler.forecast.starts import Forecast, SubmissionForecast
+from scheduler.forecast.starts import SubmissionForecast
 from scheduler.forecast.submission import forecast_submission, read_submission
-from scheduler.forecast.world import forecast
 from scheduler.scenarios import InputError
 from scheduler.world import World
 
@@ -40,28 +39,6 @@ class ForecastOptions:
         """Return what says whether the seconds, from now on, are not over yet."""
         deadline = time.monotonic() + self.seconds
         return lambda: time.monotonic() < deadline
-
-
-def forecast_starts(
-    sandbox: Sandbox, tick: int | None, options: ForecastOptions
-) -> Forecast:
-    """Return when each waiting Workload starts, from now or from a tick.
-
-    Nothing is kept and nobody is kept waiting: futures run on copies, until the
-    seconds of the wall are over. Raises SchedulerError when none came to its end
-    in them, and under a stack without Kueue.
-    """
-    world, revision = world_and_revision(sandbox, tick)
-    found = forecast(
-        world,
-        futures=options.futures,
-        seed=options.seed,
-        horizon_ms=options.horizon_ms,
-        go_on=options.go_on(),
-        continued=options.continued,
-        within_ms=options.within_ms,
-    )
-    return msgspec.structs.replace(found, revision=revision)
 
 
 def forecast_submit(

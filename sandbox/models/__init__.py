@@ -15,6 +15,7 @@ from sandbox.models.cluster import (
     WorkloadPriorityClass,
 )
 from sandbox.models.experiment import Experiment, Run
+from sandbox.models.forecast import ForecastPart, KeptForecast
 from sandbox.models.history import Checkpoint, Diff, Event, Revision, Sample
 from sandbox.models.imports import ImportReport
 from sandbox.models.lesson import Follower, Guess, Lesson
@@ -60,11 +61,13 @@ __all__ = [
     "Event",
     "Experiment",
     "Follower",
+    "ForecastPart",
     "Grant",
     "Guess",
     "Identity",
     "ImportReport",
     "Job",
+    "KeptForecast",
     "Lesson",
     "LocalQueue",
     "Member",

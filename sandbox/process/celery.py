@@ -14,9 +14,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
 
 app = Celery("quotalab")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["sandbox.worker", "sandbox.experiments"])
+app.autodiscover_tasks(["sandbox.worker", "sandbox.experiments", "sandbox.forecasts"])
 
-#: The queue of experiments: one process of each worker never reads it.
+#: The queue of experiments and forecasts: one process of each worker never reads it.
 EXPERIMENTS = "experiments"
 
 

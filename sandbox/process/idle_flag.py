@@ -10,7 +10,7 @@ import redis
 from django.conf import settings
 from django.db import transaction
 
-from sandbox.models import Experiment, Sandbox
+from sandbox.models import Experiment, KeptForecast, Sandbox
 from sandbox.process.services import bus_client
 
 logger = logging.getLogger(__name__)
@@ -21,10 +21,11 @@ MARK_MS = 500
 
 
 def mark_if_idle() -> bool:
-    """Put the mark when nothing plays and no experiment runs; return whether it is so."""
+    """Put the mark when nothing plays and no experiment or forecast runs; return whether it is so."""
     still = not (
         Sandbox.objects.filter(playing=True).exists()
         or Experiment.objects.filter(state=Experiment.RUNNING).exists()
+        or KeptForecast.objects.filter(state=KeptForecast.RUNNING).exists()
     )
     if still:
         _ask(lambda bus: bus.set(MARK, 1, px=MARK_MS))

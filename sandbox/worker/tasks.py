@@ -17,6 +17,7 @@ from sandbox.base.database_time import DatabaseTime, database_seconds
 from sandbox.base.errors import OvertakenError
 from sandbox.base.memory import collect_seldom
 from sandbox.experiments import tasks as experiments
+from sandbox.forecasts import tasks as forecasts
 from sandbox.models import Sandbox
 from sandbox.process import idle_flag, service_counts
 from sandbox.process.celery import app, own_queue
@@ -67,6 +68,7 @@ def pulse() -> int:
             send(pk, warm if fresh else "", ticket)
             sent += 1
     experiments.look()
+    forecasts.look()
     if not sent:
         idle_flag.mark_if_idle()
     return sent

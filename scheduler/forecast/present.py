@@ -54,11 +54,7 @@ class Present:
 
 def present_of(world: World, *, continued: bool) -> Present:
     """Return what `world` knows now. Raises SchedulerError for a stack without Kueue."""
-    if world.kueue is None:
-        stack = world.policy.spec.stack
-        raise SchedulerError(
-            f"stack {stack} runs without Kueue; workloads are forecast"
-        )
+    check_stack(world)
     freshen(world)
     history, finished = _history(world)
     return Present(
@@ -68,6 +64,15 @@ def present_of(world: World, *, continued: bool) -> Present:
         known={key: _run_time(world, history, key) for key in _open(world)},
         coming=fit(world) if continued else None,
     )
+
+
+def check_stack(world: World) -> None:
+    """Raise SchedulerError for a stack without Kueue."""
+    if world.kueue is None:
+        stack = world.policy.spec.stack
+        raise SchedulerError(
+            f"stack {stack} runs without Kueue; workloads are forecast"
+        )
 
 
 def waiting(world: World) -> list[Key]:

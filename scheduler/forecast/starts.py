@@ -31,6 +31,8 @@ class StartForecast(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     chances: list[StartChance]  # none beyond the horizon; the last is the horizon's
     basis: str  # which finished work its own run time is compared with
     message: str = ""  # of a submission that no future lets in: what it waits for
+    last_waits_ms: int | None = None  # median, as the last waits in its queue were
+    bound_ms: int | None = None  # QBETS: with 95% confidence 95% of them are below
 
 
 class Forecast(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -69,11 +71,14 @@ def start_forecast(
     basis: str,
     within_ms: Sequence[int] = (),
     message: str = "",
+    baselines: tuple[int, int] | None = None,
 ) -> StartForecast:
     """Return the band of a workload that started so late (ms) in some of the futures.
 
-    `within_ms` are times to give the chance of beside the usual ones.
+    `within_ms` are times to give the chance of beside the usual ones; `baselines`
+    the median of the last waits, and the bound on them.
     """
+    last, bound = baselines or (None, None)
     ordered = [*map(float, sorted(starts))]
     beyond = [float("inf")] * (futures - len(starts))
     low, middle, high = map(_whole, _quantiles([*ordered, *beyond]))
@@ -93,6 +98,8 @@ def start_forecast(
         ],
         basis=basis,
         message=message,
+        last_waits_ms=last,
+        bound_ms=bound,
     )
 
 

@@ -28,7 +28,7 @@ from scheduler.forecast.starts import (
     start_forecast,
 )
 from scheduler.forecast.workloads import work_of
-from scheduler.forecast.world import basis_of, check_futures, run_futures
+from scheduler.forecast.world import basis_of, check_futures, run_futures, some_of
 from scheduler.manifests.documents import DEFAULT_LIMITS, Limits
 from scheduler.manifests.load import load
 from scheduler.manifests.references import check_references
@@ -94,7 +94,7 @@ def forecast_submission(
         for queue in _candidates(world, objects, queues)
     }
     one = partial(_one, present, objects, candidates, seed, horizon_ms)
-    found = run_futures(range(futures), one, go_on)
+    found = some_of(run_futures(range(futures), one, go_on))
     begin = world.context.now_ms
     starts = [
         start_forecast(

@@ -66,6 +66,15 @@ def finished_run_ms(world: World, obj: Object) -> tuple[int, int] | None:
     return end, max(end - _ms(world, begun.get("lastTransitionTime")), 1)
 
 
+def waited_ms(world: World, obj: Object) -> tuple[int, int] | None:
+    """Return when a Workload was admitted last and how long it had waited (ms)."""
+    admitted = true_condition(obj.status, "Admitted")
+    if admitted is None:
+        return None
+    at = _ms(world, admitted.get("lastTransitionTime"))
+    return at, max(at - created_ms(world, obj), 0)
+
+
 def elapsed_ms(world: World, key: Key) -> int | None:
     """Return how long a Workload runs, from the readiness of its pods; None if not."""
     run = world.lifetime.runs.get(key)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
 from scheduler.decisions import Decision
 from scheduler.errors import SchedulerError
+from scheduler.forecast.given import baselines_of, last_waits_of
 from scheduler.forecast.present import (
     Check,
     Present,
@@ -50,17 +52,32 @@ def forecast(
     """
     check_futures(futures)
     present = present_of(world, continued=continued)
-    wanted = waiting(world)
-    one = partial(_one, present, wanted, seed, horizon_ms)
-    found = run_futures(range(futures if wanted else 0), one, go_on)
+    numbers = range(futures if waiting(world) else 0)
+    found = futures_of(present, numbers, seed=seed, horizon_ms=horizon_ms, go_on=go_on)
     return forecast_from(
         present,
-        found,
+        some_of(found) if numbers else [],
         asked=futures,
         seed=seed,
         horizon_ms=horizon_ms,
         within=within_ms,
     )
+
+
+def futures_of(
+    present: Present,
+    numbers: Iterable[int],
+    *,
+    seed: int,
+    horizon_ms: int,
+    go_on: Callable[[], bool] = lambda: True,
+) -> list[Starts]:
+    """Return the starts in the futures of these numbers that came to their end.
+
+    A future is the same whoever runs it, and beside whichever others.
+    """
+    one = partial(_one, present, waiting(present.world), seed, horizon_ms)
+    return run_futures(numbers, one, go_on)
 
 
 def forecast_from(
@@ -74,7 +91,7 @@ def forecast_from(
 ) -> Forecast:
     """Return the forecast that the starts of some futures come to."""
     world = present.world
-    begin = world.context.now_ms
+    begin, waits = world.context.now_ms, last_waits_of(world)
     return Forecast(
         **basis_of(present, seed),
         asked=asked,
@@ -89,6 +106,7 @@ def forecast_from(
                 horizon_ms=horizon_ms,
                 basis=present.known[key].step,
                 within_ms=within,
+                baselines=baselines_of(world, key, waits),
             )
             for key in waiting(world)
         ],
@@ -115,26 +133,30 @@ def check_futures(futures: int) -> None:
         raise SchedulerError(f"expected at least 1 future, got {futures}")
 
 
+def some_of(found: Sequence[T]) -> Sequence[T]:
+    """Return the futures that ended. Raises SchedulerError where none did."""
+    if not found:
+        raise SchedulerError(
+            "no future came to its end in the time given; "
+            "give more time, or a shorter horizon"
+        )
+    return found
+
+
 def run_futures(
     numbers: Iterable[int], one: Callable[[int, Check], T], go_on: Callable[[], bool]
 ) -> list[T]:
-    """Return the futures that came to their end; at least one, if any is asked for."""
+    """Return the futures that came to their end before `go_on` said no."""
 
     def check(_: Sequence[Decision] = ()) -> None:
         if not go_on():
             raise _TimeIsUpError
 
     found: list[T] = []
-    try:
+    with suppress(_TimeIsUpError):
         for number in numbers:
             check()
             found.append(one(number, check))
-    except _TimeIsUpError:
-        if not found:
-            raise SchedulerError(
-                "no future came to its end in the time given; "
-                "give more time, or a shorter horizon"
-            ) from None
     return found
 
 

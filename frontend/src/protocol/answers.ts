@@ -18,6 +18,8 @@ export interface Answers {
   readonly Explanation: types.Explanation;
   readonly Fairness: types.Fairness;
   readonly Forecast: types.Forecast;
+  readonly ForecastState: types.ForecastState;
+  readonly Forecasts: types.Forecasts;
   readonly ImportReportList: types.ImportReportList;
   readonly Imported: types.Imported;
   readonly Joined: types.Joined;
@@ -66,6 +68,8 @@ export const CHECKS: { readonly [N in keyof Answers]: () => Promise<Check<Answer
   Explanation: async () => (await import("virtual:checks/explain")).isExplanation,
   Fairness: async () => (await import("virtual:checks/fairness")).isFairness,
   Forecast: async () => (await import("virtual:checks/explain")).isForecast,
+  ForecastState: async () => (await import("virtual:checks/explain")).isForecastState,
+  Forecasts: async () => (await import("virtual:checks/explain")).isForecasts,
   ImportReportList: async () => (await import("virtual:checks/imports")).isImportReportList,
   Imported: async () => (await import("virtual:checks/sandboxes")).isImported,
   Joined: async () => (await import("virtual:checks/lists")).isJoined,

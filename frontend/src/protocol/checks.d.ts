@@ -50,6 +50,8 @@ declare module "virtual:checks/explain" {
   export const isCounterfactuals: import("@/protocol/checked").Check<import("@/protocol/types").Counterfactuals>;
   export const isExplanation: import("@/protocol/checked").Check<import("@/protocol/types").Explanation>;
   export const isForecast: import("@/protocol/checked").Check<import("@/protocol/types").Forecast>;
+  export const isForecastState: import("@/protocol/checked").Check<import("@/protocol/types").ForecastState>;
+  export const isForecasts: import("@/protocol/checked").Check<import("@/protocol/types").Forecasts>;
   export const isPodExplanation: import("@/protocol/checked").Check<import("@/protocol/types").PodExplanation>;
   export const isPodPreemption: import("@/protocol/checked").Check<import("@/protocol/types").PodPreemption>;
   export const isPreemption: import("@/protocol/checked").Check<import("@/protocol/types").Preemption>;

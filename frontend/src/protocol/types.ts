@@ -526,6 +526,29 @@ export interface components {
             readonly count: number;
             readonly places: readonly components["schemas"]["Place"][];
         };
+        /** @description How a forecast is asked for. */
+        readonly ForecastOptions: {
+            /** @default 20 */
+            readonly futures?: number;
+            /** @default 3600000 */
+            readonly horizonMs?: number;
+            /**
+             * Format: int64
+             * @default 1
+             */
+            readonly seed?: number;
+            /** @default 20 */
+            readonly seconds?: number;
+            /** @default known */
+            readonly arrivals?: components["schemas"]["ArrivalsEnum"];
+            /** @description a further time to give the chance of */
+            readonly withinMs?: number | null;
+            /**
+             * Format: int64
+             * @description as it was then; now
+             */
+            readonly tick?: number | null;
+        };
         /** @description Where to fork; now when there is no tick. */
         readonly Fork: {
             /** Format: int64 */
@@ -1269,12 +1292,6 @@ export interface components {
         };
         /** @description A manifest that is not there yet, and where it might be sent. */
         readonly Submission: {
-            readonly files?: readonly components["schemas"]["File"][];
-            readonly objects?: readonly {
-                readonly [key: string]: unknown;
-            }[];
-            /** @description LocalQueues, name or namespace/name; all is every one; its own */
-            readonly queues?: readonly string[];
             /** @default 20 */
             readonly futures?: number;
             /** @default 3600000 */
@@ -1292,9 +1309,15 @@ export interface components {
             readonly withinMs?: number | null;
             /**
              * Format: int64
-             * @description as if it was submitted then; now
+             * @description as it was then; now
              */
             readonly tick?: number | null;
+            readonly files?: readonly components["schemas"]["File"][];
+            readonly objects?: readonly {
+                readonly [key: string]: unknown;
+            }[];
+            /** @description LocalQueues, name or namespace/name; all is every one; its own */
+            readonly queues?: readonly string[];
         };
         /** @description A page of rows, as on the live page. */
         readonly Table: {
@@ -2040,11 +2063,43 @@ export interface components {
             readonly chances: readonly components["schemas"]["StartChance"][];
             readonly basis: string;
             readonly message: string;
+            readonly lastWaitsMs: number | null;
+            readonly boundMs: number | null;
         };
         /** @description How likely it is that a workload starts within a time. */
         readonly StartChance: {
             readonly withinMs: number;
             readonly chance: number;
+        };
+        /** @description The forecasts that are kept of a sandbox, newest first, and how they came out. */
+        readonly Forecasts: {
+            readonly items: readonly components["schemas"]["ForecastState"][];
+            readonly record: components["schemas"]["TrackRecord"];
+        };
+        /** @description A kept forecast as it is looked at. */
+        readonly ForecastState: {
+            readonly id: number;
+            readonly state: string;
+            readonly tick: number;
+            readonly revision: number;
+            readonly nowMs: number;
+            readonly asked: number;
+            readonly ended: number;
+            readonly error: string;
+            readonly forecast: components["schemas"]["Forecast"] | null;
+        };
+        /** @description How past forecasts came out; None where nothing is judged yet. */
+        readonly TrackRecord: {
+            readonly forecasts: number;
+            readonly judged: number;
+            readonly open: number;
+            readonly enough: boolean;
+            readonly coverage50: number | null;
+            readonly coverage90: number | null;
+            readonly medianErrorMs: number | null;
+            readonly crpsS: number | null;
+            readonly lastWaitsS: number | null;
+            readonly boundS: number | null;
         };
         /**
          * @description When work would start that does not exist yet: one of `starts` per queue.
@@ -3041,6 +3096,7 @@ export type File = components['schemas']['File'];
 export type FileOutcome = components['schemas']['FileOutcome'];
 export type Finding = components['schemas']['Finding'];
 export type FindingGroup = components['schemas']['FindingGroup'];
+export type ForecastOptions = components['schemas']['ForecastOptions'];
 export type Fork = components['schemas']['Fork'];
 export type Group = components['schemas']['Group'];
 export type Guess = components['schemas']['Guess'];
@@ -3181,6 +3237,9 @@ export type ShareChange = components['schemas']['ShareChange'];
 export type Forecast = components['schemas']['Forecast'];
 export type StartForecast = components['schemas']['StartForecast'];
 export type StartChance = components['schemas']['StartChance'];
+export type Forecasts = components['schemas']['Forecasts'];
+export type ForecastState = components['schemas']['ForecastState'];
+export type TrackRecord = components['schemas']['TrackRecord'];
 export type SubmissionForecast = components['schemas']['SubmissionForecast'];
 export type Fairness = components['schemas']['Fairness'];
 export type Formula = components['schemas']['Formula'];

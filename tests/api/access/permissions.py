@@ -48,6 +48,8 @@ ONE: dict[str, str] = {
     "explain/<str:namespace>/<str:name>/counterfactuals": "get look",
     "fairness": "get look",
     "forecast": "get look, post look read",
+    "forecasts": "get look, post look read",
+    "forecasts/<int:forecast_id>": "get look",
     "whatif": "post look read",
     "compare": "get look",
     "disk": "get look",

@@ -1,9 +1,10 @@
-// The forecast asked for last, as bands on the board and on the timeline: of what is shown, or of nothing.
+// The newest forecast, as bands on the board and on the timeline: of what is shown, or of nothing.
 
-import type { Forecast } from "@/protocol/types";
+import type { Forecast, StartForecast } from "@/protocol/types";
+import { bandOf } from "@/store/explain/starting";
 import { live } from "@/store/live/live.svelte";
 
-/** When one workload starts: virtual ms from then; null is beyond the horizon. */
+/** When one workload starts: virtual ms from what is shown; null is beyond the horizon. */
 export interface Band {
   readonly low: number;
   readonly middle: number | null; // none where it is a guess
@@ -16,30 +17,33 @@ export interface Band {
 interface Held {
   readonly sandbox: string;
   readonly revision: number;
-  readonly tick: number;
-  readonly nowMs: number;
-  readonly horizonMs: number;
-  readonly bands: ReadonlyMap<string, Band>;
+  readonly found: Forecast;
+  readonly starts: ReadonlyMap<string, StartForecast>;
 }
 
 class Forecasts {
   #held = $state.raw<Held | null>(null);
 
-  /** What was forecast of the revision that is shown; two edits of one tick differ in it. */
+  /** What was forecast of the revision that is shown, or of one since when only time went on. */
   readonly current = $derived.by(() => {
     const held = this.#held;
-    if (held === null || held.sandbox !== live.id || held.revision !== live.shown.page.revision) return null;
-    return held.tick === live.shown.sandbox?.tick ? held : null;
+    const { sandbox, page } = live.shown;
+    if (held === null || !sandbox || held.sandbox !== live.id) return null;
+    const [ticks, revisions] = [sandbox.tick - held.found.tick, page.revision - held.revision];
+    const onlyTime = live.real ? revisions >= 0 : ticks === revisions;
+    return ticks >= 0 && onlyTime ? { nowMs: live.nowMs, horizonMs: held.found.horizonMs, held } : null;
   });
 
-  /** Show a forecast as long as that revision is shown. */
-  hold(sandbox: string, revision: number, found: Forecast, bands: ReadonlyMap<string, Band>): void {
-    const { tick, nowMs, horizonMs } = found;
-    this.#held = { sandbox, revision, tick, nowMs, horizonMs, bands };
+  /** Show a forecast as long as that revision is shown, or what time alone made of it. */
+  hold(sandbox: string, revision: number, found: Forecast): void {
+    this.#held = { sandbox, revision, found, starts: new Map(found.starts.map((one) => [one.workload, one])) };
   }
 
+  /** Return what is left of the band of a workload that waits still. */
   bandOf(key: string): Band | undefined {
-    return this.current?.bands.get(key);
+    const held = this.current?.held;
+    const one = held?.starts.get(key);
+    return held === undefined || one === undefined ? undefined : bandOf(one, held.found, live.nowMs - held.found.nowMs);
   }
 }
 

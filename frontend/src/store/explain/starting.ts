@@ -3,7 +3,7 @@
 import { span } from "@/lib/times";
 import { t, type Word } from "@/lib/words.svelte";
 import { ask, Refusal } from "@/net/rest";
-import type { Forecast, StartForecast, SubmissionForecast } from "@/protocol/types";
+import type { Forecast, Forecasts, ForecastState, StartForecast, SubmissionForecast } from "@/protocol/types";
 import type { Band } from "@/store/explain/forecasts.svelte";
 
 const LEAST_FINISHED = 5; // as the server: fewer are not enough history
@@ -20,10 +20,34 @@ const BASIS: Readonly<Record<string, Word>> = {
   "nothing finished yet": "when.basis.none",
 };
 
-/** Ask when each waiting workload starts, from now or from a tick of the past. */
-export function forecastStarts(sandbox: string, tick: number | null, continued: boolean, stop: AbortSignal): Promise<Forecast> {
-  const query = { tick, arrivals: arrivalsOf(continued) };
-  return ask("Forecast", "GET", `/sandboxes/${sandbox}/forecast`, { query, signal: patient(stop) });
+/** Ask when each waiting workload starts, from now or from a tick of the past; `hear` gets how far it is. */
+export async function forecastStarts(
+  sandbox: string,
+  tick: number | null,
+  continued: boolean,
+  stop: AbortSignal,
+  hear: (state: ForecastState) => void = () => undefined,
+): Promise<Forecast> {
+  const signal = patient(stop);
+  const body = { tick, arrivals: arrivalsOf(continued) };
+  let state = await ask("ForecastState", "POST", `/sandboxes/${sandbox}/forecasts`, { body, signal });
+  while (state.state === "running") {
+    hear(state);
+    await pause(LOOK_MS, signal);
+    state = await forecastAgain(sandbox, state.id, signal);
+  }
+  if (state.forecast === null) throw new Error(state.error || t("when.cancelled"));
+  return state.forecast;
+}
+
+/** Ask how far a forecast is; one that is done has what it forecast. */
+export function forecastAgain(sandbox: string, id: number, signal: AbortSignal): Promise<ForecastState> {
+  return ask("ForecastState", "GET", `/sandboxes/${sandbox}/forecasts/${id}`, { signal });
+}
+
+/** Ask what was forecast of a sandbox, the newest first, and how it came out. */
+export function forecastsOf(sandbox: string, stop: AbortSignal): Promise<Forecasts> {
+  return ask("Forecasts", "GET", `/sandboxes/${sandbox}/forecasts`, { query: { limit: 1 }, signal: patient(stop) });
 }
 
 /** Ask when work would start that is not there yet, in every queue; `manifest` as an import takes it. */
@@ -33,18 +57,28 @@ export function forecastSubmission(sandbox: string, manifest: object, continued:
 }
 
 const arrivalsOf = (continued: boolean): Forecast["arrivals"] => (continued ? "continued" : "known");
+const LOOK_MS = 250;
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((done, fail) => {
+    signal.throwIfAborted();
+    setTimeout(done, ms);
+    signal.addEventListener("abort", () => fail(signal.reason as Error), { once: true });
+  });
 const patient = (stop: AbortSignal): AbortSignal => AbortSignal.any([stop, AbortSignal.timeout(MOST_MS)]);
 
-/** Return the bands that the board and the timeline draw, by workload; those beyond the horizon have none. */
-export function bandsOf(found: Forecast): Map<string, Band> {
-  const bands = new Map<string, Band>();
-  for (const one of found.starts) {
-    if (one.p10Ms === null) continue;
-    const middle = found.enough ? one.p50Ms : null;
-    const short = middle === null ? "?" : `≈ ${span(middle)}`;
-    bands.set(one.workload, { low: one.p10Ms, middle, high: one.p90Ms, sure: found.enough, short, text: bandSentence(one, found) });
-  }
-  return bands;
+/** Return the band that the board and the timeline draw, so long (ms) after the forecast; undefined beyond the horizon. */
+export function bandOf(one: StartForecast, found: Pick<Forecast, "enough" | "horizonMs">, passed = 0): Band | undefined {
+  const aged = agedBy(one, passed);
+  if (aged.p10Ms === null) return undefined;
+  const middle = found.enough ? aged.p50Ms : null;
+  const short = middle === null ? "?" : `≈ ${span(middle)}`;
+  return { low: aged.p10Ms, middle, high: aged.p90Ms, sure: found.enough, short, text: bandSentence(aged, found) };
+}
+
+/** Return what is left of a forecast after so many ms in which the workload did not start. */
+export function agedBy(one: StartForecast, passed: number): StartForecast {
+  const left = (ms: number | null): number | null => (ms === null ? null : Math.max(0, ms - passed));
+  return { ...one, p10Ms: left(one.p10Ms), p50Ms: left(one.p50Ms), p90Ms: left(one.p90Ms) };
 }
 
 /** Return the forecast of one workload; undefined where it did not wait. */
@@ -90,6 +124,12 @@ export function basisSentences(found: Forecast, one: StartForecast): readonly st
   const basis = t("when.basis", { basis: word === undefined ? one.basis : t(word) });
   const ended = t(found.futures < found.asked ? "when.fewer" : "when.futures", { n: found.futures, all: found.asked });
   return [basis, arrivalsSentence(found), ended];
+}
+
+/** Return what says the same without a model: the last waits in the queue, and a bound on them; empty where none was. */
+export function baselineSentence(one: StartForecast): string {
+  if (one.lastWaitsMs === null || one.boundMs === null) return "";
+  return t("when.baselines", { middle: span(one.lastWaitsMs), bound: span(one.boundMs) });
 }
 
 /** Return what is taken to come. */

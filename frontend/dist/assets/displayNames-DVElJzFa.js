@@ -1,1 +1,0 @@
-import{n as e}from"./cards-CefG4F16.js";import{s as t}from"./intents-BRi72uuc.js";import{r as n}from"./live.svelte-bBjpVdCK.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

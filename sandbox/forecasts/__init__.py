@@ -1,0 +1,1 @@
+"""Forecasts that are kept: fanned out over workers, shown to everybody, scored later."""

@@ -1,0 +1,173 @@
+"""A forecast is asked for: the one that is kept, or a new one; how far it is."""
+
+from __future__ import annotations
+
+import time
+
+import msgspec
+from django.db import IntegrityError, transaction
+from django.db.models import Sum
+
+from sandbox.base.database_time import DatabaseTime, database_seconds
+from sandbox.base.errors import NotFoundError
+from sandbox.explain.forecasting import ForecastOptions, world_and_revision
+from sandbox.forecasts import parts
+from sandbox.forecasts.work import options_of, work
+from sandbox.models import ForecastPart, KeptForecast, Sandbox
+from sandbox.page.packing import pack_world
+from sandbox.process import idle_flag
+from sandbox.world import history
+from scheduler.errors import SchedulerError
+from scheduler.forecast.present import check_stack, waiting
+from scheduler.forecast.starts import Forecast
+from scheduler.forecast.world import check_futures, forecast
+
+#: Who asked looks again within this; a forecast that nobody looks at is cancelled.
+WANTED_S = 15.0
+_LOOK_S = 0.05
+
+
+class ForecastState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A kept forecast as it is looked at."""
+
+    id: int
+    state: str  # running, done, failed, cancelled
+    tick: int
+    revision: int
+    now_ms: int
+    asked: int  # futures
+    ended: int  # so far
+    error: str  # why it failed
+    forecast: Forecast | None  # when it is done
+
+
+def ask(sandbox: Sandbox, tick: int | None, options: ForecastOptions) -> KeptForecast:
+    """Return the forecast of the present or of a tick; begun if none is kept.
+
+    Workers run its futures, until its seconds of the wall are over. Raises
+    SchedulerError for no futures and under a stack without Kueue.
+    """
+    check_futures(options.futures)
+    now = tick is None or tick == sandbox.tick
+    revision = sandbox.revision if now else history.revision_at(sandbox, tick or 0)
+    return _kept(sandbox, revision, options) or _begin(sandbox, tick, options)
+
+
+def answered(sandbox: Sandbox, tick: int | None, options: ForecastOptions) -> Forecast:
+    """Return the forecast as above when it is done; this process runs futures, too.
+
+    Raises SchedulerError when none came to its end.
+    """
+    found = ask(sandbox, tick, options)
+    end = time.monotonic() + options.seconds + parts.LEASE_S
+    while found.state == KeptForecast.RUNNING and time.monotonic() < end:
+        want(found, max(WANTED_S, options.seconds))
+        if not work(options.seconds + 1, found.pk):
+            time.sleep(_LOOK_S)
+        found.refresh_from_db(fields=["state", "answer", "error"])
+    if found.state != KeptForecast.DONE:
+        raise SchedulerError(found.error or "the forecast was given up; ask again")
+    return msgspec.convert(found.answer, Forecast)
+
+
+def find(sandbox: Sandbox, forecast_id: int) -> KeptForecast:
+    """Return a kept forecast of the sandbox. Raises NotFoundError."""
+    found = KeptForecast.objects.filter(sandbox=sandbox, pk=forecast_id)
+    kept = found.defer("world", "given").first()
+    if kept is None:
+        raise NotFoundError(f"forecast {forecast_id} of {sandbox.pk} is not there")
+    return kept
+
+
+def want(kept: KeptForecast, seconds: float = WANTED_S) -> None:
+    """Let a forecast that runs go on for so long."""
+    running = KeptForecast.objects.filter(pk=kept.pk, state=KeptForecast.RUNNING)
+    running.filter(wanted_until__lt=DatabaseTime() + seconds).update(
+        wanted_until=DatabaseTime() + seconds
+    )
+
+
+def state_of(kept: KeptForecast, *, whole: bool = True) -> ForecastState:
+    """Return how far it is, with the answer when `whole` and it is done."""
+    options, done = options_of(kept), kept.state == KeptForecast.DONE
+    return ForecastState(
+        id=kept.pk,
+        state=kept.state,
+        tick=kept.tick,
+        revision=kept.revision,
+        now_ms=kept.now_ms,
+        asked=options.futures,
+        ended=kept.answer["futures"] if done else _ended(kept),
+        error=kept.error,
+        forecast=msgspec.convert(kept.answer, Forecast) if done and whole else None,
+    )
+
+
+def _ended(kept: KeptForecast) -> int:
+    ended = ForecastPart.objects.filter(forecast=kept.pk).exclude(futures=None)
+    return ended.aggregate(all=Sum("count"))["all"] or 0
+
+
+def _asked_as(options: ForecastOptions) -> str:
+    """Return all that the answer depends on beside the world."""
+    within = ",".join(map(str, options.within_ms))
+    return (
+        f"futures={options.futures} seed={options.seed} within={within} "
+        f"horizon={options.horizon_ms} continued={options.continued}"
+    )
+
+
+def _kept(
+    sandbox: Sandbox, revision: int, options: ForecastOptions
+) -> KeptForecast | None:
+    """Return the one that is kept; one whose time ran out sooner is asked anew."""
+    states = (KeptForecast.RUNNING, KeptForecast.DONE)
+    asked = {"revision": revision, "asked_as": _asked_as(options), "state__in": states}
+    found = KeptForecast.objects.filter(sandbox=sandbox, **asked).defer("world").first()
+    if found is None:
+        return None
+    few = found.answer and found.answer["futures"] < options.futures
+    if few and options_of(found).seconds < options.seconds:
+        found.delete()
+        return None
+    want(found)
+    return found
+
+
+def _begin(
+    sandbox: Sandbox, tick: int | None, options: ForecastOptions
+) -> KeptForecast:
+    world, revision = world_and_revision(sandbox, tick)
+    check_stack(world)
+    until = database_seconds() + options.seconds
+    kept = KeptForecast(
+        sandbox=sandbox,
+        revision=revision,
+        tick=world.tick,
+        now_ms=world.context.now_ms,
+        options=msgspec.to_builtins(options),
+        asked_as=_asked_as(options),
+        until=until,
+        wanted_until=until + WANTED_S,
+    )
+    if waiting(world):
+        kept.world = pack_world(world)
+    else:
+        nothing = forecast(
+            world,
+            futures=options.futures,
+            seed=options.seed,
+            horizon_ms=options.horizon_ms,
+            continued=options.continued,
+        )
+        nothing = msgspec.structs.replace(nothing, revision=revision)
+        kept.state, kept.answer = KeptForecast.DONE, msgspec.to_builtins(nothing)
+    try:
+        with transaction.atomic():
+            kept.save()
+            if kept.world is not None:
+                parts.split(kept, options.futures)
+                idle_flag.clear_after_commit()
+    except IntegrityError:  # somebody asked the same just now
+        return _kept(sandbox, revision, options) or _begin(sandbox, tick, options)
+    return kept

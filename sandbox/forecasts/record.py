@@ -1,0 +1,97 @@
+"""A sandbox's track record: what was forecast against what came."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from django.db.models import Min
+
+from sandbox.forecasts.asking import ForecastState, state_of
+from sandbox.forecasts.work import options_of
+from sandbox.models import Event, KeptForecast, Revision, Sandbox
+from sandbox.world import history
+from scheduler.forecast.given import GivenStart
+from scheduler.forecast.track_record import PastForecast, TrackRecord, track_record
+
+#: So many of the newest forecasts are scored.
+MOST = 100
+
+Starts = dict[str, list[tuple[int, int]]]
+
+
+class Forecasts(msgspec.Struct, frozen=True, kw_only=True):
+    """The forecasts that are kept of a sandbox, newest first, and how they came out."""
+
+    items: list[ForecastState]  # without what they forecast
+    record: TrackRecord
+
+
+def forecasts_of(sandbox: Sandbox, most: int) -> Forecasts:
+    """Return the newest so many forecasts, and the sandbox's track record."""
+    found = KeptForecast.objects.filter(sandbox=sandbox).defer("world", "given")
+    items = [state_of(one, whole=False) for one in found.order_by("-pk")[:most]]
+    return Forecasts(items=items, record=record_of(sandbox))
+
+
+def record_of(sandbox: Sandbox) -> TrackRecord:
+    """Return how the newest forecasts came out; of one revision the newest counts.
+
+    What an edit, an undo or a rewind brought after a forecast says nothing of it: what
+    came is known until then. Three queries and two per forecast.
+    """
+    kept = _newest(sandbox)
+    ends = [_end(sandbox, one.revision) for one in kept]
+    starts = _starts(sandbox, min((one.revision for one in kept), default=0))
+    past = [
+        PastForecast(
+            at_ms=one.now_ms,
+            horizon_ms=options_of(one).horizon_ms,
+            known_ms=end[1],
+            starts=msgspec.convert(one.given, list[GivenStart]),
+        )
+        for one, end in zip(kept, ends, strict=True)
+    ]
+
+    def came(number: int, workload: str) -> int | None:
+        first, last = kept[number].revision, ends[number][0]
+        found = starts.get(workload, ())
+        return next((at for place, at in found if first < place < last), None)
+
+    return track_record(past, came)
+
+
+def _newest(sandbox: Sandbox) -> Sequence[KeptForecast]:
+    found = KeptForecast.objects.filter(sandbox=sandbox, state=KeptForecast.DONE)
+    rows = found.defer("world", "answer").order_by("-pk")[:MOST]
+    by_revision: dict[int, KeptForecast] = {}
+    for one in rows:
+        by_revision.setdefault(one.revision, one)
+    return [by_revision[revision] for revision in sorted(by_revision)]
+
+
+def _end(sandbox: Sandbox, revision: int) -> tuple[int, int]:
+    """Return the revision before which, and the time until which it is known what came."""
+    own = Revision.objects.filter(
+        history.within(history.lineage(sandbox, whole=True), "number"),
+        number__gt=revision,
+    )
+    changed = own.filter(kind__in=(Revision.EDIT, Revision.RERUN))
+    first = changed.aggregate(first=Min("number"))["first"]
+    if first is None:
+        return sandbox.revision + 1, sandbox.now_ms
+    before = own.filter(number__lt=first).order_by("-number")
+    at = before.values_list("t_ms", flat=True).first()
+    return first, 0 if at is None else at
+
+
+def _starts(sandbox: Sandbox, revision: int) -> Starts:
+    """Return the admissions after a revision by Workload, in order: revision and ms."""
+    past = history.lineage(sandbox, whole=True)
+    rows = Event.objects.filter(
+        history.within(past, "revision"), type="Admit", revision__gt=revision
+    ).order_by("revision", "seq")
+    found: Starts = {}
+    for subject, number, at in rows.values_list("subject", "revision", "t_ms"):
+        found.setdefault(subject, []).append((number, at))
+    return found

@@ -1,0 +1,184 @@
+"""A worker's part: run futures, write what came of them, put the answer together."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+
+import msgspec
+from django.db import DatabaseError, OperationalError, transaction
+from django.db.models import F
+
+from sandbox.base.database_time import DatabaseTime
+from sandbox.explain.forecasting import ForecastOptions
+from sandbox.forecasts import parts
+from sandbox.forecasts.parts import PartClaim
+from sandbox.models import ForecastPart, KeptForecast
+from sandbox.page.packing import unpack_world
+from scheduler.errors import SchedulerError
+from scheduler.forecast.given import given_of
+from scheduler.forecast.present import Present, Starts, present_of, waiting
+from scheduler.forecast.world import forecast_from, futures_of, some_of
+
+logger = logging.getLogger(__name__)
+
+#: How often a part that runs shows that it is alive, and hears that it is not wanted.
+RENEW_S = 1.0
+#: Of one sandbox so many forecasts are kept; the oldest go.
+MOST_KEPT = 200
+
+
+def work(seconds: float, forecast_id: int | None = None) -> int:
+    """Run parts, one after the other, for about so long; return how many ended.
+
+    A part that was begun is brought to its end, or to that of its forecast's time.
+    """
+    end, ended = time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        claim = parts.take(forecast_id)
+        if claim is None:
+            break
+        ended += execute(claim)
+    return ended
+
+
+def execute(claim: PartClaim) -> bool:
+    """Run what was claimed and write its result; False when it came to nothing."""
+    try:
+        forecast = _forecast(claim.forecast_id)
+        options = options_of(forecast)
+        present = _presents.get(forecast)
+        watch = _Watch(claim, forecast)
+        found = futures_of(
+            present,
+            claim.numbers,
+            seed=options.seed,
+            horizon_ms=options.horizon_ms,
+            go_on=watch.go_on,
+        )
+    except (OperationalError, KeptForecast.DoesNotExist):
+        logger.warning("futures were left", exc_info=True)
+        return False
+    except Exception as error:  # a defect of ours stops one forecast, and is shown
+        logger.exception("a future failed")
+        _end(claim.forecast_id, state=KeptForecast.FAILED, error=str(error)[:4000])
+        return False
+    if watch.lost or not parts.finish(claim, _as_stored(present, found)):
+        return False
+    _put_together(forecast, present, options)
+    return True
+
+
+def options_of(forecast: KeptForecast) -> ForecastOptions:
+    """Return how it was asked for."""
+    return msgspec.convert(forecast.options, ForecastOptions)
+
+
+def _forecast(forecast_id: int) -> KeptForecast:
+    """Return the forecast, with the seconds that are left to it as `left`."""
+    left = F("until") - DatabaseTime()
+    return KeptForecast.objects.annotate(left=left).get(pk=forecast_id)
+
+
+def _as_stored(present: Present, found: list[Starts]) -> list[list[int | None]]:
+    """Return each future as when (ms) each waiting workload starts, in their order."""
+    order = waiting(present.world)
+    return [[one.get(key) for key in order] for one in found]
+
+
+def _put_together(
+    forecast: KeptForecast, present: Present, options: ForecastOptions
+) -> None:
+    """Write the answer when this was the last part."""
+    stored = ForecastPart.objects.filter(forecast=forecast)
+    if stored.filter(futures=None).exists():
+        return
+    order = waiting(present.world)
+    found: list[Starts] = [
+        {key: at for key, at in zip(order, one, strict=True) if at is not None}
+        for futures in stored.order_by("number").values_list("futures", flat=True)
+        for one in futures or ()
+    ]
+    try:
+        some_of(found)
+    except SchedulerError as error:
+        _end(forecast.pk, state=KeptForecast.FAILED, error=str(error))
+        return
+    answer = forecast_from(
+        present,
+        found,
+        asked=options.futures,
+        seed=options.seed,
+        horizon_ms=options.horizon_ms,
+        within=options.within_ms,
+    )
+    answer = msgspec.structs.replace(answer, revision=forecast.revision)
+    given = given_of(present, found, seed=options.seed)
+    _end(
+        forecast.pk,
+        state=KeptForecast.DONE,
+        answer=msgspec.to_builtins(answer),
+        given=msgspec.to_builtins(given),
+    )
+    _let_go(forecast.sandbox_id)
+
+
+def _end(forecast_id: int, **columns: object) -> None:
+    running = KeptForecast.objects.filter(pk=forecast_id, state=KeptForecast.RUNNING)
+    with transaction.atomic():
+        if running.update(world=None, **columns):
+            ForecastPart.objects.filter(forecast_id=forecast_id).delete()
+
+
+def _let_go(sandbox_id: str) -> None:
+    mine = KeptForecast.objects.filter(sandbox_id=sandbox_id)
+    oldest = mine.order_by("-pk").values_list("pk", flat=True)[MOST_KEPT:][:1].first()
+    if oldest is not None:
+        mine.filter(pk__lte=oldest).delete()
+
+
+class _Watch:
+    """Says whether a part goes on: until the time is up, or nobody wants it."""
+
+    def __init__(self, claim: PartClaim, forecast: KeptForecast) -> None:
+        now = time.monotonic()
+        self.claim, self.lost = claim, False
+        self.end = now + forecast.left  # type: ignore[attr-defined]
+        self.next = now + RENEW_S
+
+    def go_on(self) -> bool:
+        now = time.monotonic()
+        if now >= self.next and not self.lost:
+            self.next = now + RENEW_S
+            try:
+                self.lost = not parts.renew(self.claim)
+            except DatabaseError:
+                logger.warning("a lease was not renewed", exc_info=True)
+        return now < self.end and not self.lost
+
+
+class _Presents:
+    """What the newest forecasts begin from, of this process: parts follow one another."""
+
+    MOST = 2
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: OrderedDict[tuple[str, int, int], Present] = OrderedDict()
+
+    def get(self, forecast: KeptForecast) -> Present:
+        with self._lock:
+            place = (forecast.sandbox_id, forecast.revision, forecast.pk)
+            found = self._held.get(place)
+            if found is None:
+                world = unpack_world(bytes(forecast.world or b""))
+                found = present_of(world, continued=options_of(forecast).continued)
+                self._held[place] = found
+                while len(self._held) > self.MOST:
+                    self._held.popitem(last=False)
+            return found
+
+
+_presents = _Presents()

@@ -1,0 +1,128 @@
+"""Forecasts that workers make and that are kept, over HTTP."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox import actions
+from sandbox.forecasts import by_itself, parts, tasks
+from sandbox.forecasts.work import work
+from sandbox.models import ForecastPart, KeptForecast
+from tests.builders import job, small_cluster
+from tests.sandbox.conftest import row, text_of, tick
+
+pytestmark = [pytest.mark.django_db]
+
+
+@pytest.fixture
+def queue(make, person):
+    """A sandbox in which six jobs of 4 s ended, one runs and the others wait."""
+    jobs = [job(f"train-{n}", queue="main", cpu="4", runtime="4s") for n in range(9)]
+    sandbox = make(*small_cluster(cpu="4"), *jobs)
+    actions.do_play(person, sandbox.pk)
+    tick(sandbox, 27)
+    return row(sandbox)
+
+
+def asked(call, queue, **options):
+    answer = call("post", queue, "/forecasts", {"futures": 4, **options})
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def test_it_is_the_same_by_workers_as_in_the_request(call, queue):
+    begun = asked(call, queue, seed=3)
+    assert (begun["state"], begun["ended"], begun["forecast"]) == ("running", 0, None)
+    assert work(0, begun["id"]) == 0
+    while work(1e-6, begun["id"]):
+        pass
+    made = call("get", queue, f"/forecasts/{begun['id']}").json()
+    assert (made["state"], made["ended"]) == ("done", 4)
+    KeptForecast.objects.all().delete()
+    alone = call("get", queue, "/forecast?futures=4&seed=3").json()
+    assert made["forecast"] == alone
+
+
+def test_progress_counts_the_futures_that_ended(call, queue):
+    begun = asked(call, queue)
+    assert work(1e-6, begun["id"]) == 1
+    assert call("get", queue, f"/forecasts/{begun['id']}").json()["ended"] == 1
+
+
+def test_who_asks_the_same_gets_what_is_there_and_nothing_is_run(call, queue):
+    begun = asked(call, queue)
+    work(9)
+    again = asked(call, queue)
+    assert (again["id"], again["state"]) == (begun["id"], "done")
+    assert ForecastPart.objects.count() == 0
+    assert asked(call, queue, seed=2)["id"] != begun["id"]
+
+
+def test_what_nobody_asks_for_any_more_is_cancelled(call, queue):
+    begun = asked(call, queue)
+    claim = parts.take()
+    KeptForecast.objects.update(wanted_until=0)
+    assert parts.renew(claim) is False
+    assert call("get", queue, f"/forecasts/{begun['id']}").json()["state"] == (
+        "cancelled"
+    )
+    assert parts.take() is None
+
+
+def test_a_part_whose_worker_was_lost_is_taken_up_again_and_written_once(call, queue):
+    begun = asked(call, queue)
+    lost = parts.take()
+    ForecastPart.objects.filter(pk=lost.part_id).update(lease_until=0)
+    work(9)
+    assert parts.finish(lost, []) is False
+    assert call("get", queue, f"/forecasts/{begun['id']}").json()["ended"] == 4
+
+
+def test_the_clock_calls_workers_to_what_waits(call, queue, monkeypatch):
+    sent = []
+    monkeypatch.setattr(tasks.app, "send_task", lambda *a, **k: sent.append(a[0]))
+    asked(call, queue)
+    tasks.look()
+    tasks.look()
+    assert sent == ["sandbox.forecasts"] * 4
+
+
+def test_what_was_forecast_is_scored_by_what_came(call, queue):
+    asked(call, queue)
+    work(9)
+    before = call("get", queue, "/forecasts").json()["record"]
+    assert (before["forecasts"], before["judged"], before["open"]) == (1, 0, 2)
+    tick(queue, 20)
+    record = call("get", queue, "/forecasts").json()["record"]
+    assert (record["judged"], record["open"], record["enough"]) == (2, 0, False)
+    assert record["coverage90"] == 1.0
+    assert record["medianErrorMs"] < 2_000
+    assert record["crpsS"] < record["lastWaitsS"]
+
+
+def test_what_came_after_an_edit_says_nothing_of_a_forecast(call, queue):
+    asked(call, queue)
+    work(9)
+    more = text_of(job("more", queue="main", cpu="4"))
+    actions.do_import(queue.owner, queue.pk, [("more.yaml", more)])
+    tick(queue, 20)
+    record = call("get", queue, "/forecasts").json()["record"]
+    assert (record["judged"], record["open"]) == (0, 2)
+
+
+def test_the_newest_forecast_is_a_metric_of_the_sandbox(call, queue):
+    asked(call, queue)
+    work(9)
+    text = call("get", queue, "/metrics").content.decode()
+    lines = [one for one in text.splitlines() if "forecast_start_seconds{" in one]
+    assert len(lines) == 6
+    assert 'quantile="0.5"' in lines[1]
+
+
+def test_a_twin_forecasts_itself_as_often_as_the_operator_says(queue, settings):
+    queue.source, queue.playing = {"lastTick": 100}, True
+    queue.save()
+    assert by_itself.due(60) == [queue]
+    by_itself.begin(queue, 60)
+    assert by_itself.due(60) == []
+    assert KeptForecast.objects.get().wanted_until > 0
