@@ -50,6 +50,7 @@ class GangWorld:
     rounds: list[Round]
     members: list[Member] = field(default_factory=list)
     now: int = 0
+    binds: int = 0  # that have not ended
 
     def run(self) -> Iterator[dict[str, str]]:
         """Yield the state of every member at the end of each round."""
@@ -76,11 +77,26 @@ class GangWorld:
         return [member for member in self.members if member.group == group]
 
     def _try_all(self) -> None:
-        """Try the queued by priority, each once its backoff is over."""
+        """Try the queued by priority, each once its backoff is over.
+
+        A bind ends when nobody is left to try at its instant, one at a time.
+        """
         while queued := [m for m in self.members if m.state == PENDING and m.queued]:
-            self.now = max(self.now, min(m.ready_at for m in queued))
             able = [m for m in queued if m.ready_at <= self.now]
-            self._try(max(able, key=lambda m: m.priority))
+            if able:
+                self._try(max(able, key=lambda m: m.priority))
+            elif not self._end_bind():
+                self.now = min(m.ready_at for m in queued)
+        while self._end_bind():
+            self._try_all()
+
+    def _end_bind(self) -> bool:
+        """End one bind, which queues again whose group had too few members."""
+        if not self.binds:
+            return False
+        self.binds -= 1
+        self._wake([m for m in self.members if m.few], "bound")
+        return True
 
     def _try(self, member: Member) -> None:
         member.few = len(self.of(member.group)) < self.least[member.group]
@@ -100,9 +116,9 @@ class GangWorld:
     def _permit(self, group: str, least: int) -> None:
         assigned = [m for m in self.of(group) if m.state != PENDING]
         if len(assigned) >= least:
+            self.binds += sum(member.state == WAITING for member in assigned)
             for member in assigned:
                 member.state = "bound"
-            self._wake([m for m in self.members if m.few], "bound")
         elif len(assigned) == 1:
             for member in self.of(group):  # its siblings are activated
                 member.queued, member.ready_at = True, 0

@@ -230,7 +230,7 @@ def _gang_states(rig: Rig) -> dict[str, str]:
     return found | {key.name: plain_gangs.WAITING for key in scheduler.assumed}
 
 
-@settings(max_examples=80, deadline=None, derandomize=False)
+@settings(max_examples=40, deadline=None, derandomize=False)
 @given(seeds)
 def test_gangs_of_several_sizes_with_members_that_run_are_those_of_the_second_reading(
     seed: int,
