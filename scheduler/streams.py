@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import uuid
+from functools import lru_cache
 
 _SCALE = 2.0**-53
 
@@ -38,5 +39,17 @@ def choose(seed: int, purpose: str, subject: str, n: int, *, among: int) -> int:
 
 def uid(seed: int, kind: str, namespace: str, name: str, ordinal: int = 0) -> str:
     """Return the reproducible UID of an object that was given none."""
-    space = uuid.uuid5(uuid.NAMESPACE_OID, f"quotalab/{seed}")
-    return str(uuid.uuid5(space, f"{kind}/{namespace}/{name}/{ordinal}"))
+    subject = f"{kind}/{namespace}/{name}/{ordinal}".encode()
+    digest = bytearray(
+        hashlib.sha1(_space(seed) + subject, usedforsecurity=False).digest()
+    )
+    digest[6] = digest[6] & 0x0F | 0x50  # version 5
+    digest[8] = digest[8] & 0x3F | 0x80  # of RFC 9562
+    text = digest.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:32]}"
+
+
+@lru_cache(maxsize=64)
+def _space(seed: int) -> bytes:
+    """Return the name space of the UIDs of a seed."""
+    return uuid.uuid5(uuid.NAMESPACE_OID, f"quotalab/{seed}").bytes

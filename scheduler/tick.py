@@ -57,8 +57,8 @@ def advance(world: World, until_ms: int) -> int | None:
 
 def next_instant(world: World) -> int | None:
     """Return the earliest instant at which anything happens by itself, or None."""
-    dues = [due for stage in world.stages() if (due := stage.due()) is not None]
-    return min(dues, default=None)
+    dues = [stage.due() for stage in world.stages()]
+    return min([due for due in dues if due is not None], default=None)
 
 
 def settle(world: World, *, quota: bool = True) -> bool:

@@ -215,13 +215,12 @@ class World:
 
     def _fill_in(self, obj: Object) -> None:
         metadata = obj.metadata
-        metadata.setdefault(
-            "uid", streams.uid(self.context.seed, *obj.key, self._ordinal(obj.key))
-        )
-        metadata.setdefault(
-            "creationTimestamp",
-            durations.stamp_text(self.context.us(self.lifetime.arrival_of(obj))),
-        )
+        if "uid" not in metadata:
+            ordinal = self._ordinal(obj.key)
+            metadata["uid"] = streams.uid(self.context.seed, *obj.key, ordinal)
+        if "creationTimestamp" not in metadata:
+            comes_us = self.context.us(self.lifetime.arrival_of(obj))
+            metadata["creationTimestamp"] = durations.stamp_text(comes_us)
         metadata.setdefault("generation", 1)
 
     def _ordinal(self, key: Key) -> int:

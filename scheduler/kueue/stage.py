@@ -288,18 +288,19 @@ class KueueStage:
     def due(self) -> int | None:
         """Return the next instant (ms) with a timer, or None."""
         self.settle()  # timers of what was just read back are set there
-        dues = (
+        dues = [
             self.life.timers.due(),
             self.answers.due(),
-            None if self.life.ledger is None else self.life.ledger.due(),
             self.pace.due(self.context.now_ms, heads=self.has_heads()),
-            *(
-                self.context.ms(work.second_pass_us)
-                for work in self.life.second_passes
-                if work.second_pass_us is not None
-            ),
-        )
-        return min((at for at in dues if at is not None), default=None)
+        ]
+        if self.life.ledger is not None:
+            dues.append(self.life.ledger.due())
+        dues += [
+            self.context.ms(work.second_pass_us)
+            for work in self.life.second_passes
+            if work.second_pass_us is not None
+        ]
+        return min([at for at in dues if at is not None], default=None)
 
     def has_heads(self) -> bool:
         """Return whether a cycle would have a head to try. Paced cycles only."""
