@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('sandbox', '0011_cluster'),
+        ('sandbox', '0012_token_made_with'),
     ]
 
     operations = [
