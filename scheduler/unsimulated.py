@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from scheduler import registry
-from scheduler.autoscaling.group_spec import NODE_GROUP
+from scheduler.autoscaling.kinds import GROWING
 from scheduler.errors import ManifestError
 from scheduler.kueue.configuration import read_configuration
 from scheduler.manifests.jobs import Surroundings
@@ -47,7 +47,7 @@ def features_of(world: World) -> list[str]:
         kept = read_configuration(spec.kueue).kept
         named = [path for path in kept if path.partition(".")[0] in _DECIDING]
         lines += [f"Configuration: {path} is not simulated" for path in named]
-        if not any(key.kind in ("Node", NODE_GROUP) for key in world.objects):
+        if not any(key.kind in ("Node", *GROWING) for key in world.objects):
             lines.append(_NO_NODES)
     return lines
 

@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from scheduler import durations, streams
-from scheduler.autoscaling.group_spec import NODE_GROUP
+from scheduler.autoscaling.kinds import AUTOSCALED, GROWING
 from scheduler.decisions import Decision
 from scheduler.errors import SchedulerError
 from scheduler.lifetime.stage import Lifetime
 from scheduler.manifests.check_answers import check_answers
 from scheduler.manifests.reclaimable import check_reclaimable
 from scheduler.provisioning.conditions import REQUEST
-from scheduler.provisioning.config import CONFIG
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Policy, read_policy
 from scheduler.stack import build_stages
@@ -56,8 +55,6 @@ class Changes:
 
 
 AUTOSCALING = "autoscaling"
-#: What the autoscaler reads of a world.
-AUTOSCALED = frozenset({NODE_GROUP, CONFIG, REQUEST, "AdmissionCheck"})
 RECLAIMABLE = "reclaimablePods"
 CHECKS = "admissionChecks"
 #: What the status of a known object may be given from outside: no stage writes it.
@@ -90,7 +87,9 @@ class World:
         self._undigested: dict[Key, None] = {}
         self._digests: dict[Key, bytes] = {}
         self._in_order: list[Key] = []  # of `_digests`
-        self.autoscaling: AutoscalingStage | None = None  # with the first NodeGroup
+        self.autoscaling: AutoscalingStage | None = (
+            None  # with the first NodeGroup or NodePool
+        )
         self._build(header.state)
 
     def _build(self, state: dict[str, dict[str, Any]]) -> None:
@@ -150,8 +149,7 @@ class World:
     def _restore_groups(self) -> None:
         """Show the autoscaler its groups; a world without any has none."""
         if self.autoscaling is None and any(
-            key.kind == NODE_GROUP and not self.lifetime.waits(key)
-            for key in self.objects
+            key.kind in GROWING and not self.lifetime.waits(key) for key in self.objects
         ):
             self._start_autoscaling({"fresh": True})
         self._show_autoscaling()
@@ -173,7 +171,7 @@ class World:
     @property
     def grows(self) -> bool:
         """Return whether nodes may come by themselves."""
-        return self.autoscaling is not None and bool(self.autoscaling.groups)
+        return self.autoscaling is not None and self.autoscaling.grows
 
     def placers(self) -> list[Stage]:
         """Return the stages that place pods."""
@@ -207,7 +205,7 @@ class World:
 
     def introduce(self, obj: Object) -> None:
         """Show an object to every stage; arrivals call it when their time comes."""
-        if obj.key.kind == NODE_GROUP and self.autoscaling is None:
+        if obj.key.kind in GROWING and self.autoscaling is None:
             self._start_autoscaling({})
             self._show_autoscaling()
         for stage in self.stages():

@@ -5,7 +5,7 @@ Source: docs/semantics/capacity.md#estimate.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from scheduler.autoscaling.bookings import Bookings
 from scheduler.autoscaling.expanders import GrowthOption, best
@@ -25,6 +25,7 @@ from scheduler.autoscaling.packing import (
 )
 from scheduler.autoscaling.supply import NodeSupply
 from scheduler.kube.stage import KubeStage
+from scheduler.records.node import Node
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
 from scheduler.records.policy import Autoscaler
@@ -41,13 +42,15 @@ class Growing:
         bookings: Bookings,
     ) -> None:
         self.bookings = bookings
+        #: The nodes that boot for another autoscaler.
+        self.others: Callable[[], Iterable[Node]] = tuple
         self.supply = supply
         self.looks = looks
         self.settings = settings
 
     def grow(self, kube: KubeStage) -> bool:
         """Let the best group grow, if any may; the rest is looked at next time."""
-        waiting = [*self._waiting(kube)]
+        waiting = [*self.waiting(kube)]
         options = [
             option
             for group in (self.supply.in_order() if waiting else ())
@@ -79,7 +82,7 @@ class Growing:
             f"{group.spec.max_nodes} for {why}",
         )
 
-    def _waiting(self, kube: KubeStage) -> Iterator[Alike]:
+    def waiting(self, kube: KubeStage) -> Iterator[Alike]:
         """Yield the pods that found no place and fit neither here nor where nodes boot."""
         pods = [kube.pods[key] for key in sorted(kube.pods) if _waits(kube, key)]
         if not pods:
@@ -98,6 +101,7 @@ class Growing:
         if booting:
             for group in self.supply.in_order():
                 spaces += [empty_node(group.template) for _ in group.booting]
+            spaces += map(empty_node, self.others())
         return spaces
 
     def _option(self, group: NodeGroup, waiting: list[Alike]) -> GrowthOption | None:

@@ -5,7 +5,7 @@ Source: docs/semantics/capacity.md#scale-down.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from scheduler.autoscaling.packing import Alike, NodeSpace, alike, place, space_of
 from scheduler.kube.cache.cluster import ClusterCache
@@ -46,10 +46,29 @@ def movable(info: NodeInfo) -> list[Pod]:
     ]
 
 
+Keeps = Callable[[Object | None], bool]
+
+
+def _disabled(node: Object | None) -> bool:
+    return node is not None and node.annotations.get(DISABLED) == "true"
+
+
 class Emptying:
     """Tries out, node by node, whether pods would fit on the others."""
 
-    def __init__(self, nodes: ClusterCache, objects: Mapping[Key, Object]) -> None:
+    def __init__(
+        self,
+        nodes: ClusterCache,
+        objects: Mapping[Key, Object],
+        *,
+        keeps: Keeps | None = None,
+    ) -> None:
+        """Start from what is free now.
+
+        `keeps` says whether a node, or a pod on it, is not to be disrupted; without
+        it cluster-autoscaler's annotations do, and pods without an owner stay.
+        """
+        self.keeps = keeps
         self.nodes = nodes
         self.objects = objects
         self.spaces: dict[str, NodeSpace] = {
@@ -65,17 +84,32 @@ class Emptying:
 
     def may_go(self, info: NodeInfo) -> bool:
         """Return whether the node can be emptied; its pods take their places then."""
-        node = self.objects.get(Key("Node", "", info.node.name))
-        if node is None or node.annotations.get(DISABLED) == "true":
-            return False
-        pods = movable(info)
-        if any(self._stays(pod) for pod in pods):
+        if self._held(info):
             return False
         kept = self.spaces.pop(info.node.name)
-        if self._moved(alike(pods)):
+        if self._moved(alike(movable(info))):
             return True
         self.spaces[info.node.name] = kept
         return False
+
+    def leftover(self, info: NodeInfo) -> list[Alike] | None:
+        """Return the pods of the node that fit nowhere else; None if it must stay."""
+        if self._held(info):
+            return None
+        others = [
+            NodeSpace(space.node, dict(space.free), set(space.alone))
+            for name, space in self.spaces.items()
+            if name != info.node.name
+        ]
+        left = [place(group, others) for group in alike(movable(info))]
+        return [Alike(pods) for pods in left if pods]
+
+    def _held(self, info: NodeInfo) -> bool:
+        """Return whether the node, or a pod on it, says that it stays."""
+        node = self.objects.get(Key("Node", "", info.node.name))
+        if node is None or (self.keeps or _disabled)(node):
+            return True
+        return any(self._stays(pod) for pod in movable(info))
 
     def _moved(self, groups: Iterable[Alike]) -> bool:
         before = {
@@ -92,8 +126,7 @@ class Emptying:
     def _stays(self, pod: Pod) -> bool:
         """Return whether this pod keeps its node from going."""
         obj = self.objects.get(pod.key)
-        said = obj.annotations.get(SAFE) if obj is not None else None
-        if said == "false" or (not pod.owner_kind and said != "true"):
+        if self._keeps_pod(pod, obj):
             return True
         return any(
             budget.key.namespace == pod.namespace
@@ -101,3 +134,10 @@ class Emptying:
             and self._allowed[key] <= 0
             for key, budget in self.nodes.budgets.items()
         )
+
+    def _keeps_pod(self, pod: Pod, obj: Object | None) -> bool:
+        """Return whether the pod's annotation, or nobody behind it, keeps it."""
+        if self.keeps is not None:
+            return self.keeps(obj)
+        said = obj.annotations.get(SAFE) if obj is not None else None
+        return said == "false" or (not pod.owner_kind and said != "true")

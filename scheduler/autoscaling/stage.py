@@ -10,16 +10,24 @@ from typing import Any
 
 import msgspec
 
+from scheduler.amounts import text_of
 from scheduler.autoscaling.answering import RequestAnswers
 from scheduler.autoscaling.bookings import Bookings
 from scheduler.autoscaling.giving_back import GivingBack
 from scheduler.autoscaling.group_spec import NODE_GROUP, read_group_spec
 from scheduler.autoscaling.growing import Growing
 from scheduler.autoscaling.host import AutoscalingHost
+from scheduler.autoscaling.karpenter.disruption import Consolidation
+from scheduler.autoscaling.karpenter.instance_type import INSTANCE_TYPE
+from scheduler.autoscaling.karpenter.plans import plan, refusal
+from scheduler.autoscaling.karpenter.pool_spec import NODE_POOL
+from scheduler.autoscaling.karpenter.pools import NodePools
+from scheduler.autoscaling.kinds import AUTOSCALED
 from scheduler.autoscaling.looks import LookTimes
 from scheduler.autoscaling.node_group import NodeGroup
 from scheduler.autoscaling.supply import NodeSupply
 from scheduler.decisions import Decision
+from scheduler.kube.stage import KubeStage
 from scheduler.provisioning.conditions import REQUEST
 from scheduler.provisioning.config import CONFIG
 from scheduler.provisioning.controller import RequestController
@@ -28,7 +36,6 @@ from scheduler.records.pod import Pod
 from scheduler.records.policy import Autoscaler, Policy
 from scheduler.stage import Context
 
-#: Beside groups: what it must know from its first instant on.
 READ_KINDS = frozenset({CONFIG, REQUEST, "AdmissionCheck"})
 
 
@@ -53,6 +60,9 @@ class AutoscalingStage:
         parts = self.supply, self.looks, self.settings, bookings
         self.growing = Growing(*parts)
         self.giving_back = GivingBack(*parts)
+        self.pools = NodePools(context, self.supply)
+        self.growing.others = self.pools.booting
+        self.consolidation = Consolidation(self.pools, self.looks, bookings)
         self.answers = RequestAnswers(context, self.growing, bookings)
         if host.kueue is not None:
             host.kueue.answers.elsewhere = self.requests.answers
@@ -63,6 +73,11 @@ class AutoscalingStage:
         """Return the groups by name."""
         return self.supply.groups
 
+    @property
+    def grows(self) -> bool:
+        """Return whether nodes may come."""
+        return bool(self.groups or self.pools.pools)
+
     # -- the stage's contract --------------------------------------------
 
     def put(self, obj: Object, *, restore: bool = False) -> None:
@@ -70,11 +85,15 @@ class AutoscalingStage:
         if obj.key.kind == NODE_GROUP:
             self._put_group(obj)
             self.fresh = self.fresh or not restore
+        elif obj.key.kind == NODE_POOL:
+            self.pools.put_pool(obj)
+        elif obj.key.kind == INSTANCE_TYPE:
+            self.pools.put_type(obj)
         elif obj.key.kind in READ_KINDS:
             self.requests.put(obj)
-            if not restore:
-                self.answers.news = True
-                self.looks.again()
+            self.answers.news = self.answers.news or not restore
+        if obj.key.kind in AUTOSCALED and not restore:
+            self.looks.again()
 
     def _put_group(self, obj: Object) -> None:
         name, spec = obj.key.name, read_group_spec(obj.spec)
@@ -92,10 +111,13 @@ class AutoscalingStage:
         elif key.kind == "Node":
             self.supply.drop_node(key.name)
         self.requests.remove(key)
+        self.pools.remove(key)
         self.looks.again()
 
     def write(self, obj: Object) -> None:
-        """Write a group's size, and what a restart needs."""
+        """Write the size of a group or pool, and what a restart needs."""
+        if obj.key.kind == NODE_POOL:
+            self._write_pool(obj)
         group = self.groups.get(obj.key.name) if obj.key.kind == NODE_GROUP else None
         if group is not None:
             obj.state[self.name] = group.state()
@@ -103,6 +125,19 @@ class AutoscalingStage:
                 "nodes": group.size - len(group.booting),
                 "booting": len(group.booting),
                 "made": group.made,
+            }
+
+    def _write_pool(self, obj: Object) -> None:
+        pool = self.pools.pools.get(obj.key.name)
+        if pool is not None:
+            obj.state[self.name] = pool.state()
+            booting = sum(1 for claim in pool.claims.values() if claim.boots)
+            resources = {n: text_of(n, a) for n, a in sorted(pool.used().items())}
+            obj.status = {
+                "nodes": len(pool.claims) - booting,
+                "booting": booting,
+                "made": pool.made,
+                "resources": resources,
             }
 
     def due(self) -> int | None:
@@ -114,6 +149,7 @@ class AutoscalingStage:
             dues += group.booting.values()
             dues += group.ends.values()
         dues += self.answers.due()
+        dues += self.pools.dues()
         return min(dues, default=None)
 
     def dump_state(self) -> dict[str, Any]:
@@ -130,8 +166,9 @@ class AutoscalingStage:
         self.answers.news = bool(state.get("news", False))
 
     def owned(self) -> Iterable[Key]:
-        """Return the groups."""
-        return [Key(NODE_GROUP, "", name) for name in self.groups]
+        """Return the groups and pools."""
+        groups = [Key(NODE_GROUP, "", name) for name in self.groups]
+        return groups + [Key(NODE_POOL, "", name) for name in self.pools.pools]
 
     # -- one instant -------------------------------------------------------
 
@@ -145,6 +182,7 @@ class AutoscalingStage:
             self.fresh = False
             self.supply.start_groups()
         self.supply.bring_booted()
+        self.pools.advance()
         self.answers.expire()
 
     def check_requests(self) -> bool:
@@ -163,16 +201,30 @@ class AutoscalingStage:
         grown = self.answers.answer(kube) or self.growing.grow(kube)
         if not grown and self.settings.scale_down:
             self.giving_back.look(kube)
+        if self.pools.pools and not grown and not self._buy(kube):
+            self.consolidation.look(kube)
+
+    def _buy(self, kube: KubeStage) -> bool:
+        """Buy nodes of the pools for what waits; return whether any were."""
+        waiting = [*self.growing.waiting(kube)]
+        plans, _ = plan(waiting, self.pools.by_weight()) if waiting else ([], [])
+        self.pools.buy(plans, "")
+        if plans:
+            self.looks.again()
+        return bool(plans)
 
     # -- what others ask -----------------------------------------------------
 
     def cost(self) -> float:
         """Return what all nodes cost so far, from their order to now."""
-        return self.supply.cost()
+        return self.supply.cost(self.pools.costs())
 
     def refusals(self, pod: Pod) -> dict[str, str]:
-        """Return, by group, why it does not grow for this pod; "" where it may."""
-        return {
+        """Return, by group and pool, why it does not grow for it; "" where it may."""
+        groups = {
             group.name: self.growing.refusal(group, pod)
             for group in self.supply.in_order()
+        }
+        return groups | {
+            pool.name: refusal(pool, pod) for pool in self.pools.in_order()
         }

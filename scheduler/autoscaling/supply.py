@@ -5,7 +5,9 @@ Source: docs/semantics/capacity.md#node-groups.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any
 
 import msgspec
 
@@ -23,7 +25,7 @@ from scheduler.decisions import NodeChange
 from scheduler.records.objects import Key, Object
 from scheduler.stage import Context
 
-_HOUR_MS = 3_600_000
+HOUR_MS = 3_600_000
 _READY = {
     "type": "Ready",
     "status": "True",
@@ -46,12 +48,14 @@ class NodeSupply:
         for name in sorted(self.groups):
             yield self.groups[name]
 
-    def cost(self) -> float:
-        """Return what all nodes cost so far, from their order to now."""
+    def cost(self, others: Iterable[tuple[float, int]] = ()) -> float:
+        """Return what all nodes cost so far, from their order to now.
+
+        `others`: price and milliseconds of nodes that are no group's.
+        """
         now = self.context.now_ms
-        return self.bill.total(
-            entry for group in self.groups.values() for entry in group.costs(now)
-        )
+        own = (entry for group in self.groups.values() for entry in group.costs(now))
+        return self.bill.total(chain(own, others))
 
     # -- groups ------------------------------------------------------------
 
@@ -135,19 +139,14 @@ class NodeSupply:
         """Put a node that has booted into the cluster."""
         group.booting.pop(name, None)
         self._may_be_interrupted(group, name)
-        manifest = manifest_of(group.spec, group.name, name)
-        status = manifest.pop("status")
-        status["conditions"] = [dict(_READY)]
-        key = Key("Node", "", name)
-        plain = msgspec.to_builtins(manifest)
-        self.host.put(Object(key=key, manifest=plain, status=status))
+        self.host.put(ready_node(manifest_of(group.spec, group.name, name)))
         self.touch(group)
 
     def _may_be_interrupted(self, group: NodeGroup, name: str) -> None:
         """Draw when a spot node is taken back."""
         rate = group.spec.spot.interruptions_per_hour if group.spec.spot else 0
         if rate:
-            seed, mean = self.context.seed, _HOUR_MS / rate
+            seed, mean = self.context.seed, HOUR_MS / rate
             gap = streams.exponential(seed, "interruption", name, mean=mean)
             group.ends[name] = self.context.now_ms + max(1, round(gap))
 
@@ -165,7 +164,7 @@ class NodeSupply:
     def _paid_for(self, group: NodeGroup, name: str) -> str:
         """Return what one node cost, at the price that holds now."""
         price, since = group.spec.price_per_hour, group.ordered[name]
-        cost = price * (self.context.now_ms - since) / _HOUR_MS
+        cost = price * (self.context.now_ms - since) / HOUR_MS
         return f"; it cost {cost:.2f}" if price else ""
 
     def drop_node(self, name: str) -> None:
@@ -195,3 +194,11 @@ class NodeSupply:
     def touch(self, group: NodeGroup) -> None:
         """Note that the group's status or state changed."""
         self.context.journal.touch(Key(NODE_GROUP, "", group.name))
+
+
+def ready_node(document: Mapping[str, Any]) -> Object:
+    """Return the Node of a document with its status, Ready."""
+    manifest: dict[str, Any] = msgspec.to_builtins(document)
+    status = {**manifest.pop("status"), "conditions": [dict(_READY)]}
+    key = Key("Node", "", manifest["metadata"]["name"])
+    return Object(key=key, manifest=manifest, status=status)

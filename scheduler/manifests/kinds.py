@@ -107,6 +107,12 @@ def _simulated(
     )
 
 
+def _nodes(kind: str, group: str, versions: tuple[str, ...], plural: str) -> Kind:
+    """Return a kind that brings nodes, where kube-scheduler places pods."""
+    stacks = ("kueue", "kube")
+    return _simulated(kind, group, versions, plural, namespaced=False, stacks=stacks)
+
+
 def _configuration(kind: str, group: str, versions: tuple[str, ...]) -> Kind:
     return Kind(
         kind=kind,
@@ -193,15 +199,9 @@ TABLE: tuple[Kind, ...] = (
         note="read as policy when it holds a Kueue Configuration or a queues.yaml",
     ),
     _simulated("Change", "quotalab.dev", ("v1",), "changes", namespaced=False),
-    Kind(
-        kind="NodeGroup",
-        group="quotalab.dev",
-        versions=("v1",),
-        plural="nodegroups",
-        level="simulated",
-        stacks=("kueue", "kube"),
-        namespaced=False,
-    ),
+    _nodes("NodeGroup", "quotalab.dev", ("v1",), "nodegroups"),
+    _nodes("InstanceType", "quotalab.dev", ("v1",), "instancetypes"),
+    _nodes("NodePool", "karpenter.sh", ("v1", "v1beta1"), "nodepools"),
     _configuration("Configuration", "config.kueue.x-k8s.io", ("v1beta2", "v1beta1")),
     _configuration(
         "KubeSchedulerConfiguration",

@@ -18,6 +18,7 @@ _FIELDS: dict[str, dict[str, str]] = {
         "concurrentAdmissionPolicy": _CONCURRENT,
     },
     "Workload": {"preemptionGates": _GATES},
+    "NodePool": {"replicas": "a pool of a fixed size is not simulated"},
 }
 
 
@@ -27,9 +28,30 @@ def unsimulated(manifest: Manifest) -> Iterator[tuple[str, str]]:
     spec = manifest.get("spec")
     if not isinstance(spec, Mapping):
         return
+    if manifest.get("kind") == "NodePool":
+        yield from _of_node_pool(spec)
     for name, note in _FIELDS.get(str(manifest.get("kind")), {}).items():
         if spec.get(name):
             yield f"spec.{name}", note
+
+
+_TEMPLATE = {
+    "startupTaints": "startup taints are not put on its nodes",
+    "terminationGracePeriod": "nodes go at once",
+    "kubelet": "kubelet settings decide nothing: give allocatable of the InstanceType",
+}
+
+
+def _of_node_pool(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what of a NodePool is not obeyed."""
+    inner = (spec.get("template") or {}).get("spec") or {}
+    for name, note in _TEMPLATE.items():
+        if inner.get(name):
+            yield f"spec.template.spec.{name}", note
+    for index, item in enumerate(inner.get("requirements") or ()):
+        if item.get("minValues") is not None:
+            path = f"spec.template.spec.requirements[{index}].minValues"
+            yield path, "the cheapest type is bought, however few there are"
 
 
 _KUEUE = "kueue.x-k8s.io/"

@@ -1,0 +1,3 @@
+"""Karpenter: NodePools that choose among instance types by price, and consolidate."""
+
+from __future__ import annotations
