@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Registration:
     """One enrolled strategy: what it is called, what it does, what it takes."""
 
     family: str
@@ -60,7 +60,7 @@ class Entry:
     value: Any = field(default=None, repr=False)
 
 
-_entries: dict[tuple[str, str], Entry] = {}
+_entries: dict[tuple[str, str], Registration] = {}
 _loaded: set[str] = set()
 
 
@@ -88,7 +88,7 @@ def register(
             _set(value, "name", name, f"{family} {name!r}")
             if hasattr(value, "args_type") and parameters is not None:
                 _set(value, "args_type", parameters, f"{family} {name!r}")
-        _entries[family, name] = Entry(
+        _entries[family, name] = Registration(
             family=family,
             name=name,
             label=label,
@@ -131,7 +131,7 @@ def lookup(family: Family, name: str) -> Any:
     return entry.value
 
 
-def entries(family: Family | None = None) -> list[Entry]:
+def entries(family: Family | None = None) -> list[Registration]:
     """Return every entry, or those of one family, sorted by family and name."""
     load(family)
     found = (e for e in _entries.values() if family in (None, e.family))

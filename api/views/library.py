@@ -67,7 +67,7 @@ class Registry(View):
         )
 
 
-def _entry(entry: registry.Entry) -> dict[str, object]:
+def _entry(entry: registry.Registration) -> dict[str, object]:
     schema = msgspec.json.schema(entry.parameters) if entry.parameters else None
     return {
         "family": entry.family,

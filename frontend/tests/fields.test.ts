@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { fieldAt, fieldsOf, patchOf, placeOf, type Field } from "@/store/edits/fields";
+import { fieldAt, fieldsOf, patchOf, placeOf, type ManifestField } from "@/store/edits/fields";
 
 const QUEUE = {
   kind: "ClusterQueue",
@@ -15,7 +15,7 @@ const WORKLOAD = {
   spec: { priority: 5, podSets: [{ name: "main", count: 3, template: { spec: { containers: [{ resources: { requests: { cpu: "1" } } }] } } }] },
 };
 
-const named = (manifest: object, name: string): Field => {
+const named = (manifest: object, name: string): ManifestField => {
   const found = fieldsOf(manifest as Record<string, unknown>).find((one) => one.name === name);
   if (found === undefined) throw new Error(`no field ${name}`);
   return found;
@@ -82,7 +82,7 @@ describe("a queue of YuniKorn", () => {
 
   it("is patched by its whole list of partitions; what is emptied is left out", () => {
     const manifest = policy([{ name: "root", queues: [{ name: "a" }, leaf] }]);
-    const field = (name: string, group = ""): Field => fieldsOf(manifest, "root.b").find((one) => one.name === name && one.group === group) as Field;
+    const field = (name: string, group = ""): ManifestField => fieldsOf(manifest, "root.b").find((one) => one.name === name && one.group === group) as ManifestField;
     const patch = patchOf(manifest, [[field("vcore", "max"), "8"], [field("priority.offset"), ""], [field("preemption.policy"), "fence"]]);
     const sent = JSON.parse(JSON.stringify(patch)) as unknown;
     expect(sent).toEqual({ spec: { yunikorn: { queues: { partitions: [{ name: "default", queues: [{ name: "root", queues: [{ name: "a" }, { name: "b", resources: { guaranteed: { vcore: "4" }, max: { "nvidia.com/gpu": "2", vcore: "8" } }, properties: { "preemption.policy": "fence" } }] }] }] } } } });

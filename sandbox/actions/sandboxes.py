@@ -23,7 +23,7 @@ from sandbox.models import Checkpoint, Revision, Sandbox
 from sandbox.page import rows
 from sandbox.page.events import EventRecord
 from sandbox.page.packing import pack_page, pack_world
-from sandbox.page.rows.tally import Tally
+from sandbox.page.rows.tally import WorkloadTally
 from sandbox.page.rows.transport import KEY
 from sandbox.retention import retention
 from sandbox.world import (
@@ -124,7 +124,7 @@ def begin(user: User, world: World, **columns: Any) -> Sandbox:
         start_policy=world.policy.document(),
         **columns,
     )
-    held = LoadedSandbox(sandbox.pk, sandbox.revision, world, {}, Tally())
+    held = LoadedSandbox(sandbox.pk, sandbox.revision, world, {}, WorkloadTally())
     line = EventRecord(
         t_ms=world.context.now_ms,
         type="Edit",

@@ -30,11 +30,9 @@ from sandbox.world.findings import causes_of
 from scheduler.advice.advisor import Advisor
 from scheduler.errors import ManifestError, SchedulerError
 from scheduler.experiments.assertions import judge
-from scheduler.experiments.bases import Base
+from scheduler.experiments.bases import RunBase
 from scheduler.experiments.document import (
-    Experiment as Document,
-)
-from scheduler.experiments.document import (
+    ExperimentDocument,
     ExperimentError,
     read_experiment,
 )
@@ -107,7 +105,9 @@ def do_take(user: User, experiment_id: str) -> Experiment:
     return visible(user, experiment_id)
 
 
-def _begin(read: Document, base: Base) -> tuple[Plan, list[list[int]], int]:
+def _begin(
+    read: ExperimentDocument, base: RunBase
+) -> tuple[Plan, list[list[int]], int]:
     """Return (first plan, its points, how many runs there may be)."""
     if not searching.is_search(read):
         todo = plan(read.spec, base)
@@ -161,11 +161,13 @@ def document_among(files: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, 
     return document, {other: text for other, text in files.items() if other != name}
 
 
-def _title(read: Document) -> str:
+def _title(read: ExperimentDocument) -> str:
     return read.spec.title or str(read.metadata.get("name") or "Experiment")
 
 
-def _try_out(read: Document, base: Base, todo: Plan, files: Mapping[str, str]) -> None:
+def _try_out(
+    read: ExperimentDocument, base: RunBase, todo: Plan, files: Mapping[str, str]
+) -> None:
     """Make the first worlds of the variants, and look at the assertions."""
     names = [variant.name for variant in todo.variants]
     judge(read.spec.assertions, names, [], [], files)

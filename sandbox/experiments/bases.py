@@ -14,9 +14,8 @@ from sandbox.base import library
 from sandbox.base.errors import NotFoundError
 from sandbox.models import Experiment, Sandbox
 from sandbox.world import history, worlds
-from scheduler.experiments.bases import Base, FileBase, WorldBase
-from scheduler.experiments.document import Base as Given
-from scheduler.experiments.document import ExperimentError
+from scheduler.experiments.bases import FileBase, RunBase, WorldBase
+from scheduler.experiments.document import Base, ExperimentError
 
 _LEVEL = 1
 _encode = msgspec.msgpack.Encoder().encode
@@ -26,7 +25,7 @@ _decode_files = msgspec.msgpack.Decoder(list[tuple[str, str]]).decode
 MOST_KEPT = 4
 
 
-def store(user: User, given: Given, files: Mapping[str, str]) -> tuple[str, bytes]:
+def store(user: User, given: Base, files: Mapping[str, str]) -> tuple[str, bytes]:
     """Return kind and bytes of the base that the document names.
 
     Raises NotFoundError for a sandbox that `user` may not fork, and
@@ -47,7 +46,7 @@ def _file(name: str, files: Mapping[str, str]) -> str:
     return files[name]
 
 
-def _world(user: User, given: Given) -> bytes:
+def _world(user: User, given: Base) -> bytes:
     sandbox = Sandbox.objects.forkable_by(user).filter(pk=given.sandbox).first()
     if sandbox is None:
         raise NotFoundError(f"sandbox {given.sandbox} is not there")
@@ -57,7 +56,7 @@ def _world(user: User, given: Given) -> bytes:
     return history.world_at(sandbox, revision).encode()
 
 
-def open_base(kind: str, body: bytes) -> Base:
+def open_base(kind: str, body: bytes) -> RunBase:
     """Return the base that `store` made bytes of."""
     data = zlib.decompress(body)
     if kind == Experiment.WORLD:
@@ -70,9 +69,9 @@ class _BaseCache:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._bases: OrderedDict[str, Base] = OrderedDict()
+        self._bases: OrderedDict[str, RunBase] = OrderedDict()
 
-    def get(self, experiment_id: str) -> Base:
+    def get(self, experiment_id: str) -> RunBase:
         """Return the experiment's base. Asks the database once."""
         with self._lock:
             base = self._bases.get(experiment_id)

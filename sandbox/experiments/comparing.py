@@ -17,7 +17,7 @@ from sandbox.explain.comparing.shapes import BranchLine, Comparison
 from sandbox.models import Experiment, Run, Sandbox
 from sandbox.page import diffs, rows
 from sandbox.page.events import records_of
-from sandbox.page.rows.tally import Tally
+from sandbox.page.rows.tally import WorkloadTally
 from scheduler.tick import run_tick
 from scheduler.world import World
 
@@ -64,7 +64,7 @@ def _branch(world: World, end: int, number: str, title: str) -> Branch:
     begin_tick, begin_ms = world.tick, world.context.now_ms
     shown = Sandbox(title=title, stack=world.policy.spec.stack, seed=world.context.seed)
     page = rows.page_of(world, shown)
-    tally = Tally.of(page)
+    tally = WorkloadTally.of(page)
     since: list[Happened] = []
     samples = []
     while world.tick < end:

@@ -25,9 +25,8 @@ from scheduler.advice.answer import Answer
 from scheduler.advice.ledger import Ask, Known
 from scheduler.advice.space import Point
 from scheduler.errors import SchedulerError
-from scheduler.experiments.bases import Base
-from scheduler.experiments.document import Experiment as Document
-from scheduler.experiments.document import Variant, read_experiment
+from scheduler.experiments.bases import RunBase
+from scheduler.experiments.document import ExperimentDocument, Variant, read_experiment
 from scheduler.experiments.runs import CancelledError, Plan, run_until
 from scheduler.measures import flat
 
@@ -42,12 +41,12 @@ def first_plan(advisor: Advisor) -> Plan:
     return advisor.plan_of(advisor.space.base)
 
 
-def is_search(document: Document) -> bool:
+def is_search(document: ExperimentDocument) -> bool:
     """Return whether the experiment asks for its runs as it goes."""
     return document.spec.search is not None and bool(document.spec.search.change)
 
 
-def estimate(advisor: Advisor, base: Base) -> dict[str, Any]:
+def estimate(advisor: Advisor, base: RunBase) -> dict[str, Any]:
     """Return how many settings and runs there are, and about how long a run takes.
 
     Runs the base, for no longer than ESTIMATE_S; what it did not get to is scaled.

@@ -14,7 +14,7 @@ from sandbox.world.operations import Observe
 from sandbox.world.seen import unpack
 from scheduler.shadow.compare import Judge, Verdict
 from scheduler.shadow.history import History
-from scheduler.twin.observing import Manifest, Seen
+from scheduler.twin.observing import Manifest, ObservedChange
 
 
 class KindAgreement(msgspec.Struct, frozen=True, rename="camel"):
@@ -91,7 +91,7 @@ def _judge(sandbox: Sandbox) -> Judge:
     standing: list[Manifest] = [
         {**obj.manifest, "status": obj.status} for obj in world.objects.values()
     ]
-    seen: list[Seen] = []
+    seen: list[ObservedChange] = []
     for operation in _observed(sandbox, begin):
         found = unpack(operation.seen)
         if operation.listed:

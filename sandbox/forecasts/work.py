@@ -19,7 +19,7 @@ from sandbox.models import ForecastPart, KeptForecast
 from sandbox.page.packing import unpack_world
 from scheduler.errors import SchedulerError
 from scheduler.forecast.given import given_of
-from scheduler.forecast.present import Present, Starts, present_of, waiting
+from scheduler.forecast.present import ForecastWorld, Starts, present_of, waiting
 from scheduler.forecast.world import forecast_from, futures_of, some_of
 
 logger = logging.getLogger(__name__)
@@ -82,14 +82,14 @@ def _forecast(forecast_id: int) -> KeptForecast:
     return KeptForecast.objects.annotate(left=left).get(pk=forecast_id)
 
 
-def _as_stored(present: Present, found: list[Starts]) -> list[list[int | None]]:
+def _as_stored(present: ForecastWorld, found: list[Starts]) -> list[list[int | None]]:
     """Return each future as when (ms) each waiting workload starts, in their order."""
     order = waiting(present.world)
     return [[one.get(key) for key in order] for one in found]
 
 
 def _put_together(
-    forecast: KeptForecast, present: Present, options: ForecastOptions
+    forecast: KeptForecast, present: ForecastWorld, options: ForecastOptions
 ) -> None:
     """Write the answer when this was the last part."""
     stored = ForecastPart.objects.filter(forecast=forecast)
@@ -166,9 +166,9 @@ class _Presents:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: OrderedDict[tuple[str, int, int], Present] = OrderedDict()
+        self._held: OrderedDict[tuple[str, int, int], ForecastWorld] = OrderedDict()
 
-    def get(self, forecast: KeptForecast) -> Present:
+    def get(self, forecast: KeptForecast) -> ForecastWorld:
         with self._lock:
             place = (forecast.sandbox_id, forecast.revision, forecast.pk)
             found = self._held.get(place)

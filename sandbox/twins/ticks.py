@@ -6,7 +6,7 @@ from sandbox.models import RecordedTick, Revision, Sandbox
 from sandbox.world import history, operations
 from sandbox.world.operations import Observe
 from sandbox.world.seen import unpack
-from scheduler.twin.observing import Seen
+from scheduler.twin.observing import ObservedChange
 
 
 def next_of(sandbox: Sandbox) -> Observe:
@@ -23,9 +23,9 @@ def last_tick(sandbox: Sandbox) -> int | None:
     return found
 
 
-def after(sandbox: Sandbox, revision: int) -> list[Seen]:
+def after(sandbox: Sandbox, revision: int) -> list[ObservedChange]:
     """Return what was seen after a revision, to the end of what is known."""
-    seen: list[Seen] = []
+    seen: list[ObservedChange] = []
     past = history.lineage(sandbox, whole=True)
     rows = Revision.objects.filter(
         history.within(past, "number"), number__gt=revision, kind=Revision.TICK

@@ -35,7 +35,7 @@ from sandbox.world.seen import pack
 from scheduler import durations
 from scheduler.qrec.entries import Type
 from scheduler.qrec.slimming import slim
-from scheduler.twin.observing import Seen, key_of, version_of
+from scheduler.twin.observing import ObservedChange, key_of, version_of
 from scheduler.world import World
 
 logger = logging.getLogger(__name__)
@@ -234,7 +234,9 @@ class Follower:
             if mine.update(source=source) != 1:
                 raise OvertakenError("followed elsewhere")
 
-    def _fresh(self, world: World, start_us: int, now_ms: int) -> Iterable[Seen]:
+    def _fresh(
+        self, world: World, start_us: int, now_ms: int
+    ) -> Iterable[ObservedChange]:
         """Yield what is not in the world yet: what was committed comes once only."""
         versions: dict[Any, str] = {}
         self.staged = {}
@@ -251,7 +253,7 @@ class Follower:
             if not gone and self._is_heartbeat(manifest):
                 continue
             at_ms = (news.at_us - start_us) // 1000
-            yield Seen(min(max(at_ms, last_ms), now_ms), manifest, gone)
+            yield ObservedChange(min(max(at_ms, last_ms), now_ms), manifest, gone)
 
     def _is_heartbeat(self, manifest: Json) -> bool:
         """Return whether a Node reports what it reported before."""

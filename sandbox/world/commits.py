@@ -20,7 +20,7 @@ from sandbox.page import diffs, rows
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.events import records_of
 from sandbox.page.packing import pack_page, pack_world
-from sandbox.page.rows.tally import Tally
+from sandbox.page.rows.tally import WorkloadTally
 from sandbox.world import (
     broadcast,
     worlds,
@@ -70,7 +70,7 @@ def make_revision(
     if request.kind == Revision.TICK:
         step.samples = [rows.sample_of(sandbox, held.page, held.tally, lines)]
     else:
-        held.tally = Tally.of(held.page)
+        held.tally = WorkloadTally.of(held.page)
     return MadeRevision(
         request=request,
         step=step,

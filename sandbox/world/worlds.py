@@ -23,7 +23,7 @@ from sandbox.models import Diff, Revision, Sandbox
 from sandbox.page import diffs, rows
 from sandbox.page.diffs import Page, RevisionDiff
 from sandbox.page.packing import unpack_step
-from sandbox.page.rows.tally import Tally
+from sandbox.page.rows.tally import WorkloadTally
 from sandbox.world import (
     history,
     manifests,
@@ -52,7 +52,7 @@ class LoadedSandbox:
     revision: int
     world: World
     page: Page
-    tally: Tally  # of the page's workloads
+    tally: WorkloadTally  # of the page's workloads
 
 
 def _size(held: LoadedSandbox) -> int:
@@ -220,7 +220,9 @@ def _read(sandbox: Sandbox) -> LoadedSandbox:
     with gc_paused():
         world = fresh(sandbox)
         page = rows.page_of(world, sandbox)
-    return LoadedSandbox(sandbox.pk, sandbox.revision, world, page, Tally.of(page))
+    return LoadedSandbox(
+        sandbox.pk, sandbox.revision, world, page, WorkloadTally.of(page)
+    )
 
 
 def _catch_up(held: LoadedSandbox, sandbox: Sandbox) -> bool:
@@ -261,5 +263,5 @@ def _catch_up_page(held: LoadedSandbox, sandbox: Sandbox) -> bool:
             return False
         diffs.apply(held.page, step)
         held.revision = step.revision
-    held.tally = Tally.of(held.page)
+    held.tally = WorkloadTally.of(held.page)
     return held.revision == sandbox.revision

@@ -15,7 +15,7 @@ from scheduler.advice.proof import Proof, most_runs
 from scheduler.advice.search import Search
 from scheduler.advice.space import Point, Space
 from scheduler.errors import SchedulerError
-from scheduler.experiments.bases import Base
+from scheduler.experiments.bases import RunBase
 from scheduler.experiments.document import (
     MOST_RUNS,
     ExperimentError,
@@ -47,7 +47,7 @@ class Advisor:
     limit_ms: int
 
     @classmethod
-    def of(cls, spec: ExperimentSpec, base: Base) -> Advisor:
+    def of(cls, spec: ExperimentSpec, base: RunBase) -> Advisor:
         """Return the advisor of an experiment whose search has `change`.
 
         Raises ExperimentError naming the field. Cost: one world.
@@ -114,7 +114,7 @@ class Advisor:
             limit_ms=self.limit_ms,
         )
 
-    def run(self, base: Base, ask: Ask) -> Numbers | None:
+    def run(self, base: RunBase, ask: Ask) -> Numbers | None:
         """Run a setting with a seed; None when it cannot be, as the API would say."""
         point, seed = ask
         try:

@@ -19,7 +19,7 @@ from scheduler.cli.experiment import read_file, sources_of
 from scheduler.cli.run import read_sources
 from scheduler.errors import SchedulerError
 from scheduler.experiments.bases import FileBase
-from scheduler.experiments.document import Experiment
+from scheduler.experiments.document import ExperimentDocument
 from scheduler.scenarios import Sources
 
 _STATUS = {"improved": 0, "no improvement found": 1, "unmet": 1}
@@ -71,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _read(options: argparse.Namespace) -> tuple[Experiment, Sources]:
+def _read(options: argparse.Namespace) -> tuple[ExperimentDocument, Sources]:
     experiment, files = read_file(options.goal)
     if options.files:
         goal = str(options.goal)
@@ -102,7 +102,7 @@ def _bar(advisor: Advisor) -> Callable[[int], None]:
     return hear
 
 
-def _title(experiment: Experiment) -> str:
+def _title(experiment: ExperimentDocument) -> str:
     name = experiment.metadata.get("name") or "Advice"
     return experiment.spec.title or str(name)
 

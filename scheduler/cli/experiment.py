@@ -16,7 +16,7 @@ from scheduler.errors import SchedulerError
 from scheduler.experiments.assertions import judge
 from scheduler.experiments.bases import FileBase
 from scheduler.experiments.document import (
-    Experiment,
+    ExperimentDocument,
     ExperimentError,
     read_experiment,
 )
@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def read_file(path: Path) -> tuple[Experiment, dict[str, str]]:
+def read_file(path: Path) -> tuple[ExperimentDocument, dict[str, str]]:
     """Return the experiment of a file and the texts that it names beside it.
 
     Raises SchedulerError with the file and line of what is wrong.
@@ -100,7 +100,7 @@ def _beside(path: Path, name: str) -> str:
 
 
 def sources_of(
-    experiment: Experiment, path: Path, files: Mapping[str, str]
+    experiment: ExperimentDocument, path: Path, files: Mapping[str, str]
 ) -> list[tuple[str, str]]:
     """Return the texts of the base's files, which lie beside the experiment's.
 

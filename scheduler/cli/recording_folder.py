@@ -14,7 +14,7 @@ from scheduler import durations
 from scheduler.errors import SchedulerError
 from scheduler.kueue.configuration import Settings, read_configuration
 from scheduler.manifests.documents import read_documents
-from scheduler.qrec.reading import Followed, Seen
+from scheduler.qrec.reading import Followed, RecordedChange
 from scheduler.recordings.recording import (
     Attempts,
     Recording,
@@ -68,7 +68,7 @@ def read_followed_folder(folder: Path) -> tuple[Followed, list[Source]]:
     """
     start_us = durations.stamp_us(read_start(folder))
     events = [
-        Seen(start_us + _US_PER_MS * at_ms, type_, item)
+        RecordedChange(start_us + _US_PER_MS * at_ms, type_, item)
         for at_ms, type_, item in _events(folder / "watch.jsonl.gz", start_us)
     ]
     standing = _items(folder / "snapshot-0.json.gz")

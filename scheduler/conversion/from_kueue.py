@@ -8,14 +8,13 @@ from typing import Any
 
 from scheduler.conversion import Converted
 from scheduler.manifests.yunikorn import to_plain
-from scheduler.records.hierarchy import PartitionSpec
-from scheduler.records.hierarchy import QueueSpec as Leaf
+from scheduler.records.hierarchy import PartitionSpec, QueueConfig
 from scheduler.records.objects import Object
 from scheduler.records.policy import PolicySpec
 from scheduler.records.quota import (
+    ClusterQueueSpec,
     CohortSpec,
     Flavor,
-    QueueSpec,
     Quota,
     ResourceGroup,
     read_cohort,
@@ -80,7 +79,7 @@ class _Tree:
 
     def __init__(self, objects: Iterable[Object], found: Converted) -> None:
         self.found = found
-        self.queues: dict[str, QueueSpec] = {}
+        self.queues: dict[str, ClusterQueueSpec] = {}
         self.cohorts: dict[str, CohortSpec] = {}
         self.paths: dict[str, str] = {}  # ClusterQueue -> queue path
         self.local_queues: dict[tuple[str, str], str] = {}  # LocalQueue -> ClusterQueue
@@ -122,7 +121,7 @@ class _Tree:
         if flavor.taints:
             self.found.lose(subject, "its node taints")
 
-    def root(self) -> Leaf:
+    def root(self) -> QueueConfig:
         """Return the whole tree below root."""
         tops = [self._cohort(c, "root", ()) for c in self._below("")]
         alone = [
@@ -131,13 +130,17 @@ class _Tree:
             if not queue.cohort
         ]
         # Kueue asks nobody who submits: everyone may, as before.
-        return Leaf(name="root", parent=True, submit_acl="*", queues=(*tops, *alone))
+        return QueueConfig(
+            name="root", parent=True, submit_acl="*", queues=(*tops, *alone)
+        )
 
     def _below(self, parent: str) -> list[CohortSpec]:
         found = (c for _, c in sorted(self.cohorts.items()) if c.parent == parent)
         return list(found)
 
-    def _cohort(self, cohort: CohortSpec, above: str, seen: tuple[str, ...]) -> Leaf:
+    def _cohort(
+        self, cohort: CohortSpec, above: str, seen: tuple[str, ...]
+    ) -> QueueConfig:
         path = f"{above}.{plain(cohort.name)}"
         subject = f"Cohort {cohort.name}"
         cohorts = [
@@ -157,7 +160,7 @@ class _Tree:
         fence = {} if seen else {"preemption.policy": "fence"}
         total = self._total(guaranteed) if not seen else None
         below = (*cohorts, *leaves)
-        return Leaf(
+        return QueueConfig(
             name=plain(cohort.name),
             parent=True,
             guaranteed=guaranteed,
@@ -166,7 +169,9 @@ class _Tree:
             queues=tuple(_within(leaf, total) for leaf in below) if total else below,
         )
 
-    def _guarantee(self, cohort: CohortSpec, children: list[Leaf]) -> Amounts | None:
+    def _guarantee(
+        self, cohort: CohortSpec, children: list[QueueConfig]
+    ) -> Amounts | None:
         """Return what the cohort owns and lends, its children's sum included."""
         total, _ = self._amounts(f"Cohort {cohort.name}", cohort.groups)
         for child in children:
@@ -178,7 +183,7 @@ class _Tree:
         """Return the most that a whole tree may use: what it owns."""
         return dict(guaranteed) if guaranteed else None
 
-    def _leaf(self, queue: QueueSpec, above: str) -> Leaf:
+    def _leaf(self, queue: ClusterQueueSpec, above: str) -> QueueConfig:
         subject = f"ClusterQueue {queue.name}"
         self.paths[queue.name] = f"{above}.{plain(queue.name)}"
         self._name_losses(queue, subject)
@@ -188,7 +193,7 @@ class _Tree:
             properties["preemption.policy"] = "fence"
         if not queue.cohort:
             ceiling = dict(guaranteed)
-        return Leaf(
+        return QueueConfig(
             name=plain(queue.name),
             guaranteed=guaranteed or None,
             max={t: v for t, v in ceiling.items() if v} or None,
@@ -232,7 +237,7 @@ class _Tree:
         if quota.lending is not None:
             self.found.lose(subject, f"the lending limit of {name}")
 
-    def _name_losses(self, queue: QueueSpec, subject: str) -> None:
+    def _name_losses(self, queue: ClusterQueueSpec, subject: str) -> None:
         lost = {
             "StrictFIFO: the head no longer holds back those behind it": (
                 queue.strategy == "StrictFIFO"
@@ -252,7 +257,7 @@ class _Tree:
                 self.found.lose(subject, text)
 
 
-def _within(queue: Leaf, total: Amounts) -> Leaf:
+def _within(queue: QueueConfig, total: Amounts) -> QueueConfig:
     """Return the queue with no limit above what its tree has: none could be used."""
     most = {t: min(v, total.get(t, v)) for t, v in (queue.max or {}).items()}
     below = tuple(_within(child, total) for child in queue.queues)

@@ -9,7 +9,7 @@ from scheduler import amounts
 from scheduler.conversion import Converted
 from scheduler.conversion.from_kueue import QUEUE_LABEL, is_made
 from scheduler.manifests import yunikorn as manifests
-from scheduler.records.hierarchy import PartitionSpec, QueueSpec
+from scheduler.records.hierarchy import PartitionSpec, QueueConfig
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import PolicySpec
 from scheduler.registry import lookup
@@ -76,7 +76,7 @@ class _Writer:
         self.local_queues: set[tuple[str, str]] = set()
         self.tree = Partition(access.opened(spec), laws, NullListener())
 
-    def _types(self, root: QueueSpec, objects: list[Object]) -> list[str]:
+    def _types(self, root: QueueConfig, objects: list[Object]) -> list[str]:
         """Return every resource that a quota or a pod names, cpu and memory first."""
         named: set[str] = set()
         for queue in _walk(root):
@@ -100,7 +100,7 @@ class _Writer:
             manifest["spec"] = spec
         self.found.objects.append(Object(key=Key(kind, space, name), manifest=manifest))
 
-    def _queue(self, queue: QueueSpec, above: str, parent: str) -> None:
+    def _queue(self, queue: QueueConfig, above: str, parent: str) -> None:
         path = f"{above}.{queue.name}" if above else queue.name
         name = self.names[path]
         self._losses(queue, path)
@@ -109,7 +109,7 @@ class _Writer:
         else:
             self._cluster_queue(queue, name, parent)
 
-    def _cohort(self, queue: QueueSpec, path: str, parent: str) -> None:
+    def _cohort(self, queue: QueueConfig, path: str, parent: str) -> None:
         """Write a parent queue; a fenced tenant is a tree of cohorts of its own."""
         name = self.names[path]
         tenant = parent == TOP and _policy(queue) == "fence"
@@ -118,7 +118,7 @@ class _Writer:
         for child in queue.queues:
             self._queue(child, path, name)
 
-    def _cluster_queue(self, queue: QueueSpec, name: str, parent: str) -> None:
+    def _cluster_queue(self, queue: QueueConfig, name: str, parent: str) -> None:
         own, limit = _kubernetes(queue.guaranteed), _kubernetes(queue.max)
         alone = parent == TOP and own and own == limit
         borrowing = {t: max(0, v - own.get(t, 0)) for t, v in limit.items()}
@@ -154,7 +154,7 @@ class _Writer:
         group = {"coveredResources": list(self.types), "flavors": [flavor]}
         return {"resourceGroups": [group]}
 
-    def _spare(self, queue: QueueSpec) -> Amounts:
+    def _spare(self, queue: QueueConfig) -> Amounts:
         """Return what a parent has beyond its children: they may borrow it.
 
         The root has the cluster; a parent with a guarantee what that leaves.
@@ -190,7 +190,7 @@ class _Writer:
         if not spec.preemption:
             found.lose("partition", "preemption switched off")
 
-    def _losses(self, queue: QueueSpec, path: str) -> None:
+    def _losses(self, queue: QueueConfig, path: str) -> None:
         own = properties.read(queue.properties)
         named = queue.properties
         if queue.parent and queue.max and queue.max != _promised(queue):
@@ -255,17 +255,17 @@ class _Writer:
         )
 
 
-def _policy(queue: QueueSpec) -> str:
+def _policy(queue: QueueConfig) -> str:
     return properties.read(queue.properties).preemption
 
 
-def _walk(queue: QueueSpec) -> Iterator[QueueSpec]:
+def _walk(queue: QueueConfig) -> Iterator[QueueConfig]:
     yield queue
     for child in queue.queues:
         yield from _walk(child)
 
 
-def _promised(queue: QueueSpec) -> Amounts:
+def _promised(queue: QueueConfig) -> Amounts:
     """Return what a queue guarantees, or the sum of what its children do."""
     if queue.guaranteed is not None:
         return dict(queue.guaranteed)
@@ -280,7 +280,7 @@ def _kubernetes(given: Any) -> Amounts:
     return {"cpu" if t == "vcore" else t: v for t, v in (given or {}).items()}
 
 
-def _names(root: QueueSpec) -> dict[str, str]:
+def _names(root: QueueConfig) -> dict[str, str]:
     """Return the Kubernetes name of every queue by path: short where that is clear."""
     paths = list(_paths(root, root.name))
     short = [path.rpartition(".")[2] for path in paths]
@@ -292,7 +292,7 @@ def _names(root: QueueSpec) -> dict[str, str]:
     return found
 
 
-def _paths(queue: QueueSpec, path: str) -> Iterator[str]:
+def _paths(queue: QueueConfig, path: str) -> Iterator[str]:
     yield path
     for child in queue.queues:
         yield from _paths(child, f"{path}.{child.name}")

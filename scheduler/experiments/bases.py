@@ -26,7 +26,7 @@ from scheduler.world import Header, World
 DEFAULT_HORIZON_MS = 3_600_000
 
 
-class Base(Protocol):
+class RunBase(Protocol):
     """What can begin a run, any number of times."""
 
     def world(self, variant: Variant, seed: int) -> World:

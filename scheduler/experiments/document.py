@@ -77,7 +77,7 @@ class Variant(Change, frozen=True, kw_only=True):
     name: str
 
 
-class Range(Strict, frozen=True, kw_only=True):
+class NumberRange(Strict, frozen=True, kw_only=True):
     """Numbers to draw from."""
 
     low: float
@@ -100,7 +100,7 @@ class Axis(Strict, frozen=True, kw_only=True):
     object: str = ""
     field: str = ""
     values: list[Any] = []
-    range: Range | None = None
+    range: NumberRange | None = None
 
 
 class SearchSpec(Strict, frozen=True, kw_only=True):
@@ -169,7 +169,7 @@ class ExperimentSpec(Strict, frozen=True, kw_only=True):
     assertions: list[Assertion] = []
 
 
-class Experiment(Strict, frozen=True, kw_only=True):
+class ExperimentDocument(Strict, frozen=True, kw_only=True):
     """The whole document."""
 
     spec: ExperimentSpec
@@ -187,10 +187,10 @@ class ExperimentError(PolicyError):
         self.field = field
 
 
-def read_experiment(document: dict[str, Any]) -> Experiment:
+def read_experiment(document: dict[str, Any]) -> ExperimentDocument:
     """Return the experiment. Raises ExperimentError naming the field."""
     try:
-        experiment = msgspec.convert(document, Experiment)
+        experiment = msgspec.convert(document, ExperimentDocument)
     except msgspec.ValidationError as error:
         problem, field = str(error), ""
         if match := _AT.fullmatch(problem):

@@ -9,7 +9,7 @@ import msgspec
 from scheduler import durations
 from scheduler.decisions import Decision
 from scheduler.errors import SchedulerError
-from scheduler.experiments.bases import Base
+from scheduler.experiments.bases import RunBase
 from scheduler.experiments.document import ExperimentSpec, Variant, seeds_of
 from scheduler.experiments.variants import variants_of
 from scheduler.measures import Measures, Summary
@@ -47,7 +47,7 @@ class CancelledError(SchedulerError):
     """Somebody asked for the run to be given up."""
 
 
-def plan(spec: ExperimentSpec, base: Base) -> Plan:
+def plan(spec: ExperimentSpec, base: RunBase) -> Plan:
     """Return what the experiment runs. Raises ExperimentError."""
     horizon_ms, limit_ms = plan_times(spec, base)
     return Plan(
@@ -58,14 +58,14 @@ def plan(spec: ExperimentSpec, base: Base) -> Plan:
     )
 
 
-def plan_times(spec: ExperimentSpec, base: Base) -> tuple[int, int]:
+def plan_times(spec: ExperimentSpec, base: RunBase) -> tuple[int, int]:
     """Return (how far runs go, what "started within" means), in milliseconds."""
     horizon = durations.milliseconds(spec.horizon) if spec.horizon else 0
     return horizon or base.horizon_ms(), durations.milliseconds(spec.limit)
 
 
 def run(
-    base: Base,
+    base: RunBase,
     plan: Plan,
     variant: int,
     seed: int,
@@ -131,7 +131,7 @@ def run_until(
     return settled
 
 
-def world_at(base: Base, plan: Plan, variant: int, seed: int, tick: int) -> World:
+def world_at(base: RunBase, plan: Plan, variant: int, seed: int, tick: int) -> World:
     """Return the world of a run at a tick: the run again, up to there."""
     world = base.world(plan.variants[variant], seed)
     tick_ms = world.policy.spec.simulation.tick_ms

@@ -14,8 +14,8 @@ from scheduler.experiments.document import (
     Axis,
     ExperimentError,
     ExperimentSpec,
+    NumberRange,
     ObjectChange,
-    Range,
     SearchSpec,
     Variant,
     seeds_of,
@@ -151,7 +151,7 @@ def _draw(axis: Axis, seed: int, n: int) -> Variant:
     return choices[streams.choose(seed, "search", axis.name, n, among=len(choices))]
 
 
-def _number(bounds: Range, share: float) -> float:
+def _number(bounds: NumberRange, share: float) -> float:
     least = 0.0 if bounds.scale == "log" else -math.inf
     if not (least < bounds.low <= bounds.high < math.inf):
         raise ExperimentError(

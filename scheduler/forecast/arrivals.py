@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from scheduler.forecast.work import Work
+from scheduler.forecast.workload_profile import WorkloadProfile
 
 HOUR_MS = 3_600_000
 #: Hours that are taken together, as bursts last longer than one.
@@ -28,16 +28,16 @@ class Arrivals:
 
     hour_ms: float = HOUR_MS
     times: list[int] = field(default_factory=list)
-    works: list[Work] = field(default_factory=list)
+    works: list[WorkloadProfile] = field(default_factory=list)
 
-    def add(self, work: Work) -> None:
+    def add(self, work: WorkloadProfile) -> None:
         """Take an arrival into account; they come in order of time."""
         self.times.append(work.submit_ms)
         self.works.append(work)
 
     def future(
         self, random: Random, now_ms: int, until_ms: float
-    ) -> Iterator[tuple[int, Work]]:
+    ) -> Iterator[tuple[int, WorkloadProfile]]:
         """Yield what may come after `now_ms`, in order: when, and like which work."""
         if not self.times:
             return

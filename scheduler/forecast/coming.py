@@ -63,7 +63,7 @@ class QueueArrivals:
 
 
 @dataclass(frozen=True, slots=True)
-class Coming:
+class FittedArrivals:
     """The processes of all queues, in order of their names."""
 
     epoch_ms: int
@@ -82,7 +82,7 @@ class Coming:
                     yield at, like
 
 
-def fit(world: World) -> Coming:
+def fit(world: World) -> FittedArrivals:
     """Fit the processes to the Workloads of a world.
 
     What was there at the first instant is no arrival. Work that a world knows to
@@ -104,7 +104,7 @@ def fit(world: World) -> Coming:
         for queue, found in sorted(came.items())
         if (batches := _batches(sorted(found), first)) and now > first
     }
-    return Coming(epoch_ms, queues)
+    return FittedArrivals(epoch_ms, queues)
 
 
 def _batches(came: list[tuple[int, Key]], first: int) -> list[tuple[int, Batch]]:

@@ -21,7 +21,7 @@ LEAST_FUTURES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Coming:
+class FutureArrivals:
     """Arrivals of futures: the process, and what a workload asks of the cluster."""
 
     arrivals: Arrivals
@@ -30,13 +30,13 @@ class Coming:
 
 
 @dataclass(slots=True, kw_only=True)
-class Present:
+class ForecastInstant:
     """The instant that a forecast is made at."""
 
     state: CompactState  # without what runs: its ends are drawn
     running: list[tuple[Claim, int, RunTime]]  # claim, start, total run time
     waiting: dict[int, RunTime]  # by ident
-    coming: Coming | None = None
+    coming: FutureArrivals | None = None
 
 
 class Draws:
@@ -63,7 +63,12 @@ class Draws:
 
 
 def starts_of(
-    present: Present, wanted: frozenset[int], *, futures: int, seed: int, until_ms: int
+    present: ForecastInstant,
+    wanted: frozenset[int],
+    *,
+    futures: int,
+    seed: int,
+    until_ms: int,
 ) -> dict[int, list[float]]:
     """Return the start of each wanted workload in each future, in ms, ascending.
 
@@ -83,7 +88,12 @@ def starts_of(
 
 
 def one_future(
-    present: Present, wanted: frozenset[int], number: int, *, seed: int, until_ms: int
+    present: ForecastInstant,
+    wanted: frozenset[int],
+    number: int,
+    *,
+    seed: int,
+    until_ms: int,
 ) -> CompactRun:
     """Return one future, run; the same number gives the same one."""
     random = Random(streams.bits(seed, "forecast", str(present.state.now_ms), number))
@@ -107,7 +117,11 @@ def one_future(
 
 
 def _arrivals(
-    present: Present, random: Random, runs: dict[int, int], draws: Draws, until_ms: int
+    present: ForecastInstant,
+    random: Random,
+    runs: dict[int, int],
+    draws: Draws,
+    until_ms: int,
 ) -> Iterator[tuple[int, Claim]]:
     coming = present.coming
     if coming is None:

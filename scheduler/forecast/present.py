@@ -16,7 +16,7 @@ from scheduler import streams
 from scheduler.decisions import Admit, Decision
 from scheduler.errors import SchedulerError
 from scheduler.explain.fork import fork, freshen
-from scheduler.forecast.coming import LEAST_BATCHES, Coming, arriving, fit
+from scheduler.forecast.coming import LEAST_BATCHES, FittedArrivals, arriving, fit
 from scheduler.forecast.futures import Draws
 from scheduler.forecast.run_times import RunTime, RunTimes
 from scheduler.forecast.workloads import elapsed_ms, finished_run_ms, waits, work_of
@@ -36,14 +36,14 @@ Check = Callable[[Sequence[Decision]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Present:
+class ForecastWorld:
     """A world, and what is known of the run times of what is open in it."""
 
     world: World
     history: RunTimes
     finished: int
     known: Mapping[Key, RunTime]
-    coming: Coming | None
+    coming: FittedArrivals | None
 
     @property
     def enough(self) -> bool:
@@ -52,12 +52,12 @@ class Present:
         return self.finished >= LEAST_FINISHED and not few
 
 
-def present_of(world: World, *, continued: bool) -> Present:
+def present_of(world: World, *, continued: bool) -> ForecastWorld:
     """Return what `world` knows now. Raises SchedulerError for a stack without Kueue."""
     check_stack(world)
     freshen(world)
     history, finished = _history(world)
-    return Present(
+    return ForecastWorld(
         world=world,
         history=history,
         finished=finished,
@@ -115,13 +115,13 @@ def _run_time(world: World, history: RunTimes, key: Key) -> RunTime:
     return history.given(work, world.context.now_ms, elapsed)
 
 
-def random_of(present: Present, number: int, seed: int) -> Random:
+def random_of(present: ForecastWorld, number: int, seed: int) -> Random:
     """Return what one future is drawn from: the same number gives the same future."""
     now = str(present.world.context.now_ms)
     return Random(streams.bits(seed, "forecast", now, number))
 
 
-def future_of(present: Present, random: Random, until_ms: int) -> World:
+def future_of(present: ForecastWorld, random: Random, until_ms: int) -> World:
     """Return a copy of the world with the run times and arrivals of one future."""
     draws, copy = Draws(random), fork(present.world)
     factor = _factor(present, random)
@@ -132,7 +132,7 @@ def future_of(present: Present, random: Random, until_ms: int) -> World:
     return copy
 
 
-def _factor(present: Present, random: Random) -> float:
+def _factor(present: ForecastWorld, random: Random) -> float:
     """Return by how much what little is known of run times may be off."""
     if present.finished >= LEAST_FINISHED:
         return 1.0
@@ -140,7 +140,7 @@ def _factor(present: Present, random: Random) -> float:
 
 
 def _let_come(
-    present: Present, copy: World, draws: Draws, factor: float, until_ms: int
+    present: ForecastWorld, copy: World, draws: Draws, factor: float, until_ms: int
 ) -> None:
     assert present.coming is not None
     world = present.world

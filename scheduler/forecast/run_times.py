@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from random import Random
 
-from scheduler.forecast.work import Work
+from scheduler.forecast.workload_profile import WorkloadProfile
 
 #: So many of the newest observations count at one step.
 MOST = 60
@@ -48,7 +48,7 @@ def _class(value: float | None) -> int:
     return -1 if value is None else math.frexp(max(value, 1))[1]
 
 
-def _keys(work: Work) -> Iterator[tuple[Hashable, ...]]:
+def _keys(work: WorkloadProfile) -> Iterator[tuple[Hashable, ...]]:
     """Yield what work of each step has in common, in the order of STEPS."""
     size, limit = _class(work.size), _class(work.limit_ms)
     yield 0, work.user, work.family, work.queue, work.size, work.limit_ms
@@ -96,18 +96,18 @@ class RunTimes:
         default_factory=lambda: defaultdict(dict)
     )
 
-    def add(self, work: Work, run_ms: int) -> None:
+    def add(self, work: WorkloadProfile, run_ms: int) -> None:
         """Take finished work into account."""
         for key in _keys(work):
             self.seen[key].append(run_ms)
             self.running[key].pop(work.ident, None)
 
-    def begin(self, work: Work, start_ms: int) -> None:
+    def begin(self, work: WorkloadProfile, start_ms: int) -> None:
         """Take work into account that runs: it takes at least as long as it ran."""
         for key in _keys(work):
             self.running[key][work.ident] = start_ms
 
-    def given(self, work: Work, now_ms: int, elapsed_ms: int = 0) -> RunTime:
+    def given(self, work: WorkloadProfile, now_ms: int, elapsed_ms: int = 0) -> RunTime:
         """Return the distribution of the run time of `work` that runs so long already.
 
         Never below `elapsed_ms`, never above its limit. What runs now counts as
@@ -163,7 +163,7 @@ def _spread(
 
 def _distribution(
     weights: dict[float, float],
-    work: Work,
+    work: WorkloadProfile,
     elapsed_ms: int,
     step: str,
     known: float,

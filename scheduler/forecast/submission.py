@@ -16,7 +16,7 @@ from scheduler.explain.changes import QUEUE_LABEL
 from scheduler.explain.fork import fork
 from scheduler.forecast.present import (
     Check,
-    Present,
+    ForecastWorld,
     future_of,
     present_of,
     random_of,
@@ -219,7 +219,7 @@ def submitted(objects: Sequence[Object], queue: Key) -> Iterator[Object]:
 
 
 def _one(
-    present: Present,
+    present: ForecastWorld,
     objects: Sequence[Object],
     candidates: Mapping[Key, Object],
     seed: int,

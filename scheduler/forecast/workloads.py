@@ -8,7 +8,7 @@ from typing import Any
 
 from scheduler import durations
 from scheduler.explain.changes import QUEUE_LABEL
-from scheduler.forecast.work import Work
+from scheduler.forecast.workload_profile import WorkloadProfile
 from scheduler.records.conditions import is_true, true_condition
 from scheduler.records.objects import Key, Object
 from scheduler.world import World
@@ -16,7 +16,7 @@ from scheduler.world import World
 _COUNTER = re.compile(r"([-_.]?[0-9]+)+$")
 
 
-def work_of(world: World, obj: Object) -> Work:
+def work_of(world: World, obj: Object) -> WorkloadProfile:
     """Return what run times are compared by: owner without its counter, user, size.
 
     The user is the label `user` of the Workload, else its namespace. A job that has
@@ -25,7 +25,7 @@ def work_of(world: World, obj: Object) -> Work:
     spec = obj.spec
     labels = obj.metadata.get("labels") or {}
     limit = spec.get("maximumExecutionTimeSeconds")
-    return Work(
+    return WorkloadProfile(
         ident=_ident(obj),
         submit_ms=created_ms(world, obj),
         size=_size(spec),

@@ -12,7 +12,7 @@ from scheduler.errors import SchedulerError
 from scheduler.forecast.given import baselines_of, last_waits_of
 from scheduler.forecast.present import (
     Check,
-    Present,
+    ForecastWorld,
     Starts,
     future_of,
     present_of,
@@ -65,7 +65,7 @@ def forecast(
 
 
 def futures_of(
-    present: Present,
+    present: ForecastWorld,
     numbers: Iterable[int],
     *,
     seed: int,
@@ -81,7 +81,7 @@ def futures_of(
 
 
 def forecast_from(
-    present: Present,
+    present: ForecastWorld,
     found: Sequence[Starts],
     *,
     asked: int,
@@ -113,7 +113,7 @@ def forecast_from(
     )
 
 
-def basis_of(present: Present, seed: int) -> dict[str, Any]:
+def basis_of(present: ForecastWorld, seed: int) -> dict[str, Any]:
     """Return the fields of a forecast that say what it begins from and rests on."""
     coming = present.coming
     return {
@@ -161,7 +161,7 @@ def run_futures(
 
 
 def _one(
-    present: Present,
+    present: ForecastWorld,
     wanted: Sequence[Key],
     seed: int,
     horizon_ms: int,

@@ -23,7 +23,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class RecordedChange:
     """One change, `at_us` by the cluster's clock (microseconds since the epoch)."""
 
     at_us: int
@@ -42,7 +42,7 @@ class Followed:
     header: Header = field(default_factory=Header)
     start_us: int = 0
     standing: list[Manifest] = field(default_factory=list)
-    events: list[Seen] = field(default_factory=list)
+    events: list[RecordedChange] = field(default_factory=list)
     gaps: list[tuple[int, int, str, str]] = field(default_factory=list)
 
 
@@ -146,7 +146,7 @@ class _Reading:
             self.objects[place] = after
         kind = _change(before, after)
         if kind and self.synced_at is not None:
-            self.found.events.append(Seen(at, kind, after or before or {}))
+            self.found.events.append(RecordedChange(at, kind, after or before or {}))
 
     def _gap(self, entry: Entry, at: int) -> None:
         if entry.type == "LOST":

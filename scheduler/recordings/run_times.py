@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler import durations
 from scheduler.errors import QuantityError
-from scheduler.qrec.reading import Seen
+from scheduler.qrec.reading import RecordedChange
 from scheduler.records.conditions import is_true
 
 Item = dict[str, Any]
@@ -15,7 +15,7 @@ Owner = tuple[str, str, str]  # kind, namespace, name
 _US = 1_000_000
 
 
-def run_times(events: Iterable[Seen]) -> dict[Owner, float]:
+def run_times(events: Iterable[RecordedChange]) -> dict[Owner, float]:
     """Return the seconds that each owner of work ran, of those that succeeded.
 
     Pods say it best: the longest of their containers. Without pods it is the time
@@ -37,7 +37,10 @@ def run_times(events: Iterable[Seen]) -> dict[Owner, float]:
 
 
 def _workload(
-    seen: Seen, owner: Owner, admitted: dict[Owner, int], found: dict[Owner, float]
+    seen: RecordedChange,
+    owner: Owner,
+    admitted: dict[Owner, int],
+    found: dict[Owner, float],
 ) -> None:
     status = seen.object.get("status") or {}
     if is_true(status, "Finished"):

@@ -33,7 +33,7 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueueSpec:
+class QueueConfig:
     """One queue as configured; applications live in queues without children."""
 
     name: str
@@ -46,7 +46,7 @@ class QueueSpec:
     admin_acl: str = ""
     template: Template | None = None
     limits: tuple[Limit, ...] = ()
-    queues: tuple[QueueSpec, ...] = ()
+    queues: tuple[QueueConfig, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class PartitionSpec:
     """One partition: its tree, and how its nodes are ordered."""
 
     name: str = "default"
-    root: QueueSpec = QueueSpec(name="root", parent=True)
+    root: QueueConfig = QueueConfig(name="root", parent=True)
     node_sort: NodeSort = "fair"
     #: None stands for vcore 1 and memory 1.
     weights: Mapping[str, float] | None = None

@@ -64,7 +64,7 @@ class CohortSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueueSpec:
+class ClusterQueueSpec:
     """A ClusterQueue."""
 
     name: str
@@ -158,7 +158,7 @@ def read_cohort(manifest: Manifest) -> CohortSpec:
     )
 
 
-def read_queue(manifest: Manifest) -> QueueSpec:
+def read_queue(manifest: Manifest) -> ClusterQueueSpec:
     """Return the ClusterQueue of a served manifest, defaults filled in.
 
     Source: docs/semantics/kueue.md#defaults-and-validation.
@@ -170,7 +170,7 @@ def read_queue(manifest: Manifest) -> QueueSpec:
     scope = spec.get("admissionScope") or {}
     groups = read_groups(spec.get("resourceGroups"))
     flavors = [name for group in groups for name in group.flavors]
-    return QueueSpec(
+    return ClusterQueueSpec(
         name=manifest["metadata"]["name"],
         cohort=spec.get("cohortName") or "",
         groups=groups,

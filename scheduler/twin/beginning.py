@@ -14,7 +14,7 @@ from scheduler.records.latencies import USUAL
 from scheduler.records.objects import Object
 from scheduler.records.policy import read_policy
 from scheduler.scenarios import prepare
-from scheduler.twin.observing import Manifest, Seen, is_shown, key_of, observe
+from scheduler.twin.observing import Manifest, ObservedChange, is_shown, key_of, observe
 from scheduler.world import World
 
 #: A recording has no more ticks than this, however long it is; they last longer then.
@@ -60,7 +60,9 @@ def begin(
     spec: Mapping[str, Any] = {**settings, "stack": stack, "simulation": simulation}
     world = World.create(read_policy({"spec": spec}), seed)
     ranked = sorted(items, key=lambda item: rank(Object(key=key_of(item), manifest={})))
-    problems = observe(world, [Seen(0, item) for item in ranked], tick=0, now_ms=0)
+    problems = observe(
+        world, [ObservedChange(0, item) for item in ranked], tick=0, now_ms=0
+    )
     world.context.journal.take_decisions()
     return world, problems
 
@@ -76,9 +78,9 @@ def begin_recording(found: Followed, *, seed: int = 1) -> tuple[World, list[str]
     )
 
 
-def ticks_of(found: Followed) -> Iterator[tuple[int, list[Seen]]]:
+def ticks_of(found: Followed) -> Iterator[tuple[int, list[ObservedChange]]]:
     """Yield each tick in which something was seen, with that, from tick 1 on."""
-    length, tick, seen = tick_ms_for(found), 0, list[Seen]()
+    length, tick, seen = tick_ms_for(found), 0, list[ObservedChange]()
     for event in found.events:
         if not is_shown(event.object):
             continue
@@ -88,7 +90,7 @@ def ticks_of(found: Followed) -> Iterator[tuple[int, list[Seen]]]:
             yield tick, seen
             seen = []
         tick = max(place, tick)
-        seen.append(Seen(at_ms, event.object, event.type == "DELETED"))
+        seen.append(ObservedChange(at_ms, event.object, event.type == "DELETED"))
     if seen:
         yield tick, seen
 

@@ -14,7 +14,7 @@ from scheduler.errors import QuantityError, SchedulerError
 from scheduler.files.unpacking import texts_of
 from scheduler.qrec.entries import Entry, Header
 from scheduler.qrec.frames import MAGIC
-from scheduler.qrec.reading import Followed, Seen, read_entries, read_followed
+from scheduler.qrec.reading import Followed, RecordedChange, read_entries, read_followed
 from scheduler.qrec.slimming import slim
 from scheduler.qrec.watch_events import read_watch_events
 from scheduler.twin.observing import is_shown
@@ -87,14 +87,14 @@ def _items(text: str) -> list[Item]:
     return found
 
 
-def _events(text: str) -> Iterator[Seen]:
+def _events(text: str) -> Iterator[RecordedChange]:
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
         try:
             event = msgspec.json.decode(line)
             at_us = durations.stamp_us(event["at"])
-            yield Seen(at_us, event["type"], slim(event["object"]))
+            yield RecordedChange(at_us, event["type"], slim(event["object"]))
         except (msgspec.MsgspecError, QuantityError, KeyError, TypeError) as error:
             raise SchedulerError(
                 f"{_WATCH}:{number}: expected a watch event with at, type and "

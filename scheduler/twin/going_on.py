@@ -9,17 +9,17 @@ import msgspec
 
 from scheduler import durations, registry
 from scheduler.manifests.dumps.run_times import estimate_run_times
-from scheduler.qrec.reading import Seen as Event
+from scheduler.qrec.reading import RecordedChange
 from scheduler.recordings.run_times import Owner, owner_of, run_times
 from scheduler.records.annotations import ARRIVAL, RUNTIME
 from scheduler.records.objects import Key, Object
-from scheduler.twin.observing import Seen, key_of, read_object
+from scheduler.twin.observing import ObservedChange, key_of, read_object
 from scheduler.world import World
 
 Manifest = dict[str, Any]
 
 
-def go_on(world: World, later: Sequence[Seen]) -> World:
+def go_on(world: World, later: Sequence[ObservedChange]) -> World:
     """Return a copy of a real cluster's world that runs on by itself.
 
     `later` is what was seen after the instant, to the end of what is known. Work that
@@ -42,15 +42,15 @@ def go_on(world: World, later: Sequence[Seen]) -> World:
     return fork
 
 
-def _events(world: World, later: Sequence[Seen]) -> Iterable[Event]:
+def _events(world: World, later: Sequence[ObservedChange]) -> Iterable[RecordedChange]:
     """Yield what stands, so that its admissions are known, and the changes after it."""
     for obj in world.objects.values():
         if obj.key.kind == "Workload":
             at_us = _admitted_us(obj, world.context.now_us)
-            yield Event(at_us, "ADDED", {**obj.manifest, "status": obj.status})
+            yield RecordedChange(at_us, "ADDED", {**obj.manifest, "status": obj.status})
     for one in later:
         kind = "DELETED" if one.gone else "MODIFIED"
-        yield Event(world.context.us(one.at_ms), kind, one.object)
+        yield RecordedChange(world.context.us(one.at_ms), kind, one.object)
 
 
 def _admitted_us(obj: Object, now_us: int) -> int:
@@ -67,7 +67,7 @@ def _give_time(obj: Object, seconds: float) -> None:
 
 
 def _arrivals(
-    world: World, later: Sequence[Seen], times: dict[Owner, float]
+    world: World, later: Sequence[ObservedChange], times: dict[Owner, float]
 ) -> Iterable[Object]:
     """Yield the work that arrived later, as it was given to the cluster."""
     kinds = {entry.name for entry in registry.entries("job-kind")}

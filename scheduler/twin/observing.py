@@ -35,7 +35,7 @@ _REPLACED = frozenset({"Pod", "Workload"}) | {
 _STATE = "twin"
 
 
-class Seen(msgspec.Struct, frozen=True, array_like=True):
+class ObservedChange(msgspec.Struct, frozen=True, array_like=True):
     """One change of the cluster: when (virtual ms), and the object after it.
 
     `gone` says that it was deleted; the object then only names it.
@@ -46,7 +46,9 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
     gone: bool = False
 
 
-def observe(world: World, seen: Sequence[Seen], *, tick: int, now_ms: int) -> list[str]:
+def observe(
+    world: World, seen: Sequence[ObservedChange], *, tick: int, now_ms: int
+) -> list[str]:
     """Put the changes into the world, and set its tick and its time.
 
     The world's journal has the decisions that they show. Returns a sentence for each
@@ -117,10 +119,10 @@ def read_object(manifest: Manifest, problems: list[str]) -> Object | None:
     return own
 
 
-def _in_order(seen: Sequence[Seen]) -> Iterable[Seen]:
+def _in_order(seen: Sequence[ObservedChange]) -> Iterable[ObservedChange]:
     """Return the changes by their time; of one instant, what others name first."""
 
-    def place(one: Seen) -> tuple[int, Any]:
+    def place(one: ObservedChange) -> tuple[int, Any]:
         key = key_of(one.object)
         return one.at_ms, rank(Object(key=key, manifest={}))
 

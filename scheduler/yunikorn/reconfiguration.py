@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.records.hierarchy import PartitionSpec, QueueSpec
+from scheduler.records.hierarchy import PartitionSpec, QueueConfig
 from scheduler.yunikorn.objects.model import Queue
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.objects.queue_building import build
@@ -26,7 +26,7 @@ def reconfigure(partition: Partition, spec: PartitionSpec) -> None:
         quota_change.update_clock(queue, old_max, old_delay_ms, partition.now_ms)
 
 
-def _apply(queue: Queue, spec: QueueSpec) -> None:
+def _apply(queue: Queue, spec: QueueConfig) -> None:
     queue.configure(spec)
     queue.managed = True
     named = {child.name: child for child in spec.queues}

@@ -2,7 +2,7 @@
 
 import { linear, roundSteps, stepPath } from "@/draw/steps";
 
-interface Line {
+interface PlottedLine {
   readonly name: string;
   readonly colour: string;
   readonly dash: readonly number[];
@@ -14,7 +14,7 @@ interface Plot {
   readonly height: number;
   readonly ticks: readonly number[];
   readonly most: number;
-  readonly lines: readonly Line[];
+  readonly lines: readonly PlottedLine[];
   readonly ink: string;
   readonly grid: string;
   readonly paper: string;

@@ -29,10 +29,10 @@ export function pageSize(): { readonly width: number; readonly height: number } 
   return { width: ownPixels(innerWidth), height: ownPixels(innerHeight) };
 }
 
-type Place = Pick<Box, "left" | "top" | "width" | "height">;
+type Sides = Pick<Box, "left" | "top" | "width" | "height">;
 export type Way = "left" | "right" | "up" | "down";
 /** Return the index of the nearest box on one side of another, -1 when there is none. */
-export function neighbourOf(from: Place, boxes: readonly Place[], way: Way): number {
+export function neighbourOf(from: Sides, boxes: readonly Sides[], way: Way): number {
   const level = way === "left" || way === "right";
   const sign = way === "right" || way === "down" ? 1 : -1;
   let [best, least] = [-1, Infinity];

@@ -5,4 +5,3 @@ import type { AnyRow, WorkloadRow } from "@/protocol/types";
 export type RowKind = AnyRow["kind"];
 export type RowOf<K extends RowKind> = Extract<AnyRow, { kind: K }>;
 export type Phase = WorkloadRow["phase"];
-export type Amounts = WorkloadRow["totals"]; // resource -> canonical units as a decimal text

@@ -15,7 +15,7 @@ from sandbox.models.fields import decode_json, json_text
 from sandbox.page import diffs, rows
 from sandbox.page.diffs import Row
 from sandbox.page.events import EventRecord, records_of
-from sandbox.page.rows.tally import Tally
+from sandbox.page.rows.tally import WorkloadTally
 from sandbox.world import history, operations
 from sandbox.world.history import RevisionRange
 from sandbox.world.operations import (
@@ -193,7 +193,7 @@ def _rerun(sandbox: Sandbox, common: int, end: int) -> tuple[list[Happened], lis
     world = history.world_at(sandbox, max(common, 1))
     shown = Sandbox(title=sandbox.title, stack=sandbox.stack, seed=sandbox.seed)
     page = rows.page_of(world, shown)
-    tally = Tally.of(page)
+    tally = WorkloadTally.of(page)
     found: list[Happened] = []
     samples: list[Row] = []
     for revision in history.effective(sandbox, common):
@@ -212,7 +212,7 @@ def _rerun(sandbox: Sandbox, common: int, end: int) -> tuple[list[Happened], lis
             samples.append(rows.sample_of(shown, page, tally, lines))
         else:
             page = rows.page_of(world, shown)
-            tally = Tally.of(page)
+            tally = WorkloadTally.of(page)
     return found, samples
 
 

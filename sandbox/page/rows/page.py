@@ -22,7 +22,7 @@ from sandbox.page.rows import (
     workloads,
     yunikorn,
 )
-from sandbox.page.rows.tally import Tally
+from sandbox.page.rows.tally import WorkloadTally
 from sandbox.page.wire import AnyRow
 from sandbox.page.wire import Row as WireRow
 from scheduler.records.objects import Key, Object
@@ -48,7 +48,7 @@ def page_of(world: World, sandbox: Sandbox) -> Page:
         make = MAKERS.get(obj.key.kind)
         if make is not None and world_shows(world, obj.key):
             page[str(obj.key)] = plain(make(world, obj))
-    for row in _always(world, Tally.of(page)):
+    for row in _always(world, WorkloadTally.of(page)):
         page[row.key] = plain(row)
     page[transport.KEY] = transport.sandbox_row(world, sandbox, None)
     page[transport.POLICY_KEY] = transport.policy_row(world, sandbox)
@@ -56,7 +56,7 @@ def page_of(world: World, sandbox: Sandbox) -> Page:
 
 
 def delta_of(
-    world: World, sandbox: Sandbox, page: Page, tally: Tally, changes: Changes
+    world: World, sandbox: Sandbox, page: Page, tally: WorkloadTally, changes: Changes
 ) -> Delta:
     """Return what changed since `page` by a tick with these changes.
 
@@ -87,7 +87,9 @@ def delta_of(
     return delta
 
 
-def _show(delta: Delta, page: Page, tally: Tally, row: Row, shown: set[str]) -> None:
+def _show(
+    delta: Delta, page: Page, tally: WorkloadTally, row: Row, shown: set[str]
+) -> None:
     before = page.get(row["key"])
     note(delta, before, row)
     tally.change(None if row["key"] in shown else before, row)
@@ -105,7 +107,7 @@ def plain(row: AnyRow | WireRow) -> Row:
     return values
 
 
-def _always(world: World, tally: Tally) -> Iterator[WireRow]:
+def _always(world: World, tally: WorkloadTally) -> Iterator[WireRow]:
     yield from quota.rows(world, tally)
     yield from yunikorn.rows(world)
 

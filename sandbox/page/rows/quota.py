@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sandbox.page.phases import conditions_of, is_true
-from sandbox.page.rows.tally import Tally
+from sandbox.page.rows.tally import WorkloadTally
 from sandbox.page.wire import (
     ClusterQueueRow,
     CohortRow,
@@ -28,7 +28,7 @@ from scheduler.records.objects import Key, Object
 from scheduler.world import World
 
 
-def rows(world: World, tally: Tally) -> Iterator[Row]:
+def rows(world: World, tally: WorkloadTally) -> Iterator[Row]:
     """Yield the rows of every cohort, ClusterQueue and LocalQueue."""
     if world.kueue is None:
         return
@@ -61,7 +61,7 @@ def cohort_row(cohort: Cohort) -> CohortRow:
 
 
 def cluster_queue_row(
-    world: World, queue: ClusterQueue, tally: Tally
+    world: World, queue: ClusterQueue, tally: WorkloadTally
 ) -> ClusterQueueRow:
     """Return the row of a ClusterQueue."""
     spec = queue.spec
@@ -84,7 +84,7 @@ def cluster_queue_row(
     )
 
 
-def local_queue_row(world: World, obj: Object, tally: Tally) -> LocalQueueRow:
+def local_queue_row(world: World, obj: Object, tally: WorkloadTally) -> LocalQueueRow:
     """Return the row of a LocalQueue."""
     return LocalQueueRow(
         key=str(obj.key),

@@ -10,12 +10,12 @@ import msgspec
 from sandbox.models import Sandbox
 from sandbox.page.diffs import Page, Row
 from sandbox.page.events import EventRecord
-from sandbox.page.rows.tally import Tally
+from sandbox.page.rows.tally import WorkloadTally
 from sandbox.page.wire import QueueSample, Sample
 
 
 def sample_of(
-    sandbox: Sandbox, page: Page, tally: Tally, lines: Iterable[EventRecord]
+    sandbox: Sandbox, page: Page, tally: WorkloadTally, lines: Iterable[EventRecord]
 ) -> Row:
     """Return the sample of the tick that made this page and these events."""
     phases = tally.phases or _pods(page)

@@ -14,7 +14,7 @@ MADE_ANEW = ("Cohort", "ClusterQueue", "LocalQueue", "Queue", "Application")
 
 
 @dataclass(slots=True)
-class Tally:
+class WorkloadTally:
     """How many workloads are in which phase, by ClusterQueue and by LocalQueue.
 
     The phase "evicted" counts those evicted and waiting again, beside their own.
@@ -27,7 +27,7 @@ class Tally:
     anew: dict[str, None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, page: Mapping[str, Row]) -> Tally:
+    def of(cls, page: Mapping[str, Row]) -> WorkloadTally:
         """Count the workload rows of a page. O(rows)."""
         tally = cls()
         for key, row in page.items():

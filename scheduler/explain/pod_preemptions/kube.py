@@ -146,7 +146,7 @@ class _Reader:
         costs["latestStart"] = -self.context.ms(-costs["latestStart"])
         return costs
 
-    def _pods(self, tried: traced.TriedNode) -> Iterator[TriedPod]:
+    def _pods(self, tried: traced.NodeTrial) -> Iterator[TriedPod]:
         for pod in tried.removed:
             yield self._pod(tried, pod, "candidate", "removed")
         for pod, status in tried.put_back:
@@ -156,7 +156,7 @@ class _Reader:
             yield row
 
     def _pod(
-        self, tried: traced.TriedNode, pod: Pod, kind: str, verdict: str
+        self, tried: traced.NodeTrial, pod: Pod, kind: str, verdict: str
     ) -> TriedPod:
         started = pod.started_us
         protected = any(other.key == pod.key for other in tried.protected)

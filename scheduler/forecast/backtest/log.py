@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from scheduler.errors import SchedulerError
 from scheduler.forecast.arrivals import HOUR_MS
 from scheduler.forecast.compact import Claim, CompactCluster, CompactRun, CompactState
-from scheduler.forecast.work import Work
+from scheduler.forecast.workload_profile import WorkloadProfile
 from scheduler.traces.trace import Trace, TraceJob
 
 #: Fewer jobs are no history to learn from.
@@ -20,7 +20,7 @@ class Log:
     """What came, in order of time; lists by the `ident` of the work, times in ms."""
 
     name: str
-    works: Sequence[Work]
+    works: Sequence[WorkloadProfile]
     runs: Sequence[int]
     starts: Sequence[int]
     processors: int
@@ -93,7 +93,7 @@ def load_of(trace: Trace) -> float:
 
 def _log(
     trace: Trace,
-    works: Mapping[int, Work],
+    works: Mapping[int, WorkloadProfile],
     runs: list[int],
     starts: list[int],
     left_out: int,
@@ -115,14 +115,14 @@ def _log(
 
 def _works(
     trace: Trace, jobs: Sequence[TraceJob], scale: float
-) -> tuple[dict[int, Work], list[int], int]:
+) -> tuple[dict[int, WorkloadProfile], list[int], int]:
     """Return the works by line, in order of time, their run times, and who is too large."""
     size = size_of(trace)
     taken = sorted(
         (job for job in jobs if _size(job) <= size), key=lambda job: job.submit_s
     )
     works = {
-        job.line: Work(
+        job.line: WorkloadProfile(
             ident=ident,
             submit_ms=round(job.submit_s * 1000 * scale),
             size=_size(job),

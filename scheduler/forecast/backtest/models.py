@@ -10,10 +10,10 @@ from scheduler import streams
 from scheduler.forecast.backtest.past import Past
 from scheduler.forecast.baselines import last_waits
 from scheduler.forecast.compact import CompactState
-from scheduler.forecast.futures import Coming, Present, starts_of
+from scheduler.forecast.futures import ForecastInstant, FutureArrivals, starts_of
 from scheduler.forecast.run_times import RunTime
 from scheduler.forecast.scores import quantiles
-from scheduler.forecast.work import Work
+from scheduler.forecast.workload_profile import WorkloadProfile
 
 #: The rest of each wait (ms) as quantiles at LEVELS.
 Rests = dict[int, list[float]]
@@ -43,11 +43,11 @@ def by_futures(futures: int, seed: int) -> Model:
     return rests
 
 
-def _present(past: Past) -> Present:
+def _present(past: Past) -> ForecastInstant:
     log, now = past.log, past.now_ms
     known: dict[Hashable, RunTime] = {}
 
-    def given(work: Work) -> RunTime:
+    def given(work: WorkloadProfile) -> RunTime:
         like = (work.user, work.family, work.queue, work.size, work.limit_ms)
         if like not in known:
             known[like] = past.run_times.given(work, now)
@@ -62,8 +62,8 @@ def _present(past: Past) -> Present:
         for ident in past.running
     ]
     waiting = [log.claim(ident) for ident in past.waiting]
-    coming = Coming(arrivals=past.arrivals, claim=log.claim, runs=past.finished)
-    return Present(
+    coming = FutureArrivals(arrivals=past.arrivals, claim=log.claim, runs=past.finished)
+    return ForecastInstant(
         state=CompactState(cluster=log.cluster, now_ms=now, waiting=waiting),
         running=running,
         waiting={ident: given(log.works[ident]) for ident in past.waiting},

@@ -18,7 +18,7 @@ MOST = 200
 
 
 @dataclass(slots=True)
-class TriedNode:
+class NodeTrial:
     """What was tried on the copy of one node."""
 
     removed: list[Pod]  # the most important first
@@ -38,7 +38,7 @@ class TracedSearch(VictimSearch):
     tied: tuple[Candidate, ...] = ()
     unhelped: dict[str, str]  # node -> why removing pods may not help there
     budgets: dict[Key, int]
-    nodes: dict[str, TriedNode]
+    nodes: dict[str, NodeTrial]
 
     def note_verdicts(self, verdicts: Verdicts, helpable: Collection[str]) -> None:
         """Keep why the other nodes are not even tried; the first few suffice."""
@@ -65,7 +65,7 @@ class TracedSearch(VictimSearch):
     ) -> Candidate | Status:
         """Try one node, and keep its pods of lower priority and the result."""
         lower = [p for p in node_info.pods.values() if p.priority < pod.priority]
-        tried = TriedNode(sorted(lower, key=self.importance))
+        tried = NodeTrial(sorted(lower, key=self.importance))
         self.nodes[node_info.node.name] = tried
         tried.result = super().victims_on(state, pod, node_info, rivals)
         return tried.result

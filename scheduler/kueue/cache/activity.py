@@ -12,13 +12,13 @@ from scheduler.records.admission_check import (
     PROVISIONING,
     AdmissionCheck,
 )
-from scheduler.records.quota import QueueSpec
+from scheduler.records.quota import ClusterQueueSpec
 
 Problem = tuple[str, str]  # reason and sentence
 
 
 def problems(
-    spec: QueueSpec,
+    spec: ClusterQueueSpec,
     *,
     in_cycle: Container[str],
     flavors: Container[str],
@@ -49,7 +49,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _check_problems(
-    spec: QueueSpec, checks: Mapping[str, AdmissionCheck]
+    spec: ClusterQueueSpec, checks: Mapping[str, AdmissionCheck]
 ) -> Iterator[Problem]:
     """Source: docs/semantics/kueue-admission-checks.md#clusterqueues-without-their-checks."""
     names = [check.name for check in spec.checks]
@@ -71,7 +71,7 @@ def _check_problems(
 
 
 def _multi_kueue_problems(
-    spec: QueueSpec, checks: Mapping[str, AdmissionCheck]
+    spec: ClusterQueueSpec, checks: Mapping[str, AdmissionCheck]
 ) -> Iterator[Problem]:
     multi = _of_controller(spec, checks, MULTI_KUEUE)
     if not multi:
@@ -100,7 +100,7 @@ def _multi_kueue_problems(
 
 
 def _of_controller(
-    spec: QueueSpec, checks: Mapping[str, AdmissionCheck], controller: str
+    spec: ClusterQueueSpec, checks: Mapping[str, AdmissionCheck], controller: str
 ) -> list[str]:
     return [
         check.name

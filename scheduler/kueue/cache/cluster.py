@@ -18,7 +18,7 @@ from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.records.admission_check import AdmissionCheck
 from scheduler.records.objects import Key
-from scheduler.records.quota import Flavor, LocalQueueSpec, QueueSpec
+from scheduler.records.quota import ClusterQueueSpec, Flavor, LocalQueueSpec
 from scheduler.records.workload import Catalogue
 
 
@@ -95,7 +95,7 @@ class Cluster:
             labels = {"kubernetes.io/metadata.name": namespace}
         return selector.matches(labels)
 
-    def put_queue(self, spec: QueueSpec) -> ClusterQueue:
+    def put_queue(self, spec: ClusterQueueSpec) -> ClusterQueue:
         """Take a ClusterQueue, new or changed; its pending queue and workloads stay."""
         equivalence_hashing = registry.lookup(
             "queueing", spec.strategy
@@ -116,7 +116,7 @@ class Cluster:
         self.needs_linking = True
         return queue
 
-    def usage_order(self, spec: QueueSpec) -> UsageOf | None:
+    def usage_order(self, spec: ClusterQueueSpec) -> UsageOf | None:
         """Return what orders the workloads of a ClusterQueue by usage, if it does."""
         if self.ledger is None or not spec.usage_based:
             return None

@@ -16,7 +16,7 @@ from scheduler.kueue.tree.protocols import (
     PendingWorkloads,
 )
 from scheduler.records.objects import Key
-from scheduler.records.quota import CohortSpec, QueueSpec, Quota, ResourceGroup
+from scheduler.records.quota import ClusterQueueSpec, CohortSpec, Quota, ResourceGroup
 
 _NONE = Quota(0)
 
@@ -168,7 +168,10 @@ class ClusterQueue(QuotaNode):
     )
 
     def __init__(
-        self, spec: QueueSpec, admitted: AdmittedWorkloads, pending: PendingWorkloads
+        self,
+        spec: ClusterQueueSpec,
+        admitted: AdmittedWorkloads,
+        pending: PendingWorkloads,
     ) -> None:
         super().__init__(spec.name)
         self.status_keys = (Key(self.kind, "", spec.name),)

@@ -6,11 +6,11 @@ Source: docs/semantics/kueue-admission-checks.md#which-checks-a-workload-needs.
 from __future__ import annotations
 
 from scheduler.kueue.workload.check_state import READY, REJECTED, RETRY, States
-from scheduler.records.quota import QueueSpec
+from scheduler.records.quota import ClusterQueueSpec
 from scheduler.records.workload import Admission
 
 
-def required_checks(spec: QueueSpec, admission: Admission | None) -> list[str]:
+def required_checks(spec: ClusterQueueSpec, admission: Admission | None) -> list[str]:
     """Return the names of the checks needed, in order.
 
     With an admission those of its flavors; before it those of all flavors.

@@ -9,7 +9,7 @@ import re
 
 from scheduler.manifests.yunikorn import limit_checks, rule_checks
 from scheduler.manifests.yunikorn.fields import Fields
-from scheduler.records.hierarchy import PartitionSpec, QueueSpec
+from scheduler.records.hierarchy import PartitionSpec, QueueConfig
 from scheduler.yunikorn import resources
 from scheduler.yunikorn.resources import Amounts
 
@@ -38,7 +38,9 @@ def check_partition(fields: Fields, spec: PartitionSpec, path: str) -> None:
     limit_checks.check_descent(fields, root, spec.limits or root.limits, at)
 
 
-def _check_queue(fields: Fields, queue: QueueSpec, path: str, *, is_root: bool) -> None:
+def _check_queue(
+    fields: Fields, queue: QueueConfig, path: str, *, is_root: bool
+) -> None:
     _check_acl(fields, queue.submit_acl, f"{path}.submitacl")
     _check_acl(fields, queue.admin_acl, f"{path}.adminacl")
     limit_checks.check_limits(fields, queue.limits, path, queue, is_root=is_root)
@@ -63,7 +65,7 @@ def _check_acl(fields: Fields, text: str, path: str) -> None:
 
 
 def check_resources(
-    fields: Fields, queue: QueueSpec, path: str, above: Amounts | None
+    fields: Fields, queue: QueueConfig, path: str, above: Amounts | None
 ) -> Amounts:
     """Return what a queue guarantees: its own, or the sum of its children.
 
@@ -100,7 +102,7 @@ def _within(
             )
 
 
-def _check_max_applications(fields: Fields, queue: QueueSpec, path: str) -> None:
+def _check_max_applications(fields: Fields, queue: QueueConfig, path: str) -> None:
     limit = queue.max_applications
     for index, child in enumerate(queue.queues):
         at = f"{path}.queues[{index}]"

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 
 from scheduler.manifests.yunikorn.fields import Fields
-from scheduler.records.hierarchy import Limit, QueueSpec
+from scheduler.records.hierarchy import Limit, QueueConfig
 from scheduler.yunikorn import resources
 from scheduler.yunikorn.resources import Amounts
 
@@ -25,7 +25,7 @@ def check_limits(
     fields: Fields,
     limits: tuple[Limit, ...],
     path: str,
-    queue: QueueSpec,
+    queue: QueueConfig,
     *,
     is_root: bool,
 ) -> None:
@@ -59,7 +59,7 @@ def _check_name(
 
 
 def _check_amounts(
-    fields: Fields, limit: Limit, path: str, queue: QueueSpec, *, is_root: bool
+    fields: Fields, limit: Limit, path: str, queue: QueueConfig, *, is_root: bool
 ) -> None:
     if limit.max_resources is None and not limit.max_applications:
         raise fields.error(path, "expected maxresources or maxapplications")
@@ -76,7 +76,7 @@ def _check_amounts(
 
 
 def check_descent(
-    fields: Fields, root: QueueSpec, limits: tuple[Limit, ...], path: str
+    fields: Fields, root: QueueConfig, limits: tuple[Limit, ...], path: str
 ) -> None:
     """Raise ManifestError where a limit exceeds one further up.
 
@@ -88,7 +88,7 @@ def check_descent(
 
 def _descend(
     fields: Fields,
-    queue: QueueSpec,
+    queue: QueueConfig,
     limits: tuple[Limit, ...],
     above: Mapping[tuple[str, str], _Allowance],
     path: str,

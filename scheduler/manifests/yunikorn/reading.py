@@ -12,7 +12,7 @@ from scheduler.records.hierarchy import (
     Limit,
     NodeSort,
     PartitionSpec,
-    QueueSpec,
+    QueueConfig,
     Template,
 )
 
@@ -109,7 +109,7 @@ class Reader(RuleReader):
             quota_preemption=self.flag(preemption, "quotapreemptionenabled", at, False),
         )
 
-    def root(self, data: Mapping[str, Any], path: str) -> QueueSpec:
+    def root(self, data: Mapping[str, Any], path: str) -> QueueConfig:
         """Return the root; tops without one become children of a root."""
         if data.get("queues") is None:
             raise self.error(path, "expected queues")
@@ -120,16 +120,16 @@ class Reader(RuleReader):
                 at = f"{path}.queues[0].name"
                 raise self.error(at, f"expected 'root', got {given!r}")
             return replace(queues[0], parent=True)
-        return QueueSpec(name="root", parent=True, queues=queues)
+        return QueueConfig(name="root", parent=True, queues=queues)
 
-    def queues(self, data: Mapping[str, Any], path: str) -> tuple[QueueSpec, ...]:
+    def queues(self, data: Mapping[str, Any], path: str) -> tuple[QueueConfig, ...]:
         """Return the queues of a list, names lowered."""
         return tuple(
             self.queue(item, f"{path}.queues[{index}]")
             for index, item in enumerate(self.list_of(data, "queues", path))
         )
 
-    def queue(self, data: Any, path: str) -> QueueSpec:
+    def queue(self, data: Any, path: str) -> QueueConfig:
         """Return one queue and all below it."""
         if not isinstance(data, dict) or not data.get("name"):
             raise self.error(path, "expected a queue with a name")
@@ -138,7 +138,7 @@ class Reader(RuleReader):
         self.known(amounts, {"guaranteed", "max"}, f"{path}.resources")
         children = self.queues(data, path)
         parent = self.flag(data, "parent", path, False) or bool(children)
-        return QueueSpec(
+        return QueueConfig(
             name=self.text(data, "name", path).lower(),
             parent=parent,
             guaranteed=self.amounts(amounts, "guaranteed", f"{path}.resources"),

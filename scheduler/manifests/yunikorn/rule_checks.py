@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from scheduler.manifests.yunikorn.fields import Fields
 from scheduler.manifests.yunikorn.rules import chain
-from scheduler.records.hierarchy import PartitionSpec, PlacementRule, QueueSpec
+from scheduler.records.hierarchy import PartitionSpec, PlacementRule, QueueConfig
 
 
 def check_fixed_paths(fields: Fields, spec: PartitionSpec, path: str) -> None:
@@ -18,7 +18,7 @@ def check_fixed_paths(fields: Fields, spec: PartitionSpec, path: str) -> None:
             raise fields.error(f"{path}.placementrules[{index}]", problem)
 
 
-def _problem(root: QueueSpec, rule: PlacementRule) -> str:
+def _problem(root: QueueConfig, rule: PlacementRule) -> str:
     """Return the problem of a rule, "" for none.
 
     Whether the queue may be missing is for the rule itself to say, not for its
@@ -27,7 +27,7 @@ def _problem(root: QueueSpec, rule: PlacementRule) -> str:
     names, dynamic = _fixed_part(rule)
     if not names:
         return ""
-    queue: QueueSpec | None = root
+    queue: QueueConfig | None = root
     for name in names[1:]:
         assert queue is not None
         if not queue.parent:

@@ -10,7 +10,7 @@ from scheduler.records.hierarchy import (
     Limit,
     PartitionSpec,
     PlacementRule,
-    QueueSpec,
+    QueueConfig,
     Template,
 )
 from scheduler.yunikorn import resources
@@ -40,7 +40,7 @@ def to_text(partition: PartitionSpec) -> str:
     return write(to_plain(partition))
 
 
-def _queue(queue: QueueSpec) -> dict[str, Any]:
+def _queue(queue: QueueConfig) -> dict[str, Any]:
     found: dict[str, Any] = {"name": queue.name}
     plain = {
         "parent": queue.parent,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from scheduler.records.hierarchy import QueueSpec
+from scheduler.records.hierarchy import QueueConfig
 from scheduler.records.node import Node as NodeRecord
 from scheduler.yunikorn import resources
 from scheduler.yunikorn.objects.gang_state import GangState
@@ -150,7 +150,7 @@ class Queue(QueueUsage):
 
     __slots__ = ("allocating", "apps", "order", "reserved", "running", "sort")
 
-    def __init__(self, spec: QueueSpec, parent: Queue | None = None) -> None:
+    def __init__(self, spec: QueueConfig, parent: Queue | None = None) -> None:
         self.apps: dict[str, Application] = {}
         self.running: set[str] = set()  # ids of applications in state Running
         self.allocating: set[str] = set()  # Accepted ones that had a result

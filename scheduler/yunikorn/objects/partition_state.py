@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from scheduler.errors import SchedulerError
-from scheduler.records.hierarchy import PartitionSpec, QueueSpec
+from scheduler.records.hierarchy import PartitionSpec, QueueConfig
 from scheduler.registry import lookup
 from scheduler.yunikorn.objects.listener import Listener, Trace
 from scheduler.yunikorn.objects.model import (
@@ -113,9 +113,9 @@ class PartitionState:
     def make_queue(self, parent: Queue, name: str, *, leaf: bool = True) -> Queue:
         """Make a dynamic queue below a parent, from the nearest template."""
         template = next((q.template for q in parent.route if q.template), None)
-        spec = QueueSpec(name=name, parent=not leaf)
+        spec = QueueConfig(name=name, parent=not leaf)
         if template is not None and leaf:
-            spec = QueueSpec(
+            spec = QueueConfig(
                 name=name,
                 properties=template.properties,
                 guaranteed=template.guaranteed,

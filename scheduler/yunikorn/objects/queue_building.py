@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from scheduler.records.hierarchy import QueueSpec
+from scheduler.records.hierarchy import QueueConfig
 from scheduler.yunikorn.objects.model import Queue
 
 
-def build(spec: QueueSpec, parent: Queue | None = None) -> Queue:
+def build(spec: QueueConfig, parent: Queue | None = None) -> Queue:
     """Return the tree of queues that the specification describes."""
     queue = Queue(spec, parent)
     for child in spec.queues:

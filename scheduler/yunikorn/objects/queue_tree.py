@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal, Self
 
-from scheduler.records.hierarchy import Limit, QueueSpec, Template
+from scheduler.records.hierarchy import Limit, QueueConfig, Template
 from scheduler.yunikorn import resources
 from scheduler.yunikorn.objects import properties as props
 from scheduler.yunikorn.objects.properties import MIN_PRIORITY, Properties
@@ -54,7 +54,7 @@ class QueueTree:
     route: tuple[Self, ...]
     children: dict[str, Self]
 
-    def __init__(self, spec: QueueSpec, parent: Self | None = None) -> None:
+    def __init__(self, spec: QueueConfig, parent: Self | None = None) -> None:
         self.name = spec.name
         self.parent = parent
         self.path: str = f"{parent.path}.{spec.name}" if parent else spec.name
@@ -70,7 +70,7 @@ class QueueTree:
         self.max: Amounts | None = None  # of root: the sum of its nodes
         self.configure(spec)
 
-    def configure(self, spec: QueueSpec) -> None:
+    def configure(self, spec: QueueConfig) -> None:
         """Take over what the specification says; usage stays as it is."""
         self.guaranteed = _own(spec.guaranteed)
         if self.parent is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from scheduler.records.hierarchy import QueueSpec
+from scheduler.records.hierarchy import QueueConfig
 from scheduler.yunikorn import resources
 from scheduler.yunikorn.objects.queue_tree import QueueTree
 from scheduler.yunikorn.resources import Amounts
@@ -26,7 +26,7 @@ class QueueUsage(QueueTree):
         "quota_due_ms",
     )
 
-    def __init__(self, spec: QueueSpec, parent: Self | None = None) -> None:
+    def __init__(self, spec: QueueConfig, parent: Self | None = None) -> None:
         self.allocated: Amounts = {}
         self.pending: Amounts = {}
         self.preempting: Amounts = {}

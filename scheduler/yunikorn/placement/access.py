@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from scheduler.records.hierarchy import PartitionSpec, QueueSpec
+from scheduler.records.hierarchy import PartitionSpec, QueueConfig
 from scheduler.yunikorn.objects.model import Queue
 from scheduler.yunikorn.objects.queue_tree import RECOVERY
 
@@ -74,7 +74,7 @@ def opened(spec: PartitionSpec) -> PartitionSpec:
     return replace(spec, root=replace(spec.root, submit_acl=ANYBODY))
 
 
-def _walk(queue: QueueSpec) -> Iterator[QueueSpec]:
+def _walk(queue: QueueConfig) -> Iterator[QueueConfig]:
     yield queue
     for child in queue.queues:
         yield from _walk(child)

@@ -12,7 +12,7 @@ from scheduler.conversion.converting import convert
 from scheduler.errors import SchedulerError
 from scheduler.manifests.load import load
 from scheduler.manifests.yunikorn import from_plain
-from scheduler.records.hierarchy import PartitionSpec, QueueSpec
+from scheduler.records.hierarchy import PartitionSpec, QueueConfig
 from scheduler.records.policy import Policy, read_policy
 from scheduler.tick import run_tick
 from scheduler.world import World
@@ -128,7 +128,7 @@ def _tree(converted: Converted) -> PartitionSpec:
     return from_plain(converted.policy["yunikorn"]["queues"])
 
 
-def _child(queue: QueueSpec, name: str) -> QueueSpec:
+def _child(queue: QueueConfig, name: str) -> QueueConfig:
     return next(child for child in queue.queues if child.name == name)
 
 

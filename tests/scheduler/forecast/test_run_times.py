@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler.forecast.run_times import STEPS, UNKNOWN, RunTimes
-from scheduler.forecast.work import Work
+from scheduler.forecast.workload_profile import WorkloadProfile
 
 MINUTE = 60_000
 
 
-def work(ident: int = 0, **given) -> Work:
+def work(ident: int = 0, **given) -> WorkloadProfile:
     known = {"submit_ms": 0, "size": 4, "queue": "batch", "user": "ada", **given}
-    return Work(ident=ident, **known)
+    return WorkloadProfile(ident=ident, **known)
 
 
 def history(*runs: int, **given) -> RunTimes:

@@ -9,7 +9,7 @@ import pytest
 
 from scheduler.cli.files import read_paths
 from scheduler.errors import SchedulerError
-from scheduler.qrec.reading import Followed, Seen, stamp
+from scheduler.qrec.reading import Followed, RecordedChange, stamp
 from scheduler.recordings.arrivals import arrivals_of
 from scheduler.recordings.followed import incident, snapshot
 from scheduler.recordings.run_times import run_times
@@ -45,7 +45,7 @@ def job(name: str) -> dict[str, Any]:
     }
 
 
-def workload(name: str, at: int, *true: str) -> Seen:
+def workload(name: str, at: int, *true: str) -> RecordedChange:
     conditions = [
         {
             "type": one,
@@ -69,15 +69,15 @@ def workload(name: str, at: int, *true: str) -> Seen:
         "spec": {"queueName": "q", "podSets": []},
         "status": {"conditions": conditions},
     }
-    return Seen(BEGIN + at * 1_000_000, "MODIFIED", manifest)
+    return RecordedChange(BEGIN + at * 1_000_000, "MODIFIED", manifest)
 
 
-def followed(*events: Seen) -> Followed:
+def followed(*events: RecordedChange) -> Followed:
     return Followed(start_us=BEGIN, standing=queues(), events=list(events))
 
 
-def added(at: int, manifest: dict[str, Any]) -> Seen:
-    return Seen(BEGIN + at * 1_000_000, "ADDED", manifest)
+def added(at: int, manifest: dict[str, Any]) -> RecordedChange:
+    return RecordedChange(BEGIN + at * 1_000_000, "ADDED", manifest)
 
 
 def test_a_row_says_when_quota_was_held_and_given_back() -> None:

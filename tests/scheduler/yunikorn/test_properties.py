@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.records.hierarchy import QueueSpec
+from scheduler.records.hierarchy import QueueConfig
 from scheduler.yunikorn.objects import invariants
 from scheduler.yunikorn.objects.model import Ask, Queue
 from scheduler.yunikorn.preemption.guaranteed_documented import policy_of
@@ -18,7 +18,7 @@ _GUARANTEE = st.sampled_from([None, 1, 1, 2, 3])
 
 
 @st.composite
-def _trees(draw: st.DrawFn) -> list[QueueSpec]:
+def _trees(draw: st.DrawFn) -> list[QueueConfig]:
     """Two tenants of two leaves each, and a leaf beside them."""
     tenants = [
         queue(
@@ -58,7 +58,7 @@ _PODS = st.lists(
 class _Watched(World):
     """Notes every law that a preemption breaks, at the moment it is decided."""
 
-    def __init__(self, *queues: QueueSpec, laws: str = "documented") -> None:
+    def __init__(self, *queues: QueueConfig, laws: str = "documented") -> None:
         super().__init__(*queues, nodes={"n": 4, "m": 2}, laws=laws)
         self.broken: list[str] = []
         self.rounds = 0
@@ -99,7 +99,7 @@ def _fence(leaf: Queue) -> Queue:
     raise AssertionError
 
 
-def _filled(tree: list[QueueSpec], pods: list[tuple[object, ...]]) -> _Watched:
+def _filled(tree: list[QueueConfig], pods: list[tuple[object, ...]]) -> _Watched:
     world = _Watched(*tree)
     for number, (path, app, size, priority, allows, runs, age) in enumerate(pods):
         ask = world.pod(
@@ -122,7 +122,7 @@ def _filled(tree: list[QueueSpec], pods: list[tuple[object, ...]]) -> _Watched:
 @settings(max_examples=60)
 @given(tree=_trees(), pods=_PODS)
 def test_no_preemption_breaks_a_law_and_none_goes_on_for_ever(
-    tree: list[QueueSpec], pods: list[tuple[object, ...]]
+    tree: list[QueueConfig], pods: list[tuple[object, ...]]
 ) -> None:
     world = _filled(tree, pods)
     quiet = number = 0

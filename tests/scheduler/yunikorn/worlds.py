@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from scheduler.records.hierarchy import PartitionSpec, QueueSpec
+from scheduler.records.hierarchy import PartitionSpec, QueueConfig
 from scheduler.registry import lookup
 from scheduler.yunikorn.objects.model import Application, Ask, SchedulingNode
 from scheduler.yunikorn.objects.partition import Partition
@@ -23,7 +23,7 @@ def cores(number: float) -> dict[str, int]:
 
 def queue(
     name: str,
-    *children: QueueSpec,
+    *children: QueueConfig,
     guaranteed: float | Mapping[str, int] | None = None,
     max: float | Mapping[str, int] | None = None,
     template: Any = None,
@@ -31,9 +31,9 @@ def queue(
     max_applications: int = 0,
     parent: bool = False,
     **properties: str,
-) -> QueueSpec:
+) -> QueueConfig:
     """Return a queue; properties by keyword, dots as underscores."""
-    return QueueSpec(
+    return QueueConfig(
         name=name,
         parent=bool(children) or parent,
         guaranteed=_amounts(guaranteed),
@@ -91,12 +91,12 @@ class World:
 
     def __init__(
         self,
-        *queues: QueueSpec,
+        *queues: QueueConfig,
         nodes: Mapping[str, float | Mapping[str, int]] | None = None,
         laws: str = "documented",
         **settings: Any,
     ) -> None:
-        root = QueueSpec(name="root", parent=True, submit_acl="*", queues=queues)
+        root = QueueConfig(name="root", parent=True, submit_acl="*", queues=queues)
         spec = PartitionSpec(root=root, **settings)
         self.recorded = RecordingListener()
         self.partition = Partition(spec, lookup("laws", laws)(), self.recorded)

@@ -7,7 +7,7 @@ import { orderResources, quotaText } from "@/lib/amounts";
 import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { toYaml } from "@/lib/yaml";
-import { manifestsOf, questionAt, questionsOf, type Addable, type Around, type Asked } from "@/store/edits/adding";
+import { manifestsOf, questionAt, questionsOf, type Addable, type Around, type FormQuestion } from "@/store/edits/adding";
 import { nameOf, nextName, undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 
@@ -15,7 +15,7 @@ import { live } from "@/store/live/live.svelte";
 export class AddEdit {
   readonly kind: Addable;
   readonly around: Around = $derived(around());
-  readonly questions: readonly Asked[] = $derived.by(() => questionsOf(this.kind, this.around));
+  readonly questions: readonly FormQuestion[] = $derived.by(() => questionsOf(this.kind, this.around));
   readonly texts = new SvelteMap<string, string>();
   written = $state<string | null>(null); // the YAML, once it is changed by hand
   problems = $state.raw<ReadonlyMap<string, string>>(new Map()); // by question; "" is the whole
@@ -34,7 +34,7 @@ export class AddEdit {
     this.kind = kind;
   }
 
-  text(question: Asked): string {
+  text(question: FormQuestion): string {
     return this.texts.get(question.id) ?? question.first;
   }
 

@@ -5,10 +5,10 @@ import type { Word } from "@/lib/words.svelte";
 
 export const ADDABLE = ["workload", "queue", "node"] as const;
 export type Addable = (typeof ADDABLE)[number];
-export type Answers = Readonly<Record<string, string>>;
+export type FormAnswers = Readonly<Record<string, string>>;
 
 /** One question of the form. */
-export interface Asked {
+export interface FormQuestion {
   readonly id: string;
   readonly word: Word | ""; // "": `id` is a real name, shown as it is
   readonly first: string;
@@ -34,10 +34,10 @@ const FIRST: Readonly<Record<string, string>> = { cpu: "1", memory: "1Gi" };
 const RESOURCE = "resource:";
 
 /** Return what is asked to add one. */
-export function questionsOf(kind: Addable, around: Around): Asked[] {
-  const each = (amounts: Readonly<Record<string, string>>): Asked[] =>
+export function questionsOf(kind: Addable, around: Around): FormQuestion[] {
+  const each = (amounts: Readonly<Record<string, string>>): FormQuestion[] =>
     around.resources.map((name) => ({ id: RESOURCE + name, word: "", first: amounts[name] ?? "" }));
-  const name: Asked = { id: "name", word: "add.name", first: around.free(kind === "workload" ? "job" : kind) };
+  const name: FormQuestion = { id: "name", word: "add.name", first: around.free(kind === "workload" ? "job" : kind) };
   if (kind === "node") {
     const labels = Object.entries(around.nodeLabels).map(([key, value]) => `${key}=${value}`).join(", ");
     return [name, { id: "copies", word: "add.copies", first: "1", whole: true }, ...each(around.nodeAmounts), { id: "pods", word: "add.pods", first: "110", whole: true }, { id: "labels", word: "add.labels", first: labels }];
@@ -53,7 +53,7 @@ export function questionsOf(kind: Addable, around: Around): Asked[] {
       { id: "namespace", word: "add.namespace", first: "default" },
     ];
   }
-  const queue: Asked[] = around.stack === "kube" ? [{ id: "namespace", word: "add.namespace", first: "default" }] : [{ id: "queue", word: "add.queue", first: around.localQueues[0] ?? "", choices: around.localQueues }];
+  const queue: FormQuestion[] = around.stack === "kube" ? [{ id: "namespace", word: "add.namespace", first: "default" }] : [{ id: "queue", word: "add.queue", first: around.localQueues[0] ?? "", choices: around.localQueues }];
   return [
     name,
     ...queue,
@@ -65,22 +65,22 @@ export function questionsOf(kind: Addable, around: Around): Asked[] {
 }
 
 /** Return the manifests that the answers make. */
-export function manifestsOf(kind: Addable, answers: Answers, around: Around): Json[] {
+export function manifestsOf(kind: Addable, answers: FormAnswers, around: Around): Json[] {
   if (kind === "node") return nodes(answers);
   if (kind === "queue") return queue(answers, around);
   return [job(answers, around)];
 }
 
-function amountsOf(answers: Answers): Record<string, string> {
+function amountsOf(answers: FormAnswers): Record<string, string> {
   return Object.fromEntries(
     Object.entries(answers).flatMap(([id, text]) => (id.startsWith(RESOURCE) && text !== "" ? [[id.slice(RESOURCE.length), text]] : [])),
   );
 }
 
 const whole = (text: string | undefined): number | string => (/^-?\d+$/.test(text ?? "") ? Number(text) : (text ?? ""));
-const said = (answers: Answers, id: string): string => answers[id] ?? "";
+const said = (answers: FormAnswers, id: string): string => answers[id] ?? "";
 
-function nodes(answers: Answers): Json[] {
+function nodes(answers: FormAnswers): Json[] {
   const copies = Math.max(1, Math.min(500, Number(said(answers, "copies")) || 1));
   const labels = Object.fromEntries(
     said(answers, "labels").split(",").map((part) => part.trim().split("=")).flatMap(([key = "", value = ""]) => (key === "" ? [] : [[key, value]])),
@@ -92,7 +92,7 @@ function nodes(answers: Answers): Json[] {
   });
 }
 
-function queue(answers: Answers, around: Around): Json[] {
+function queue(answers: FormAnswers, around: Around): Json[] {
   const [name, cohort] = [said(answers, "name"), said(answers, "cohort")];
   const resources = Object.entries(amountsOf(answers)).map(([resource, nominalQuota]) => ({ name: resource, nominalQuota }));
   const flavor = said(answers, "flavor");
@@ -112,7 +112,7 @@ function queue(answers: Answers, around: Around): Json[] {
   ];
 }
 
-function job(answers: Answers, around: Around): Json {
+function job(answers: FormAnswers, around: Around): Json {
   const [name, queueName, priority] = [said(answers, "name"), said(answers, "queue"), said(answers, "priorityClass")];
   const kueue = around.stack === "kueue";
   const [namespace, localQueue] = kueue ? split(queueName) : [said(answers, "namespace") || "default", ""];

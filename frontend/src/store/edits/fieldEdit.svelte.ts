@@ -6,10 +6,10 @@ import { Refusal, type Json } from "@/net/rest";
 import { t } from "@/lib/words.svelte";
 import { changeText, checkPatch, fetchManifest, foreseePatch, patchObject } from "@/store/edits/edits";
 import { nameOf } from "@/store/live/intents";
-import { fieldAt, fieldsOf, patchOf, placeOf, type Field } from "@/store/edits/fields";
+import { fieldAt, fieldsOf, patchOf, placeOf, type ManifestField } from "@/store/edits/fields";
 
 /** Return what people call a field. */
-export function labelOf(field: Field): string {
+export function labelOf(field: ManifestField): string {
   return field.word === "" ? field.name : t(field.word);
 }
 
@@ -32,7 +32,7 @@ export class FieldEdit {
     this.key = key;
   }
 
-  #change(field: Field): [Field, string][] {
+  #change(field: ManifestField): [ManifestField, string][] {
     const typed = this.texts.get(placeOf(field.path))?.trim();
     return typed === undefined || typed === field.text ? [] : [[field, typed]];
   }
@@ -80,8 +80,8 @@ export class FieldEdit {
   }
 }
 
-function grouped(fields: readonly Field[]): [string, Field[]][] {
-  const groups = new Map<string, Field[]>();
+function grouped(fields: readonly ManifestField[]): [string, ManifestField[]][] {
+  const groups = new Map<string, ManifestField[]>();
   for (const field of fields) groups.set(field.group, [...(groups.get(field.group) ?? []), field]);
   return [...groups];
 }

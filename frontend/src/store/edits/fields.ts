@@ -6,7 +6,7 @@ import type { Word } from "@/lib/words.svelte";
 export type Path = readonly (string | number)[];
 
 /** One field of a manifest as a text; "" where it is not given. */
-export interface Field {
+export interface ManifestField {
   readonly word: Word | ""; // what it is; "" where the real name alone is shown
   readonly name: string; // the name in the manifest, with what it belongs to
   readonly group: string; // the heading that it stands under
@@ -19,7 +19,7 @@ export interface Field {
 const RUNTIME = "quotalab.dev/runtime";
 
 /** Return the fields of a manifest that have a form; none for kinds that have none. `queue`: of that queue of a policy. */
-export function fieldsOf(manifest: Json, queue = ""): Field[] {
+export function fieldsOf(manifest: Json, queue = ""): ManifestField[] {
   switch (manifest["kind"]) {
     case "Policy":
       return queueFields(manifest, queue);
@@ -47,12 +47,12 @@ export function fieldsOf(manifest: Json, queue = ""): Field[] {
   }
 }
 
-function quotas(manifest: Json): Field[] {
+function quotas(manifest: Json): ManifestField[] {
   return items(manifest, ["spec", "resourceGroups"]).flatMap((group) =>
     items(manifest, [...group, "flavors"]).flatMap((flavor) =>
       items(manifest, [...flavor, "resources"]).flatMap((resource) => {
         const under = `${valueAt(manifest, [...flavor, "name"])} · ${valueAt(manifest, [...resource, "name"])}`;
-        const of = (word: Word, name: string): Field => field(manifest, word, [...resource, name], under);
+        const of = (word: Word, name: string): ManifestField => field(manifest, word, [...resource, name], under);
         return [of("why.nominal", "nominalQuota"), of("legend.limit", "borrowingLimit"), of("quota.lendingLimit", "lendingLimit")];
       }),
     ),
@@ -70,7 +70,7 @@ const PROPERTIES: readonly (readonly [Word, string, (readonly string[])?])[] = [
 ];
 
 // A YuniKorn queue by its path; only a queue that the file names has fields.
-function queueFields(manifest: Json, queue: string): Field[] {
+function queueFields(manifest: Json, queue: string): ManifestField[] {
   const path = placeOfQueue(manifest, queue.split("."));
   if (path === null) return [];
   const [guaranteed, max] = [[...path, "resources", "guaranteed"], [...path, "resources", "max"]];
@@ -104,7 +104,7 @@ function below(manifest: Json, queues: readonly Path[], names: readonly string[]
 
 const record = (value: unknown): Json => (typeof value === "object" && value !== null ? (value as Json) : {});
 
-function podSets(manifest: Json): Field[] {
+function podSets(manifest: Json): ManifestField[] {
   return items(manifest, ["spec", "podSets"]).flatMap((set) => {
     const name = valueAt(manifest, [...set, "name"]);
     return [
@@ -115,7 +115,7 @@ function podSets(manifest: Json): Field[] {
   });
 }
 
-function containers(manifest: Json, spec: Path, of: string): Field[] {
+function containers(manifest: Json, spec: Path, of: string): ManifestField[] {
   const all = items(manifest, [...spec, "containers"]);
   return all.flatMap((path) => {
     const name = all.length > 1 || of === "" ? valueAt(manifest, [...path, "name"]) : "";
@@ -123,15 +123,15 @@ function containers(manifest: Json, spec: Path, of: string): Field[] {
   });
 }
 
-function amounts(manifest: Json, path: Path, group: string): Field[] {
+function amounts(manifest: Json, path: Path, group: string): ManifestField[] {
   const given = read(manifest, path);
   if (typeof given !== "object" || given === null) return [];
   return Object.keys(given).map((name) => ({ ...field(manifest, "", [...path, name], group), name }));
 }
 
-const runtime = (manifest: Json): Field => field(manifest, "field.runtime", ["metadata", "annotations", RUNTIME]);
+const runtime = (manifest: Json): ManifestField => field(manifest, "field.runtime", ["metadata", "annotations", RUNTIME]);
 
-function field(manifest: Json, word: Word | "", path: Path, group = "", whole = false): Field {
+function field(manifest: Json, word: Word | "", path: Path, group = "", whole = false): ManifestField {
   return { word, name: String(path.at(-1)), group, path, text: valueAt(manifest, path), whole };
 }
 
@@ -157,7 +157,7 @@ export function placeOf(path: Path): string {
 }
 
 /** Return the merge patch that sets fields to texts; "" takes a field away. Lists go back whole. */
-export function patchOf(manifest: Json, changes: readonly (readonly [Field, string])[]): Json {
+export function patchOf(manifest: Json, changes: readonly (readonly [ManifestField, string])[]): Json {
   let patch: Json = {};
   let now: unknown = manifest;
   for (const [one, text] of changes) {
@@ -181,7 +181,7 @@ function put(value: unknown, path: Path, next: unknown): unknown {
 }
 
 /** Return the field that a refusal speaks of: the one at its place, else the one that its place is part of. */
-export function fieldAt(fields: readonly Field[], place: string): Field | undefined {
+export function fieldAt(fields: readonly ManifestField[], place: string): ManifestField | undefined {
   const exact = fields.find((one) => placeOf(one.path) === place);
   if (exact !== undefined || place === "") return exact;
   return fields.find((one) => placeOf(one.path).startsWith(`${place}.`) && one.text !== "") ?? fields.find((one) => place.startsWith(placeOf(one.path)));

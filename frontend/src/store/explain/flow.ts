@@ -2,7 +2,7 @@
 
 import type { Flow } from "@/protocol/types";
 
-export interface Stop {
+export interface FlowStop {
   readonly name: string;
   readonly amount: number;
   readonly y: number;
@@ -17,8 +17,8 @@ export interface Ribbon {
 export interface FlowPicture {
   readonly total: number;
   readonly height: number;
-  readonly lenders: readonly Stop[];
-  readonly borrowers: readonly Stop[];
+  readonly lenders: readonly FlowStop[];
+  readonly borrowers: readonly FlowStop[];
   readonly ribbons: readonly Ribbon[];
 }
 
@@ -46,7 +46,7 @@ function sums(lent: readonly Flow[], of: (one: Flow) => string): Map<string, num
   return found;
 }
 
-function stops(amounts: ReadonlyMap<string, number>, scale: number, most: number): Stop[] {
+function stops(amounts: ReadonlyMap<string, number>, scale: number, most: number): FlowStop[] {
   // The shorter side stands in the middle of the longer one.
   let y = TOP + (GAP * (most - amounts.size)) / 2;
   return [...amounts].map(([name, amount]) => {
@@ -57,7 +57,7 @@ function stops(amounts: ReadonlyMap<string, number>, scale: number, most: number
   });
 }
 
-function ribbonsOf(lent: readonly Flow[], lenders: readonly Stop[], borrowers: readonly Stop[], scale: number): Ribbon[] {
+function ribbonsOf(lent: readonly Flow[], lenders: readonly FlowStop[], borrowers: readonly FlowStop[], scale: number): Ribbon[] {
   const pairs = new Map<string, { lender: string; borrower: string; amount: number }>();
   for (const { lender, borrower, amount } of lent) {
     const key = `${lender.name}\n${borrower.name}`;

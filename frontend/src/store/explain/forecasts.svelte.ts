@@ -14,7 +14,7 @@ export interface Band {
   readonly text: string;
 }
 
-interface Held {
+interface KeptForecast {
   readonly sandbox: string;
   readonly revision: number;
   readonly found: Forecast;
@@ -22,7 +22,7 @@ interface Held {
 }
 
 class Forecasts {
-  #held = $state.raw<Held | null>(null);
+  #held = $state.raw<KeptForecast | null>(null);
 
   /** What was forecast of the revision that is shown, or of one since when only time went on. */
   readonly current = $derived.by(() => {

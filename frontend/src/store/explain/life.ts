@@ -5,7 +5,7 @@ import type { EventLine, WorkloadRow } from "@/protocol/types";
 
 export type StopName = "created" | "reserved" | "admitted" | "ready" | "evicted" | "requeued" | "finished";
 
-export interface Stop {
+export interface LifeStop {
   readonly name: StopName;
   readonly tick: number | null; // null: not reached, or too long ago to know
   readonly reached: boolean;
@@ -19,7 +19,7 @@ const AWAY: readonly StopName[] = ["evicted", "requeued"];
  *
  * `own` are the events about this workload, oldest first, up to the tick that is shown.
  */
-export function lifeOf(row: WorkloadRow, own: readonly EventLine[], tickMs: number): readonly Stop[] {
+export function lifeOf(row: WorkloadRow, own: readonly EventLine[], tickMs: number): readonly LifeStop[] {
   const ticks = ticksOf(row, own, tickMs);
   const back = row.reservedMs !== null || row.phase === "finished";
   const order: readonly StopName[] = ["created", ...(back && row.evictions > 0 ? [...AWAY, ...RUN] : [...RUN, ...AWAY]), "finished"];

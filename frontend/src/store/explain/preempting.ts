@@ -2,7 +2,7 @@
 
 import type { EventLine } from "@/protocol/types";
 
-export interface Group {
+export interface PreemptionGroup {
   readonly id: string; // preemptor@tick
   readonly preemptor: string; // key
   readonly tick: number;
@@ -20,8 +20,8 @@ const LOOP_TIMES = 3;
 const LOOP_TICKS = 100;
 
 /** Return one group per preemptor and tick, newest first. */
-export function groupsOf(events: readonly EventLine[]): Group[] {
-  const groups = new Map<string, Group>();
+export function groupsOf(events: readonly EventLine[]): PreemptionGroup[] {
+  const groups = new Map<string, PreemptionGroup>();
   for (const event of events) {
     if (event.type !== "Preempt") continue;
     const id = `${event.by}@${event.tick}`;

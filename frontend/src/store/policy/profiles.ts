@@ -20,7 +20,7 @@ export function schedulersOf(policy: unknown): Document {
 }
 
 /** Return an argument form's fields for a plug-in, of its JSON schema. */
-export function fieldsOf(parameters: Document | null | undefined): Field["children"] {
+export function fieldsOf(parameters: Document | null | undefined): ArgumentInput["children"] {
   if (!parameters) return [];
   return fieldOf(parameters, record(parameters["$defs"] ?? {})).children;
 }
@@ -140,19 +140,19 @@ function put(into: Json, path: readonly string[], value: unknown): Json {
 }
 
 /** Return the kind of field that an argument's schema asks for. */
-export interface Field {
+export interface ArgumentInput {
   readonly kind: "choice" | "flag" | "integer" | "text" | "group" | "json";
   readonly choices: readonly string[];
   readonly help: string;
   readonly first: unknown;
-  readonly children: readonly (readonly [string, Field])[];
+  readonly children: readonly (readonly [string, ArgumentInput])[];
 }
 
-const KINDS: Readonly<Record<string, Field["kind"]>> = { boolean: "flag", integer: "integer", string: "text" };
+const KINDS: Readonly<Record<string, ArgumentInput["kind"]>> = { boolean: "flag", integer: "integer", string: "text" };
 const HIDDEN = new Set(["apiVersion", "kind"]);
 
 /** Return a field of a JSON schema, its references followed. */
-export function fieldOf(schema: Json, definitions: Json): Field {
+export function fieldOf(schema: Json, definitions: Json): ArgumentInput {
   const shape = followed(schema, definitions);
   const choices = list(shape["enum"] ?? []).map(text);
   const base = { choices, help: text(shape["description"]), first: schema["default"], children: [] };
@@ -161,7 +161,7 @@ export function fieldOf(schema: Json, definitions: Json): Field {
   return { ...base, kind: KINDS[text(shape["type"])] ?? "json" };
 }
 
-function childrenOf(shape: Json, definitions: Json): [string, Field][] {
+function childrenOf(shape: Json, definitions: Json): [string, ArgumentInput][] {
   return Object.entries(record(shape["properties"]))
     .filter(([name]) => !HIDDEN.has(name))
     .map(([name, child]) => [name, fieldOf(record(child), definitions)]);

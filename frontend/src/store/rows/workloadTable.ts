@@ -5,10 +5,10 @@ import type { AnyRow, WorkloadRow } from "@/protocol/types";
 import { displayName } from "@/store/rows/cards";
 
 export const FIELDS = ["queue", "user", "phase", "priority"] as const;
-export type Field = (typeof FIELDS)[number];
+export type WorkloadField = (typeof FIELDS)[number];
 
 /** What rows must have; "" or a missing field asks for nothing. */
-export interface Narrowing extends Readonly<Partial<Record<Field, string>>> {
+export interface Narrowing extends Readonly<Partial<Record<WorkloadField, string>>> {
   readonly words?: string;
 }
 
@@ -20,7 +20,7 @@ export const SORTS = ["name", "queue", "user", "phase", "resources", "wait", "pr
 export type Sort = (typeof SORTS)[number];
 
 /** Return the value of a field as filters and groups write it. */
-export function valueOf(row: WorkloadRow, field: Field): string {
+export function valueOf(row: WorkloadRow, field: WorkloadField): string {
   switch (field) {
     case "queue":
       return row.clusterQueue;
@@ -83,7 +83,7 @@ function sortKey(row: WorkloadRow, by: Sort, nowMs: number): string | number {
 }
 
 /** Return rows parted by a field, each part in the order of its first row. */
-export function parted(rows: readonly WorkloadRow[], field: Field): Map<string, WorkloadRow[]> {
+export function parted(rows: readonly WorkloadRow[], field: WorkloadField): Map<string, WorkloadRow[]> {
   const parts = new Map<string, WorkloadRow[]>();
   for (const row of rows) {
     const value = valueOf(row, field);
@@ -95,7 +95,7 @@ export function parted(rows: readonly WorkloadRow[], field: Field): Map<string, 
 }
 
 /** Return the values that rows have in a field, with their counts, in the order of the values. */
-export function valuesOf(rows: readonly WorkloadRow[], field: Field): [string, number][] {
+export function valuesOf(rows: readonly WorkloadRow[], field: WorkloadField): [string, number][] {
   const counts = new Map<string, number>();
   for (const row of rows) counts.set(valueOf(row, field), (counts.get(valueOf(row, field)) ?? 0) + 1);
   const order = (a: string, b: string): number => (field === "priority" ? Number(b) - Number(a) : a < b ? -1 : 1);

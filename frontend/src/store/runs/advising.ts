@@ -7,7 +7,7 @@ import { attempt } from "@/store/live/intents";
 export type { Json };
 
 /** Quota that may move: one resource of one flavor, and the smallest step of it. */
-export interface Pool {
+export interface FlavorResource {
   readonly flavor: string;
   readonly resource: string;
 }
@@ -35,8 +35,8 @@ export const BLANK_GOAL: GoalForm = {
 };
 
 /** Return every resource of every flavor that two or more ClusterQueues have. */
-export function poolsOf(queues: readonly Json[]): Pool[] {
-  const found = new Map<string, Pool & { count: number }>();
+export function poolsOf(queues: readonly Json[]): FlavorResource[] {
+  const found = new Map<string, FlavorResource & { count: number }>();
   for (const queue of queues)
     for (const group of rowsOf(record(queue["spec"])["resourceGroups"]))
       for (const flavor of rowsOf(group["flavors"]))
@@ -49,7 +49,7 @@ export function poolsOf(queues: readonly Json[]): Pool[] {
 }
 
 /** Return the name of a pool in a form. */
-export function keyOf(pool: Pool): string {
+export function keyOf(pool: FlavorResource): string {
   return `${pool.flavor} ${pool.resource}`;
 }
 

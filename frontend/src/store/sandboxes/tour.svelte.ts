@@ -5,7 +5,7 @@ import type { Word } from "@/lib/words.svelte";
 import { setSpeed, stepUntilWaiting } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 
-export interface Stop {
+export interface TourStop {
   readonly word: Word;
   /** What the mark points at; the first that is there. */
   readonly at: readonly string[];
@@ -33,7 +33,7 @@ async function run(): Promise<void> {
   running = true;
 }
 
-export const STOPS: readonly Stop[] = [
+export const STOPS: readonly TourStop[] = [
   { word: "tour.open", at: ["[data-tour=play]"], done: () => live.loaded },
   {
     word: "tour.run",

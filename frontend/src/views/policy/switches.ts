@@ -15,7 +15,7 @@ export interface Switch {
 export const PARTS = ["scheduling", "simulation", "document", "glossary"] as const;
 export type Part = (typeof PARTS)[number];
 
-export interface Group {
+export interface SwitchGroup {
   readonly word: Word;
   readonly source: Word;
   readonly part: Part;
@@ -25,7 +25,7 @@ export interface Group {
 
 const ALL = ["kueue", "yunikorn", "kube"] as const;
 
-export const GROUPS: readonly Group[] = [
+export const GROUPS: readonly SwitchGroup[] = [
   {
     word: "group.between",
     source: "source.kueue",

@@ -2,7 +2,7 @@
 
 import { address } from "@/lib/address.svelte";
 import { t, type Word } from "@/lib/words.svelte";
-import type { Field, Narrowing } from "@/store/rows/workloadTable";
+import type { WorkloadField, Narrowing } from "@/store/rows/workloadTable";
 
 /** Return what the address asks for; reactive. */
 export function narrowing(): Narrowing {
@@ -11,7 +11,7 @@ export function narrowing(): Narrowing {
 }
 
 /** Return a value of a field as people read it. */
-export function valueText(field: Field, value: string): string {
+export function valueText(field: WorkloadField, value: string): string {
   if (field === "phase") return t(`phase.${value}` as Word);
   if (field === "priority") return t("pane.priority", { priority: Number(value) });
   return value || t("column.none");

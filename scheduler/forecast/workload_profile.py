@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class WorkloadProfile:
     """A workload as run times are compared: times in milliseconds of virtual time.
 
     `family` is what makes two workloads runs of one thing: the owner's name without
