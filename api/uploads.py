@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.http import QueryDict
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import MultiPartParser
 
+from sandbox.actions import convert_files_for
 from sandbox.base.errors import Cause, InvalidError
+from scheduler.conversion.files import findings_of
 from scheduler.errors import ManifestError
 from scheduler.files.unpacking import Unpacking
+from scheduler.manifests.loading.loaded import Finding
 from scheduler.traces.options import TraceOptions, read_options
 
 
@@ -39,6 +43,17 @@ def texts(files: list[dict[str, Any]]) -> list[tuple[str, str]]:
             raise _refused(name, f"data: expected base64: {error}") from error
         found += unpacking.texts(name, raw)
     return found
+
+
+def converted_texts(
+    user: User, given: dict[str, Any], *, into: str = ""
+) -> tuple[list[tuple[str, str]], Sequence[Finding]]:
+    """Return the files of a body that asks for their conversion or not, and losses."""
+    files = texts(given["files"])
+    if not given["convert"]:
+        return files, []
+    found = convert_files_for(user, files, into=into)
+    return found.files, findings_of(found)
 
 
 def traces(given: Mapping[str, Any]) -> TraceOptions:

@@ -19,7 +19,7 @@ from api.views.explaining import (
 )
 from api.views.export import Export
 from api.views.forecasting import Forecasts, KeptForecast, KeptForecasts
-from api.views.imports import Imports, TracePreviews
+from api.views.imports import Conversions, Imports, TracePreviews
 from api.views.lessons import FollowerGuess, JoinLesson, OneLesson
 from api.views.library import Registry, Scenarios
 from api.views.objects import OneObject, PolicyView, Profiles
@@ -40,6 +40,7 @@ urlpatterns = [
     path("scenarios", Scenarios.as_view(), name="scenarios"),
     path("archives", Archives.as_view(), name="archives"),
     path("traces/preview", TracePreviews.as_view(), name="traces-preview"),
+    path("conversions", Conversions.as_view(), name="conversions"),
     path("disk", Disk.as_view(), name="disk"),
     path("clusters", Clusters.as_view(), name="clusters"),
     path("twins", Twins.as_view(), name="twins"),

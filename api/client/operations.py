@@ -13,6 +13,8 @@ from .records import (
     AuditList,
     ClusterList,
     Comparison,
+    Conversion,
+    Conversions,
     Convert,
     Converted,
     Counterfactuals,
@@ -151,6 +153,13 @@ class Operations(Sender):
     ) -> Comparison:
         """Return where they part, whose outcome differs, preemptions, curves and totals."""
         return cast('Comparison', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/compare", query=given({'points': points, 'toTick': to_tick, 'with': with_})))
+
+    def conversions(
+        self,
+        body: Conversion | None = None,
+    ) -> Conversions:
+        """Return Volcano's, KAI's and Armada's objects converted; changes nothing."""
+        return cast('Conversions', self.send('POST', f"/conversions", body=body))
 
     def convert(
         self,
@@ -961,6 +970,13 @@ class AsyncOperations(AsyncSender):
     ) -> Comparison:
         """Return where they part, whose outcome differs, preemptions, curves and totals."""
         return cast('Comparison', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/compare", query=given({'points': points, 'toTick': to_tick, 'with': with_})))
+
+    async def conversions(
+        self,
+        body: Conversion | None = None,
+    ) -> Conversions:
+        """Return Volcano's, KAI's and Armada's objects converted; changes nothing."""
+        return cast('Conversions', await self.send('POST', f"/conversions", body=body))
 
     async def convert(
         self,

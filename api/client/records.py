@@ -249,6 +249,25 @@ class Comparison(TypedDict):
     totals: list[Total]
 
 
+class Conversion(TypedDict):
+    """Files to be converted, for a stack or for the sandbox that they would come to."""
+
+    files: list[File]
+    into: NotRequired[str]
+    stack: NotRequired[ConvertedStack | BlankEnum]
+
+
+class Conversions(TypedDict):
+    """What comes of files when they are converted."""
+
+    systems: list[str]
+    changed: list[str]
+    kinds: dict[str, int]
+    losses: list[PlacedLoss]
+    files: list[ConvertedFile]
+    unread: list[Finding]
+
+
 class Convert(TypedDict):
     """Which stack the new sandbox runs, and its title if not one made up."""
 
@@ -292,6 +311,13 @@ class Converted(TypedDict):
     losses: list[Loss]
 
 
+class ConvertedFile(TypedDict):
+    """A file to take instead of those that were given."""
+
+    name: str
+    text: str
+
+
 class Counted(TypedDict):
     """A value, and how many jobs have it."""
 
@@ -309,6 +335,7 @@ class Create(TypedDict):
     seed: NotRequired[int | None]
     policy: NotRequired[dict[str, Any]]
     skipErrors: NotRequired[bool]
+    convert: NotRequired[bool]
 
 
 class Created(TypedDict):
@@ -557,6 +584,7 @@ class Import(TypedDict):
     objects: NotRequired[list[dict[str, Any]]]
     skipErrors: NotRequired[bool]
     dryRun: NotRequired[bool]
+    convert: NotRequired[bool]
 
 
 class ImportReport(TypedDict):
@@ -927,6 +955,15 @@ class Place(TypedDict):
     file: str
     line: int
     field: str
+
+
+class PlacedLoss(TypedDict):
+    """Something that is not carried over, and where it was said."""
+
+    subject: str
+    lost: str
+    file: str
+    line: int
 
 
 class Play(TypedDict):

@@ -31,6 +31,11 @@ def _import(part: Part) -> None:
     part.add_argument(
         "--skip-errors", action="store_true", help="leave out what cannot be taken"
     )
+    part.add_argument(
+        "--convert",
+        action="store_true",
+        help="what is of Volcano, KAI or Armada in Kueue's terms",
+    )
     add_trace_words(part)
 
 
@@ -39,6 +44,7 @@ def _import(part: Part) -> None:
     "take manifests into a sandbox, a new one unless --into names one",
     "import queues.yaml jobs.yaml --title 'team quota'",
     "import manifests/ --into ID --dry-run",
+    "import volcano/ --convert",
     "import trace.swf.gz --queue-by user --pace 10 --begin 2h --end 8h",
     "import jobs.csv --columns submit=created:ms,run=seconds,gpu=ngpus",
     "kubectl get cq,lq,cohorts,resourceflavors -A -o yaml | quotalab import -",
@@ -53,6 +59,7 @@ def import_(asked: Asked) -> Found:
             "files": files,
             "dryRun": words.dry_run,
             "skipErrors": words.skip_errors,
+            "convert": words.convert,
             "traces": _traces(words),
         }
         found: Any = operations.import_files(words.into, body)
@@ -65,6 +72,7 @@ def import_(asked: Asked) -> Found:
             "title": words.title,
             "seed": words.seed,
             "skipErrors": words.skip_errors,
+            "convert": words.convert,
             "traces": _traces(words),
         }
         found = operations.sandboxes_create(made)

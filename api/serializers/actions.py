@@ -142,6 +142,12 @@ class ImportSerializer(SeenSerializer):
     dryRun = serializers.BooleanField(  # noqa: N815 - as it travels
         required=False, default=False
     )
+    convert = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="write what is of Volcano, KAI or Armada in the sandbox's terms; "
+        "the report says what is lost",
+    )
 
 
 class ImportedSerializer(serializers.Serializer[Any]):

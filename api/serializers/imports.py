@@ -9,6 +9,7 @@ from rest_framework import serializers
 from api.serializers.sandboxes import (
     FileSerializer,
     FindingGroupSerializer,
+    FindingSerializer,
     ReportSerializer,
     TracesSerializer,
 )
@@ -104,3 +105,52 @@ class TracePreviewsSerializer(serializers.Serializer[Any]):
     tableFields = serializers.ListField(  # noqa: N815 - as it travels
         child=serializers.CharField(), help_text="what a column may be chosen for"
     )
+
+
+class ConversionSerializer(serializers.Serializer[Any]):
+    """Files to be converted, for a stack or for the sandbox that they would come to."""
+
+    files = FileSerializer(many=True)
+    into = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=12
+    )
+    stack = serializers.ChoiceField(
+        ["kueue", "yunikorn"],
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="that of the sandbox, else kueue",
+    )
+
+
+class ConvertedFileSerializer(serializers.Serializer[Any]):
+    """A file to take instead of those that were given."""
+
+    name = serializers.CharField()
+    text = serializers.CharField()
+
+
+class PlacedLossSerializer(serializers.Serializer[Any]):
+    """Something that is not carried over, and where it was said."""
+
+    subject = serializers.CharField(help_text="kind and name, or a system")
+    lost = serializers.CharField()
+    file = serializers.CharField()
+    line = serializers.IntegerField()
+
+
+class ConversionsSerializer(serializers.Serializer[Any]):
+    """What comes of files when they are converted."""
+
+    systems = serializers.ListField(
+        child=serializers.CharField(), help_text="whose objects were found"
+    )
+    changed = serializers.ListField(
+        child=serializers.CharField(), help_text="files that were written anew"
+    )
+    kinds = serializers.DictField(
+        child=serializers.IntegerField(), help_text="how many of each were written"
+    )
+    losses = PlacedLossSerializer(many=True)
+    files = ConvertedFileSerializer(many=True)
+    unread = FindingSerializer(many=True, help_text="files that cannot be read")

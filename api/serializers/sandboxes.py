@@ -159,6 +159,12 @@ class CreateSerializer(serializers.Serializer[Any]):
     skipErrors = serializers.BooleanField(  # noqa: N815 - as it travels
         required=False, default=False, help_text="leave out what cannot be taken"
     )
+    convert = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="write what is of Volcano, KAI or Armada in the sandbox's terms; "
+        "the report says what is lost",
+    )
 
 
 class ChangeSerializer(serializers.Serializer[Any]):

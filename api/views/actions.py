@@ -14,7 +14,7 @@ from api.idempotency import once
 from api.renderers import StorableJSONParser, YAMLTextParser
 from api.serializers import actions as bodies
 from api.serializers.sandboxes import SandboxSerializer
-from api.uploads import FilesParser, texts, traces
+from api.uploads import FilesParser, converted_texts, traces
 from api.views.base import View, flag
 from api.views.explaining import key_of
 from sandbox import actions
@@ -111,7 +111,7 @@ class Import(View):
     def post(self, request: Request, sandbox_id: str) -> Response:
         """Create and change objects; on any error nothing, unless skipErrors."""
         given = self.read(bodies.ImportSerializer)
-        files = texts(given["files"])
+        files, said = converted_texts(self.user(), given, into=sandbox_id)
         files += [
             (f"objects[{n}]", msgspec.json.encode(manifest).decode())
             for n, manifest in enumerate(given["objects"])
@@ -124,6 +124,7 @@ class Import(View):
             dry_run=given["dryRun"] or flag(request, "dryRun"),
             seen=given["revision"],
             traces=traces(given["traces"]),
+            said=said,
         )
         return Response(bodies.imported_body(imported))
 

@@ -7,8 +7,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.renderers import StorableJSONParser
+from api.renderers import StorableJSONParser, YAMLTextParser
+from api.serializers.actions import finding_body
 from api.serializers.imports import (
+    ConversionSerializer,
+    ConversionsSerializer,
     ImportReportListSerializer,
     TracePreviewsSerializer,
     TraceQuestionSerializer,
@@ -16,10 +19,14 @@ from api.serializers.imports import (
 from api.uploads import FilesParser, texts, traces
 from api.views.base import View
 from api.views.explaining import COSTLY
+from sandbox import actions
 from sandbox.base.errors import NotFoundError
 from sandbox.live import limits
 from sandbox.models import ImportReport, Sandbox
 from sandbox.world import worlds
+from sandbox.world.findings import causes_of
+from scheduler.conversion.files import ConvertedFiles
+from scheduler.files.unpacking import UnreadText
 from scheduler.traces.preview import preview
 
 
@@ -67,6 +74,55 @@ class TracePreviews(View):
     def _check(self, sandbox_id: str) -> None:
         if not Sandbox.objects.visible_to(self.user()).filter(pk=sandbox_id).exists():
             raise NotFoundError(f"sandbox {sandbox_id} is not there")
+
+
+class Conversions(View):
+    """Files of other systems in the terms of Kueue or YuniKorn."""
+
+    parser_classes = (StorableJSONParser, YAMLTextParser, FilesParser)
+    throttle_classes = COSTLY
+    scope = "read"
+
+    @extend_schema(
+        operation_id="conversions",
+        request={
+            "application/json": ConversionSerializer,
+            "application/yaml": str,
+            "multipart/form-data": ConversionSerializer,
+        },
+        responses=ConversionsSerializer,
+    )
+    def post(self, request: Request) -> Response:
+        """Return Volcano's, KAI's and Armada's objects converted; changes nothing."""
+        given = self.read(ConversionSerializer)
+        files = texts(given["files"])
+        found = actions.convert_files_for(
+            self.user(), files, into=given["into"], stack=given["stack"]
+        )
+        return Response(_converted(found))
+
+
+def _converted(found: ConvertedFiles) -> dict[str, object]:
+    return {
+        "systems": found.systems,
+        "changed": found.changed,
+        "kinds": found.kinds,
+        "losses": [
+            {
+                "subject": loss.subject,
+                "lost": loss.lost,
+                "file": loss.place.file,
+                "line": loss.place.line,
+            }
+            for loss in found.losses
+        ],
+        "files": [
+            {"name": name, "text": text}
+            for name, text in found.files
+            if not isinstance(text, UnreadText)
+        ],
+        "unread": [finding_body(cause) for cause in causes_of(found.unread)],
+    }
 
 
 def _body(one: ImportReport) -> dict[str, object]:

@@ -22,7 +22,7 @@ from api.serializers.sandboxes import (
     report_body,
     use_body,
 )
-from api.uploads import FilesParser, texts, traces
+from api.uploads import FilesParser, converted_texts, traces
 from api.views.base import View, flag, number
 from sandbox import actions
 from sandbox.actions.access import owned
@@ -68,11 +68,13 @@ class Sandboxes(View):
     def post(self, request: Request) -> Response:
         """Make a sandbox of a scenario, of files, or empty; it is paused."""
         given = self.read(CreateSerializer)
+        files, said = converted_texts(self.user(), given)
         made = actions.do_create(
             self.user(),
             title=given["title"],
             scenario=given["scenario"],
-            files=texts(given["files"]),
+            files=files,
+            said=said,
             traces=traces(given["traces"]),
             seed=given["seed"],
             policy=given["policy"],

@@ -18,7 +18,11 @@ from sandbox.actions.access import (
     do_unshare,
 )
 from sandbox.actions.archives import do_archive, do_restore, do_unarchive
-from sandbox.actions.conversion import Conversion, do_convert
+from sandbox.actions.conversion import (
+    Conversion,
+    convert_files_for,
+    do_convert,
+)
 from sandbox.actions.evictions import do_evict
 from sandbox.actions.forks import do_fork
 from sandbox.actions.guests import do_end_guests
@@ -56,6 +60,7 @@ from sandbox.actions.undo import do_redo, do_rewind, do_undo
 __all__ = [
     "Conversion",
     "Imported",
+    "convert_files_for",
     "do_add_node",
     "do_archive",
     "do_clear",

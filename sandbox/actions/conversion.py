@@ -1,7 +1,8 @@
-"""Conversion: a sandbox's world as a new sandbox of the other stack."""
+"""Conversion: a sandbox for the other stack, files for the stack of a sandbox."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -12,13 +13,18 @@ from sandbox.base.errors import (
     Cause,
     ConflictError,
     ForbiddenError,
+    InvalidError,
     NotFoundError,
 )
+from sandbox.live import limits as limited
 from sandbox.models import Sandbox
 from sandbox.world import worlds
+from sandbox.world.findings import causes_of
 from scheduler.conversion.converting import convert, report
+from scheduler.conversion.files import ConvertedFiles, convert_files, document_of
 from scheduler.errors import SchedulerError
 from scheduler.records.objects import Object
+from scheduler.scenarios import InputError
 
 _TITLES = {"kueue": "Kueue", "yunikorn": "YuniKorn"}
 
@@ -64,15 +70,37 @@ def do_convert(
 def _text(objects: list[Object]) -> str:
     """Return the objects as documents: the importer's checks hold here too."""
     return "".join(
-        f"---\n{msgspec.json.encode(_document(obj)).decode()}\n" for obj in objects
+        f"---\n{msgspec.json.encode(document_of(obj)).decode()}\n" for obj in objects
     )
 
 
-def _document(obj: Object) -> dict[str, Any]:
-    metadata = {
-        name: value
-        for name, value in obj.metadata.items()
-        if name not in ("uid", "creationTimestamp", "generation")
-    }
-    document = {**obj.manifest, "metadata": metadata}
-    return {**document, "status": obj.status} if obj.status else document
+def convert_files_for(
+    user: User, files: Sequence[tuple[str, str]], *, into: str = "", stack: str = ""
+) -> ConvertedFiles:
+    """Return files in the terms of a stack; nothing changes.
+
+    With `into` the stack is that sandbox's unless one is given, and its nodes count
+    beside those of the files. Raises InvalidError for what cannot be converted,
+    NotFoundError for a sandbox that is not there.
+    """
+    limited.check_bytes(files)
+    nodes: list[dict[str, Any]] = []
+    if into:
+        if not Sandbox.objects.visible_to(user).filter(pk=into).exists():
+            raise NotFoundError(f"sandbox {into} is not there")
+        world, row = worlds.copy_of(into)
+        nodes = [
+            {**obj.manifest, "status": obj.status}
+            for obj in world.objects.values()
+            if obj.key.kind == "Node"
+        ]
+        stack = stack or row.stack
+    try:
+        return convert_files(
+            files, stack=stack or "kueue", nodes=nodes, limits=limited.of_texts()
+        )
+    except InputError as error:
+        causes = causes_of(error.loaded.findings)
+        raise InvalidError("the files cannot be converted", causes=causes) from error
+    except SchedulerError as error:
+        raise InvalidError(str(error), causes=[Cause(problem=str(error))]) from error

@@ -74,16 +74,19 @@ def do_import(
     only: Key | None = None,
     limits: Limits | None = None,
     traces: TraceOptions = NO_OPTIONS,
+    said: Sequence[Finding] = (),
 ) -> Imported:
     """Create and change objects from texts: all of them or, on any error, none.
 
     With `skip_errors` what cannot be taken is left out and the rest is taken.
     With `only` the texts must hold that object and nothing else. `traces` says how
-    the traces among them are taken. Raises InvalidError with every finding.
+    the traces among them are taken; `said` is found of the files already and belongs
+    to the report. Raises InvalidError with every finding.
     """
     limited.check_bytes(files)
     manifests = [file for file in files if not is_trace(*file)]
     loaded = load(manifests, limits=limits or limited.of_texts())
+    loaded.findings += said
     limited.check_objects(len(loaded.objects))
     limited.check_texts(files, loaded.objects)
     _check_only(loaded, only)

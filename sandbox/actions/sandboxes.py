@@ -38,6 +38,7 @@ from sandbox.world.operations import Begin, Transport
 from sandbox.world.worlds import LoadedSandbox
 from scheduler.errors import SchedulerError
 from scheduler.manifests.documents import Limits
+from scheduler.manifests.loading.loaded import Finding
 from scheduler.manifests.report import Report, report_of
 from scheduler.scenarios import Assembled, InputError, assemble
 from scheduler.traces.options import NO_OPTIONS, TraceOptions
@@ -65,12 +66,14 @@ def do_create(
     limits: Limits | None = None,
     skip_errors: bool = False,
     traces: TraceOptions = NO_OPTIONS,
+    said: Sequence[Finding] = (),
 ) -> Created:
     """Make a sandbox of a scenario of the library, of files, or empty; paused.
 
     `policy` is a patch of the policy's spec. Raises InvalidError with every
     finding of the files; then nothing is made. With `skip_errors` what cannot be
-    taken is left out; `traces` says how the traces among the files are taken.
+    taken is left out; `traces` says how the traces among the files are taken;
+    `said` is found of the files already and belongs to the report.
     """
     limited.check_sandboxes(user)
     limited.check_bytes(files)
@@ -93,6 +96,7 @@ def do_create(
         title=title or _title(made) or "New sandbox",
         scenario=scenario,
     )
+    made.loaded.findings += said
     report = report_of(made.loaded)
     if not scenario:
         keep_report(user, sandbox, sandbox.revision, report)

@@ -18,7 +18,7 @@ from sandbox.base.security import (
 
 #: Requests that carry whole files; every other body is a few names and numbers.
 CARRYING = re.compile(
-    r"^/api/v1/(?:archives|experiments|sandboxes|traces/preview"
+    r"^/api/v1/(?:archives|experiments|sandboxes|conversions|traces/preview"
     r"|sandboxes/[^/]+/(?:actions/(?:import|apply)|whatif))/?$"
 )
 Receive = Callable[[], Awaitable[dict[str, Any]]]

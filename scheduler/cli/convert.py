@@ -8,15 +8,11 @@ from collections.abc import Sequence
 from typing import Any, TextIO
 
 from scheduler.cli.files import read_paths
-from scheduler.conversion import foreign
-from scheduler.conversion.converting import convert
+from scheduler.conversion.files import convert_files
 from scheduler.errors import SchedulerError
 from scheduler.manifests.documents import read_documents
 from scheduler.manifests.texts.writing import write_all
-from scheduler.records.objects import Object
 from scheduler.scenarios import assemble
-
-_OURS = ("uid", "creationTimestamp", "generation")
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
@@ -49,36 +45,18 @@ def converted(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the documents in the terms of a stack, and a line per loss.
 
-    Raises SchedulerError for what cannot be read.
+    Raises SchedulerError for what cannot be read, or taken when it is converted.
     """
-    given = [
+    found = convert_files(sources, stack=stack)
+    assemble(found.files)
+    documents = [
         document.data
-        for name, text in sources
+        for name, text in found.files
         for document in read_documents(text, file=name)
     ]
-    writing = foreign.convert(given)
-    losses = [str(loss) for loss in writing.losses]
-    documents = writing.documents()
-    world = assemble([("converted.yaml", text_of(documents))]).world
-    if world.policy.spec.stack == stack:
-        return documents, losses
-    found = convert(world.objects.values(), world.policy, stack=stack)
-    policy = {
-        "apiVersion": "quotalab.dev/v1",
-        "kind": "Policy",
-        "metadata": {"name": "policy"},
-        "spec": found.policy,
-    }
-    objects = [_document(obj) for obj in found.objects]
-    return [policy, *objects], [*losses, *map(str, found.losses)]
+    return documents, [str(loss) for loss in found.losses]
 
 
 def text_of(documents: Sequence[dict[str, Any]]) -> str:
     """Return YAML, a document after the other."""
     return write_all(documents)
-
-
-def _document(obj: Object) -> dict[str, Any]:
-    metadata = {n: value for n, value in obj.metadata.items() if n not in _OURS}
-    document = {**obj.manifest, "metadata": metadata}
-    return {**document, "status": obj.status} if obj.status else document

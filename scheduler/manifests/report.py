@@ -143,6 +143,7 @@ _EFFECTS = {
     "of the trace are left out": "fewer jobs come than in the trace",
     "not an object of a cluster": "nothing of it counts, as kubectl would not take it",
     "kustomization": "its names, namespaces, patches and generators change nothing",
+    "not carried over": "in the new terms it is not there, and decides nothing",
     "kept, not simulated": "decisions are those of the default",
 }
 

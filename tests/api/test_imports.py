@@ -107,6 +107,50 @@ def test_packed_files_may_come_to_one_limit_together_not_each(call, make, settin
     assert [cause["file"] for cause in over] == ["1.yaml.gz", "2.yaml.gz"]
 
 
+VOLCANO = """
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: research}
+spec: {reclaimable: false, deserved: {cpu: "2"}}
+---
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: j, namespace: ml}
+spec:
+  queue: research
+  plugins: {svc: []}
+  tasks: [{replicas: 2, template: {spec: {containers: [{name: c}]}}}]
+"""
+
+
+def test_files_of_another_system_are_answered_in_our_terms(client):
+    files = [
+        {"name": "v.yaml", "text": VOLCANO},
+        {"name": "n.yaml", "text": "{apiVersion: v1, kind: Namespace, metadata: {}}"},
+        {"name": "x.yaml", "data": base64.b64encode(b"\xe9").decode()},
+    ]
+    answer = client.post("/api/v1/conversions", {"files": files}, format="json").json()
+    assert (answer["systems"], answer["changed"]) == (["Volcano"], ["v.yaml"])
+    assert (answer["kinds"]["Job"], answer["kinds"]["LocalQueue"]) == (1, 1)
+    assert [file["name"] for file in answer["files"]] == ["converted.yaml", "n.yaml"]
+    places = {loss["lost"]: (loss["file"], loss["line"]) for loss in answer["losses"]}
+    assert places["its plug-ins"] == ("v.yaml", 7)
+    assert [one["file"] for one in answer["unread"]] == ["x.yaml"]
+
+
+def test_an_import_that_converts_reports_what_is_lost(client, call, make):
+    sandbox = make(*contended())
+    files = [{"name": "v.yaml", "text": VOLCANO}]
+    body = {"files": files, "convert": True}
+    answer = call("post", sandbox, "/actions/import", body).json()
+    assert "Job/ml/j" in answer["created"]
+    problems = {one["problem"]: one for one in answer["report"]["findings"]}
+    lost = problems["not carried over: its plug-ins"]
+    assert (lost["places"][0]["line"], "not there" in lost["effect"]) == (7, True)
+    made = client.post("/api/v1/sandboxes", body, format="json").json()
+    assert made["report"]["findings"]
+
+
 def test_a_file_that_is_no_text_is_left_out_alone(call, make):
     sandbox = make(*contended())
     good = base64.b64encode(b"{apiVersion: v1, kind: Namespace, metadata: {name: n}}")

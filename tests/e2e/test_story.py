@@ -106,6 +106,28 @@ def test_a_broken_file_names_its_line_and_loads_nothing(board: Board) -> None:
     expect(board.queue("beta")).to_be_visible()
 
 
+VOLCANO = """
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: research}
+spec: {reclaimable: false, deserved: {cpu: "2"}}
+"""
+
+
+def test_objects_of_volcano_are_converted_when_that_is_chosen(board: Board) -> None:
+    page = board.page
+    page.goto(board.url)
+    page.locator("input[type=file]").set_input_files(
+        {"name": "v.yaml", "mimeType": "text/yaml", "buffer": VOLCANO.encode()}
+    )
+    offered = page.get_by_test_id("conversion")
+    expect(offered).to_contain_text("ClusterQueue")
+    expect(offered).to_contain_text("reclaimable: false")
+    offered.get_by_role("button", name="Convert").click()
+    page.wait_for_url(re.compile(r"/s/\w+/board"))
+    expect(board.queue("research")).to_be_visible()
+
+
 def drop_file(board: Board, name: str) -> None:
     """Drop a file of manifests on the page, as the file manager would."""
     board.page.evaluate(

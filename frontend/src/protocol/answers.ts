@@ -9,6 +9,7 @@ export interface Answers {
   readonly AskExplanation: types.AskExplanation;
   readonly ClusterList: types.ClusterList;
   readonly Comparison: types.Comparison;
+  readonly Conversions: types.Conversions;
   readonly Counterfactuals: types.Counterfactuals;
   readonly Created: types.Created;
   readonly Disk: types.Disk;
@@ -59,6 +60,7 @@ export const CHECKS: { readonly [N in keyof Answers]: () => Promise<Check<Answer
   AskExplanation: async () => (await import("virtual:checks/explain")).isAskExplanation,
   ClusterList: async () => (await import("virtual:checks/sandboxes")).isClusterList,
   Comparison: async () => (await import("virtual:checks/compare")).isComparison,
+  Conversions: async () => (await import("virtual:checks/imports")).isConversions,
   Counterfactuals: async () => (await import("virtual:checks/explain")).isCounterfactuals,
   Created: async () => (await import("virtual:checks/sandboxes")).isCreated,
   Disk: async () => (await import("virtual:checks/sandboxes")).isDisk,

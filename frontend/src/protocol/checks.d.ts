@@ -7,6 +7,7 @@ declare module "virtual:checks/live" {
 declare module "virtual:checks/imports" {
   export const isImportReportList: import("@/protocol/checked").Check<import("@/protocol/types").ImportReportList>;
   export const isTracePreviews: import("@/protocol/checked").Check<import("@/protocol/types").TracePreviews>;
+  export const isConversions: import("@/protocol/checked").Check<import("@/protocol/types").Conversions>;
 }
 
 declare module "virtual:checks/lists" {

@@ -220,6 +220,35 @@ export interface components {
             readonly series: components["schemas"]["Series"];
             readonly totals: readonly components["schemas"]["Total"][];
         };
+        /** @description Files to be converted, for a stack or for the sandbox that they would come to. */
+        readonly Conversion: {
+            readonly files: readonly components["schemas"]["File"][];
+            /** @default  */
+            readonly into?: string;
+            /**
+             * @description that of the sandbox, else kueue
+             *
+             *     * `kueue` - kueue
+             *     * `yunikorn` - yunikorn
+             * @default
+             */
+            readonly stack?: components["schemas"]["ConvertedStack"] | components["schemas"]["BlankEnum"];
+        };
+        /** @description What comes of files when they are converted. */
+        readonly Conversions: {
+            /** @description whose objects were found */
+            readonly systems: readonly string[];
+            /** @description files that were written anew */
+            readonly changed: readonly string[];
+            /** @description how many of each were written */
+            readonly kinds: {
+                readonly [key: string]: number;
+            };
+            readonly losses: readonly components["schemas"]["PlacedLoss"][];
+            readonly files: readonly components["schemas"]["ConvertedFile"][];
+            /** @description files that cannot be read */
+            readonly unread: readonly components["schemas"]["Finding"][];
+        };
         /** @description Which stack the new sandbox runs, and its title if not one made up. */
         readonly Convert: {
             readonly stack: components["schemas"]["ConvertedStack"];
@@ -274,6 +303,11 @@ export interface components {
             readonly findings: readonly components["schemas"]["Finding"][];
             readonly losses: readonly components["schemas"]["Loss"][];
         };
+        /** @description A file to take instead of those that were given. */
+        readonly ConvertedFile: {
+            readonly name: string;
+            readonly text: string;
+        };
         /**
          * @description * `kueue` - kueue
          *     * `yunikorn` - yunikorn
@@ -304,6 +338,11 @@ export interface components {
              * @default false
              */
             readonly skipErrors?: boolean;
+            /**
+             * @description write what is of Volcano, KAI or Armada in the sandbox's terms; the report says what is lost
+             * @default false
+             */
+            readonly convert?: boolean;
         };
         /** @description A sandbox just made, and what was found in its files. */
         readonly Created: {
@@ -585,6 +624,11 @@ export interface components {
             readonly skipErrors?: boolean;
             /** @default false */
             readonly dryRun?: boolean;
+            /**
+             * @description write what is of Volcano, KAI or Armada in the sandbox's terms; the report says what is lost
+             * @default false
+             */
+            readonly convert?: boolean;
         };
         /** @description What came of one import. */
         readonly ImportReport: {
@@ -1002,6 +1046,14 @@ export interface components {
             readonly file: string;
             readonly line: number;
             readonly field: string;
+        };
+        /** @description Something that is not carried over, and where it was said. */
+        readonly PlacedLoss: {
+            /** @description kind and name, or a system */
+            readonly subject: string;
+            readonly lost: string;
+            readonly file: string;
+            readonly line: number;
         };
         /** @description Speed in ticks per second, 0 = as fast as it goes. */
         readonly Play: {
@@ -3072,8 +3124,11 @@ export type Cluster = components['schemas']['Cluster'];
 export type ClusterList = components['schemas']['ClusterList'];
 export type ColumnPreview = components['schemas']['ColumnPreview'];
 export type Comparison = components['schemas']['Comparison'];
+export type Conversion = components['schemas']['Conversion'];
+export type Conversions = components['schemas']['Conversions'];
 export type Convert = components['schemas']['Convert'];
 export type Converted = components['schemas']['Converted'];
+export type ConvertedFile = components['schemas']['ConvertedFile'];
 export type ConvertedStack = components['schemas']['ConvertedStack'];
 export type Counted = components['schemas']['Counted'];
 export type Create = components['schemas']['Create'];
@@ -3146,6 +3201,7 @@ export type Pin = components['schemas']['Pin'];
 export type PinOutcome = components['schemas']['PinOutcome'];
 export type PinOutcomeOutcomeEnum = components['schemas']['PinOutcomeOutcomeEnum'];
 export type Place = components['schemas']['Place'];
+export type PlacedLoss = components['schemas']['PlacedLoss'];
 export type Play = components['schemas']['Play'];
 export type Preempted = components['schemas']['Preempted'];
 export type Preemptions = components['schemas']['Preemptions'];

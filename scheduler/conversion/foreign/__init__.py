@@ -8,26 +8,30 @@ from typing import Any
 from scheduler.conversion.foreign import armada, kai, volcano
 from scheduler.conversion.foreign.writing import Manifest, Writing
 
-_SYSTEMS = (volcano, kai, armada)
+__all__ = ["Manifest", "Writing", "convert", "is_foreign"]
+
+_SYSTEMS = {"Volcano": volcano, "KAI": kai, "Armada": armada}
 
 
-def convert(documents: Iterable[Manifest]) -> Writing:
+def convert(
+    documents: Iterable[Manifest], *, nodes: Iterable[Manifest] = ()
+) -> Writing:
     """Return Kueue's manifests of these documents; others stay as they are.
 
     Nothing given is changed; what could not be carried over is in `losses`. Queues
     become ClusterQueues and Cohorts with a LocalQueue in each namespace that jobs
-    come from. Cost: O(documents).
+    come from. `nodes` beside them count for the cluster's size. Cost: O(documents).
     """
-    given = list(documents)
-    writing = Writing(given)
-    for system in _SYSTEMS:
+    writing = Writing(documents, nodes=nodes)
+    for name, system in _SYSTEMS.items():
         mine = [one for one in writing.rest if system.is_mine(one)]
         if mine or system.names_queues(writing.rest):
-            writing.rest = [one for one in writing.rest if one not in mine]
+            writing.rest = [one for one in writing.rest if not system.is_mine(one)]
+            writing.systems.append(name)
             system.write(writing, mine)
     return writing
 
 
 def is_foreign(document: dict[str, Any]) -> bool:
     """Return whether a document is of one of these systems."""
-    return any(system.is_mine(document) for system in _SYSTEMS)
+    return any(system.is_mine(document) for system in _SYSTEMS.values())

@@ -38,17 +38,22 @@ class Lost:
 class Writing:
     """What was written so far, what is still as given, and what was lost."""
 
-    def __init__(self, given: Iterable[Manifest]) -> None:
-        self.rest = [copy.deepcopy(one) for one in given]
+    def __init__(
+        self, given: Iterable[Manifest], *, nodes: Iterable[Manifest] = ()
+    ) -> None:
+        self.copies = [copy.deepcopy(one) for one in given]
+        self.rest = list(self.copies)
+        self.systems: list[str] = []
         self.made: list[Manifest] = []
         self.losses: list[Lost] = []
         self.resources = _resources(self.rest)
-        self.cluster = _cluster(self.rest)
+        self.cluster = _cluster([*self.rest, *nodes])
         self._written: set[tuple[str, str, str]] = set()
 
-    def documents(self) -> list[Manifest]:
-        """Return everything: what was made, then what stays as it is."""
-        return [*self.made, *self.rest]
+    def left(self) -> list[bool]:
+        """Return of each document given whether it is still beside what was made."""
+        found = {id(one) for one in self.rest}
+        return [id(one) in found for one in self.copies]
 
     def lose(self, subject: str, lost: str) -> None:
         """Note something that is not carried over, once."""

@@ -6,6 +6,7 @@ import { reportRefusal, undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 import type { ImportReport, Report, Traces } from "@/protocol/types";
 import { fetchReports, loadRest, takeFiles, type Reading, type SourceFile } from "@/store/sandboxes/loading";
+import { convertFiles, mayBeOthers, type Converting } from "@/store/sandboxes/conversions";
 import { droppedFiles } from "@/store/sandboxes/dropped";
 import { mayHoldTraces, previewTraces, sourceOf, type Asking } from "@/store/sandboxes/traces";
 import { ENDING, restoreFiles } from "@/store/sandboxes/storage";
@@ -21,6 +22,8 @@ class Loader {
   reports = $state.raw<readonly ImportReport[]>([]);
   /** Traces that somebody is asked about before they are taken. */
   asking = $state.raw<Asking | null>(null);
+  /** Objects of another system that somebody is asked about before they are taken. */
+  converting = $state.raw<Converting | null>(null);
   busy = $state(false);
   dropping = $state(false);
   /** How many panels on the page show the findings themselves. */
@@ -33,23 +36,41 @@ class Loader {
       reportRefusal(new Error(t("load.tooLarge")));
       return;
     }
+    if (mayBeOthers(files)) {
+      await this.#run(async () => {
+        const found = await convertFiles(files, live.id);
+        this.converting = found.systems.length > 0 ? { files, found } : null;
+      });
+      if (this.converting !== null) return;
+    }
+    await this.#lookForTraces(files, false);
+  }
+
+  /** Take the files that were asked about: converted, or as they are. */
+  async takeConverted(convert: boolean): Promise<void> {
+    const files = this.converting?.files ?? [];
+    this.converting = null;
+    await this.#lookForTraces(files, convert);
+  }
+
+  async #lookForTraces(files: readonly SourceFile[], convert: boolean): Promise<void> {
     if (mayHoldTraces(files)) {
       await this.#run(async () => {
         const into = live.id;
         const preview = await previewTraces(files, into, {});
-        this.asking = preview.traces.length > 0 ? { files, into, preview } : null;
+        this.asking = preview.traces.length > 0 ? { files, into, preview, convert } : null;
       });
       if (this.asking !== null) return;
     }
-    await this.takeAs(files, {});
+    await this.takeAs(files, {}, convert);
   }
 
   /** Take files in, their traces as somebody chose. */
-  async takeAs(files: readonly SourceFile[], traces: Traces): Promise<void> {
+  async takeAs(files: readonly SourceFile[], traces: Traces, convert: boolean): Promise<void> {
     this.asking = null;
     await this.#run(async () => {
       const into = live.id;
-      const found = await takeFiles(files, into, traces);
+      const found = await takeFiles(files, into, { traces, convert });
       this.reading = "files" in found && "message" in found ? found : null;
       if ("kinds" in found) this.#say(found, into, t("load.done", { n: files.length }));
     });

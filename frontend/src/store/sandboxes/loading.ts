@@ -27,9 +27,15 @@ export interface Taken {
   readonly count: number;
 }
 
+/** How files are taken: what somebody chose about traces, and whether they are converted. */
+export interface Manner {
+  readonly traces: Traces;
+  readonly convert: boolean;
+}
+
 export interface Reading {
   readonly files: readonly SourceFile[];
-  readonly traces: Traces;
+  readonly manner: Manner;
   readonly message: string;
   readonly findings: readonly Finding[];
 }
@@ -80,26 +86,26 @@ function openNew(made: Sandbox): void {
 export async function takeFiles(
   files: readonly SourceFile[],
   into: string | null,
-  traces: Traces = {},
+  manner: Manner,
 ): Promise<Reading | Report> {
   try {
-    if (into !== null) return (await importInto(into, files, { traces })).report;
-    const made = await create(files, traces);
+    if (into !== null) return (await importInto(into, files, { ...manner })).report;
+    const made = await create(files, manner);
     openNew(made);
     return made.report;
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 422) throw error;
     const findings = error.causes.map((cause) => ({ ...cause, problem: cause.message }));
-    return { files, traces, message: error.message, findings };
+    return { files, manner, message: error.message, findings };
   }
 }
 
 /** Load what can be loaded and leave the rest out. */
-export async function loadRest({ files, traces }: Reading, into: string | null): Promise<Taken> {
+export async function loadRest({ files, manner }: Reading, into: string | null): Promise<Taken> {
   const body = { title: titleOf(files) };
   const id = into ?? (await ask("Created", "POST", "/sandboxes", { body })).id;
   try {
-    const { created, changed, report } = await importInto(id, files, { skipErrors: true, traces });
+    const { created, changed, report } = await importInto(id, files, { skipErrors: true, ...manner });
     if (into === null) go(hrefOf(id, "board"));
     return { count: created.length + changed.length, report };
   } catch (error) {
@@ -109,9 +115,9 @@ export async function loadRest({ files, traces }: Reading, into: string | null):
   }
 }
 
-function create(files: readonly SourceFile[], traces: Traces): Promise<Created> {
+function create(files: readonly SourceFile[], manner: Manner): Promise<Created> {
   const scenario = files.some((file) => /^kind: *Scenario *$/m.test(file.text));
-  const body = scenario ? { files } : { files, traces, title: titleOf(files) };
+  const body = scenario ? { files } : { files, ...manner, title: titleOf(files) };
   return ask("Created", "POST", "/sandboxes", { body: body satisfies Create });
 }
 

@@ -13,6 +13,8 @@ export interface Asking {
   readonly files: readonly SourceFile[];
   readonly into: string | null;
   readonly preview: TracePreviews;
+  /** What is of another system is converted too. */
+  readonly convert: boolean;
 }
 
 /** What the form holds; "" and 0 are the trace's own. */
@@ -32,6 +34,11 @@ export const NO_CHOICES: Choices = { queueBy: "", queue: "", pace: 1, begin: "",
 /** Return whether the server should look for traces in these files. */
 export function mayHoldTraces(files: readonly SourceFile[]): boolean {
   return files.some((file) => TRACE.test(file.name));
+}
+
+/** Return whether only the server can look into a file of this name. */
+export function isPacked(name: string): boolean {
+  return PACKED.test(name);
 }
 
 /** Return what would come of the traces; nothing changes. */

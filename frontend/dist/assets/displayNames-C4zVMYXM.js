@@ -1,1 +1,0 @@
-import{n as e}from"./cards-CFvi2xsS.js";import{s as t}from"./intents-DfKiPk9E.js";import{r as n}from"./live.svelte-BDBq1SMC.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
