@@ -82,3 +82,44 @@ MaybeEdits = Annotated[list[Edit] | None, Field(max_length=20)]
 MaybeSandboxId = Annotated[
     str, Field(pattern=r"^[0-9A-Za-z-]{0,64}$", description='"" = a new sandbox')
 ]
+
+ExperimentId = Annotated[
+    str, Field(pattern=r"^[0-9A-Za-z-]{1,64}$", description="id; see start_search")
+]
+BaseSandbox = Annotated[
+    str,
+    Field(pattern=r"^[0-9A-Za-z-]{0,64}$", description='as it is now; or "" = files'),
+]
+BaseFiles = Annotated[list[File] | None, Field(max_length=50)]
+
+
+class Objective(BaseModel):
+    """A measure to be had low or high, e.g. preemptions or queues.NAME.p95Ms."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    measure: Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x20]+$")]
+    better: Literal["low", "high"] = "low"
+
+
+class Goal(BaseModel):
+    """What may change and what must hold, as in quotalab://docs/advisor.
+
+    `change` has entries such as {"quota": {"flavor": "f", "resource": "cpu",
+    "step": 2}} or {"preemption": {}}; `constraints` are sentences such as "queue a p95 wait
+    under 30 s". Without objectives it is the smallest change that keeps them.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    change: Annotated[list[dict[str, Any]], Field(min_length=1, max_length=20)]
+    constraints: Annotated[
+        list[Annotated[str, Field(max_length=200)]], Field(max_length=20)
+    ] = []
+    objectives: Annotated[list[Objective], Field(max_length=5)] = []
+    seeds: Annotated[int, Field(ge=1, le=50)] = 3
+    held_out: Annotated[int, Field(ge=2, le=50)] = 6
+    runs: Annotated[int, Field(ge=2, le=2000, description="at most, to search")] = 120
+    horizon: Annotated[
+        str, Field(pattern=r"^([0-9.]{1,9}(ms|s|m|h)){0,4}$", description="e.g. 30m")
+    ] = ""

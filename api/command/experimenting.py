@@ -35,7 +35,7 @@ def experiment(asked: Asked) -> Found:
     if not asked.remote:
         return _here(words)
     operations = asked.client.operations
-    made = operations.experiments_create(_body(Path(words.file)))
+    made = operations.experiments_create(body_of(Path(words.file)))
     bar = Bar(quiet=words.quiet)
     while True:
         found: Any = operations.experiments_read(made["id"])
@@ -49,7 +49,7 @@ def experiment(asked: Asked) -> Found:
     return Found(document=found, text=_text(found), status=status)
 
 
-def _body(path: Path) -> Any:
+def body_of(path: Path) -> Any:
     """Return what the API takes: the document, and the files that lie beside it."""
     try:
         read, files = read_file(path)

@@ -35,6 +35,10 @@ ALONE = {
         "hold a change of policy to assertions, on the same work as its base",
         "api.command.checking",
     ),
+    "advise": (
+        "search for the smallest change that reaches a goal, and prove it",
+        "api.command.advising",
+    ),
     "mcp": (
         "offer a server to assistants, by the Model Context Protocol",
         "api.assistants.command",
@@ -49,6 +53,7 @@ Sandboxes of this machine or, with --server, of a server.
   quotalab table ID workloads phase=pending     who waits
   quotalab explain ID default/job-a             why
   quotalab check new/ --against old/ --on friday-rush --assert checks.yaml
+  quotalab advise goal.yaml --patches set.yaml  what should be set
   quotalab twin prod.qrec                       a real cluster, as recorded
   quotalab experiment compare.yaml              exit status from its assertions
 """

@@ -26,6 +26,7 @@ class Estimate(ExperimentView):
     """What a search would take."""
 
     parser_classes = (StorableJSONParser, YAMLTextParser)
+    scope = "read"  # a copy is run, and nothing is stored
 
     @extend_schema(
         operation_id="experiments_estimate",

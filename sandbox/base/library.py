@@ -48,6 +48,14 @@ def files_of(name: str) -> list[tuple[str, str]]:
     ]
 
 
+def known_files(name: str) -> list[tuple[str, str]] | None:
+    """Return the same, and None when there is no such scenario."""
+    try:
+        return files_of(name)
+    except NotFoundError:
+        return None
+
+
 def _folder(name: str) -> Path:
     folder = FOLDER / RENAMED.get(name, name)
     if not name.replace("-", "").isalnum() or not (folder / _FILE).is_file():

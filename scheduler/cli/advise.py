@@ -15,6 +15,7 @@ from scheduler.advice.advisor import Advisor, advise
 from scheduler.advice.answer import Answer
 from scheduler.advice.reports.markdown import markdown_of
 from scheduler.advice.reports.page import html_of
+from scheduler.cli.check_input import Library, no_library
 from scheduler.cli.experiment import read_file, sources_of
 from scheduler.cli.run import read_sources
 from scheduler.errors import SchedulerError
@@ -22,15 +23,20 @@ from scheduler.experiments.bases import FileBase
 from scheduler.experiments.document import ExperimentDocument
 from scheduler.scenarios import Sources
 
-_STATUS = {"improved": 0, "no improvement found": 1, "unmet": 1}
+#: The exit status of each verdict.
+STATUS = {"improved": 0, "no improvement found": 1, "unmet": 1}
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     """Search and prove; 0 = improved, 1 = nothing better was found, 2 = bad input."""
-    out = out or sys.stdout
-    options = _parser().parse_args(arguments)
+    options = parser("python -m scheduler advise").parse_args(arguments)
+    return run(options, out or sys.stdout)
+
+
+def run(options: argparse.Namespace, out: TextIO, library: Library = no_library) -> int:
+    """Do what the words say. `library` finds scenarios by name."""
     try:
-        experiment, sources = _read(options)
+        experiment, sources = _read(options, library)
         base = FileBase.read(sources)
         advisor = Advisor.of(experiment.spec, base)
         estimate = _estimate(advisor, base)
@@ -39,16 +45,17 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
             return 0
         sys.stderr.write(estimate)
         answer = advise(advisor, lambda ask: advisor.run(base, ask), hear=_bar(advisor))
-        _write(options, out, answer, _title(experiment))
+        write(options, out, answer, title_of(experiment))
     except (SchedulerError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    return _STATUS[answer.verdict]
+    return STATUS[answer.verdict]
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser(prog: str) -> argparse.ArgumentParser:
+    """Return the parser of the words, for a command of this name."""
     parser = argparse.ArgumentParser(
-        prog="python -m scheduler advise",
+        prog=prog,
         description="Search for the smallest change that reaches a goal, and prove it "
         "on seeds that the search did not use.",
     )
@@ -56,7 +63,10 @@ def _parser() -> argparse.ArgumentParser:
         "goal", type=Path, help="the document: an Experiment with search.change"
     )
     parser.add_argument(
-        "files", type=Path, nargs="*", help="the base, instead of the document's"
+        "files",
+        type=Path,
+        nargs="*",
+        help="the base, instead of the document's: files and folders",
     )
     parser.add_argument(
         "--estimate", action="store_true", help="say what it would take, and stop"
@@ -71,23 +81,36 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _read(options: argparse.Namespace) -> tuple[ExperimentDocument, Sources]:
+def _read(
+    options: argparse.Namespace, library: Library
+) -> tuple[ExperimentDocument, Sources]:
     experiment, files = read_file(options.goal)
     if options.files:
-        goal = str(options.goal)
-        found = read_sources(options.files)
-        return experiment, [(n, text) for n, text in found if n != goal]
+        return experiment, given_base(options)
+    scenario = experiment.spec.base.scenario
+    if scenario and (known := library(scenario)) is not None:
+        return experiment, known
     return experiment, sources_of(experiment, options.goal, files)
+
+
+def given_base(options: argparse.Namespace) -> Sources:
+    """Return the files that were given as the base; the goal is none of them."""
+    goal = str(options.goal)
+    return [(n, text) for n, text in read_sources(options.files) if n != goal]
 
 
 def _estimate(advisor: Advisor, base: FileBase) -> str:
     began = time.process_time()
     advisor.run(base, (advisor.space.base, advisor.seeds[0]))
     each = time.process_time() - began
-    most = advisor.most_runs()
+    return estimate_text(advisor.space.count(), advisor.most_runs(), each)
+
+
+def estimate_text(settings: int, runs: int, each: float) -> str:
+    """Return what a search would take, in words; `each` in CPU seconds."""
     return (
-        f"{advisor.space.count()} settings; at most about {most} runs of {each:.2g} s: "
-        f"{most * each:.0f} s of CPU\n"
+        f"{settings} settings; at most about {runs} runs of {each:.2g} s: "
+        f"{runs * each:.0f} s of CPU\n"
     )
 
 
@@ -102,14 +125,14 @@ def _bar(advisor: Advisor) -> Callable[[int], None]:
     return hear
 
 
-def _title(experiment: ExperimentDocument) -> str:
+def title_of(experiment: ExperimentDocument) -> str:
+    """Return the title of the goal, else its name."""
     name = experiment.metadata.get("name") or "Advice"
     return experiment.spec.title or str(name)
 
 
-def _write(
-    options: argparse.Namespace, out: TextIO, answer: Answer, title: str
-) -> None:
+def write(options: argparse.Namespace, out: TextIO, answer: Answer, title: str) -> None:
+    """Write the files that were asked for, and the report or the answer in JSON."""
     report = markdown_of(answer, title)
     written = {
         options.patches: answer.patches,
