@@ -42,25 +42,41 @@ class GrowthOption:
         return idle / whole if whole else 0.0
 
 
+#: The priority of each group, and a number drawn from the seed.
+Priority = Callable[[str], int | None]
+Draw = Callable[[str], float]
 #: Of each expander: the least of this is best.
 _ORDERS: dict[str, Callable[[GrowthOption], float]] = {
     "least-waste": lambda option: option.waste,
-    "priority": lambda option: -option.group.spec.priority,
     "price": lambda option: option.price / option.pods,
     "most-pods": lambda option: -option.pods,
     "least-nodes": lambda option: option.nodes,
 }
-EXPANDERS = tuple(_ORDERS)
 
 
-def best(options: Sequence[GrowthOption], expanders: Sequence[str]) -> GrowthOption:
+def best(
+    options: Sequence[GrowthOption],
+    expanders: Sequence[str],
+    priority: Priority,
+    draw: Draw,
+) -> GrowthOption:
     """Return the option that the expanders leave, each asked about the ties before.
 
-    What is left over is decided by name.
+    What is left over is decided by name. A group without a priority is out where
+    another has one.
     """
     left = sorted(options, key=lambda option: option.group.name)
     for name in expanders:
-        order = _ORDERS[name]
+        if name == "priority":
+            left = _highest(left, priority)
+            continue
+        order = _ORDERS.get(name) or (lambda option: draw(option.group.name))
         least = min(order(option) for option in left)
         left = [option for option in left if order(option) == least]
     return left[0]
+
+
+def _highest(left: list[GrowthOption], priority: Priority) -> list[GrowthOption]:
+    given = {option.group.name: priority(option.group.name) for option in left}
+    most = max((one for one in given.values() if one is not None), default=None)
+    return [option for option in left if given[option.group.name] == most]

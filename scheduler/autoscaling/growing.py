@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from scheduler import streams
+from scheduler.autoscaling.balancing import shares, similar
 from scheduler.autoscaling.bookings import Bookings
 from scheduler.autoscaling.expanders import GrowthOption, best
 from scheduler.autoscaling.group_spec import NODE_GROUP
@@ -23,6 +25,7 @@ from scheduler.autoscaling.packing import (
     space_of,
     suits,
 )
+from scheduler.autoscaling.priorities import Priorities
 from scheduler.autoscaling.supply import NodeSupply
 from scheduler.kube.stage import KubeStage
 from scheduler.records.node import Node
@@ -47,6 +50,7 @@ class Growing:
         self.supply = supply
         self.looks = looks
         self.settings = settings
+        self.priorities = Priorities(looks.context.journal.complain)
 
     def grow(self, kube: KubeStage) -> bool:
         """Let the best group grow, if any may; the rest is looked at next time."""
@@ -57,30 +61,56 @@ class Growing:
             if (option := self._option(group, waiting)) is not None
         ]
         if not options:
+            if waiting:
+                self._wait_for_held()
             return False
         chosen = self.choose(options)
         ways = f"best of {len(options)} by {', '.join(self.settings.expanders)}"
         self.order(chosen, f"{chosen.pods} pods" + (f": {ways}" if options[1:] else ""))
         return True
 
+    def _wait_for_held(self) -> None:
+        """Look again when a group that did not get its nodes may grow again."""
+        for group in self.supply.in_order():
+            if self.supply.held(group):
+                self.looks.by(group.backoff_until)
+
     def choose(self, options: Sequence[GrowthOption]) -> GrowthOption:
         """Return the option that the expanders prefer."""
-        return best(options, self.settings.expanders)
+        context = self.looks.context
+
+        def draw(name: str) -> float:
+            return streams.uniform(context.seed, "expander", name, context.now_ms)
+
+        def priority(name: str) -> int | None:
+            own = self.supply.groups[name].spec.priority
+            return self.priorities.of(name, own)
+
+        return best(options, self.settings.expanders, priority, draw)
 
     def order(self, chosen: GrowthOption, why: str) -> None:
         """Order the nodes of an option, and say for what."""
-        group, before = chosen.group, chosen.group.size
-        for _ in range(chosen.nodes):
-            self.supply.order(group)
+        given = shares(self._alike(chosen.group), chosen.nodes)
+        for group in {one.name: one for one in given}.values():
+            before = group.size
+            for _ in range(given.count(group)):
+                self.supply.order(group)
+            self.supply.emit(
+                Key(NODE_GROUP, "", group.name),
+                "ordered",
+                "ScaledUpGroup",
+                f"{group.name} grows from {before} to {group.size} of at most "
+                f"{group.spec.max_nodes} for {why}",
+            )
         self.looks.added_ms = self.looks.context.now_ms
         self.looks.again()
-        self.supply.emit(
-            Key(NODE_GROUP, "", group.name),
-            "ordered",
-            "ScaledUpGroup",
-            f"{group.name} grows from {before} to {group.size} of at most "
-            f"{group.spec.max_nodes} for {why}",
-        )
+
+    def _alike(self, group: NodeGroup) -> list[NodeGroup]:
+        """Return the groups that share what this one grows by, itself included."""
+        if not self.settings.balance_similar_node_groups:
+            return [group]
+        others = similar(group, self.supply.in_order())
+        return [one for one in others if one is group or not self.supply.held(one)]
 
     def waiting(self, kube: KubeStage) -> Iterator[Alike]:
         """Yield the pods that found no place and fit neither here nor where nodes boot."""
@@ -107,13 +137,16 @@ class Growing:
     def _option(self, group: NodeGroup, waiting: list[Alike]) -> GrowthOption | None:
         """Return what the group would add for the pods that its nodes suit."""
         suited = [one for one in waiting if self.refusal(group, one.first) == ""]
-        spaces, placed = pack(suited, group.template, group.left)
+        most = sum(one.left for one in self._alike(group))
+        spaces, placed = pack(suited, group.template, most)
         if not placed:
             return None
         return GrowthOption(group=group, spaces=spaces, pods=placed)
 
     def refusal(self, group: NodeGroup, pod: Pod) -> str:
         """Return why the group does not grow for this pod; "" if it may."""
+        if self.supply.held(group):
+            return "backoff after failed scale-up"
         if not group.left:
             return f"max node group size reached ({group.spec.max_nodes})"
         if not suits(pod, group.template):

@@ -10,4 +10,10 @@ from scheduler.provisioning.config import CONFIG
 
 #: With the first of these there is an autoscaler.
 GROWING = frozenset({NODE_GROUP, NODE_POOL})
-AUTOSCALED = GROWING | {INSTANCE_TYPE, CONFIG, REQUEST, "AdmissionCheck"}
+AUTOSCALED = GROWING | {
+    INSTANCE_TYPE,
+    CONFIG,
+    REQUEST,
+    "AdmissionCheck",
+    "ConfigMap",
+}

@@ -17,6 +17,7 @@ class LookTimes:
         self.context = context
         self.interval_ms = read_span(settings.scan_interval).values[0]
         self.after_add_ms = read_span(settings.scale_down_delay_after_add).values[0]
+        self.provision_ms = read_span(settings.max_node_provision_time).values[0]
         self.scan_ms: int | None = None
         self.added_ms: int | None = None
 

@@ -20,9 +20,12 @@ class NodeGroup:
     """
 
     __slots__ = (
+        "backoff_ms",
+        "backoff_until",
         "booting",
         "delay_ms",
         "ends",
+        "failed_ms",
         "made",
         "name",
         "ordered",
@@ -40,6 +43,9 @@ class NodeGroup:
         self.made = int(state.get("made", 0))  # nodes ever: names never repeat
         self.started = bool(state.get("started", False))
         self.priced_ms = int(state.get("priced", 0))
+        #: Since nodes did not come: how long it waits, until when, since when.
+        backoff: list[int] = list(state.get("backoff", (0, 0, 0)))
+        self.backoff_ms, self.backoff_until, self.failed_ms = backoff
         self.ordered: dict[str, int] = dict(state.get("ordered", {}))
         self.booting: dict[str, int] = dict(state.get("booting", {}))
         self.ends: dict[str, int] = dict(state.get("ends", {}))
@@ -91,6 +97,8 @@ class NodeGroup:
             "ends": dict(self.ends),
             "unneeded": dict(self.unneeded),
         }
+        if self.backoff_ms:
+            state["backoff"] = [self.backoff_ms, self.backoff_until, self.failed_ms]
         if self.priced_ms:
             state["priced"] = self.priced_ms
         return state

@@ -92,6 +92,7 @@ class AutoscalingStage:
         elif obj.key.kind in READ_KINDS:
             self.requests.put(obj)
             self.answers.news = self.answers.news or not restore
+        self.growing.priorities.put(obj)
         if obj.key.kind in AUTOSCALED and not restore:
             self.looks.again()
 
@@ -112,6 +113,7 @@ class AutoscalingStage:
             self.supply.drop_node(key.name)
         self.requests.remove(key)
         self.pools.remove(key)
+        self.growing.priorities.remove(key)
         self.looks.again()
 
     def write(self, obj: Object) -> None:
@@ -146,7 +148,10 @@ class AutoscalingStage:
             return self.context.now_ms
         dues = [] if self.looks.scan_ms is None else [self.looks.scan_ms]
         for group in self.groups.values():
-            dues += group.booting.values()
+            late = self.looks.provision_ms
+            dues += (
+                min(at, group.ordered[n] + late) for n, at in group.booting.items()
+            )
             dues += group.ends.values()
         dues += self.answers.due()
         dues += self.pools.dues()
@@ -182,6 +187,7 @@ class AutoscalingStage:
             self.fresh = False
             self.supply.start_groups()
         self.supply.bring_booted()
+        self.supply.drop_late(self.looks.provision_ms)
         self.pools.advance()
         self.answers.expire()
 

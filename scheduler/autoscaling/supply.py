@@ -26,6 +26,8 @@ from scheduler.records.objects import Key, Object
 from scheduler.stage import Context
 
 HOUR_MS = 3_600_000
+_FIRST_BACKOFF_MS, _LONGEST_BACKOFF_MS = 5 * 60_000, 30 * 60_000
+_FORGET_MS = 3 * HOUR_MS
 _READY = {
     "type": "Ready",
     "status": "True",
@@ -125,6 +127,39 @@ class NodeSupply:
                     self._arrive(group, self._still_free(group, name))
             for name in sorted(n for n, at in group.ends.items() if at <= now):
                 self.take_away(group, name, "SpotInterruption", "interrupted")
+
+    def drop_late(self, most_ms: int) -> None:
+        """Give up nodes that did not come in time; their groups wait ever longer."""
+        now = self.context.now_ms
+        for group in self.in_order():
+            late = [
+                name
+                for name in group.names()
+                if name in group.booting and group.ordered[name] + most_ms <= now
+            ]
+            for name in late:
+                self.drop_node(name)
+            if late:
+                self._back_off(group, late, most_ms)
+
+    def _back_off(self, group: NodeGroup, late: list[str], most_ms: int) -> None:
+        now = self.context.now_ms
+        if now - group.failed_ms >= _FORGET_MS:
+            group.backoff_ms = 0
+        longer = min(2 * group.backoff_ms, _LONGEST_BACKOFF_MS)
+        group.backoff_ms = longer or _FIRST_BACKOFF_MS
+        group.backoff_until, group.failed_ms = now + group.backoff_ms, now
+        self.emit(
+            Key(NODE_GROUP, "", group.name),
+            "failed",
+            "ScaleUpTimedOut",
+            f"{len(late)} nodes of {group.name} did not come in {most_ms / 1000:g} s; "
+            f"it does not grow for {group.backoff_ms / 1000:g} s",
+        )
+
+    def held(self, group: NodeGroup) -> bool:
+        """Return whether the group waits because its nodes did not come."""
+        return self.context.now_ms < group.backoff_until
 
     def _still_free(self, group: NodeGroup, name: str) -> str:
         """Return the node's name, or another if a person has taken it meanwhile."""

@@ -46,7 +46,9 @@ class ExtenderAnswers(
     latency_ms: Annotated[int, _LATENCY] | msgspec.UnsetType = msgspec.UNSET
 
 
-Expander = Literal["least-waste", "priority", "price", "most-pods", "least-nodes"]
+Expander = Literal[
+    "least-waste", "priority", "price", "most-pods", "least-nodes", "random"
+]
 Count = Annotated[int, msgspec.Meta(ge=0, le=1000)]
 
 
@@ -115,6 +117,8 @@ class Autoscaler(
     expanders: Annotated[list[Expander], msgspec.Meta(min_length=1)] = msgspec.field(
         default_factory=lambda: ["least-waste"]
     )
+    balance_similar_node_groups: bool = False
+    max_node_provision_time: str = "15m"
     scale_down: bool = True
     scale_down_delay_after_add: str = "10m"
     max_empty_at_once: Count = 10
@@ -126,13 +130,15 @@ def check_autoscaler(autoscaler: Autoscaler) -> None:
     for field, text in (
         ("scanInterval", autoscaler.scan_interval),
         ("scaleDownDelayAfterAdd", autoscaler.scale_down_delay_after_add),
+        ("maxNodeProvisionTime", autoscaler.max_node_provision_time),
     ):
         path = f"policy: simulation.autoscaler.{field}"
         try:
             span = read_span(text)
         except QuantityError as error:
             raise PolicyError(f"{path}: {error}") from error
-        if span.shape != "fixed" or (field == "scanInterval" and span.zero):
+        zero = span.zero and field != "scaleDownDelayAfterAdd"
+        if span.shape != "fixed" or zero:
             raise PolicyError(f"{path}: expected one length above 0s, got {text!r}")
 
 

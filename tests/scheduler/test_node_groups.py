@@ -127,6 +127,78 @@ def test_the_expander_chooses_the_group(expanders, grows):
     assert [name for _, name, _ in orders(decisions)] == [grows]
 
 
+def test_the_random_expander_draws_from_the_seed():
+    def chosen(seed: int) -> str:
+        world = grown(
+            group("a"),
+            group("b"),
+            pod("p", cpu=1),
+            seed=seed,
+            autoscaler={"expanders": ["random"]},
+        )
+        return orders(run(world, 30_000)[1])[0][1]
+
+    found = [chosen(seed) for seed in range(6)]
+    assert set(found) == {"a", "b"}
+    assert found == [chosen(seed) for seed in range(6)]
+
+
+def priorities(text: str) -> dict:
+    name = "cluster-autoscaler-priority-expander"
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": "kube-system"},
+        "data": {"priorities": text},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "grows"),
+    [
+        ("10: [spot-.*]\n5: [other]", "spot-b"),
+        ("10: [nobody]", "other"),
+        ("10: [oth", "other"),
+    ],
+)
+def test_the_config_map_of_the_expander_says_who_comes_first(text, grows):
+    groups = group("other", priority=3), group("spot-b", priority=2)
+    world = grown(
+        *groups,
+        priorities(text),
+        pod("p", cpu=1),
+        autoscaler={"expanders": ["priority"]},
+    )
+    assert orders(run(world, 30_000)[1])[0][1] == grows
+
+
+def test_groups_that_are_alike_share_what_is_ordered():
+    zones = [
+        group(name, labels={"topology.kubernetes.io/zone": name}) for name in "abc"
+    ]
+    other = group("d", labels={"disk": "fast"})
+    pods = [pod(f"p{i}", cpu=4, runtime="1h") for i in range(6)]
+    world = grown(*zones, other, *pods, autoscaler={"balanceSimilarNodeGroups": True})
+    run(world, 30_000)
+    sizes = {one.name: one.size for one in world.autoscaling.groups.values()}
+    assert sizes == {"a": 2, "b": 2, "c": 2, "d": 0}
+
+
+def test_a_group_whose_nodes_do_not_come_backs_off_ever_longer():
+    slow = group("a-slow", bootTime="never")
+    world = grown(
+        slow, pod("p", cpu=1), autoscaler={"maxNodeProvisionTime": "2m", **SOON}
+    )
+    _, decisions = run(world, 1_500_000)
+    late = [(at, why) for at, _, why in reasons(decisions) if why == "ScaleUpTimedOut"]
+    # Ordered at 10 s, again after 5 minutes of back-off, again after 10.
+    assert [at for at, _, _ in orders(decisions)] == [10_000, 430_000, 1_150_000]
+    assert [at for at, _ in late] == [130_000, 550_000, 1_270_000]
+    key = Key("Pod", "default", "p")
+    assert "backoff" in world.autoscaling.refusals(world.kube.pods[key])["a-slow"]
+    assert world.autoscaling.cost() == pytest.approx(6 * 360 / 3600)
+
+
 def test_an_empty_node_goes_after_its_delay_and_the_world_comes_to_rest():
     world = grown(
         group(scaleDownDelay="2m"), pod("p", cpu=3, runtime="60s"), autoscaler=SOON
@@ -236,7 +308,12 @@ def test_a_copy_in_the_middle_ends_as_the_world_itself(at, seed):
         group("steady", cpu=8, scaleDownDelay="1m", pricePerHour=20),
         *works,
         seed=seed,
-        autoscaler={"expanders": ["price"], **SOON},
+        autoscaler={
+            "expanders": ["price", "random"],
+            "maxNodeProvisionTime": "40s",
+            "balanceSimilarNodeGroups": True,
+            **SOON,
+        },
         failures={"meanTimeBetween": "10m", "repair": "30s"},
     )
     simulate(world, until_ms=at * 1000)

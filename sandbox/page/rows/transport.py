@@ -142,6 +142,8 @@ def resources_of(world: World) -> list[str]:
             names.update(_capacity(obj.status))
         elif key.kind == "NodeGroup":
             names.update(_capacity(obj.spec["template"].get("status") or {}))
+        elif key.kind == "InstanceType":
+            names.update(_capacity(obj.spec))
     names -= {"pods"}
     return [*(n for n in _FIRST if n in names), *sorted(names - set(_FIRST))]
 
