@@ -8,7 +8,7 @@ import msgspec
 
 from sandbox.forecasts.asking import ForecastState
 from sandbox.forecasts.record import Forecasts
-from sandbox.page import wire
+from sandbox.page import wire, wire_rows
 from scheduler.explain import shapes
 from scheduler.explain.applications import ApplicationExplanation
 from scheduler.explain.queues import QueueFairness
@@ -65,13 +65,13 @@ def describe(result: dict[str, Any]) -> None:
 
 def _describe_messages(schemas: dict[str, Any]) -> None:
     """Add AnyRow, ServerMessage, and what a diff may hold of each kind of row."""
-    schemas["AnyRow"] = _tagged("kind", get_args(wire.AnyRow))
+    schemas["AnyRow"] = _tagged("kind", get_args(wire_rows.AnyRow))
     schemas["ServerMessage"] = _tagged("type", MESSAGES)
     rows = {"type": "array", "items": {"$ref": _HEAD + "AnyRow"}}
     for message, field in (("PageState", "rows"), ("Diff", "added")):
         schemas[message]["properties"][field] = rows
     patches: dict[str, Any] = {}
-    for row in get_args(wire.AnyRow):
+    for row in get_args(wire_rows.AnyRow):
         fields = {
             name: inner
             for name, inner in schemas[row.__name__]["properties"].items()

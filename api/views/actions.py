@@ -17,77 +17,28 @@ from api.serializers.sandboxes import SandboxSerializer
 from api.uploads import FilesParser, converted_texts, traces
 from api.views.base import View, flag
 from api.views.explaining import key_of
+from api.views.transport import (
+    ArchiveAction,
+    Fork,
+    Pause,
+    Play,
+    Redo,
+    Rewind,
+    Speed,
+    StepAction,
+    UnarchiveAction,
+    Undo,
+    done,
+)
 from sandbox import actions
 from sandbox.base.errors import ConflictError
 from sandbox.explain.explaining import preview_move
 from sandbox.explain.pinning import preview_pin
-from sandbox.page.diffs import RevisionDiff
 from scheduler.explain import to_document
 from scheduler.explain.shapes import Preview, ShareChange, Victim
 from scheduler.records.objects import Key
 
 _DRY = OpenApiParameter("dryRun", str, description="All: change nothing.")
-
-
-def done(step: RevisionDiff) -> Response:
-    """Answer with the revision that was made."""
-    return Response({"revision": step.revision, "tick": step.tick})
-
-
-class Play(View):
-    """Let time run."""
-
-    @extend_schema(request=bodies.PlaySerializer, responses=bodies.DoneSerializer)
-    @once
-    def post(self, request: Request, sandbox_id: str) -> Response:
-        """Let the clock tick the sandbox."""
-        given = self.read(bodies.PlaySerializer)
-        return done(actions.do_play(self.user(), sandbox_id, speed=given["speed"]))
-
-
-class Pause(View):
-    """Hold time."""
-
-    @extend_schema(request=None, responses=bodies.DoneSerializer)
-    @once
-    def post(self, request: Request, sandbox_id: str) -> Response:
-        """Stop after the tick that is being made."""
-        return done(actions.do_pause(self.user(), sandbox_id))
-
-
-class Speed(View):
-    """How fast time runs."""
-
-    @extend_schema(request=bodies.SpeedSerializer, responses=bodies.DoneSerializer)
-    @once
-    def post(self, request: Request, sandbox_id: str) -> Response:
-        """Set the speed."""
-        given = self.read(bodies.SpeedSerializer)
-        return done(actions.do_speed(self.user(), sandbox_id, given["speed"]))
-
-
-class StepAction(View):
-    """Some ticks, then a pause."""
-
-    @extend_schema(
-        operation_id="sandboxes_actions_step_create",
-        request=bodies.StepRequestSerializer,
-        responses=bodies.SteppingSerializer,
-    )
-    @once
-    def post(self, request: Request, sandbox_id: str) -> Response:
-        """Run some ticks, to a tick, or to an event; answers at once."""
-        given = self.read(bodies.StepRequestSerializer)
-        step, goal = actions.do_step(
-            self.user(),
-            sandbox_id,
-            ticks=given["ticks"],
-            until_tick=given["untilTick"],
-            until_event=given["untilEvent"],
-            speed=given["speed"],
-        )
-        body = {"revision": step.revision, "tick": step.tick, "untilTick": goal}
-        return Response(body)
 
 
 class Import(View):
@@ -272,21 +223,6 @@ class Pin(View):
         return done(actions.do_pin(self.user(), sandbox_id, namespace, name, node))
 
 
-class Fork(View):
-    """Another sandbox that goes on from here, or from an earlier tick."""
-
-    @extend_schema(request=bodies.ForkSerializer, responses={201: SandboxSerializer})
-    @once
-    def post(self, request: Request, sandbox_id: str) -> Response:
-        """Fork the sandbox; whoever may see it may."""
-        given = self.read(bodies.ForkSerializer)
-        fork = actions.do_fork(
-            self.user(), sandbox_id, tick=given["tick"], title=given["title"]
-        )
-        body = SandboxSerializer(fork, context={"request": request}).data
-        return Response(body, status=201)
-
-
 class Convert(View):
     """The same objects under the other stack, as a new sandbox."""
 
@@ -307,71 +243,6 @@ class Convert(View):
             "losses": made.losses,
         }
         return Response(body, status=201)
-
-
-class Rewind(View):
-    """Back to an earlier tick."""
-
-    @extend_schema(request=bodies.RewindSerializer, responses=bodies.RewoundSerializer)
-    @once
-    def post(self, request: Request, sandbox_id: str) -> Response:
-        """Go on from an earlier tick; what came after is kept as a fork."""
-        given = self.read(bodies.RewindSerializer)
-        step, fork = actions.do_rewind(self.user(), sandbox_id, tick=given["tick"])
-        body = {"revision": step.revision, "tick": step.tick, "fork": fork.pk}
-        return Response(body)
-
-
-class Undo(View):
-    """The last edit, taken back."""
-
-    @extend_schema(request=None, responses=bodies.DoneSerializer)
-    @once
-    def post(self, request: Request, sandbox_id: str) -> Response:
-        """Run again without the last edit, up to the present tick."""
-        return done(actions.do_undo(self.user(), sandbox_id))
-
-
-class Redo(View):
-    """The last undone edit, done again."""
-
-    @extend_schema(request=None, responses=bodies.DoneSerializer)
-    @once
-    def post(self, request: Request, sandbox_id: str) -> Response:
-        """Run again with the edit that was undone last, in its place."""
-        return done(actions.do_redo(self.user(), sandbox_id))
-
-
-class ArchiveAction(View):
-    """A sandbox that is not needed now, as one file."""
-
-    @extend_schema(
-        operation_id="sandboxes_actions_archive_create",
-        request=None,
-        responses=SandboxSerializer,
-    )
-    @once
-    def post(self, request: Request, sandbox_id: str) -> Response:
-        """Put the sandbox into one file that is kept here; its rows go."""
-        sandbox = actions.do_archive(self.user(), sandbox_id)
-        body = SandboxSerializer(sandbox, context={"request": request}).data
-        return Response(body)
-
-
-class UnarchiveAction(View):
-    """An archived sandbox, as it was."""
-
-    @extend_schema(
-        operation_id="sandboxes_actions_unarchive_create",
-        request=None,
-        responses=SandboxSerializer,
-    )
-    @once
-    def post(self, request: Request, sandbox_id: str) -> Response:
-        """Open an archived sandbox again, under its own address; paused."""
-        sandbox = actions.do_unarchive(self.user(), sandbox_id)
-        body = SandboxSerializer(sandbox, context={"request": request}).data
-        return Response(body)
 
 
 ACTIONS: dict[str, Any] = {

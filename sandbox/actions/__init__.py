@@ -27,6 +27,7 @@ from sandbox.actions.evictions import do_evict
 from sandbox.actions.forks import do_fork
 from sandbox.actions.guests import do_end_guests
 from sandbox.actions.identities import do_recognise
+from sandbox.actions.import_plan import Imported
 from sandbox.actions.lessons import (
     do_end_lesson,
     do_guess,
@@ -38,7 +39,6 @@ from sandbox.actions.lessons import (
 from sandbox.actions.moves import do_move
 from sandbox.actions.nodes import do_add_node, do_node
 from sandbox.actions.objects import (
-    Imported,
     do_delete,
     do_import,
     do_policy,

@@ -1,9 +1,7 @@
-"""The live protocol: every message and row that travels to the page.
+"""The live protocol: every message that travels between page and server.
 
-Rows are keyed "Kind/namespace/name". Amounts are canonical units as decimal
-texts, since 64-bit integers do not survive JSON readers; virtual times are
-milliseconds from the start of the run. TypeScript types are generated from
-this module and nothing else.
+Rows in them are of `wire_rows`. The page's types are made of these two modules
+and nothing else.
 """
 
 from __future__ import annotations
@@ -12,278 +10,14 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from sandbox.page.wire_rows import Amounts, AnyRow, Wire
+
 PROTOCOL = 1
 
-Amounts = dict[str, str]  # resource -> canonical units as a decimal text
 # Row key -> the fields that changed, whole values, by their names on the wire.
 Patches = Annotated[
     dict[str, dict[str, Any]], msgspec.Meta(extra={"patches": "AnyRow"})
 ]
-
-
-class Wire(
-    msgspec.Struct, rename="camel", frozen=True, kw_only=True, omit_defaults=False
-):
-    """The base of everything that travels."""
-
-
-class QuotaCell(Wire, frozen=True, kw_only=True):
-    """Quota and usage of one (flavor, resource) at one node of the quota tree."""
-
-    flavor: str
-    resource: str
-    nominal: str
-    used: str
-    borrowed: str
-    lent: str  # of the nominal quota, what others in the cohort use now
-    available: str  # what one more workload could take now, borrowing included
-    borrowing_limit: str | None = None
-    lending_limit: str | None = None
-
-
-class WorkloadCounts(Wire, frozen=True, kw_only=True):
-    """Workloads by state."""
-
-    pending: int = 0
-    inadmissible: int = 0
-    reserved: int = 0
-    admitted: int = 0
-    evicted: int = 0  # evicted and waiting again; also part of pending
-    finished: int = 0
-
-
-class Row(Wire, frozen=True, kw_only=True):
-    """What every row carries."""
-
-    key: str
-    name: str
-    namespace: str = ""
-
-
-class SandboxRow(Row, tag="Sandbox", tag_field="kind", frozen=True, kw_only=True):
-    """The sandbox itself: clock, transport and what may be done with it."""
-
-    id: str
-    title: str
-    branch: str
-    parent: str | None
-    stack: Literal["kueue", "yunikorn", "kube"]
-    fair_sharing: bool
-    laws: str
-    seed: str
-    tick: int
-    t_ms: int
-    tick_ms: int
-    first_tick: int  # the earliest that can be looked at
-    playing: bool
-    speed: float  # ticks per second of wall time; 0 = as fast as it goes
-    until: str  # what a running step waits for; "" when nothing
-    problem: str  # why ticking stopped by itself; "" when it did not
-    hash: str  # of the world, hexadecimal, first 16 digits
-    resources: list[str]  # in the order in which bars are drawn
-    not_simulated: list[str]  # what this world holds that has no effect
-    #: other than "simulated": it shows a real cluster and cannot be edited
-    source: Literal["simulated", "recording", "cluster"] = "simulated"
-    source_name: str = ""  # of the recording, or of the cluster
-    source_start: str = ""  # the wall time (RFC 3339) of virtual 0
-    last_tick: int | None = None  # of a recording
-    lag_ms: int = 0  # how old the oldest change of the last tick was when it was shown
-
-
-class CohortRow(Row, tag="Cohort", tag_field="kind", frozen=True, kw_only=True):
-    """A cohort: an inner node of the quota tree."""
-
-    parent: str
-    implicit: bool
-    weight: str
-    share: str  # weighted share; "inf" when weight is 0 and it borrows
-    cells: list[QuotaCell]
-    lendable: Amounts
-
-
-class ClusterQueueRow(
-    Row, tag="ClusterQueue", tag_field="kind", frozen=True, kw_only=True
-):
-    """A ClusterQueue: a leaf of the quota tree."""
-
-    cohort: str
-    queueing_strategy: str
-    stop_policy: str
-    active: bool
-    inactive_reason: str
-    weight: str
-    share: str
-    cells: list[QuotaCell]
-    counts: WorkloadCounts
-    within_cluster_queue: str
-    reclaim_within_cohort: str
-    borrow_within_cohort: str
-
-
-class LocalQueueRow(Row, tag="LocalQueue", tag_field="kind", frozen=True, kw_only=True):
-    """A LocalQueue: the queue of a namespace that leads to a ClusterQueue."""
-
-    cluster_queue: str
-    stop_policy: str
-    active: bool
-    counts: WorkloadCounts
-
-
-class ResourceFlavorRow(
-    Row, tag="ResourceFlavor", tag_field="kind", frozen=True, kw_only=True
-):
-    """A ResourceFlavor."""
-
-    node_labels: dict[str, str]
-    taints: list[str]
-
-
-class PodSetCell(Wire, frozen=True, kw_only=True):
-    """One pod set of a Workload."""
-
-    name: str
-    count: int
-    min_count: int | None
-    requests: Amounts  # of one pod
-    flavors: dict[str, str]  # resource -> flavor, once quota is reserved
-
-
-class ConditionCell(Wire, frozen=True, kw_only=True):
-    """One condition of a Workload's status."""
-
-    type: str
-    status: bool  # "True" or "False" in the manifest
-    reason: str
-    message: str  # cut after 300 characters
-    since_ms: int  # when the status last changed
-
-
-Phase = Literal[
-    "pending", "inadmissible", "reserved", "admitted", "finished", "inactive"
-]
-
-
-class WorkloadRow(Row, tag="Workload", tag_field="kind", frozen=True, kw_only=True):
-    """A Workload as a card shows it."""
-
-    uid: str
-    local_queue: str
-    cluster_queue: str
-    phase: Phase
-    priority: int
-    priority_class: str
-    pod_sets: list[PodSetCell]
-    totals: Amounts
-    reason: str  # of the condition that explains the phase
-    message: str  # its sentence, cut after 300 characters
-    conditions: list[ConditionCell]  # all of them, by type
-    sticky: bool  # heads its queue until admitted
-    order_us: (
-        str  # queue-order time while it waits; order: sticky, priority desc, this, uid
-    )
-    created_ms: int
-    reserved_ms: int | None
-    admitted_ms: int | None
-    ready_ms: int | None
-    ends_ms: int | None  # when it will finish if left alone
-    runtime_ms: int
-    requeue_ms: int | None  # backoff ends
-    evictions: int
-    evicted: bool  # the last thing that happened to its quota was an eviction
-    owner: str  # key of the Job it was made from, or ""
-
-
-class NodeRow(Row, tag="Node", tag_field="kind", frozen=True, kw_only=True):
-    """A node with what is taken on it."""
-
-    state: Literal["ready", "cordoned", "failed"]
-    flavor: str  # the ResourceFlavor whose labels it has, or ""
-    allocatable: Amounts
-    used: Amounts
-    pods: int
-    taints: list[str]
-    labels: dict[str, str]
-
-
-class PodRow(Row, tag="Pod", tag_field="kind", frozen=True, kw_only=True):
-    """A pod."""
-
-    uid: str
-    node: str
-    nominated: str
-    phase: Literal[
-        "gated",
-        "pending",
-        "waiting",
-        "bound",
-        "running",
-        "ready",
-        "succeeded",
-        "failed",
-    ]
-    workload: str  # key, or ""
-    queue: str  # ClusterQueue, or YuniKorn queue path
-    scheduler: str
-    priority: int
-    requests: Amounts
-    qos: str
-    reason: str
-    message: str
-
-
-class QueueRow(Row, tag="Queue", tag_field="kind", frozen=True, kw_only=True):
-    """A YuniKorn queue; `name` is its full path."""
-
-    parent: str
-    leaf: bool
-    guaranteed: Amounts
-    max: Amounts
-    allocated: Amounts
-    pending: Amounts
-    share: float
-    sort_policy: str
-    preemption_policy: str
-    preemption_delay_ms: int
-    priority_policy: str
-    priority_offset: int
-    applications: int
-
-
-class ApplicationRow(
-    Row, tag="Application", tag_field="kind", frozen=True, kw_only=True
-):
-    """A YuniKorn application."""
-
-    queue: str
-    state: str
-    user: str
-    submitted_ms: int
-    allocated: Amounts
-    pending: Amounts
-    asks: int
-    allocations: int
-
-
-class PolicyRow(Row, tag="Policy", tag_field="kind", frozen=True, kw_only=True):
-    """The policy document in force; `changed` are paths that differ from the start."""
-
-    document: dict[str, Any]
-    changed: list[str]
-
-
-AnyRow = (
-    SandboxRow
-    | CohortRow
-    | ClusterQueueRow
-    | LocalQueueRow
-    | ResourceFlavorRow
-    | WorkloadRow
-    | NodeRow
-    | PodRow
-    | QueueRow
-    | ApplicationRow
-    | PolicyRow
-)
 
 
 class QueueSample(Wire, frozen=True, kw_only=True):
@@ -328,7 +62,7 @@ class Hello(Wire, tag="hello", tag_field="type", frozen=True, kw_only=True):
     """Client: what it has and wants. `since` asks for diffs above a revision."""
 
     since: int | None = None
-    views: list[str] = []
+    views: list[str] = msgspec.field(default_factory=list)
 
 
 class PageState(Wire, tag="page_state", tag_field="type", frozen=True, kw_only=True):

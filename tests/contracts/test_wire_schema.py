@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 from drf_spectacular.generators import SchemaGenerator
 
-from sandbox.page import wire
+from sandbox.page import wire, wire_rows
 
 
 @pytest.fixture(scope="module")
@@ -16,14 +16,18 @@ def schemas():
     return document["components"]["schemas"]
 
 
-@pytest.mark.parametrize("kind", get_args(wire.AnyRow), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind", get_args(wire_rows.AnyRow), ids=lambda kind: kind.__name__
+)
 def test_a_row_is_described_with_every_field_required(schemas, kind):
     row = schemas[kind.__name__]
     assert set(row["required"]) == set(row["properties"])
     assert row["properties"]["kind"] == {"enum": [kind.__struct_config__.tag]}
 
 
-@pytest.mark.parametrize("kind", get_args(wire.AnyRow), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind", get_args(wire_rows.AnyRow), ids=lambda kind: kind.__name__
+)
 def test_a_diff_may_change_each_field_but_what_identifies_the_row(schemas, kind):
     patch = schemas[f"{kind.__name__}Patch"]
     fields = set(schemas[kind.__name__]["properties"])

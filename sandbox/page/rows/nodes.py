@@ -7,7 +7,7 @@ from typing import Literal
 from sandbox.page.phases import conditions_of
 from sandbox.page.rows import yunikorn
 from sandbox.page.rows.quota import taint_texts
-from sandbox.page.wire import NodeRow
+from sandbox.page.wire_rows import NodeRow
 from scheduler import amounts
 from scheduler.errors import QuantityError
 from scheduler.records.objects import Object

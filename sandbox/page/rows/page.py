@@ -23,8 +23,8 @@ from sandbox.page.rows import (
     yunikorn,
 )
 from sandbox.page.rows.tally import WorkloadTally
-from sandbox.page.wire import AnyRow
-from sandbox.page.wire import Row as WireRow
+from sandbox.page.wire_rows import AnyRow
+from sandbox.page.wire_rows import Row as WireRow
 from scheduler.records.objects import Key, Object
 from scheduler.world import Changes, World
 

@@ -8,7 +8,7 @@ from sandbox.page.phases import conditions_of
 from sandbox.page.rows import yunikorn
 from sandbox.page.rows.wording import shortened
 from sandbox.page.rows.workloads import work_of
-from sandbox.page.wire import PodRow
+from sandbox.page.wire_rows import PodRow
 from scheduler.records.objects import Key, Object
 from scheduler.records.pod import shape_of
 from scheduler.world import World

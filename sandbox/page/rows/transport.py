@@ -10,7 +10,7 @@ import msgspec
 
 from sandbox.models import Sandbox
 from sandbox.page.diffs import Page, Row
-from sandbox.page.wire import PolicyRow, SandboxRow
+from sandbox.page.wire_rows import PolicyRow, SandboxRow
 from scheduler.manifests import kinds
 from scheduler.unsimulated import features_of
 from scheduler.world import World

@@ -8,7 +8,7 @@ from typing import Any
 from sandbox.page.diffs import Row
 from sandbox.page.phases import phase_of
 from sandbox.page.rows.wording import shortened
-from sandbox.page.wire import ConditionCell, PodSetCell, WorkloadRow
+from sandbox.page.wire_rows import ConditionCell, PodSetCell, WorkloadRow
 from scheduler import amounts
 from scheduler.kueue.workload.info import Condition, WorkloadInfo
 from scheduler.records.objects import Key, Object

@@ -5,11 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from sandbox.page.wire import (
-    ApplicationRow,
-    QueueRow,
-    Row,
-)
+from sandbox.page.wire_rows import ApplicationRow, QueueRow, Row
 from scheduler.records.objects import Key
 from scheduler.world import World
 from scheduler.yunikorn.objects.model import Application, Queue

@@ -1,0 +1,188 @@
+"""What an import would do to a world: what is new, what changes, what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox.base.errors import (
+    Cause,
+    InvalidError,
+)
+from sandbox.world import operations
+from sandbox.world.findings import causes_of
+from sandbox.world.operations import (
+    Edit,
+    Part,
+    Put,
+    SetPolicy,
+    Several,
+)
+from scheduler import durations
+from scheduler.errors import PolicyError, SchedulerError, SourceLocation
+from scheduler.manifests.dumps.dump_time import time_of
+from scheduler.manifests.loading.loaded import Finding, Loaded
+from scheduler.manifests.references import check_references
+from scheduler.manifests.report import Report, report_of
+from scheduler.manifests.updates import check_update
+from scheduler.records.objects import Key, Object
+from scheduler.records.policy import read_policy
+from scheduler.scenarios import merge
+from scheduler.world import World, reported_status
+
+#: What the world writes into metadata itself.
+_OURS = ("uid", "creationTimestamp", "generation")
+
+
+@dataclass(slots=True, kw_only=True)
+class Imported:
+    """What an import did, or would do."""
+
+    created: list[str] = field(default_factory=list)  # keys
+    changed: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    policy: bool = False  # the policy was changed too
+    findings: list[Cause] = field(default_factory=list)
+    revision: int = 0
+    report: Report | None = None
+
+
+def try_out(world: World, operation: Edit | None) -> None:
+    """Do it to a copy, so that what the world refuses is reported."""
+    if operation is None:
+        return
+    try:
+        operations.perform(world.copy(), operation)
+    except SchedulerError as error:
+        raise InvalidError(str(error), causes=[Cause(problem=str(error))]) from error
+
+
+def plan_of(
+    world: World, loaded: Loaded, *, skip_errors: bool
+) -> tuple[Edit | None, Imported]:
+    """Return what to do to the world, and what it comes to."""
+    findings = [*loaded.findings, *_scenarios(loaded)]
+    present = {key: obj.manifest for key, obj in world.objects.items()}
+    coming = {obj.key: obj.manifest for obj in loaded.objects}
+    stack = loaded.policy.get("stack", world.policy.spec.stack)
+    findings += check_references({**present, **coming}, loaded.places, stack=stack)
+    fixed = _fixed(world, loaded)
+    findings += fixed.values()
+    findings += _kept_time(world, loaded)
+    errors = [finding for finding in findings if finding.level == "error"]
+    if errors and not skip_errors:
+        raise InvalidError("nothing was taken", causes=causes_of(findings))
+    answer = Imported(findings=causes_of(findings), report=report_of(loaded, findings))
+    loaded.findings = findings
+    loaded.leave_out_errors()
+    taken = [obj for obj in loaded.objects if obj.key not in fixed]
+    put = _put(world, taken, answer)
+    policy = _policy(world, loaded, answer)
+    parts: list[Part] = [p for p in (policy, put) if p is not None]
+    if not parts:
+        return None, answer
+    return (parts[0] if len(parts) == 1 else Several(parts)), answer
+
+
+def _fixed(world: World, loaded: Loaded) -> dict[Key, Finding]:
+    """Return what would change a field that the real systems hold fixed."""
+    found: dict[Key, Finding] = {}
+    for obj in loaded.objects:
+        if obj.key not in world.objects:
+            continue
+        refused = check_update(world.get(obj.key), obj)
+        if refused is not None:
+            place = loaded.places[obj.key].place(refused.field)
+            found[obj.key] = Finding(
+                level="error", place=place, problem=refused.problem
+            )
+    return found
+
+
+def _kept_time(world: World, loaded: Loaded) -> Iterator[Finding]:
+    """Yield that the sandbox's time is kept, where the files have one of their own."""
+    theirs = time_of(loaded.objects)
+    if theirs is None:
+        return
+    ours = durations.stamp_text(world.context.epoch_us + 1000 * world.context.now_ms)
+    if theirs == ours:
+        return
+    problem = (
+        f"read at {theirs}, but it is {ours} in this sandbox, and that is kept: ages, "
+        "run times and backoffs count to it; a new sandbox goes on from the files' time"
+    )
+    place = SourceLocation(file=loaded.files[0] if loaded.files else "", line=1)
+    yield Finding(level="warning", place=place, problem=problem)
+
+
+def _scenarios(loaded: Loaded) -> list[Finding]:
+    return [
+        Finding(
+            level="error",
+            place=document.place("kind"),
+            problem="a Scenario begins a sandbox of its own; create one with it",
+        )
+        for document in loaded.scenarios
+    ]
+
+
+def _put(world: World, objects: list[Object], answer: Imported) -> Put | None:
+    taken: list[Object] = []
+    for obj in objects:
+        known = world.objects.get(obj.key)
+        if known is None:
+            answer.created.append(str(obj.key))
+        elif _same(known, obj):
+            answer.unchanged.append(str(obj.key))
+            continue
+        else:
+            answer.changed.append(str(obj.key))
+        taken.append(obj)
+    if not taken:
+        return None
+    return Put(
+        manifests=[obj.manifest for obj in taken],
+        statuses={str(obj.key): obj.status for obj in taken if obj.status},
+    )
+
+
+def _same(known: Object, given: Object) -> bool:
+    status = reported_status(given)
+    same = all(known.status.get(name) == value for name, value in status.items())
+    return same and _bare(known.manifest) == _bare(given.manifest)
+
+
+def _bare(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the manifest without what the world fills in."""
+    metadata = {n: v for n, v in manifest["metadata"].items() if n not in _OURS}
+    return {**manifest, "metadata": metadata}
+
+
+def _policy(world: World, loaded: Loaded, answer: Imported) -> SetPolicy | None:
+    if not loaded.policy:
+        return None
+    before = world.policy.document()
+    after = {**before, "spec": merge(before["spec"], loaded.policy)}
+    if loaded.schedulers:
+        # One scheduler and a List of them have no fields in common.
+        after["spec"]["kubeScheduler"] = loaded.policy["kubeScheduler"]
+    return changed_policy(before, after, answer)
+
+
+def changed_policy(
+    before: dict[str, Any], after: dict[str, Any], answer: Imported
+) -> SetPolicy | None:
+    """Return the step from one policy document to another, None when they are one.
+
+    Notes in `answer` that there is one. Raises InvalidError where no policy reads so.
+    """
+    try:
+        document = read_policy(after).document()
+    except PolicyError as error:
+        cause = Cause(problem=str(error), field="policy")
+        raise InvalidError(str(error), causes=[cause]) from error
+    if document == before:
+        return None
+    answer.policy = True
+    return SetPolicy(document)
