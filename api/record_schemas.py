@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import msgspec
 
+from sandbox.explain.shadowing import Agreement, Opened
 from sandbox.forecasts.asking import ForecastState
 from sandbox.forecasts.record import Forecasts
 from sandbox.page import wire, wire_rows
@@ -32,6 +33,8 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     "fairness_read": (shapes.Fairness, QueueFairness),
     "preemption_steps_read": (shapes.Preemption, shapes.PodPreemption),
     "whatif_create": (shapes.Preview,),
+    "shadow_read": (Agreement,),
+    "shadow_decision_read": (Opened,),
     "state_read": (wire.PageState,),
 }
 #: Operation -> of what its items are.

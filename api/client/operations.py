@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 from .sending import AsyncSender, Sender, given
 from .records import (
     AdviceEstimate,
+    Agreement,
     ApplicationExplanation,
     AskExplanation,
     AuditList,
@@ -56,6 +57,7 @@ from .records import (
     OneExperiment,
     Open,
     OpenLink,
+    Opened,
     PageState,
     PatchedChange,
     Pin,
@@ -772,15 +774,25 @@ class Operations(Sender):
         """Return every scenario, in the library's order."""
         return cast('ScenarioList', self.send('GET', f"/scenarios"))
 
+    def shadow_decision_read(
+        self,
+        sandbox_id: str | int,
+        event: str | int,
+        *,
+        seconds: int | None = None,
+    ) -> Opened:
+        """Return what was seen, what the engine decides, and the smallest world of it."""
+        return cast('Opened', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/shadow/{self.part(event)}", query=given({'seconds': seconds})))
+
     def shadow_read(
         self,
         sandbox_id: str | int,
         *,
         most: int | None = None,
         seconds: int | None = None,
-    ) -> dict[str, Any]:
+    ) -> Agreement:
         """Return how many agree, by kind, and each that does not with what differs."""
-        return cast('dict[str, Any]', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/shadow", query=given({'most': most, 'seconds': seconds})))
+        return cast('Agreement', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/shadow", query=given({'most': most, 'seconds': seconds})))
 
     def shares_create(
         self,
@@ -1589,15 +1601,25 @@ class AsyncOperations(AsyncSender):
         """Return every scenario, in the library's order."""
         return cast('ScenarioList', await self.send('GET', f"/scenarios"))
 
+    async def shadow_decision_read(
+        self,
+        sandbox_id: str | int,
+        event: str | int,
+        *,
+        seconds: int | None = None,
+    ) -> Opened:
+        """Return what was seen, what the engine decides, and the smallest world of it."""
+        return cast('Opened', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/shadow/{self.part(event)}", query=given({'seconds': seconds})))
+
     async def shadow_read(
         self,
         sandbox_id: str | int,
         *,
         most: int | None = None,
         seconds: int | None = None,
-    ) -> dict[str, Any]:
+    ) -> Agreement:
         """Return how many agree, by kind, and each that does not with what differs."""
-        return cast('dict[str, Any]', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/shadow", query=given({'most': most, 'seconds': seconds})))
+        return cast('Agreement', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/shadow", query=given({'most': most, 'seconds': seconds})))
 
     async def shares_create(
         self,

@@ -2277,6 +2277,87 @@ class Preview(TypedDict):
     usage: list[str]
 
 
+class Agreement(TypedDict):
+    """The real decisions that were held against the engine's, the newest ones."""
+
+    decisions: int
+    judged: int
+    agree: int
+    kinds: list[KindAgreement]
+    times: list[AgreementAt]
+    disagreements: list[Disagreement]
+
+
+class KindAgreement(TypedDict):
+    """How often the engine agrees on one kind of decision."""
+
+    kind: str
+    judged: int
+    agree: int
+
+
+class AgreementAt(TypedDict):
+    """How often the engine agrees on one kind of decision in a stretch of time."""
+
+    kind: str
+    tMs: int
+    tick: int
+    judged: int
+    agree: int
+
+
+class Disagreement(TypedDict):
+    """A real decision that the engine does not take from the state just before it."""
+
+    event: int
+    kind: str
+    subject: str
+    tMs: int
+    tick: int
+    difference: str
+
+
+class Opened(TypedDict):
+    """A real decision opened, and what its smallest world is made a sandbox with."""
+
+    decision: OpenedDecision
+    tick: int
+    policy: dict[str, Any]
+
+
+class OpenedDecision(TypedDict):
+    """A real decision and the engine's on the same state, step by step."""
+
+    kind: str
+    subject: str
+    tMs: int
+    difference: str
+    real: list[ShadowStep]
+    engine: list[ShadowStep]
+    smallest: SmallestWorld
+
+
+class ShadowStep(TypedDict):
+    """One step: a decision, or a sentence of the search behind it."""
+
+    kind: str
+    tMs: int
+    subject: str
+    by: str
+    queue: str
+    flavors: list[str]
+    text: str
+
+
+class SmallestWorld(TypedDict):
+    """The objects that the engine's part needs, and how many there were."""
+
+    before: int
+    after: int
+    minimal: bool
+    documents: list[dict[str, Any]]
+
+
 class PageState(TypedDict):
     """Server: everything at one revision. The newest 600 samples and 200 events."""
 

@@ -82,6 +82,31 @@ class Shadow(View):
         return Response(msgspec.to_builtins(found))
 
 
+class OneShadow(View):
+    """One decision of a real cluster beside this engine's."""
+
+    throttle_classes = COSTLY
+
+    @extend_schema(
+        operation_id="shadow_decision_read",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[
+            OpenApiParameter(
+                "seconds",
+                int,
+                description="How long to search the smallest world; 10, at most 60.",
+            ),
+        ],
+    )
+    def get(self, request: Request, sandbox_id: str, event: int) -> Response:
+        """Return what was seen, what the engine decides, and the smallest world of it."""
+        seconds = number(request, "seconds", 10, most=60)
+        found = shadowing.open_decision(
+            self.sandbox(sandbox_id), event, seconds=seconds
+        )
+        return Response(msgspec.to_builtins(found))
+
+
 class Clusters(View):
     """The clusters that may be followed."""
 

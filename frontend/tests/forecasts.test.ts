@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import type { Diff, Forecast, PageState } from "@/protocol/types";
 import { forecasts } from "@/store/explain/forecasts.svelte";
+import { bandOf } from "@/store/explain/starting";
 import { backToLive, closeSandbox, live, openSandbox } from "@/store/live/live.svelte";
 import { pageAt, tickOf } from "@/store/rows/page";
 import { RowStore } from "@/store/rows/rowStore.svelte";
@@ -25,7 +26,7 @@ const follow = (steps: Run["steps"]): void => {
 };
 
 function hold(): void {
-  forecasts.hold("twoteams", live.shown.page.revision, made());
+  forecasts.hold("twoteams", live.shown.page.revision, made(), bandOf);
 }
 
 beforeEach(() => {
@@ -68,6 +69,6 @@ it("takes it away in the past, and shows it again where it was made", () => {
 });
 
 it("shows none in another sandbox", () => {
-  forecasts.hold("another", live.shown.page.revision, made());
+  forecasts.hold("another", live.shown.page.revision, made(), bandOf);
   expect(forecasts.bandOf(JOB)).toBeUndefined();
 });

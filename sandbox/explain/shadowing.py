@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from typing import Any
 
 import msgspec
 
-from sandbox.base.errors import ConflictError
+from sandbox.base.errors import ConflictError, NotFoundError
 from sandbox.models import Revision, Sandbox
-from sandbox.world import history, operations
+from sandbox.world import history, operations, worlds
 from sandbox.world.operations import Observe
 from sandbox.world.seen import unpack
+from scheduler.qrec.reading import stamp
 from scheduler.shadow.compare import Judge, Verdict
 from scheduler.shadow.history import History
+from scheduler.shadow.opened import OpenedDecision, opened
 from scheduler.twin.observing import Manifest, ObservedChange
+
+#: The time that was judged is cut into so many stretches.
+STRETCHES = 24
 
 
 class KindAgreement(msgspec.Struct, frozen=True, rename="camel"):
@@ -25,9 +31,20 @@ class KindAgreement(msgspec.Struct, frozen=True, rename="camel"):
     agree: int
 
 
+class AgreementAt(msgspec.Struct, frozen=True, rename="camel"):
+    """How often the engine agrees on one kind of decision in a stretch of time."""
+
+    kind: str
+    t_ms: int  # its begin
+    tick: int
+    judged: int
+    agree: int
+
+
 class Disagreement(msgspec.Struct, frozen=True, rename="camel"):
     """A real decision that the engine does not take from the state just before it."""
 
+    event: int  # its number, to open it by
     kind: str
     subject: str  # key of the Workload: admitted, or for which was preempted
     t_ms: int
@@ -42,7 +59,16 @@ class Agreement(msgspec.Struct, frozen=True, rename="camel"):
     judged: int
     agree: int
     kinds: list[KindAgreement]
+    times: list[AgreementAt]  # in order; stretches in which nothing was are left out
     disagreements: list[Disagreement]
+
+
+class Opened(msgspec.Struct, frozen=True, rename="camel"):
+    """A real decision opened, and what its smallest world is made a sandbox with."""
+
+    decision: OpenedDecision
+    tick: int
+    policy: dict[str, Any]
 
 
 def shadow(sandbox: Sandbox, *, seconds: float, most: int) -> Agreement:
@@ -51,8 +77,6 @@ def shadow(sandbox: Sandbox, *, seconds: float, most: int) -> Agreement:
     Ends when `seconds` of the wall are over; fewer are judged then. Raises
     ConflictError for a sandbox that shows no real cluster, or one without Kueue.
     """
-    if not sandbox.is_real:
-        raise ConflictError("it shows no real cluster; a twin's decisions are compared")
     deadline = time.monotonic() + seconds
     judge = _judge(sandbox)
     verdicts: list[Verdict] = []
@@ -69,21 +93,69 @@ def shadow(sandbox: Sandbox, *, seconds: float, most: int) -> Agreement:
         kinds=[
             KindAgreement(kind, n, agree[kind]) for kind, n in sorted(judged.items())
         ],
+        times=_times(sandbox, verdicts),
         disagreements=[
             _disagreement(sandbox, one) for one in verdicts if not one.agrees
         ],
     )
 
 
+def open_decision(sandbox: Sandbox, event: int, *, seconds: float) -> Opened:
+    """Return a real decision and the engine's, step by step, with the smallest world.
+
+    The search for that ends when `seconds` of the wall are over. Raises ConflictError
+    as `shadow`, and NotFoundError where this event shows no decision.
+    """
+    deadline = time.monotonic() + seconds
+    judge = _judge(sandbox)
+    real = next((one for one in judge.real if one.event == event), None)
+    if real is None:
+        raise NotFoundError(f"event {event} shows no admission and no preemption")
+    found = opened(judge, real, go_on=lambda: time.monotonic() < deadline)
+    start = stamp(judge.epoch_us + real.at_ms * 1000)
+    policy: dict[str, Any] = {**worlds.policy_of(sandbox)["spec"]}
+    policy["simulation"] = {**policy.get("simulation", {}), "startTime": start}
+    return Opened(found, _tick(sandbox, real.at_ms), policy)
+
+
+def _times(sandbox: Sandbox, verdicts: list[Verdict]) -> list[AgreementAt]:
+    """Return the agreement in at most STRETCHES equal stretches, by kind."""
+    at = [one.real.at_ms for one in verdicts]
+    first, length = min(at, default=0), 1
+    if at:
+        length = max(1, -(-(max(at) - first + 1) // STRETCHES))
+    judged: Counter[tuple[int, str]] = Counter()
+    agree: Counter[tuple[int, str]] = Counter()
+    for one in verdicts:
+        place = ((one.real.at_ms - first) // length, one.real.kind)
+        judged[place] += 1
+        agree[place] += one.agrees
+    return [
+        AgreementAt(kind, begin, _tick(sandbox, begin), n, agree[number, kind])
+        for (number, kind), n in sorted(judged.items())
+        for begin in [first + number * length]
+    ]
+
+
+def _tick(sandbox: Sandbox, at_ms: int) -> int:
+    return -(-at_ms // sandbox.tick_ms)
+
+
 def _disagreement(sandbox: Sandbox, verdict: Verdict) -> Disagreement:
     real = verdict.real
-    tick = -(-real.at_ms // sandbox.tick_ms)
     return Disagreement(
-        real.kind, str(real.subject), real.at_ms, tick, verdict.difference
+        real.event,
+        real.kind,
+        str(real.subject),
+        real.at_ms,
+        _tick(sandbox, real.at_ms),
+        verdict.difference,
     )
 
 
 def _judge(sandbox: Sandbox) -> Judge:
+    if not sandbox.is_real:
+        raise ConflictError("it shows no real cluster; a twin's decisions are compared")
     begin = history.revision_at(sandbox, sandbox.kept_tick)
     world = history.world_at(sandbox, begin)
     if world.kueue is None:

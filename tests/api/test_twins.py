@@ -6,9 +6,10 @@ import base64
 
 import pytest
 
+from sandbox import actions
 from sandbox.models import Sandbox
 from tests.api.test_command import _one_connection, said  # noqa: F401 - fixtures
-from tests.sandbox.conftest import job
+from tests.sandbox.conftest import job, tick
 from tests.sandbox.twins.conftest import played  # noqa: F401 - fixture
 
 pytestmark = [pytest.mark.django_db]
@@ -62,3 +63,20 @@ def test_its_decisions_are_held_against_the_engines(person, said, played, tmp_pa
     assert found["agree"] + len(found["disagreements"]) == found["judged"]
     assert {one["kind"] for one in found["kinds"]} == {"admission", "preemption"}
     assert found["agree"] / found["judged"] > 0.9, found["disagreements"]
+    assert sum(one["judged"] for one in found["times"]) == found["judged"]
+
+
+def test_a_decision_opens_as_what_was_seen_and_what_the_engine_decides(call, twin):
+    actions.do_play(twin.owner, twin.pk)
+    tick(twin, 20)
+    refused = call("get", twin, "/shadow/999999")
+    assert refused.status_code == 404
+    event = next(
+        n for n in range(99) if call("get", twin, f"/shadow/{n}").status_code == 200
+    )
+    found = call("get", twin, f"/shadow/{event}").json()
+    decision = found["decision"]
+    assert decision["real"][-1]["kind"] == "admit"
+    assert decision["engine"]
+    assert decision["smallest"]["after"] <= decision["smallest"]["before"]
+    assert found["policy"]["simulation"]["startTime"].startswith("2027-01-15T08:00:")

@@ -6,6 +6,7 @@ import type * as types from "@/protocol/types";
 /** What may be asked for: the name of an answer -> its type. */
 export interface Answers {
   readonly AdviceEstimate: types.AdviceEstimate;
+  readonly Agreement: types.Agreement;
   readonly AskExplanation: types.AskExplanation;
   readonly ClusterList: types.ClusterList;
   readonly Comparison: types.Comparison;
@@ -32,6 +33,7 @@ export interface Answers {
   readonly MemberList: types.MemberList;
   readonly MoveOutcome: types.MoveOutcome;
   readonly OneExperiment: types.OneExperiment;
+  readonly Opened: types.Opened;
   readonly PinOutcome: types.PinOutcome;
   readonly PodExplanation: types.PodExplanation;
   readonly PodPreemption: types.PodPreemption;
@@ -57,6 +59,7 @@ export interface Answers {
 /** How each is checked; loaded when it is first asked for. */
 export const CHECKS: { readonly [N in keyof Answers]: () => Promise<Check<Answers[N]>> } = {
   AdviceEstimate: async () => (await import("virtual:checks/runs")).isAdviceEstimate,
+  Agreement: async () => (await import("virtual:checks/compare")).isAgreement,
   AskExplanation: async () => (await import("virtual:checks/explain")).isAskExplanation,
   ClusterList: async () => (await import("virtual:checks/sandboxes")).isClusterList,
   Comparison: async () => (await import("virtual:checks/compare")).isComparison,
@@ -83,6 +86,7 @@ export const CHECKS: { readonly [N in keyof Answers]: () => Promise<Check<Answer
   MemberList: async () => (await import("virtual:checks/sandboxes")).isMemberList,
   MoveOutcome: async () => (await import("virtual:checks/edits")).isMoveOutcome,
   OneExperiment: async () => (await import("virtual:checks/runs")).isOneExperiment,
+  Opened: async () => (await import("virtual:checks/compare")).isOpened,
   PinOutcome: async () => (await import("virtual:checks/edits")).isPinOutcome,
   PodExplanation: async () => (await import("virtual:checks/explain")).isPodExplanation,
   PodPreemption: async () => (await import("virtual:checks/explain")).isPodPreemption,

@@ -66,7 +66,9 @@ declare module "virtual:checks/fairness" {
 }
 
 declare module "virtual:checks/compare" {
+  export const isAgreement: import("@/protocol/checked").Check<import("@/protocol/types").Agreement>;
   export const isComparison: import("@/protocol/checked").Check<import("@/protocol/types").Comparison>;
+  export const isOpened: import("@/protocol/checked").Check<import("@/protocol/types").Opened>;
 }
 
 declare module "virtual:checks/runs" {

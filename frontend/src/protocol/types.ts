@@ -2412,6 +2412,71 @@ export interface components {
             readonly sentences: readonly string[];
             readonly usage: readonly string[];
         };
+        /** @description The real decisions that were held against the engine's, the newest ones. */
+        readonly Agreement: {
+            readonly decisions: number;
+            readonly judged: number;
+            readonly agree: number;
+            readonly kinds: readonly components["schemas"]["KindAgreement"][];
+            readonly times: readonly components["schemas"]["AgreementAt"][];
+            readonly disagreements: readonly components["schemas"]["Disagreement"][];
+        };
+        /** @description How often the engine agrees on one kind of decision. */
+        readonly KindAgreement: {
+            readonly kind: string;
+            readonly judged: number;
+            readonly agree: number;
+        };
+        /** @description How often the engine agrees on one kind of decision in a stretch of time. */
+        readonly AgreementAt: {
+            readonly kind: string;
+            readonly tMs: number;
+            readonly tick: number;
+            readonly judged: number;
+            readonly agree: number;
+        };
+        /** @description A real decision that the engine does not take from the state just before it. */
+        readonly Disagreement: {
+            readonly event: number;
+            readonly kind: string;
+            readonly subject: string;
+            readonly tMs: number;
+            readonly tick: number;
+            readonly difference: string;
+        };
+        /** @description A real decision opened, and what its smallest world is made a sandbox with. */
+        readonly Opened: {
+            readonly decision: components["schemas"]["OpenedDecision"];
+            readonly tick: number;
+            readonly policy: Record<string, never>;
+        };
+        /** @description A real decision and the engine's on the same state, step by step. */
+        readonly OpenedDecision: {
+            readonly kind: string;
+            readonly subject: string;
+            readonly tMs: number;
+            readonly difference: string;
+            readonly real: readonly components["schemas"]["ShadowStep"][];
+            readonly engine: readonly components["schemas"]["ShadowStep"][];
+            readonly smallest: components["schemas"]["SmallestWorld"];
+        };
+        /** @description One step: a decision, or a sentence of the search behind it. */
+        readonly ShadowStep: {
+            readonly kind: string;
+            readonly tMs: number;
+            readonly subject: string;
+            readonly by: string;
+            readonly queue: string;
+            readonly flavors: readonly string[];
+            readonly text: string;
+        };
+        /** @description The objects that the engine's part needs, and how many there were. */
+        readonly SmallestWorld: {
+            readonly before: number;
+            readonly after: number;
+            readonly minimal: boolean;
+            readonly documents: readonly Record<string, never>[];
+        };
         /** @description Server: everything at one revision. The newest 600 samples and 200 events. */
         readonly PageState: {
             /**
@@ -3314,6 +3379,14 @@ export type TriedPod = components['schemas']['TriedPod'];
 export type Budget = components['schemas']['Budget'];
 export type CandidateQueue = components['schemas']['CandidateQueue'];
 export type Preview = components['schemas']['Preview'];
+export type Agreement = components['schemas']['Agreement'];
+export type KindAgreement = components['schemas']['KindAgreement'];
+export type AgreementAt = components['schemas']['AgreementAt'];
+export type Disagreement = components['schemas']['Disagreement'];
+export type Opened = components['schemas']['Opened'];
+export type OpenedDecision = components['schemas']['OpenedDecision'];
+export type ShadowStep = components['schemas']['ShadowStep'];
+export type SmallestWorld = components['schemas']['SmallestWorld'];
 export type PageState = components['schemas']['PageState'];
 export type SandboxRow = components['schemas']['SandboxRow'];
 export type CohortRow = components['schemas']['CohortRow'];

@@ -36,6 +36,7 @@ ONE: dict[str, str] = {
     "lesson/followers/<str:follower>": "put look",
     "imports": "get look",
     "shadow": "get look",
+    "shadow/<int:event>": "get look",
     "policy": "get look, put edit, patch edit",
     "policy/profiles": "get look",
     "objects/<str:kind>/<str:namespace>/<str:name>": "get look, put edit, patch edit, delete edit",

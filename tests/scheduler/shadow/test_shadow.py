@@ -102,6 +102,10 @@ def waiting(manifest: Manifest, reason: str) -> Manifest:
 
 def verdicts(*seen: tuple[int, Manifest], **queue: Any) -> list[Verdict]:
     """Judge a history of (ms, Workload as it then was)."""
+    return judge_of(*seen, **queue).judge().verdicts
+
+
+def judge_of(*seen: tuple[int, Manifest], **queue: Any) -> Judge:
     known: set[str] = set()
     events = []
     for at, manifest in seen:
@@ -109,7 +113,7 @@ def verdicts(*seen: tuple[int, Manifest], **queue: Any) -> list[Verdict]:
         events.append((at, "MODIFIED" if name in known else "ADDED", manifest))
         known.add(name)
     history = History(queues(**queue), events)
-    return Judge(history, Settings(), EPOCH_US).judge().verdicts
+    return Judge(history, Settings(), EPOCH_US)
 
 
 def test_an_admission_that_fits_agrees() -> None:

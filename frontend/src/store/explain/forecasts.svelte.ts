@@ -1,7 +1,6 @@
 // The newest forecast, as bands on the board and on the timeline: of what is shown, or of nothing.
 
 import type { Forecast, StartForecast } from "@/protocol/types";
-import { bandOf } from "@/store/explain/starting";
 import { live } from "@/store/live/live.svelte";
 
 /** When one workload starts: virtual ms from what is shown; null is beyond the horizon. */
@@ -14,11 +13,15 @@ export interface Band {
   readonly text: string;
 }
 
+/** How a band is made of a forecast so long (ms) after it: its words come with who asks, not with the board. */
+type ToBand = (one: StartForecast, found: Forecast, passed: number) => Band | undefined;
+
 interface KeptForecast {
   readonly sandbox: string;
   readonly revision: number;
   readonly found: Forecast;
   readonly starts: ReadonlyMap<string, StartForecast>;
+  readonly toBand: ToBand;
 }
 
 class Forecasts {
@@ -35,15 +38,15 @@ class Forecasts {
   });
 
   /** Show a forecast as long as that revision is shown, or what time alone made of it. */
-  hold(sandbox: string, revision: number, found: Forecast): void {
-    this.#held = { sandbox, revision, found, starts: new Map(found.starts.map((one) => [one.workload, one])) };
+  hold(sandbox: string, revision: number, found: Forecast, toBand: ToBand): void {
+    this.#held = { sandbox, revision, found, toBand, starts: new Map(found.starts.map((one) => [one.workload, one])) };
   }
 
   /** Return what is left of the band of a workload that waits still. */
   bandOf(key: string): Band | undefined {
     const held = this.current?.held;
     const one = held?.starts.get(key);
-    return held === undefined || one === undefined ? undefined : bandOf(one, held.found, live.nowMs - held.found.nowMs);
+    return held === undefined || one === undefined ? undefined : held.toBand(one, held.found, live.nowMs - held.found.nowMs);
   }
 }
 

@@ -1,1 +1,0 @@
-import{n as e}from"./cards-BQkp_a83.js";import{s as t}from"./intents-6gXRIdW3.js";import{r as n}from"./live.svelte-C0gvXIjW.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
