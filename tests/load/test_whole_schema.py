@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.load.asking import Asking
+from tests.load.prepared import Prepared, prepare
 from tests.services.default_run import DefaultRun
 from tests.services.server import running_server
 
@@ -42,30 +44,59 @@ NO_LIMITS = {
 PERSON = {"username": "olga", "password": "a long pass phrase"}
 
 
-def made(opener: urllib.request.OpenerDirector, url: str, headers: Mapping) -> str:
-    """Make a sandbox for all that is asked; return its id."""
-    body = json.dumps({"scenario": "friday-rush"}).encode()
-    own = {**headers, "Content-Type": "application/json"}
-    request = urllib.request.Request(f"{url}/api/v1/sandboxes", body, own)
-    with opener.open(request, timeout=60) as answer:
-        return str(json.load(answer)["id"])
+#: Operations that end an experiment, by which there is one to spare.
+ENDING_SEARCHES = ("POST {}/cancel", "POST {}/take", "DELETE {}")
 
 
-def configuration(folder: Path, sandbox: str, spare: str) -> Path:
+def toml(value: object) -> str:
+    """Return it as TOML writes it, which is JSON for these."""
+    return json.dumps(value)
+
+
+def words(there: Prepared, asking: Asking) -> dict[str, list[object]]:
+    """Path parameter -> what is there; most of what is asked finds something."""
+    path = f"/api/v1/sandboxes/{there.sandbox}"
+    workloads = asking.get(f"{path}/tables/workloads?limit=20")["items"]
+    events = asking.get(f"{path}/events?limit=50")["items"]
+    preemptions = asking.get(f"{path}/preemptions?limit=20")["items"]
+    return {
+        # The sandbox thrice, so that one question in four is about the twin.
+        "sandbox_id": [there.sandbox] * 3 + [there.twin],
+        "experiment_id": [there.search],
+        "run": [0, 1, 2, 3],
+        "namespace": sorted({one["namespace"] for one in workloads}),
+        "name": sorted({one["name"] for one in workloads}),
+        "place": [f"{one['revision']}.{one['seq']}" for one in (*events, *preemptions)],
+        "table": ["workloads", "clusterqueues", "jobs", "nodes", "pods"],
+        "kind": ["Workload", "ClusterQueue", "Job", "LocalQueue"],
+    }
+
+
+def configuration(folder: Path, there: Prepared, asking: Asking) -> Path:
     """Write where schemathesis looks for ids that are there."""
-    one = "/api/v1/sandboxes/{sandbox_id}"
-    ending = [f"POST {one}/actions/{word}" for word in ENDING] + [f"DELETE {one}"]
-    lines = [
-        f"hooks = {json.dumps(str(Path(__file__).with_name('bodies.py')))}",
-        "[parameters]",
-        f'"path.sandbox_id" = "{sandbox}"',
-    ]
-    for name in ending:
-        lines += ["[[operations]]", f"include-name = {json.dumps(name)}"]
-        lines += [f'parameters = {{ "path.sandbox_id" = "{spare}" }}']
+    sandbox, search = (
+        "/api/v1/sandboxes/{sandbox_id}",
+        "/api/v1/experiments/{experiment_id}",
+    )
+    lines = [f"hooks = {toml(str(Path(__file__).with_name('bodies.py')))}"]
+    for name, values in words(there, asking).items():
+        lines += [f"[dictionaries.{name}]", f"values = {toml(values)}"]
+    lines += ["[parameters]"]
+    for name in words(there, asking):
+        share = 1.0 if name.endswith("_id") else 0.7
+        lines += [f'"path.{name}" = {{ dictionary = "{name}", probability = {share} }}']
+    spared = {f"POST {sandbox}/actions/{word}": there.spare for word in ENDING}
+    spared[f"DELETE {sandbox}"] = there.spare
+    for name, key in spared.items():
+        lines += ["[[operations]]", f"include-name = {toml(name)}"]
+        lines += [f'parameters = {{ "path.sandbox_id" = {toml(key)} }}']
+    for name in ENDING_SEARCHES:
+        lines += ["[[operations]]", f"include-name = {toml(name.format(search))}"]
+        lines += [f'parameters = {{ "path.experiment_id" = {toml(there.ended)} }}']
     # Several documents in one answer are no JSON Schema's matter.
-    lines += ["[[operations]]", f'include-name = "GET {one}/export"']
-    lines += ["checks = { response_schema_conformance = { enabled = false } }"]
+    for name in (f"GET {sandbox}/export", f"GET {search}/patches.yaml"):
+        lines += ["[[operations]]", f"include-name = {toml(name)}"]
+        lines += ["checks = { response_schema_conformance = { enabled = false } }"]
     file = folder / "schemathesis.toml"
     file.write_text("\n".join(lines) + "\n")
     return file
@@ -99,9 +130,8 @@ def report(where: str, code: int, said: str, log: str) -> None:
 
 def test_the_whole_schema_holds_on_sqlite(tmp_path):
     with DefaultRun(tmp_path / "run", **NO_LIMITS) as run:
-        opener = urllib.request.build_opener()
-        ids = [made(opener, run.url, {}) for _ in range(2)]
-        config = configuration(tmp_path, *ids)
+        asking = Asking(run.url)
+        config = configuration(tmp_path, prepare(asking), asking)
         code, said = ask_everything(run.url, tmp_path, config, {})
         log = run.says()
     report("SQLite", code, said, log)
@@ -110,16 +140,16 @@ def test_the_whole_schema_holds_on_sqlite(tmp_path):
 def test_the_whole_schema_holds_on_postgresql(tmp_path, postgres):
     with running_server(postgres, tmp_path, **NO_LIMITS) as run:
         run.manage("person", "add", PERSON["username"], says=f"{PERSON['password']}\n")
-        opener, headers = signed_in(run.url)
-        ids = [made(opener, run.url, headers) for _ in range(2)]
-        config = configuration(tmp_path, *ids)
+        headers = signed_in(run.url)
+        asking = Asking(run.url, headers)
+        config = configuration(tmp_path, prepare(asking), asking)
         code, said = ask_everything(run.url, tmp_path, config, headers)
         log = run.says()
     report("PostgreSQL", code, said, log)
 
 
-def signed_in(url: str) -> tuple[urllib.request.OpenerDirector, dict[str, str]]:
-    """Sign in as a page does; return what asks, and the headers of a session."""
+def signed_in(url: str) -> dict[str, str]:
+    """Sign in as a page does; return the headers of a session."""
     jar = http.cookiejar.CookieJar()
     opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
     opener.open(f"{url}/sign-in", timeout=60).close()
@@ -129,8 +159,7 @@ def signed_in(url: str) -> tuple[urllib.request.OpenerDirector, dict[str, str]]:
     both = (
         f"csrftoken={_cookie(jar, 'csrftoken')}; sessionid={_cookie(jar, 'sessionid')}"
     )
-    headers = {"Cookie": both, "X-CSRFToken": _cookie(jar, "csrftoken")}
-    return urllib.request.build_opener(), headers
+    return {"Cookie": both, "X-CSRFToken": _cookie(jar, "csrftoken")}
 
 
 def _cookie(jar: http.cookiejar.CookieJar, name: str) -> str:

@@ -1,0 +1,30 @@
+"""A running server that is asked with the same headers each time."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Mapping
+from typing import Any
+
+
+class Asking:
+    """Asks `url` as whom the headers stand for."""
+
+    def __init__(self, url: str, headers: Mapping[str, str] | None = None) -> None:
+        self.url = url
+        self.headers = dict(headers or {})
+
+    def get(self, path: str) -> Any:
+        """Return the JSON that is answered."""
+        return self._answer(urllib.request.Request(self.url + path, None, self.headers))
+
+    def post(self, path: str, body: object) -> Any:
+        """Send JSON; return the JSON that is answered."""
+        headers = {**self.headers, "Content-Type": "application/json"}
+        data = json.dumps(body).encode()
+        return self._answer(urllib.request.Request(self.url + path, data, headers))
+
+    def _answer(self, request: urllib.request.Request) -> Any:
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return json.load(answer)
