@@ -37,6 +37,10 @@ TICKS_PER_STEP = Range(1, 10**6)
 TICK_MS = Range(1, _DAY_MS)
 #: How long a binding takes, or a pod until it runs.
 LATENCY_MS = Range(0, _DAY_MS)
+#: A number of an object that its API declares as int64.
+INTEGER = Range(-(2**63), 2**63 - 1)
+#: How many of something a status names: an int32 there.
+COUNT = Range(0, 2**31 - 1)
 SEED = Range(0, 2**63 - 1)
 REVISION = Range(0, 2**62)
 #: Ticks a second; 0 = as fast as it goes, and else not below a tenth.

@@ -40,9 +40,10 @@ def do_play_recording(
     """
     limits.check_sandboxes(user)
     most = settings.LIMITS["bytes_per_import"] or 2**30
+    values = settings.LIMITS["yaml_values"]
     try:
         with gc_paused():
-            found = read_files(files, most=16 * most)
+            found = read_files(files, most=16 * most, values=values)
             world, left_out = beginning.begin_recording(found)
     except SchedulerError as error:
         problem = str(error)

@@ -12,7 +12,6 @@ from collections.abc import Callable
 
 import msgspec
 
-from sandbox.base.inflating import inflated_size, inflated_values
 from sandbox.page.diffs import (
     Page,
     Patch,
@@ -22,6 +21,7 @@ from sandbox.page.diffs import (
     decode_step,
     encode_step,
 )
+from scheduler.files.inflating import inflated_size, inflated_values
 from scheduler.world import World
 
 VERSION = 2

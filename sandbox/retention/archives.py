@@ -21,9 +21,9 @@ from sandbox.base.errors import (
     Cause,
     InvalidError,
 )
-from sandbox.base.inflating import inflated_size, most_values
 from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
 from sandbox.world import history, worlds
+from scheduler.files.inflating import inflated_size, most_values
 
 FORMAT = 2
 #: Formats that are read; an older one lacks what has a default here.

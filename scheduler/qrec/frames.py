@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from scheduler.errors import SchedulerError
+from scheduler.files.inflating import inflated_size
 
 MAGIC = b"QREC 1\n"
 #: No frame is longer; a length above it is a torn or foreign end.
@@ -61,15 +62,18 @@ class FrameReader:
             yield self._opened(data).split(b"\n")
 
     def _opened(self, data: bytes) -> bytes:
-        if not self.most:
+        try:
+            if self.most:
+                self._check_size(data)
             return zlib.decompress(data)
+        except zlib.error as error:
+            raise SchedulerError(f"{self.name}: expected zlib data: {error}") from error
+
+    def _check_size(self, data: bytes) -> None:
         left = self.most - self.opened_bytes
-        opener = zlib.decompressobj()
-        found = opener.decompress(data, left + 1)
-        if len(found) > left:
+        self.opened_bytes += (size := inflated_size(data, left))
+        if size > left:
             raise SchedulerError(f"{self.name}: over {self.most} bytes when opened")
-        self.opened_bytes += len(found)
-        return found
 
     def _data(self, head: bytes) -> bytes | None:
         """Return the bytes of a whole frame; None at the end or a torn one."""

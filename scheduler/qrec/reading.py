@@ -12,8 +12,16 @@ from typing import BinaryIO
 
 import msgspec
 
+from scheduler import ranges
 from scheduler.errors import SchedulerError
-from scheduler.qrec.entries import EVENTS, Entry, Header, Manifest, decode
+from scheduler.qrec.entries import (
+    EVENTS,
+    Entry,
+    Header,
+    Manifest,
+    check_object,
+    decode,
+)
 from scheduler.qrec.frames import FrameReader
 
 Place = tuple[str, str, str]  # kind, namespace, name
@@ -46,20 +54,28 @@ class Followed:
     gaps: list[tuple[int, int, str, str]] = field(default_factory=list)
 
 
-def read_entries(stream: BinaryIO, name: str, *, most: int = 0) -> Iterator[Entry]:
+def read_entries(stream: BinaryIO, name: str) -> Iterator[Entry]:
     """Yield the entries of a file; a torn end is passed over.
 
-    Raises SchedulerError, naming the file and the entry, on what is no entry, and
-    when over `most` bytes come of the file (0 = any number).
+    Raises SchedulerError, naming the file and the entry, on what is no entry.
     """
     number = 0
-    for lines in FrameReader(stream, name, most):
+    for lines in FrameReader(stream, name):
         for line in lines:
             number += 1
-            try:
-                yield decode(line)
-            except msgspec.MsgspecError as error:
-                raise SchedulerError(f"{name}: entry {number}: {error}") from error
+            yield read_entry(line, name, number)
+
+
+def read_entry(line: bytes, name: str, number: int) -> Entry:
+    """Return an entry. Raises SchedulerError, naming the file and its number."""
+    try:
+        entry = decode(line)
+        if entry.object is not None:
+            check_object(entry.object)
+        received_us(entry.at)
+    except (msgspec.MsgspecError, SchedulerError, RecursionError) as error:
+        raise SchedulerError(f"{name}: entry {number}: {error}") from error
+    return entry
 
 
 def read_followed(entries: Iterable[Entry]) -> Followed:
@@ -96,7 +112,7 @@ class _Reading:
         self.lost: dict[str, tuple[int, str]] = {}
 
     def take(self, entry: Entry) -> None:
-        at = _us(entry.at) + self.skew_us
+        at = received_us(entry.at) + self.skew_us
         if entry.type == "BEGIN" and entry.header is not None:
             self._begin(entry.header)
         elif entry.type == "SYNCED":
@@ -180,6 +196,15 @@ def stamp(us: int) -> str:
     return (_EPOCH + timedelta(microseconds=us)).isoformat(timespec="microseconds")
 
 
-def _us(text: str) -> int:
-    moment = datetime.fromisoformat(text)
-    return (moment - _EPOCH) // timedelta(microseconds=1)
+def received_us(text: str) -> int:
+    """Return an entry's time in microseconds since 1970. Raises SchedulerError."""
+    try:
+        us = (datetime.fromisoformat(text) - _EPOCH) // timedelta(microseconds=1)
+    except (ValueError, TypeError, OverflowError) as error:
+        problem = f"at: expected a time with its zone, got {text[:40]!r}"
+        raise SchedulerError(problem) from error
+    if us not in ranges.START_TIME_US:
+        raise SchedulerError(
+            f"at: expected a time from 1970 to 3000, got {text[:40]!r}"
+        )
+    return us

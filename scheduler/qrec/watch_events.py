@@ -16,7 +16,7 @@ from typing import Any
 
 from scheduler.durations import stamp_us
 from scheduler.errors import QuantityError, SchedulerError
-from scheduler.qrec.entries import EVENTS, Entry, Header, Manifest
+from scheduler.qrec.entries import EVENTS, Entry, Header, Manifest, check_object
 from scheduler.qrec.reading import stamp
 
 Event = dict[str, Any]
@@ -87,9 +87,15 @@ def _events(text: str, name: str) -> Iterator[Event]:
         try:
             event, at = decoder.raw_decode(text, at)
             if event["type"] in EVENTS:
-                event["object"]["metadata"]["name"], event["object"]["kind"]
+                check_object(event["object"])
                 yield event
-        except (ValueError, KeyError, TypeError) as error:
+        except (
+            ValueError,
+            KeyError,
+            TypeError,
+            RecursionError,
+            SchedulerError,
+        ) as error:
             raise SchedulerError(
                 f"{name}: event {number}: expected type and object: {error}"
             ) from error

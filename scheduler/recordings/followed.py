@@ -151,7 +151,7 @@ def configuration(found: Followed) -> list[Source]:
     """Return Kueue's Configuration, where its ConfigMap was recorded."""
     for item in found.standing:
         text = (item.get("data") or {}).get(_CONFIGURATION)
-        if item["kind"] == "ConfigMap" and text:
+        if item["kind"] == "ConfigMap" and text and isinstance(text, str):
             return [("config.yaml", text)]
     return []
 

@@ -10,11 +10,12 @@ from typing import Any
 import msgspec
 
 from scheduler import durations
-from scheduler.errors import QuantityError, SchedulerError
-from scheduler.files.unpacking import texts_of
-from scheduler.qrec.entries import Entry, Header
-from scheduler.qrec.frames import MAGIC
-from scheduler.qrec.reading import Followed, RecordedChange, read_entries, read_followed
+from scheduler.errors import SchedulerError
+from scheduler.files.inflating import most_values
+from scheduler.files.unpacking import Unpacking
+from scheduler.qrec.entries import Entry, Header, check_object
+from scheduler.qrec.frames import MAGIC, FrameReader
+from scheduler.qrec.reading import Followed, RecordedChange, read_entry, read_followed
 from scheduler.qrec.slimming import slim
 from scheduler.qrec.watch_events import read_watch_events
 from scheduler.twin.observing import is_shown
@@ -27,20 +28,23 @@ _WATCH, _BEGIN, _CONFIG = "watch.jsonl", "snapshot-0.json", "config.yaml"
 _CONFIG_MAP = "controller_manager_config.yaml"
 
 
-def read_files(files: Files, *, most: int = _MOST) -> Followed:
+def read_files(files: Files, *, most: int = _MOST, values: int = 0) -> Followed:
     """Return the recording that these files are.
 
     They are a `.qrec` with its parts, or what `kubectl get --watch
     --output-watch-events -o json` printed, or of a folder its `snapshot-0.json`,
     `watch.jsonl` and, where there is one, `config.yaml`; all but the first may be
     packed. Raises SchedulerError that names the file for what is none of these, and
-    for what is over `most` bytes when opened.
+    for what is over `most` bytes or `values` values (0 = any number) when opened.
     """
     if not files:
         raise SchedulerError("expected the files of a recording, got none")
     if any(data.startswith(MAGIC) for _, data in files):
-        return read_followed(_parts(files, most))
-    texts = [text for name, data in files for text in texts_of(name, data, most=most)]
+        return read_followed(_parts(files, most, values))
+    unpacking = Unpacking(most)
+    texts = [text for name, data in files for text in unpacking.texts(name, data)]
+    for name, text in texts:
+        values = _left(values, text.encode(), name)
     named = {name.rpartition("/")[2].removesuffix(".gz"): text for name, text in texts}
     if _WATCH in named and _BEGIN in named:
         return _folder(named)
@@ -49,10 +53,27 @@ def read_files(files: Files, *, most: int = _MOST) -> Followed:
     )
 
 
-def _parts(files: Files, most: int) -> Iterator[Entry]:
+def _parts(files: Files, most: int, values: int) -> Iterator[Entry]:
     """Yield the entries of the parts, in order."""
     for name, data in sorted(files, key=lambda file: _number(file[0])):
-        yield from read_entries(io.BytesIO(data), name, most=most)
+        reader = FrameReader(io.BytesIO(data), name, most)
+        number = 0
+        for lines in reader:
+            for line in lines:
+                number += 1
+                values = _left(values, line, name)
+                yield read_entry(line, name, number)
+        most = max(1, most - reader.opened_bytes)
+
+
+def _left(values: int, data: bytes, name: str) -> int:
+    """Return how many values may still come; 0 = any number. Raises SchedulerError."""
+    if not values:
+        return 0
+    left = values - most_values(data)
+    if left <= 0:
+        raise SchedulerError(f"{name}: too many values when opened; split it")
+    return left
 
 
 def _number(name: str) -> int:
@@ -65,7 +86,7 @@ def _folder(named: dict[str, str]) -> Followed:
     events = [seen for seen in _events(named[_WATCH]) if is_shown(seen.object)]
     if not events:
         raise SchedulerError(f"{_WATCH}: expected watch events, found none")
-    items: list[Item] = _items(named[_BEGIN])
+    items = _items(named[_BEGIN])
     standing = [slim(item) for item in items if is_shown(item)]
     if _CONFIG in named:
         standing.append(_config_map(named[_CONFIG]))
@@ -79,12 +100,12 @@ def _folder(named: dict[str, str]) -> Followed:
 
 def _items(text: str) -> list[Item]:
     try:
-        found: list[Item] = msgspec.json.decode(text)["items"]
-    except (msgspec.MsgspecError, KeyError, TypeError) as error:
+        found = msgspec.json.decode(text)["items"]
+        return [check_object(item) for item in found]
+    except (msgspec.MsgspecError, SchedulerError, KeyError, TypeError) as error:
         raise SchedulerError(
             f"{_BEGIN}: expected a List with items: {error}"
         ) from error
-    return found
 
 
 def _events(text: str) -> Iterator[RecordedChange]:
@@ -94,8 +115,9 @@ def _events(text: str) -> Iterator[RecordedChange]:
         try:
             event = msgspec.json.decode(line)
             at_us = durations.stamp_us(event["at"])
-            yield RecordedChange(at_us, event["type"], slim(event["object"]))
-        except (msgspec.MsgspecError, QuantityError, KeyError, TypeError) as error:
+            manifest = check_object(event["object"])
+            yield RecordedChange(at_us, str(event["type"]), slim(manifest))
+        except (msgspec.MsgspecError, SchedulerError, KeyError, TypeError) as error:
             raise SchedulerError(
                 f"{_WATCH}:{number}: expected a watch event with at, type and "
                 f"object: {error}"

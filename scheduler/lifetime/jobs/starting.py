@@ -56,13 +56,13 @@ class JobStart(JobState):
         admission = self.host.get(workload.key).status.get("admission") or {}
         status = self.host.get(workload.key).status
         gone = {
-            one["name"]: int(one["count"])
+            one["name"]: int(one.get("count") or 0)
             for one in status.get("reclaimablePods") or []
         }
         counts = {
             a["name"]: (
-                max(0, int(a.get("count", 0)) - gone.get(a["name"], 0)),
-                sorted(set(a.get("flavors", {}).values())),
+                max(0, int(a.get("count") or 0) - gone.get(a["name"], 0)),
+                sorted(set((a.get("flavors") or {}).values())),
                 read_topology_assignment(a.get("topologyAssignment")),
             )
             for a in admission.get("podSetAssignments") or []

@@ -20,6 +20,7 @@ from scheduler.manifests.documents import (
     Document,
 )
 from scheduler.manifests.loading.identity import key_of, kind_of
+from scheduler.manifests.loading.shapes import check_shape
 from scheduler.records.annotations import PREFIX, read_timing
 from scheduler.records.objects import Key
 
@@ -43,6 +44,7 @@ def check_object(document: Document) -> None:
 def checked(document: Document, kind: kinds.Kind) -> tuple[Key, dict[str, Any]]:
     """Return key and manifest as checked by the kind. Raises ManifestError."""
     key = key_of(document, kind)
+    check_shape(document, status=kind.level == "simulated")
     _check_annotations(document)
     check = CHECKS.get(kind.kind)  # a Job of Volcano is none of batch
     return key, check(document) if check else dict(document.data)

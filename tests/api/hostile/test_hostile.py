@@ -55,6 +55,8 @@ URLS = [
             "fairness?cohort=X",
             "fairness?tick=X",
             "forecast?futures=1&seed=X",
+            "forecast?futures=1&withinMs=X",
+            "shadow?most=X",
             "api/v1/namespaces/X/pods",
             "api/v1/namespaces/default/pods/X",
             "api/v1/pods?labelSelector=X",
@@ -143,6 +145,17 @@ BODIES = {
             }
         ),
     ),
+    "an object over 64 bits": (
+        "actions/import",
+        '{"objects": [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, '
+        '"x": 18446744073709551616}]}',
+    ),
+    "a condition that is a text": (
+        "actions/import",
+        '{"objects": [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, '
+        '"spec": {"containers": [{"name": "c"}]}, "status": {"conditions": ["x"]}}]}',
+    ),
+    "a forecast to 400 digits": ("forecast", json.dumps({"horizonMs": BIG})),
     "a key of 400 letters": (
         "actions/delete",
         json.dumps({"keys": [f"Job/{LONG}/{LONG}"]}),

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from sandbox.base.errors import InvalidError
-from sandbox.base.inflating import inflated_size
 from sandbox.page.packing import FormatError, opened_size, opened_values
 from sandbox.retention.archives import FORMAT, MAGIC, unseal
+from scheduler.files.inflating import inflated_size
 
 MOST = 200 * 2**20
 

@@ -1,0 +1,116 @@
+"""Metadata and status of any shape: read, or refused with the field that is wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from scheduler.manifests.load import load
+from tests.builders import pod
+
+WORKLOAD: dict[str, Any] = {
+    "apiVersion": "kueue.x-k8s.io/v1beta2",
+    "kind": "Workload",
+    "metadata": {"namespace": "default", "name": "w"},
+    "spec": {
+        "queueName": "main",
+        "podSets": [{"name": "main", "count": 1, "template": pod("p", cpu=1)}],
+    },
+}
+ASSIGNED = {"name": "main", "flavors": {"cpu": "default"}}
+
+
+def complaints(**parts: object) -> list[tuple[str, str]]:
+    """Return field and problem of what a Workload with these parts is refused for."""
+    found = load([("w.json", json.dumps({**WORKLOAD, **parts}))]).findings
+    return [(one.place.field, one.problem) for one in found if one.level == "error"]
+
+
+def assigned(**parts: object) -> dict[str, object]:
+    return {"admission": {"podSetAssignments": [{**ASSIGNED, **parts}]}}
+
+
+def slices(**parts: object) -> dict[str, object]:
+    one = {"domainCount": 2, "podCounts": {"universal": 1}, **parts}
+    return assigned(topologyAssignment={"levels": ["host"], "slices": [one]})
+
+
+_SETS = "status.admission.podSetAssignments[0]"
+
+
+@pytest.mark.parametrize(
+    ("status", "field"),
+    [
+        ([1], "status"),
+        ({"conditions": "x"}, "status.conditions"),
+        ({"conditions": [""]}, "status.conditions[0]"),
+        ({"conditions": [{"status": "True"}]}, "status.conditions[0]"),
+        ({"conditions": [{"type": {}}]}, "status.conditions[0].type"),
+        (
+            {"conditions": [{"type": "Admitted", "lastTransitionTime": {}}]},
+            "status.conditions[0].lastTransitionTime",
+        ),
+        ({"requeueState": {"count": -1}}, "status.requeueState.count"),
+        ({"schedulingStats": {"evictions": "x"}}, "status.schedulingStats.evictions"),
+        ({"reclaimablePods": [{"count": 1}]}, "status.reclaimablePods[0]"),
+        (assigned(flavors=[{}]), f"{_SETS}.flavors"),
+        (assigned(name=[]), f"{_SETS}.name"),
+        (assigned(count=2**31), f"{_SETS}.count"),
+        (
+            slices(domainCount=10**10),
+            f"{_SETS}.topologyAssignment.slices[0].domainCount",
+        ),
+        (
+            slices(valuesPerLevel=[{"individual": {"roots": ["a"]}}]),
+            f"{_SETS}.topologyAssignment.slices[0]",
+        ),
+    ],
+)
+def test_a_status_that_cannot_be_read_is_refused_by_its_field(status, field):
+    assert complaints(status=status)[0][0] == field
+
+
+@pytest.mark.parametrize(
+    ("metadata", "field"),
+    [
+        ({"generation": []}, "metadata.generation"),
+        ({"ownerReferences": ["x"]}, "metadata.ownerReferences[0]"),
+        ({"creationTimestamp": {}}, "metadata.creationTimestamp"),
+    ],
+)
+def test_metadata_that_cannot_be_read_are_refused_by_their_field(metadata, field):
+    named = {**WORKLOAD["metadata"], **metadata}
+    assert [place for place, _ in complaints(metadata=named)] == [field]
+
+
+def test_what_is_expected_is_said_in_plain_words():
+    wrong = {"conditions": [{"type": ["Admitted"]}]}
+    _, problem = complaints(status=wrong)[0]
+    assert problem == "expected a text, got a list"
+
+
+def test_a_status_as_kueue_writes_it_is_read():
+    written = {
+        "conditions": [
+            {
+                "type": "QuotaReserved",
+                "status": "True",
+                "reason": "QuotaReserved",
+                "message": "",
+                "lastTransitionTime": "2027-01-15T08:00:00Z",
+                "observedGeneration": 1,
+            }
+        ],
+        "requeueState": None,
+        **slices(valuesPerLevel=[{"individual": {"prefix": "n", "roots": ["1", "2"]}}]),
+    }
+    assert complaints(status=written) == []
+
+
+def test_a_number_over_64_bits_is_refused_by_its_field():
+    labels = {"metadata": {**WORKLOAD["metadata"], "x": [{"y": 2**64}]}}
+    [(field, problem)] = complaints(**labels)
+    assert field == "metadata.x[0].y"
+    assert problem.startswith("expected a number of 64 bits")
