@@ -15,15 +15,13 @@ from scheduler.autoscaling.kinds import GROWING
 from scheduler.errors import ManifestError
 from scheduler.kueue.configuration import read_configuration
 from scheduler.manifests.jobs import Surroundings
-from scheduler.manifests.unsimulated import unsimulated
+from scheduler.manifests.simulation_gaps.unfollowed import unfollowed
+from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.world import World
 
 Manifest = Mapping[str, Any]
 
-_VOLUMES = "volumes are not simulated; a claim holds no pod back"
-_CLAIMS = "dynamic resource allocation is not simulated; a claim holds no pod back"
 _NO_NODES = "no Node here: pods are placed nowhere and are ready after podStartMs"
-_CLAIMED = ("persistentVolumeClaim", "ephemeral")
 _HINT = "preferredDuringSchedulingIgnoredDuringExecution"
 #: Of Kueue's Configuration: what would decide something in the real system.
 _DECIDING = frozenset(
@@ -56,6 +54,8 @@ def _of_object(kind: str, manifest: Manifest, stack: str) -> Iterator[str]:
     for path, note in unsimulated(manifest):
         if stack == "kueue":
             yield f"{kind} {path.rpartition('.')[2]}: {note}"
+    for _, note in unfollowed(manifest):
+        yield note
     for pod in _pod_specs(kind, manifest):
         yield from _of_pod(pod, stack)
 
@@ -90,11 +90,6 @@ def _inner(template: Manifest | None) -> Manifest:
 
 
 def _of_pod(pod: Manifest, stack: str) -> Iterator[str]:
-    volumes = pod.get("volumes")
-    if volumes and any(name in volume for volume in volumes for name in _CLAIMED):
-        yield _VOLUMES
-    if pod.get("resourceClaims"):
-        yield _CLAIMS
     if stack == "yunikorn":
         yield from _not_by_yunikorn(pod)
 

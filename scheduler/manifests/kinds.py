@@ -262,6 +262,15 @@ TABLE: tuple[Kind, ...] = (
 )
 
 BY_KIND: dict[str, Kind] = {entry.kind: entry for entry in TABLE}
+#: Versions of older clusters: not served, read as the newest one.
+FORMER: dict[str, tuple[str, ...]] = {
+    "Cohort": ("v1alpha1",),
+    "CronJob": ("v1beta1",),
+    "PodDisruptionBudget": ("v1beta1",),
+    "PriorityClass": ("v1beta1", "v1alpha1"),
+    "RuntimeClass": ("v1beta1", "v1alpha1"),
+    "Topology": ("v1alpha1",),
+}
 GROUPS: frozenset[str] = frozenset(entry.group for entry in TABLE)
 
 

@@ -33,8 +33,9 @@ from scheduler.manifests.loading.identity import (
     no_manifest,
 )
 from scheduler.manifests.loading.loaded import Finding, Loaded, rank
+from scheduler.manifests.simulation_gaps.unfollowed import unfollowed
+from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.manifests.texts.plain_text import is_suspect, unstorable
-from scheduler.manifests.unsimulated import unsimulated
 from scheduler.records.objects import Object
 
 
@@ -134,7 +135,7 @@ def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
         _replace_earlier(loaded, document, obj)
     loaded.places[key] = document
     loaded.objects.append(obj)
-    for path, note in unsimulated(manifest):
+    for path, note in (*unsimulated(manifest), *unfollowed(manifest)):
         leave_out(loaded, document, path, note)
     if kind.kind == "ConfigMap":
         read_config_map(loaded, document)

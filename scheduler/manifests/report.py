@@ -144,6 +144,17 @@ _EFFECTS = {
     "not an object of a cluster": "nothing of it counts, as kubectl would not take it",
     "kustomization": "its names, namespaces, patches and generators change nothing",
     "not carried over": "in the new terms it is not there, and decides nothing",
+    "the deadline of a pod": "it holds its quota and node until its run time is over",
+    "start together": "pods of a later step take room while an earlier one runs",
+    "may share a domain": "pods land on nodes that the real one keeps for another Job",
+    "keep their replicas": "it asks for the same from its start to its end",
+    "keeps its number of replicas": "it asks for the same from its start to its end",
+    "executors are not added": "it asks for the same from its start to its end",
+    "not the one named": "who is placed first and where is that scheduler's choice",
+    "without overrides": "node selectors, tolerations and requests of them are missing",
+    "runs here as any other": "it takes room here that it would take elsewhere",
+    "have, not before": "it holds its quota longer than in a cluster",
+    "it runs on": "it holds its quota longer than in a cluster",
     "kept, not simulated": "decisions are those of the default",
 }
 

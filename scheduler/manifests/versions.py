@@ -10,7 +10,7 @@ from typing import Any
 
 Manifest = dict[str, Any]
 
-_OLD = "v1beta1"
+_OLD = ("/v1beta1", "/v1alpha1")
 _CLASSES = {
     "kueue.x-k8s.io/workloadpriorityclass": (
         "kueue.x-k8s.io",
@@ -23,7 +23,7 @@ _STOPPING = {"Borrow": "MayStopSearch", "Preempt": "MayStopSearch"}
 
 def to_served(manifest: Manifest) -> Manifest:
     """Return the manifest in the served version; the given one is not changed."""
-    old = str(manifest.get("apiVersion", "")).endswith(f"/{_OLD}")
+    old = str(manifest.get("apiVersion", "")).endswith(_OLD)
     convert = _CONVERSIONS.get(str(manifest.get("kind"))) if old else None
     if convert is None:
         return manifest
@@ -71,6 +71,10 @@ def _local_queue(manifest: Manifest) -> None:
         _rename(status, "flavorUsage", "flavorsUsage")
 
 
+def _cohort(manifest: Manifest) -> None:
+    _rename(manifest["spec"], "parent", "parentName")
+
+
 def _rename(holder: Manifest, old: str, new: str) -> None:
     if old in holder:
         holder[new] = holder.pop(old)
@@ -78,6 +82,7 @@ def _rename(holder: Manifest, old: str, new: str) -> None:
 
 _CONVERSIONS: dict[str, Callable[[Manifest], None]] = {
     "ClusterQueue": _cluster_queue,
+    "Cohort": _cohort,
     "Workload": _workload,
     "LocalQueue": _local_queue,
 }

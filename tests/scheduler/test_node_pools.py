@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.decisions import Bind, NodeChange
-from scheduler.manifests.unsimulated import unsimulated
+from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.records.objects import Key
 from scheduler.scenarios import InputError
 from scheduler.tick import advance

@@ -13,12 +13,12 @@ from scheduler.lifetime.jobs.state import pod_sets_of
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import OVERRAN, Run
 from scheduler.lifetime.runtime_state import JOB_KINDS
+from scheduler.manifests import deadlines
 from scheduler.manifests.jobs import JobKind
 from scheduler.records.annotations import ARRIVAL, FROM_DEADLINE, PREFIX, RUNTIME_SOURCE
 from scheduler.records.objects import Object
 
 _POD = frozenset({"Pod"})
-_JOB = frozenset({"Job"})
 #: A Job admitted with fewer pods also does that much less work.
 EQUAL_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
 
@@ -58,13 +58,11 @@ class JobEnd(JobStart):
 
         A run time that was taken from the deadline does not break it.
         """
-        key = owner_key(owner, _JOB) or owner.key
-        job = self.host.objects.get(key)
-        if job is None or key.kind != "Job":
+        job = self.host.objects.get(owner_key(owner, deadlines.KINDS) or owner.key)
+        if job is None:
             return None
         sources = (one.annotations.get(RUNTIME_SOURCE) for one in (owner, job))
-        given = job.spec.get("activeDeadlineSeconds")
-        return None if given is None or FROM_DEADLINE in sources else int(given)
+        return None if FROM_DEADLINE in sources else deadlines.deadline_of(job.manifest)
 
     def _narrowed(self, owner: Object, job: dict[str, Any]) -> dict[str, Any]:
         """Return a job as it was started: with the parallelism it was admitted with.

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from scheduler import durations
 from scheduler.errors import QuantityError
+from scheduler.manifests.deadlines import deadline_of
 from scheduler.records.annotations import FROM_DEADLINE, RUNTIME, RUNTIME_SOURCE
 from scheduler.records.objects import Object
 
@@ -166,5 +167,4 @@ def _us(text: object) -> int | None:
 
 def _deadline(obj: Object) -> int | None:
     given = obj.spec.get("maximumExecutionTimeSeconds")
-    given = obj.spec.get("activeDeadlineSeconds") if given is None else given
-    return int(given) if given else None
+    return int(given) if given else deadline_of(obj.manifest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from typing import Any
 
 from scheduler.manifests import kinds, yunikorn
@@ -88,13 +89,14 @@ def kind_of(document: Document) -> kinds.Kind | None:
             "apiVersion",
             f"{entry.kind} is of {entry.api_version}, got {document.api_version!r}",
         )
-    if entry.level != "kept" and version not in entry.versions:
-        known = ", ".join(entry.versions)
-        raise document.error(
-            "apiVersion",
-            f"version {version!r} of {entry.kind} is not read; known: {known}",
-        )
-    return entry
+    versions = (*entry.versions, *kinds.FORMER.get(entry.kind, ()))
+    if entry.level == "kept" or version in versions:
+        return entry
+    known = ", ".join(entry.versions)
+    problem = f"version {version!r} of {entry.kind} is not read; known: {known}"
+    if entry.level == "configuration" or group in KNOWN_WHOLE:
+        raise document.error("apiVersion", problem)
+    return replace(_unknown(document, group, version), note=problem)
 
 
 #: Groups of which every kind is in the table: another one is a slip of the pen.

@@ -7,7 +7,7 @@ import pytest
 from scheduler import registry
 from scheduler.errors import ManifestError
 from scheduler.manifests.jobs import Surroundings
-from scheduler.manifests.unsimulated import unsimulated
+from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
 
 AROUND = Surroundings(
     workload_priorities={"prod": 100},

@@ -12,7 +12,7 @@ from scheduler.manifests.generator import generate, is_generator
 from scheduler.manifests.kueue import CHECKS
 from scheduler.manifests.load import load
 from scheduler.manifests.reclaimable import check_reclaimable
-from scheduler.manifests.unsimulated import unsimulated
+from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.records.objects import Key, Object
 
 QUEUE = """

@@ -39,6 +39,38 @@ def test_its_workload_finishes_as_failed_and_its_pods_are_gone(nodes):
     assert (status["active"], world.keys("Pod")) == (0, [])
 
 
+ROLE = {"replicas": 1, "template": limited()["spec"]["template"]}
+OTHERS = {
+    "PyTorchJob": (
+        "kubeflow.org/v1",
+        {
+            "runPolicy": {"activeDeadlineSeconds": 30},
+            "pytorchReplicaSpecs": {"Worker": ROLE},
+        },
+    ),
+    "RayJob": (
+        "ray.io/v1",
+        {
+            "activeDeadlineSeconds": 30,
+            "submissionMode": "HTTPMode",
+            "rayClusterSpec": {"headGroupSpec": ROLE},
+        },
+    ),
+    "JobSet": (
+        "jobset.x-k8s.io/v1alpha2",
+        {"replicatedJobs": [{"name": "r", "template": {"spec": limited()["spec"]}}]},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_jobs_of_other_kinds_fail_at_theirs(kind):
+    version, spec = OTHERS[kind]
+    given = {"apiVersion": version, "kind": kind, "spec": spec}
+    world = world_of(*small_cluster(), given | {"metadata": limited()["metadata"]})
+    assert ends(world, 60) == [(30.0, "Workload", "Failed", OVERRAN)]
+
+
 def test_without_kueue_the_job_itself_fails():
     world = world_of(node("n1"), limited(), stack="kube")
     assert [end[:3] for end in ends(world, 60)] == [(30.0, "Job", "Failed")]

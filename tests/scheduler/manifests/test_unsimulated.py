@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
+from scheduler.manifests.load import load
+from scheduler.manifests.report import report_of
 from scheduler.scenarios import assemble
 from scheduler.unsimulated import features_of
 
@@ -24,6 +26,69 @@ def lines(stack, *objects, **policy):
     text = yaml.safe_dump_all(objects)
     made = assemble([("w.yaml", text)], policy={"stack": stack, **policy})
     return features_of(made.world)
+
+
+SET = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet"}
+RAY = {"apiVersion": "ray.io/v1alpha1", "kind": "RayCluster"}
+JOB = {"apiVersion": "batch/v1", "kind": "Job"}
+CONTAINERS = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
+CLAIM = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
+UNFOLLOWED = {
+    "start together": SET
+    | {
+        "spec": {
+            "startupPolicy": {"startupPolicyOrder": "InOrder"},
+            "replicatedJobs": [
+                {"name": "r", "template": {"spec": {"template": CONTAINERS}}}
+            ],
+        }
+    },
+    "keep their replicas": RAY
+    | {
+        "spec": {
+            "enableInTreeAutoscaling": True,
+            "headGroupSpec": {"template": CONTAINERS},
+        }
+    },
+    "runs here as any other": JOB
+    | {"spec": {"managedBy": "example.com/x", "template": CONTAINERS}},
+    "a claim holds no pod back": JOB
+    | {"spec": {"template": {"spec": {**CONTAINERS["spec"], "volumes": CLAIM}}}},
+    "deadline of a pod": JOB
+    | {
+        "spec": {
+            "template": {"spec": {**CONTAINERS["spec"], "activeDeadlineSeconds": 9}}
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("said", UNFOLLOWED)
+def test_an_import_says_what_a_controller_would_obey_and_nothing_here_does(said):
+    manifest = UNFOLLOWED[said] | {"metadata": {"name": "x"}}
+    (finding,) = report_of(load([("w.yaml", yaml.safe_dump(manifest))])).findings
+    assert said in finding.problem
+    assert finding.effect
+    assert finding.places[0].line > 1
+
+
+def test_versions_of_older_clusters_are_read_and_those_of_other_projects_kept():
+    texts = {
+        "batch/v1beta1": "kind: CronJob\nspec: {schedule: '@daily', jobTemplate: "
+        "{spec: {template: {spec: {containers: [{name: c}]}}}}}",
+        "kueue.x-k8s.io/v1alpha1": "kind: Cohort\nspec: {parent: root}",
+        "kubeflow.org/v1beta2": "kind: TFJob\nspec: {}",
+    }
+    for version, rest in texts.items():
+        text = f"apiVersion: {version}\nmetadata: {{name: x}}\n{rest}\n"
+        loaded = load([("w.yaml", text)])
+        assert not loaded.errors
+        (obj,) = loaded.objects
+        if obj.key.kind == "Cohort":
+            assert obj.spec == {"parentName": "root"}
+        if obj.key.kind == "TFJob.kubeflow.org":
+            (finding,) = loaded.findings
+            assert "'v1beta2' of TFJob is not read; known: v1" in finding.problem
 
 
 def pod(**spec):

@@ -1,0 +1,153 @@
+"""Fields of jobs and pods that their controllers obey and nothing here does.
+
+Source: docs/semantics/controllers.md#what-is-not-followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+Manifest = Mapping[str, Any]
+Fields = Iterator[tuple[str, str]]
+
+_EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+VOLUMES = "volumes are not simulated; a claim holds no pod back"
+CLAIMS = "dynamic resource allocation is not simulated; a claim holds no pod back"
+_CLAIMED = ("persistentVolumeClaim", "ephemeral")
+_DEADLINE = "the deadline of a pod is not followed: it runs to its end"
+_TOGETHER = "its Jobs start together, not one after another"
+_AUTOSCALER = "its autoscaler is not simulated: worker groups keep their replicas"
+
+
+def unfollowed(manifest: Manifest) -> Fields:
+    """Yield (field, what is done instead) for what is given and not followed."""
+    kind = str(manifest.get("kind"))
+    find = _BY_KIND.get(kind)
+    found = [*find(manifest)] if find is not None else []
+    if kind in _WITH_PODS:
+        for path, pod in _pods(manifest.get("spec"), "spec"):
+            found += _pod(path, pod)
+    for path, note in found:
+        field = path.rpartition("/" if "/" in path else ".")[2]
+        plain = note in (VOLUMES, CLAIMS)
+        yield path, note if plain else f"{kind} {field}: {note}"
+
+
+def _pods(value: Any, path: str) -> Iterator[tuple[str, Manifest]]:
+    """Yield the pod specs below a value, each with its path."""
+    if isinstance(value, Mapping):
+        if isinstance(value.get("containers"), list):
+            yield path, value
+            return
+        for name, inner in value.items():
+            yield from _pods(inner, f"{path}.{name}")
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _pods(inner, f"{path}[{index}]")
+
+
+def _pod(path: str, pod: Manifest) -> Fields:
+    if pod.get("activeDeadlineSeconds") is not None:
+        yield f"{path}.activeDeadlineSeconds", _DEADLINE
+    volumes = pod.get("volumes")
+    claims = volumes if isinstance(volumes, list) else ()
+    if any(name in _object(volume) for volume in claims for name in _CLAIMED):
+        yield f"{path}.volumes", VOLUMES
+    if pod.get("resourceClaims"):
+        yield f"{path}.resourceClaims", CLAIMS
+
+
+def _job(manifest: Manifest) -> Fields:
+    spec = _object(manifest.get("spec"))
+    if spec.get("managedBy") not in (None, "", "kubernetes.io/job-controller"):
+        yield "spec.managedBy", "another controller's Job runs here as any other"
+    if spec.get("successPolicy"):
+        yield "spec.successPolicy", "it ends when all its completions have, not before"
+
+
+def _job_set(manifest: Manifest) -> Fields:
+    spec = _object(manifest.get("spec"))
+    annotations = _object(_object(manifest.get("metadata")).get("annotations"))
+    if _EXCLUSIVE in annotations:
+        note = "the pods of its Jobs may share a domain of the topology"
+        yield f"metadata.annotations.{_EXCLUSIVE}", note
+    if _object(spec.get("startupPolicy")).get("startupPolicyOrder") == "InOrder":
+        yield "spec.startupPolicy", _TOGETHER
+    for index, one in enumerate(spec.get("replicatedJobs") or ()):
+        if _object(one).get("dependsOn"):
+            yield f"spec.replicatedJobs[{index}].dependsOn", _TOGETHER
+    if _object(spec.get("successPolicy")).get("operator") == "Any":
+        yield "spec.successPolicy", "it ends when all its Jobs have, not before"
+    if _object(spec.get("failurePolicy")).get("maxRestarts") and any(
+        "activeDeadlineSeconds"
+        in _object(_object(_object(one).get("template")).get("spec"))
+        for one in spec.get("replicatedJobs") or ()
+    ):
+        note = "restarts after the deadline of a Job are not simulated: it runs on"
+        yield "spec.failurePolicy", note
+
+
+def _ray(*path: str) -> Callable[[Manifest], Fields]:
+    def find(manifest: Manifest) -> Fields:
+        cluster = manifest
+        for name in path:
+            cluster = _object(cluster.get(name))
+        if cluster.get("enableInTreeAutoscaling") is True:
+            yield ".".join((*path, "enableInTreeAutoscaling")), _AUTOSCALER
+
+    return find
+
+
+def _stateful_set(manifest: Manifest) -> Fields:
+    if _object(manifest.get("spec")).get("volumeClaimTemplates"):
+        yield "spec.volumeClaimTemplates", VOLUMES
+
+
+def _spark(manifest: Manifest) -> Fields:
+    spec = _object(manifest.get("spec"))
+    if spec.get("batchScheduler"):
+        note = "the scheduler is that of the pods and the policy, not the one named"
+        yield "spec.batchScheduler", note
+    if _object(spec.get("dynamicAllocation")).get("enabled") is True:
+        note = "executors are not added or taken while it runs: there are `instances`"
+        yield "spec.dynamicAllocation", note
+
+
+def _pytorch(manifest: Manifest) -> Fields:
+    if _object(manifest.get("spec")).get("elasticPolicy"):
+        note = "it keeps its number of replicas: no autoscaler changes it"
+        yield "spec.elasticPolicy", note
+
+
+def _train_job(manifest: Manifest) -> Fields:
+    spec = _object(manifest.get("spec"))
+    for name in ("podTemplateOverrides", "podSpecOverrides", "runtimePatches"):
+        if spec.get(name):
+            yield f"spec.{name}", "the pods are those of the runtime, without overrides"
+
+
+def _object(given: Any) -> Manifest:
+    return given if isinstance(given, Mapping) else {}
+
+
+_BY_KIND: Mapping[str, Callable[[Manifest], Fields]] = {
+    "Job": _job,
+    "JobSet": _job_set,
+    "RayCluster": _ray("spec"),
+    "RayJob": _ray("spec", "rayClusterSpec"),
+    "RayService": _ray("spec", "rayClusterConfig"),
+    "SparkApplication": _spark,
+    "PyTorchJob": _pytorch,
+    "StatefulSet": _stateful_set,
+    "TrainJob": _train_job,
+}
+#: A Workload's podSets are those of its job, which says it.
+_WITH_PODS = frozenset(
+    {
+        *_BY_KIND,
+        *("Pod", "CronJob", "ReplicaSet", "DaemonSet", "Deployment", "StatefulSet"),
+        *("LeaderWorkerSet", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "MPIJob"),
+        *("ClusterTrainingRuntime", "TrainingRuntime", "AppWrapper"),
+    }
+)
