@@ -5,7 +5,10 @@ From the text of the semantics, not recorded from the real system.
 
 from __future__ import annotations
 
+from scheduler.kueue.flavorassigner.partial import reduce_counts
 from scheduler.records.objects import Key
+from scheduler.records.podset_template import PodShape
+from scheduler.records.workload import PodSet
 from tests.scheduler.kueue.rig import EPOCH, Rig
 
 WAITING = {
@@ -408,3 +411,16 @@ def test_pods_that_were_ready_count_when_waiting_for_them_is_switched_on():
     again.stage.start_over()
     assert again.run(600) == []
     assert again.condition("w", "PodsReady")[:2] == (True, "Started")
+
+
+def test_partial_admission_probes_in_kueues_order_where_fewer_pods_may_fit_worse():
+    """Half of what may go is left out first, so that one pod alone is never tried."""
+    part = PodSet("main", count=3, min_count=1, shape=PodShape({}, {}, None, (), ""))
+    probes: list[int] = []
+
+    def attempt(counts: tuple[int, ...]) -> int | None:
+        probes.append(counts[0])
+        return counts[0] if counts[0] == 2 else None
+
+    assert reduce_counts([part], attempt) == 2
+    assert probes == [2, 3]

@@ -9,6 +9,7 @@ from scheduler.kueue.topology.counts import Counts
 from scheduler.kueue.topology.gates import TopologyGates
 from scheduler.kueue.topology.nodes import TopologyNode
 from scheduler.kueue.topology.placement import PodSetPlacement, PodSetToPlace
+from scheduler.kueue.topology.replacement import replace_node
 from scheduler.kueue.topology.search import CountsCache
 from scheduler.kueue.topology.tree import TopologyTree
 from scheduler.records.placement_needs import PlacementNeeds
@@ -71,6 +72,35 @@ def test_where_no_equal_number_leaves_room_for_the_leader_the_usual_search_place
         tree, pods_of(3, 7, together, "workers"), pods_of(2, 1, together, "leader")
     )
     assert found == {"workers": {"h0": 2, "h6": 3, "h8": 2}, "leader": {"h0": 1}}
+
+
+def test_a_pod_of_a_slice_is_replaced_in_the_rack_of_its_slice():
+    """The host of another rack has less free, and would be taken first."""
+    tree = tree_of(host(0, 4000), host(2, 1000))
+    slices = TopologyRequest(layers=(SliceLayer("rack", 2),))
+    before = TopologyAssignment(
+        (HOST,), (DomainCount(("h0",), 1), DomainCount(("h1",), 1))
+    )
+    found = replace_node(
+        PodSetPlacement(CountsCache(), TopologyGates()),
+        tree,
+        [pods_of(1, 2, slices)],
+        {"main": before},
+        "h1",
+    )["main"]
+    assert isinstance(found, TopologyAssignment)
+    assert found.domains == (DomainCount(("h0",), 2),)
+
+
+def test_what_is_placed_on_a_rack_is_not_taken_from_a_host_of_the_same_name():
+    racks = TopologyTree(Topology("racks", ("rack",)), Flavor(name="f"), {})
+    room = {"cpu": 4000, "pods": 8}
+    racks.put_node(TopologyNode("n", {"rack": "h0"}, (), room, usable=True))
+    hosts = tree_of(host(0, 4000))
+    placement = PodSetPlacement(CountsCache(), TopologyGates())
+    placement.sharing, placement.last_flavor = [hosts], False
+    placement.place(racks, [pods_of(1, 1, TopologyRequest(required="rack"))])
+    assert list(placement.assumed) == [racks]
 
 
 REQUESTS = st.sampled_from(
