@@ -415,7 +415,10 @@ def test_pods_that_were_ready_count_when_waiting_for_them_is_switched_on():
 
 def test_partial_admission_probes_in_kueues_order_where_fewer_pods_may_fit_worse():
     """Half of what may go is left out first, so that one pod alone is never tried."""
-    part = PodSet("main", count=3, min_count=1, shape=PodShape({}, {}, None, (), ""))
+    shape = PodShape(
+        requests={}, selector={}, affinity=None, tolerations=(), identity=""
+    )
+    part = PodSet(name="main", count=3, min_count=1, shape=shape)
     probes: list[int] = []
 
     def attempt(counts: tuple[int, ...]) -> int | None:
