@@ -25,6 +25,13 @@ class Asking:
         data = json.dumps(body).encode()
         return self._answer(urllib.request.Request(self.url + path, data, headers))
 
+    def delete(self, path: str) -> None:
+        """Delete what is at the path."""
+        request = urllib.request.Request(
+            self.url + path, None, self.headers, method="DELETE"
+        )
+        urllib.request.urlopen(request, timeout=120).close()
+
     def _answer(self, request: urllib.request.Request) -> Any:
         with urllib.request.urlopen(request, timeout=120) as answer:
             return json.load(answer)

@@ -1,4 +1,8 @@
-"""Eight minutes of a full default run: nothing fails, nothing is lost, memory stays flat."""
+"""Eight minutes of a full default run: nothing fails, nothing is lost, memory stays flat.
+
+Sandboxes play with sockets open and writers on them; meanwhile forecasts are asked for, the
+decisions of a twin are judged, and searches are started and deleted.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,8 @@ import pytest
 import websockets
 
 from tests.builders import cluster_queue, flavor, job, local_queue
+from tests.load.asking import Asking
+from tests.load.prepared import made_search, made_twin
 from tests.sandbox.conftest import text_of
 from tests.services.default_run import DefaultRun
 
@@ -26,6 +32,7 @@ pytestmark = pytest.mark.soak
 
 SECONDS = int(os.environ.get("SOAK_SECONDS", "480"))
 SANDBOXES, SOCKETS, WRITERS = 50, 200, 20
+SEARCH_EVERY = 20
 IN_DEFAULT = {"namespace": "default"}
 #: The memory at the end may be this much above that half-way: until then every
 #: process takes in the worlds it meets.
@@ -47,6 +54,7 @@ class Load:
     """What happened in all."""
 
     writes: int = 0
+    questions: int = 0
     failures: list[str] = field(default_factory=list)
     waits_s: list[float] = field(default_factory=list)
 
@@ -96,6 +104,30 @@ def write(
         stop.wait(1.0)
 
 
+def inquire(
+    run: DefaultRun, ids: list[str], twin: str, stop: threading.Event, load: Load
+) -> None:
+    """Ask for what is run to be answered: forecasts, a twin's decisions, searches."""
+    asking, search, turn = Asking(run.url), "", -1
+    while not stop.is_set():
+        turn += 1
+        one = f"/api/v1/sandboxes/{ids[turn % len(ids)]}"
+        try:
+            if turn % SEARCH_EVERY == 0:
+                if search:
+                    asking.delete(f"/api/v1/experiments/{search}")
+                search = made_search(asking)
+            asking.get(f"{one}/forecast?futures=4&horizonMs=60000&seconds=5")
+            asking.get(f"/api/v1/sandboxes/{twin}/shadow?seconds=2")
+            asking.get(f"/api/v1/experiments/{search}")
+            load.questions += 3
+        except urllib.error.HTTPError as error:
+            load.failures.append(f"{error.url} {error.code}: {error.read()[:200]!r}")
+        except OSError as error:
+            load.failures.append(repr(error))
+        stop.wait(1.0)
+
+
 async def listen(url: str, seen: Seen, end: float) -> None:
     async with websockets.connect(url, max_size=None, open_timeout=60) as socket:
         await socket.send(json.dumps({"type": "hello", "views": []}))
@@ -134,16 +166,19 @@ def test_a_full_default_run_runs_for_minutes(tmp_path: Path):
                 f"/api/v1/sandboxes/{made['id']}/actions/play", {"speed": 1}
             )
         stop = threading.Event()
+        twin = made_twin(Asking(default_run.url), ticks=40)
         writers = [
             threading.Thread(target=write, args=(default_run, ids, stop, n, load))
             for n in range(WRITERS)
         ]
+        arguments = (default_run, ids, twin, stop, load)
+        writers.append(threading.Thread(target=inquire, args=arguments))
         for writer in writers:
             writer.start()
-        memory = asyncio.run(_everybody(default_run, ids, every))
+        memory = asyncio.run(_everybody(default_run, [*ids, twin], every))
         stop.set()
         for writer in writers:
-            writer.join(30)
+            writer.join(60)
         ticks = [default_run.get(f"/api/v1/sandboxes/{i}")["tick"] for i in ids]
         problems = [default_run.get(f"/api/v1/sandboxes/{i}")["problem"] for i in ids]
     load.waits_s.sort()
@@ -159,6 +194,7 @@ def test_a_full_default_run_runs_for_minutes(tmp_path: Path):
                 "frames": sum(s.frames for s in every),
                 "pages": sum(s.pages for s in every),
                 "writes": load.writes,
+                "questions": load.questions,
                 "writeP50Ms": round(1000 * load.waits_s[len(load.waits_s) // 2]),
                 "writeP95Ms": round(1000 * load.waits_s[len(load.waits_s) * 95 // 100]),
                 "failures": len(load.failures),
