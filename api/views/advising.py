@@ -14,6 +14,7 @@ from api.renderers import OneShape, StorableJSONParser, YAMLTextParser
 from api.serializers import advice
 from api.serializers import experiments as bodies
 from api.views.experiments import ExperimentView
+from api.views.explaining import COSTLY
 from sandbox.base.errors import ConflictError
 from sandbox.experiments import actions
 from sandbox.models import Experiment
@@ -25,6 +26,7 @@ from scheduler.advice.reports.page import html_of
 class Estimate(ExperimentView):
     """What a search would take."""
 
+    throttle_classes = COSTLY  # a few runs are tried
     parser_classes = (StorableJSONParser, YAMLTextParser)
     scope = "read"  # a copy is run, and nothing is stored
 

@@ -61,6 +61,21 @@ def allowed(user: User | None = None) -> list[AllowedCluster]:
     ]
 
 
+def of_owner(name: str, owner: User) -> AllowedCluster:
+    """Return a cluster that is followed already, while its owner may follow it.
+
+    Raises NotFoundError once the operator's file no longer names the cluster or the
+    person, and for a person who was stopped.
+    """
+    for one in allowed(owner) if owner.is_active else ():
+        if one.name == name:
+            return one
+    raise NotFoundError(
+        f"{owner.get_username()} may not follow cluster {name} any more; "
+        "the operator's file of clusters says who may"
+    )
+
+
 def find(name: str, user: User | None = None) -> AllowedCluster:
     """Return the cluster of this name, or the one whose context it is.
 

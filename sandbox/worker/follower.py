@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
 
 from sandbox.actions.sessions import EditSession, open_session
@@ -28,6 +29,7 @@ from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.reflector import Reflector
 from sandbox.following.resources import Resource, served
 from sandbox.models import Sandbox
+from sandbox.twins import clusters
 from sandbox.world import leases
 from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import Observe, perform
@@ -42,6 +44,8 @@ logger = logging.getLogger(__name__)
 
 #: Without news a tick is committed all the same, so that everybody sees that it lives.
 HEARTBEAT_S = 2.0
+#: Whether the owner may still follow it is looked at this often, as for every stream.
+RIGHT_EVERY_S = 4.0
 #: A follower that was not heard of for so long is replaced.
 SILENT_S = 6.0
 #: The first lists are waited for so long; what a cluster does not answer comes later.
@@ -83,6 +87,7 @@ class Follower:
     nodes: dict[str, bytes] = field(default_factory=dict)  # digests, as committed
     staged: dict[str, bytes] = field(default_factory=dict)  # as of this tick
     committed_at: float = 0.0
+    checked_at: float = 0.0
     seen: queue.Queue[_News] = field(default_factory=lambda: queue.Queue(_WAITING))
 
     def run(self) -> None:
@@ -110,6 +115,7 @@ class Follower:
             self._begin(resource, known.get(resource.kind, {}), first=first)
         until = time.monotonic() + FIRST_LISTS_S
         while not self.stop.is_set():
+            self._check_right(sandbox)
             self._gather(sandbox.tick_ms / 1000)
             if self.listing and time.monotonic() < until:
                 self._alive()
@@ -117,6 +123,14 @@ class Follower:
             if self.pending or time.monotonic() - self.committed_at > HEARTBEAT_S:
                 self._commit(listed=first)
                 first, self.listing = False, set()
+
+    def _check_right(self, sandbox: Sandbox) -> None:
+        """End once the owner may not follow the cluster any more. Raises NotFoundError."""
+        if time.monotonic() < self.checked_at + RIGHT_EVERY_S:
+            return
+        self.checked_at = time.monotonic()
+        owner = User.objects.get(pk=sandbox.owner_id)
+        clusters.of_owner(sandbox.cluster, owner)
 
     def _resources(self, sandbox: Sandbox) -> list[Resource]:
         """Return the kinds to follow; a cluster that is away is said and waited for."""

@@ -25,8 +25,8 @@ def take_over(claim: Claim) -> bool:
     slow finds it there at its next commit, and ends.
     """
     mine = Sandbox.objects.filter(pk=claim.sandbox_id, fence=claim.fence, playing=True)
-    name = mine.exclude(cluster="").values_list("cluster", flat=True).first()
-    if name is None:
+    sandbox = mine.exclude(cluster="").select_related("owner").first()
+    if sandbox is None:
         return False
     token = secrets.token_hex(8)
     mine.update(follower=token, due_at=DatabaseTime() + SILENT_S)
@@ -34,7 +34,8 @@ def take_over(claim: Claim) -> bool:
     if before is not None:
         before.stop.set()
     try:
-        follower = Follower(claim.sandbox_id, token, clusters.find(name).connect())
+        one = clusters.of_owner(sandbox.cluster, sandbox.owner)
+        follower = Follower(claim.sandbox_id, token, one.connect())
     except SandboxError as error:
         logger.warning("not followed: %s", error, extra={"sandbox": claim.sandbox_id})
         mine.update(problem=f"not followed: {error}"[:1000])

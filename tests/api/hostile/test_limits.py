@@ -74,6 +74,8 @@ def test_writes_are_counted_by_themselves(client, allow, make):
         ("get", "preemptions/1.0"),
         ("get", "events/1.0/reproduction"),
         ("post", "whatif"),
+        ("get", "shadow"),
+        ("post", "/api/v1/experiments/estimate"),
         ("post", "/api/v1/traces/preview"),
     ],
 )

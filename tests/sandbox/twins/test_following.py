@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import yaml
+from django.contrib.auth.models import User
 
 from sandbox import actions
 from sandbox.base.errors import ConflictError, InvalidError, NotFoundError
 from sandbox.models import Event, Revision, Sandbox
 from sandbox.twins import clusters
-from sandbox.worker import running, tasks
+from sandbox.worker import follower, running, tasks
 from sandbox.world import worlds
 from tests.sandbox.conftest import check_rows, row
 from tests.services.cluster import ApiServer, api_server
@@ -144,6 +146,28 @@ def test_nobody_steps_a_cluster_and_it_has_one_follower(person, server):
         actions.do_step(person, twin.pk)
     with pytest.raises(ConflictError, match=twin.pk):
         actions.do_follow_cluster(person, "prod")
+
+
+@pytest.mark.parametrize("way", ["not named any more", "stopped", "cluster gone"])
+def test_who_may_not_follow_any_more_sees_nothing_new(
+    person, server, settings, monkeypatch, way
+):
+    monkeypatch.setattr(follower, "RIGHT_EVERY_S", 0.05)
+    twin = begun(person)
+    file = Path(settings.CLUSTERS_FILE)
+    if way == "stopped":
+        User.objects.filter(pk=person.pk).update(is_active=False)
+    elif way == "cluster gone":
+        file.write_text("clusters: []")
+    else:
+        [one] = yaml.safe_load(file.read_text())["clusters"]
+        file.write_text(yaml.safe_dump({"clusters": [{**one, "people": ["other"]}]}))
+    wait_for(lambda: not followers(), "the follower's end")
+    server.put("Node", "n2")
+    tasks.advance(twin.pk)
+    assert not followers()
+    assert "may not follow cluster prod any more" in row(twin).problem
+    assert nodes(twin) == {"n1": False}
 
 
 def test_only_what_the_operator_names_is_followed(person, server, settings):
