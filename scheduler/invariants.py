@@ -33,6 +33,8 @@ def violations(world: World) -> Iterator[str]:
     yield from _crowded_nodes(world)
     yield from _lost_pods(world)
     yield from _void_runs(world)
+    for name, worker in sorted(world.workers().items()):
+        yield from (f"{name}: {broken}" for broken in violations(worker))
 
 
 def _crowded_nodes(world: World) -> Iterator[str]:

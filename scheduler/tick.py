@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from scheduler.decisions import Admit, Decision, Evict, Preempt, Wait
 from scheduler.kueue.queries import pending_counts
-from scheduler.records.objects import Key
+from scheduler.records.objects import Key, cluster_of
 from scheduler.world import World
 
 if TYPE_CHECKING:
     from scheduler.kueue.scheduler.pace import Writing
     from scheduler.kueue.stage import KueueStage
+    from scheduler.multikueue.stage import MultiKueueStage
 
 #: A loop that makes no progress at one instant ends after this many attempts.
 MOST_ATTEMPTS = 1_000
@@ -69,7 +70,27 @@ def settle(world: World, *, quota: bool = True) -> bool:
     give_time(world)
     quiet = decide_quota(world) if quota else True
     place_pods(world)
+    if world.multikueue is not None:
+        move_workers(world, world.multikueue)
     return quiet
+
+
+def move_workers(world: World, multikueue: MultiKueueStage) -> None:
+    """Let worker clusters handle this instant; compare Workloads and their copies.
+
+    After each of them: the first that admits a copy has it.
+    """
+    now = world.context.now_ms
+    multikueue.reconcile()
+    for cluster in multikueue.checks.order():
+        worker = world.workers()[cluster]
+        worker.context.now_ms = now
+        at = next_instant(worker)
+        if at is not None and at <= now:
+            advance(worker, now)
+            multikueue.workers.drain(cluster)
+            multikueue.reconcile()
+    react(world)
 
 
 def give_time(world: World) -> None:
@@ -218,6 +239,8 @@ def react(world: World) -> None:
     while journal.heard < len(journal.decisions):
         decision = journal.decisions[journal.heard]
         journal.heard += 1
+        if cluster_of(decision.subject):
+            continue  # its own world has carried it out
         world.lifetime.react(decision)
         if autoscaling is not None:
             autoscaling.react(decision)

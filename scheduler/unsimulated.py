@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from msgspec import UnsetType
+
 from scheduler import registry
 from scheduler.autoscaling.kinds import GROWING
 from scheduler.errors import ManifestError
@@ -17,10 +19,15 @@ from scheduler.kueue.configuration import read_configuration
 from scheduler.manifests.jobs import Surroundings
 from scheduler.manifests.simulation_gaps.unfollowed import unfollowed
 from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
+from scheduler.records.admission_check import MULTI_KUEUE
 from scheduler.world import World
 
 Manifest = Mapping[str, Any]
 
+_NO_WORKER = (
+    "none of its clusters has objects here (annotation quotalab.dev/cluster), so it "
+    "is Ready at once"
+)
 _NO_NODES = "no Node here: pods are placed nowhere and are ready after podStartMs"
 _HINT = "preferredDuringSchedulingIgnoredDuringExecution"
 #: Of Kueue's Configuration: what would decide something in the real system.
@@ -42,12 +49,25 @@ def features_of(world: World) -> list[str]:
         counts.update(set(_of_object(key.kind, obj.manifest, spec.stack)))
     lines = [f"{what} ({count})" for what, count in sorted(counts.items())]
     if spec.stack == "kueue":
+        lines += _unanswered(world)
         kept = read_configuration(spec.kueue).kept
         named = [path for path in kept if path.partition(".")[0] in _DECIDING]
         lines += [f"Configuration: {path} is not simulated" for path in named]
         if not any(key.kind in ("Node", *GROWING) for key in world.objects):
             lines.append(_NO_NODES)
     return lines
+
+
+def _unanswered(world: World) -> Iterator[str]:
+    """Yield the checks of MultiKueue that no worker cluster answers."""
+    stage = world.multikueue
+    handled = () if stage is None else stage.checks.handled
+    ruled = world.policy.spec.simulation.admission_checks
+    names = set() if isinstance(ruled, UnsetType) else {rule.check for rule in ruled}
+    for key in world.keys("AdmissionCheck"):
+        given = world.objects[key].spec.get("controllerName") == MULTI_KUEUE
+        if given and key.name not in handled and key.name not in names:
+            yield f"AdmissionCheck {key.path}: {_NO_WORKER}"
 
 
 def _of_object(kind: str, manifest: Manifest, stack: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ import hashlib
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -22,13 +22,22 @@ from scheduler.lifetime.stage import Lifetime
 from scheduler.manifests.check_answers import check_answers
 from scheduler.manifests.reclaimable import check_reclaimable
 from scheduler.provisioning.conditions import REQUEST
-from scheduler.records.objects import Key, Object
+from scheduler.records.objects import (
+    Key,
+    Object,
+    cluster_named_in,
+    cluster_of,
+    name_cluster,
+    plain,
+    qualified,
+)
 from scheduler.records.policy import Policy, read_policy
 from scheduler.stack import build_stages
 from scheduler.stage import Context, Stage
 
 if TYPE_CHECKING:
     from scheduler.autoscaling.stage import AutoscalingStage
+    from scheduler.multikueue.stage import MultiKueueStage
 
 _encoder = msgspec.msgpack.Encoder(order="sorted")
 FORMAT = 1
@@ -55,11 +64,13 @@ class Changes:
 
 
 AUTOSCALING = "autoscaling"
+MULTIKUEUE = "multikueue"
 RECLAIMABLE = "reclaimablePods"
 CHECKS = "admissionChecks"
 #: What the status of a known object may be given from outside: no stage writes it.
 _REPORTED = {
-    "Workload": (RECLAIMABLE, CHECKS),
+    "Workload": (RECLAIMABLE, CHECKS, "nominatedClusterNames"),
+    "MultiKueueCluster": ("conditions",),
     REQUEST: ("conditions", "provisioningClassDetails"),
     "Node": ("allocatable", "capacity", "conditions", "images"),
 }
@@ -74,7 +85,8 @@ def reported_status(obj: Object) -> dict[str, Any]:
 class World:
     """A cluster that can be advanced, edited, copied, encoded and hashed."""
 
-    def __init__(self, header: Header) -> None:
+    def __init__(self, header: Header, *, cluster: str = "") -> None:
+        self.cluster = cluster  # its name as a worker; "" for every other world
         self.policy: Policy = read_policy(header.policy)
         simulation = self.policy.spec.simulation
         self.context = Context(
@@ -90,6 +102,7 @@ class World:
         self.autoscaling: AutoscalingStage | None = (
             None  # with the first NodeGroup or NodePool
         )
+        self.multikueue: MultiKueueStage | None = None  # with the first worker
         self._build(header.state)
 
     def _build(self, state: dict[str, dict[str, Any]]) -> None:
@@ -99,6 +112,9 @@ class World:
         self.autoscaling = None
         if (kept := state.get(AUTOSCALING)) is not None:
             self._start_autoscaling(kept)
+        self.multikueue = None
+        if (kept := state.get(MULTIKUEUE)) is not None:
+            self._start_multikueue()
         for stage in self.stages():
             stage.load_state(state.get(stage.name, {}))
 
@@ -110,6 +126,13 @@ class World:
             self.autoscaling = AutoscalingStage(self.context, self.policy, self)
             self.autoscaling.load_state(state)
 
+    def _start_multikueue(self) -> MultiKueueStage:
+        """Have worker clusters from here on."""
+        from scheduler.multikueue.stage import MultiKueueStage
+
+        self.multikueue = MultiKueueStage(self.context, self.policy, self)
+        return self.multikueue
+
     @classmethod
     def create(cls, policy: Policy, seed: int) -> World:
         """Return an empty world at virtual time 0."""
@@ -117,9 +140,11 @@ class World:
         return cls(header)
 
     @classmethod
-    def load(cls, header: Header, objects: Iterable[Object]) -> World:
+    def load(
+        cls, header: Header, objects: Iterable[Object], *, cluster: str = ""
+    ) -> World:
         """Return the world that wrote this header and these objects."""
-        world = cls(header)
+        world = cls(header, cluster=cluster)
         for obj in objects:
             world.objects[obj.key] = obj
             world._undigested[obj.key] = None
@@ -130,12 +155,14 @@ class World:
         """Show the stored objects to the stages; the lifetime knows who waits."""
         # In one order, whatever came first: what is restored must not depend on it.
         self.objects = dict(sorted(self.objects.items()))
-        for obj in self.objects.values():
+        self._restore_workers()
+        own = self.own_objects()
+        for obj in own.values():
             self.lifetime.put(obj, restore=True)
         self._restore_groups()
-        for stage in (self.kueue, *self.placers()):
+        for stage in (self.kueue, *self.placers(), self.multikueue):
             if stage is not None:
-                for key, obj in self.objects.items():
+                for key, obj in own.items():
                     if not self.lifetime.waits(key):
                         stage.put(obj, restore=True)
         if self.kueue is not None:
@@ -149,7 +176,8 @@ class World:
     def _restore_groups(self) -> None:
         """Show the autoscaler its groups; a world without any has none."""
         if self.autoscaling is None and any(
-            key.kind in GROWING and not self.lifetime.waits(key) for key in self.objects
+            key.kind in GROWING and not self.lifetime.waits(key)
+            for key in self.own_objects()
         ):
             self._start_autoscaling({"fresh": True})
         self._show_autoscaling()
@@ -157,14 +185,28 @@ class World:
     def _show_autoscaling(self) -> None:
         """Show the autoscaler every object that it reads, in order."""
         if self.autoscaling is not None:
-            for key in sorted(k for k in self.objects if k.kind in AUTOSCALED):
+            own = self.own_objects()
+            for key in sorted(k for k in own if k.kind in AUTOSCALED):
                 if not self.lifetime.waits(key):
                     self.autoscaling.put(self.objects[key], restore=True)
+
+    def _restore_workers(self) -> None:
+        """Make the worlds of the workers of their objects."""
+        if self.multikueue is not None:
+            self.multikueue.restore(self.objects.values())
+        elif any(map(cluster_of, self.objects)):
+            self._start_multikueue().restore(self.objects.values())
+
+    def own_objects(self) -> dict[Key, Object]:
+        """Return the objects of this cluster, without those of its workers."""
+        if self.multikueue is None:
+            return self.objects
+        return {k: obj for k, obj in self.objects.items() if not cluster_of(k)}
 
     def stages(self) -> Iterator[Stage]:
         """Yield the stages in the order in which they restore and write."""
         own = (self.kueue, self.kube, self.yunikorn, self.lifetime, self.autoscaling)
-        for stage in own:
+        for stage in (*own, self.multikueue):
             if stage is not None:
                 yield stage
 
@@ -185,6 +227,8 @@ class World:
         Fills in UID and creation time. An edited object keeps what the stages
         wrote. Objects with an arrival time in the future wait for it.
         """
+        if not self.cluster and (cluster := cluster_named_in(obj.manifest)):
+            return self._put_into(cluster, obj)
         known = self.objects.get(obj.key)
         answers = reported_status(obj).get(CHECKS) if known is not None else None
         if known is None:
@@ -203,6 +247,18 @@ class World:
             self.kueue.answer_checks(known.key, answers)
         return known
 
+    def _put_into(self, cluster: str, obj: Object) -> Object:
+        """Put an object into a worker cluster; return it as the manager has it."""
+        stage = self.multikueue
+        if stage is None:
+            stage = self._start_multikueue()
+            stage.restore(self.objects.values())
+        key = plain(obj.key)
+        obj.key = key
+        stage.put_into(cluster, obj)
+        self.lifetime.request_advance()
+        return self.objects[qualified(key, cluster)]
+
     def introduce(self, obj: Object) -> None:
         """Show an object to every stage; arrivals call it when their time comes."""
         if obj.key.kind in GROWING and self.autoscaling is None:
@@ -212,6 +268,8 @@ class World:
             stage.put(obj)
 
     def _fill_in(self, obj: Object) -> None:
+        if self.cluster:
+            name_cluster(obj.manifest, self.cluster)
         metadata = obj.metadata
         if "uid" not in metadata:
             ordinal = self._ordinal(obj.key)
@@ -248,6 +306,10 @@ class World:
         """Remove an object; unknown keys are an error."""
         if key not in self.objects:
             raise SchedulerError(f"{key} is not in this world")
+        if self.multikueue is not None and cluster_of(key):
+            self.multikueue.workers.delete(key)
+            self.lifetime.request_advance()
+            return
         for stage in self.stages():
             stage.remove(key)
         self.lifetime.request_advance()
@@ -303,11 +365,59 @@ class World:
         """Write the stages' state into every object touched since last time."""
         stale = self.context.journal.stale
         for key in stale:
+            if cluster_of(key):
+                continue  # its own world has written it
             if (obj := self.objects.get(key)) is not None:
                 for stage in self.stages():
                     stage.write(obj)
                 self._undigested[key] = None
         stale.clear()
+
+    # -- worker clusters -------------------------------------------------
+
+    def worker_world(
+        self, cluster: str, seed: int, state: dict[str, Any], objects: list[Object]
+    ) -> World:
+        """Return the world of a worker cluster at the present instant."""
+        header = Header(
+            now_ms=self.context.now_ms,
+            tick=self.tick,
+            seed=seed,
+            policy=self.policy.document(),
+            state=state,
+        )
+        return World.load(header, objects, cluster=cluster)
+
+    def workers(self) -> dict[str, World]:
+        """Return the worlds of the worker clusters by name; none without any."""
+        if self.multikueue is None:
+            return {}
+        return cast("dict[str, World]", self.multikueue.workers.worlds)
+
+    def show(self, obj: Object) -> None:
+        """Have an object of a worker, under its qualified key, among the objects."""
+        known = self.objects.setdefault(obj.key, obj)
+        known.manifest, known.status = obj.manifest, obj.status
+        known.state = obj.state
+        self._undigested[obj.key] = None
+        self.context.journal.touched[obj.key] = None
+        self.context.journal.removed.pop(obj.key, None)
+
+    def withdraw(self, key: Key) -> None:
+        """Take an object of a worker out of the objects."""
+        self._forget(key)
+
+    def runs_elsewhere(self, key: Key) -> bool:
+        """Return whether a worker cluster runs this Workload."""
+        return self.multikueue is not None and self.multikueue.runs_elsewhere(key)
+
+    def lose_node(self, name: str, why: str) -> None:
+        """Take every pod off a node, of this cluster or of a worker."""
+        cluster = cluster_of(Key("Node", "", name))
+        if cluster and self.multikueue is not None:
+            self.multikueue.workers.lose_node(cluster, name, why)
+        else:
+            self.lifetime.lose_node(name, why)
 
     # -- policy, copies, bytes -------------------------------------------
 
@@ -319,6 +429,8 @@ class World:
         its rows give. A stage that runs no longer leaves no state behind: it would
         be of another time when the stage came back.
         """
+        if self.multikueue is not None:
+            self.multikueue.workers.set_policy(policy)
         self._freshen()
         self.policy = policy
         journal = self.context.journal
@@ -342,7 +454,7 @@ class World:
 
     def _drop_old_state(self) -> None:
         running = {stage.name for stage in self.stages()}
-        for obj in self.objects.values():
+        for obj in self.own_objects().values():
             obj.state = {n: v for n, v in obj.state.items() if n in running}
 
     def _write_all(self) -> None:

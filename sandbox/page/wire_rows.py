@@ -156,6 +156,14 @@ Phase = Literal[
 ]
 
 
+class CheckCell(Wire, frozen=True, kw_only=True):
+    """What one admission check says of a Workload."""
+
+    name: str
+    state: str
+    message: str  # cut after 300 characters
+
+
 class WorkloadRow(Row, tag="Workload", tag_field="kind", frozen=True, kw_only=True):
     """A Workload as a card shows it."""
 
@@ -184,6 +192,10 @@ class WorkloadRow(Row, tag="Workload", tag_field="kind", frozen=True, kw_only=Tr
     evictions: int
     evicted: bool  # the last thing that happened to its quota was an eviction
     owner: str  # key of the Job it was made from, or ""
+    checks: list[CheckCell] = []  # its admission checks, by name
+    worker: str = ""  # the worker cluster that runs it
+    tried: list[str] = []  # the worker clusters that it waits in
+    copy: bool = False  # a manager put it into this worker
 
 
 class NodeRow(Row, tag="Node", tag_field="kind", frozen=True, kw_only=True):

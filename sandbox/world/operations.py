@@ -13,7 +13,7 @@ import msgspec
 from sandbox.world.extenders import ExtenderAnswer, answering
 from sandbox.world.seen import unpack
 from scheduler.kube.extender.ports import Port
-from scheduler.records.objects import Key, Object
+from scheduler.records.objects import Key, Object, stored_key
 from scheduler.records.policy import read_policy
 from scheduler.tick import react, run_tick, settle
 from scheduler.twin.observing import observe
@@ -168,7 +168,7 @@ def perform(
             for key in keys:
                 world.delete(Key(*key))
         case Lose(node=node, why=why):
-            world.lifetime.lose_node(node, why)
+            world.lose_node(node, why)
             react(world)
         case SetPolicy(document=document):
             world.set_policy(read_policy(document))
@@ -185,8 +185,7 @@ def perform(
 def _put(
     world: World, manifest: dict[str, Any], statuses: dict[str, dict[str, Any]]
 ) -> None:
-    metadata = manifest["metadata"]
-    key = Key(manifest["kind"], metadata.get("namespace", ""), metadata["name"])
+    key = stored_key(manifest)
     # The world fills in and keeps what it is given, so it gets its own copy.
     own = msgspec.to_builtins(manifest)
     status = msgspec.to_builtins(statuses.get(str(key), {}))

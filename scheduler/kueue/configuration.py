@@ -11,6 +11,8 @@ from typing import Any
 
 from scheduler import durations, registry
 from scheduler.errors import PolicyError, QuantityError
+from scheduler.kueue.multikueue import FIELDS as MULTI_KUEUE_FIELDS
+from scheduler.kueue.multikueue import read_multi_kueue
 from scheduler.kueue.resource_settings import (
     FIELDS,
     ignores_undeclared,
@@ -67,6 +69,7 @@ _SIMULATED = {
     "featureGates": NAMES,
     "integrations": ("labelKeysToCopy",),
     "managedJobsNamespaceSelector": ("matchExpressions", "matchLabels"),
+    "multiKueue": MULTI_KUEUE_FIELDS,
     "resources": FIELDS,
     "waitForPodsReady": (
         "blockAdmission",
@@ -147,6 +150,7 @@ def read_configuration(document: Document) -> Settings:
     fair = _enabled(document, "fairSharing", version)
     waiting = _enabled(document, "waitForPodsReady", version)
     integrations = _section(document, "integrations")
+    read_multi_kueue(_section(document, "multiKueue"))  # its stage reads it again
     resources = _section(document, "resources")
     return Settings(
         fair=fair is not None,

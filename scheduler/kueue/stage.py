@@ -66,6 +66,7 @@ class KueueStage:
         self.stored = StoredState(self.handlers)
         self.requeueing = Requeueing(self.life, self.pace, self.stored)
         self.heads = Heads(self.life)
+        self._queue_came = False  # a LocalQueue whose activity is not noted yet
         # An explanation traces one workload here; nothing else sets it.
         self.traced: Key | None = None
         self.trace: Trace | None = None
@@ -79,6 +80,7 @@ class KueueStage:
         ignored. Raises QuantityError for a quantity that is none.
         """
         self.handlers.put(obj, restore=restore)
+        self._queue_came |= obj.key.kind == "LocalQueue"
         if restore:
             self.stored.restored(obj)
         else:
@@ -95,7 +97,8 @@ class KueueStage:
         """Link the trees and place what came since; decides nothing."""
         linked = bool(self.handlers.edits.queues) or self.cluster.needs_linking
         self.handlers.settle()
-        if linked:
+        if linked or self._queue_came:
+            self._queue_came = False
             self._note_activity()
         self.life.flush()
 

@@ -42,6 +42,9 @@ class LifetimeHost(Protocol):
     def grows(self) -> bool:
         """Return whether nodes may come by themselves."""
 
+    def runs_elsewhere(self, key: Key) -> bool:
+        """Return whether another cluster runs this Workload."""
+
     def placers(self) -> list[Stage]:
         """Return the stages that place pods."""
 

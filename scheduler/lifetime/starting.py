@@ -37,12 +37,14 @@ class RunStarting(RuntimeState):
         run.failures = 0
         run.active = True
         run.started_ms = self.context.now_ms
-        self._set_deadline(run, run.started_ms)
         run.waiting.clear()
         run.ready.clear()
         run.ends.clear()
         run.ended = 0
         self._touch(owner.key)
+        if self.host.runs_elsewhere(owner.key):
+            return
+        self._set_deadline(run, run.started_ms)
         if self.placement():
             self._make_pods(run, owner, pod_sets)
         else:

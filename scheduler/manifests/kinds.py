@@ -63,14 +63,11 @@ _CLUSTER_WIDE = frozenset(
         "ClusterRole",
         "ClusterRoleBinding",
         "CustomResourceDefinition",
-        "MultiKueueCluster",
-        "MultiKueueConfig",
         "PersistentVolume",
         "StorageClass",
     }
 )
 
-_NO_CHECKS = "its controller is not simulated; a rule of the policy answers the check"
 _NO_CONTROLLER = "its controller is not simulated; give the Pods or Jobs it makes"
 _SERVES = "read for one thing: the pods that it selects are spread by default"
 _NOT_SCHEDULED = "does not take part in scheduling decisions"
@@ -141,6 +138,17 @@ TABLE: tuple[Kind, ...] = (
         "provisioningrequests",
         stacks=("kueue", "kube"),
     ),
+    *(
+        _simulated(
+            kind,
+            KUEUE,
+            ("v1beta2", "v1beta1", "v1alpha1"),
+            f"{kind.lower()}s",
+            namespaced=False,
+            stacks=("kueue",),
+        )
+        for kind in ("MultiKueueConfig", "MultiKueueCluster")
+    ),
     _core("Namespace", "namespaces", namespaced=False),
     _core("Node", "nodes", namespaced=False),
     _core("Pod", "pods"),
@@ -210,8 +218,6 @@ TABLE: tuple[Kind, ...] = (
     ),
     _configuration("Policy", "quotalab.dev", ("v1",)),
     _configuration("Scenario", "quotalab.dev", ("v1",)),
-    _kept("MultiKueueConfig", KUEUE, "v1beta2", "multikueueconfigs", _NO_CHECKS),
-    _kept("MultiKueueCluster", KUEUE, "v1beta2", "multikueueclusters", _NO_CHECKS),
     _kept("Service", "", "v1", "services", _SERVES),
     _kept("ReplicationController", "", "v1", "replicationcontrollers", _NO_CONTROLLER),
     _kept("PodTemplate", "", "v1", "podtemplates", _NOT_SCHEDULED),

@@ -177,6 +177,16 @@ def check_admission_check(document: Document) -> Fields:
     return document.copied()
 
 
+def check_multi_kueue_config(document: Document) -> Fields:
+    """Return a MultiKueueConfig. Raises ManifestError naming the field."""
+    spec = expect_object(document, document.data, "spec", needed=True)
+    expect_known(document, spec, "spec", ("clusters",))
+    if not spec.get("clusters"):
+        raise document.error("spec.clusters", "expected the names of clusters")
+    expect_texts(document, spec, "spec.clusters")
+    return document.copied()
+
+
 def _default_queue(spec: Fields) -> None:
     """Write out what the API server would.
 
@@ -292,6 +302,7 @@ CHECKS: dict[str, Callable[[Document], Fields]] = {
     "ClusterQueue": check_cluster_queue,
     "Cohort": check_cohort,
     "LocalQueue": check_local_queue,
+    "MultiKueueConfig": check_multi_kueue_config,
     "ResourceFlavor": check_flavor,
     "Topology": check_topology,
     "Workload": check_workload,

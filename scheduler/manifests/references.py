@@ -9,7 +9,13 @@ from scheduler import registry
 from scheduler.errors import SourceLocation
 from scheduler.manifests.documents import Document
 from scheduler.manifests.loading.loaded import Finding
-from scheduler.records.objects import Key
+from scheduler.records.objects import (
+    Key,
+    cluster_of,
+    plain,
+    qualified,
+    qualified_name,
+)
 
 Manifests = Mapping[Key, Mapping[str, Any]]
 Places = Mapping[Key, Document]
@@ -37,7 +43,9 @@ def check_references(
 def _dangling(
     key: Key, manifest: Mapping[str, Any], document: Document, manifests: Manifests
 ) -> Iterator[Finding]:
-    for path, target in _names(key, manifest):
+    cluster = cluster_of(key)
+    for path, inside in _names(plain(key), manifest):
+        target = qualified(inside, cluster)
         if target not in manifests:
             effect = _EFFECTS.get(target.kind, "it has no effect until it exists")
             yield Finding(
@@ -132,7 +140,9 @@ def _labels(key: Key, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
 
 def _loops(manifests: Manifests, places: Places) -> Iterator[Finding]:
     parents = {
-        key.name: str((m.get("spec") or {}).get("parentName") or "")
+        key.name: qualified_name(
+            str((m.get("spec") or {}).get("parentName") or ""), cluster_of(key)
+        )
         for key, m in manifests.items()
         if key.kind == "Cohort"
     }

@@ -17,6 +17,8 @@ FAILS_AFTER = PREFIX + "fails-after"
 RECREATE = PREFIX + "recreate"
 CHECKPOINT_EVERY = PREFIX + "checkpoint-every"
 RESTART_TAKES = PREFIX + "restart-takes"
+#: The worker cluster that an object lives in; without it, the manager.
+CLUSTER = PREFIX + "cluster"
 #: What an importer took the run time from; for people.
 RUNTIME_SOURCE = PREFIX + "runtime-source"
 #: Such a source: the limit of what it may take, which no guess exceeds.
@@ -30,6 +32,7 @@ KNOWN = (
     CHECKPOINT_EVERY,
     RESTART_TAKES,
     RUNTIME_SOURCE,
+    CLUSTER,
 )
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from scheduler.records.annotations import CLUSTER
 
 
 class Key(NamedTuple):
@@ -63,3 +66,61 @@ class Object:
     def annotations(self) -> dict[str, str]:
         """Return the annotations; empty when there are none."""
         return self.metadata.get("annotations") or {}
+
+
+# -- the cluster that an object lives in: the manager, or one of its workers
+#
+# A worker's object stands in the manager's table under a key with the cluster
+# before its name, `Node//worker-1:n1`. Its manifest keeps its own name and names
+# the cluster in an annotation. See docs/decisions/clusters-are-linked-worlds.md.
+
+MARK = ":"
+#: The kinds of which Kubernetes takes a colon in a name; none is simulated.
+_COLON_NAMES = frozenset({"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"})
+
+
+def cluster_of(key: Key) -> str:
+    """Return the worker cluster that a key is of; "" for the manager's own."""
+    if MARK not in key.name or key.kind in _COLON_NAMES:
+        return ""
+    return key.name.partition(MARK)[0]
+
+
+def qualified(key: Key, cluster: str) -> Key:
+    """Return the key under which the manager knows an object of a cluster."""
+    if not cluster or key.kind in _COLON_NAMES:
+        return key
+    return key._replace(name=qualified_name(key.name, cluster))
+
+
+def qualified_name(name: str, cluster: str) -> str:
+    """Return a name with its cluster before it; "" stays ""."""
+    return f"{cluster}{MARK}{name}" if cluster and name else name
+
+
+def plain(key: Key) -> Key:
+    """Return the key of an object inside its cluster."""
+    if not cluster_of(key):
+        return key
+    return key._replace(name=key.name.partition(MARK)[2])
+
+
+def cluster_named_in(manifest: Mapping[str, Any]) -> str:
+    """Return the cluster that a manifest names; "" for the manager."""
+    metadata = manifest.get("metadata") or {}
+    return str((metadata.get("annotations") or {}).get(CLUSTER) or "")
+
+
+def stored_key(manifest: Mapping[str, Any]) -> Key:
+    """Return the key under which the manager stores a served manifest."""
+    metadata = manifest["metadata"]
+    key = Key(manifest["kind"], metadata.get("namespace", ""), metadata["name"])
+    return qualified(key, cluster_named_in(manifest))
+
+
+def name_cluster(manifest: dict[str, Any], cluster: str) -> None:
+    """Write into a manifest which cluster its object lives in."""
+    metadata = manifest["metadata"]
+    given = metadata.get("annotations") or {}
+    if given.get(CLUSTER) != cluster:
+        metadata["annotations"] = {**given, CLUSTER: cluster}

@@ -15,6 +15,7 @@ from sandbox.page.diffs import (
     note,
 )
 from sandbox.page.rows import (
+    clusters,
     nodes,
     pods,
     quota,
@@ -25,7 +26,8 @@ from sandbox.page.rows import (
 from sandbox.page.rows.tally import WorkloadTally
 from sandbox.page.wire_rows import AnyRow
 from sandbox.page.wire_rows import Row as WireRow
-from scheduler.records.objects import Key, Object
+from scheduler.records.objects import Key, Object, cluster_of, qualified_name
+from scheduler.records.objects import plain as inside_key
 from scheduler.world import Changes, World
 
 Make = Callable[[World, Object], WireRow]
@@ -47,9 +49,9 @@ def page_of(world: World, sandbox: Sandbox) -> Page:
     for obj in world.objects.values():
         make = MAKERS.get(obj.key.kind)
         if make is not None and world_shows(world, obj.key):
-            page[str(obj.key)] = plain(make(world, obj))
+            page[str(obj.key)] = row_of(world, obj)
     for row in _always(world, WorkloadTally.of(page)):
-        page[row.key] = plain(row)
+        page[row["key"]] = row
     page[transport.KEY] = transport.sandbox_row(world, sandbox, None)
     page[transport.POLICY_KEY] = transport.policy_row(world, sandbox)
     return page
@@ -71,12 +73,12 @@ def delta_of(
             tally.change(before, None)
     shown = set(delta.removed)
     for obj in _touched(world, page, changes):
-        _show(delta, page, tally, plain(MAKERS[obj.key.kind](world, obj)), shown)
-    for row in list(workloads.moved_aside(world, page, shown)):
-        _show(delta, page, tally, row, shown)
+        _show(delta, page, tally, row_of(world, obj), shown)
+    for cluster, each in clusters.each_world(world):
+        for row in list(workloads.moved_aside(each, page, shown, cluster)):
+            _show(delta, page, tally, row, shown)
     rest = set(tally.anew)
-    for fresh in _always(world, tally):
-        row = plain(fresh)
+    for row in _always(world, tally):
         rest.discard(row["key"])
         tally.anew[row["key"]] = None
         note(delta, page.get(row["key"]), row)
@@ -98,7 +100,15 @@ def _show(
 
 def world_shows(world: World, key: Key) -> bool:
     """Return whether an object is on the page: those to come are not yet."""
-    return not world.lifetime.waits(key)
+    home = clusters.world_of(world, key)
+    return not home.lifetime.waits(key if home is world else inside_key(key))
+
+
+def row_of(world: World, obj: Object) -> Row:
+    """Return the row of one object, of this cluster or of a worker's."""
+    home, own = clusters.inside(world, obj)
+    row = plain(MAKERS[obj.key.kind](home, own))
+    return row if home is world else clusters.outside(row, cluster_of(obj.key))
 
 
 def plain(row: AnyRow | WireRow) -> Row:
@@ -107,9 +117,13 @@ def plain(row: AnyRow | WireRow) -> Row:
     return values
 
 
-def _always(world: World, tally: WorkloadTally) -> Iterator[WireRow]:
-    yield from quota.rows(world, tally)
-    yield from yunikorn.rows(world)
+def _always(world: World, tally: WorkloadTally) -> Iterator[Row]:
+    for row in (*quota.rows(world, tally), *yunikorn.rows(world)):
+        yield plain(row)
+    for cluster, worker in sorted(world.workers().items()):
+        counts = clusters.WorkerTally(tally, cluster)
+        for row in (*quota.rows(worker, counts), *yunikorn.rows(worker)):
+            yield clusters.outside(plain(row), cluster)
 
 
 def _touched(world: World, page: Page, changes: Changes) -> Iterator[Object]:
@@ -131,7 +145,7 @@ def _nodes_of(world: World, page: Page, changes: Changes) -> set[str]:
     touched = [obj.key for obj in changes.touched]
     for key in (*touched, *changes.removed):
         if key.kind == "Pod":
-            names.add(pods.node_of(world, key))
+            names.add(qualified_name(pods.node_of(world, key), cluster_of(key)))
             names.add(_node_before(page, str(key)))
     return names - {""}
 

@@ -12,6 +12,7 @@ from sandbox.page.diffs import Page, Row
 from sandbox.page.events import EventRecord
 from sandbox.page.rows.tally import WorkloadTally
 from sandbox.page.wire import QueueSample, Sample
+from scheduler.records.objects import MARK
 
 
 def sample_of(
@@ -63,11 +64,13 @@ def _sums(
     """Return used and capacity by resource: of queues with quota, else of nodes."""
     used: Counter[str] = Counter()
     capacity: Counter[str] = Counter()
-    for row in made_anew:
-        if row["kind"] == "ClusterQueue":
-            for cell in row["cells"]:
-                used[cell["resource"]] += int(cell["used"])
-                capacity[cell["resource"]] += int(cell["nominal"])
+    rows = [row for row in made_anew if row["kind"] == "ClusterQueue"]
+    # What a manager reserves is used in a worker: where there are any, they count.
+    workers = [row for row in rows if MARK in row["name"]]
+    for row in workers or rows:
+        for cell in row["cells"]:
+            used[cell["resource"]] += int(cell["used"])
+            capacity[cell["resource"]] += int(cell["nominal"])
     if not capacity:
         for row in page.values():
             if row["kind"] == "Node":

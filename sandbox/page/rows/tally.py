@@ -13,7 +13,7 @@ from sandbox.page.wire_rows import WorkloadCounts
 MADE_ANEW = ("Cohort", "ClusterQueue", "LocalQueue", "Queue", "Application")
 
 
-@dataclass(slots=True)
+@dataclass
 class WorkloadTally:
     """How many workloads are in which phase, by ClusterQueue and by LocalQueue.
 
@@ -49,7 +49,8 @@ class WorkloadTally:
             return
         queue, phase = row["clusterQueue"], row["phase"]
         local_queue = row["namespace"], row["localQueue"]
-        self.phases[phase] += sign
+        if not row["copy"]:
+            self.phases[phase] += sign
         self.cluster[queue, phase] += sign
         self.local[(*local_queue, phase)] += sign
         if row["evicted"] and phase in ("pending", "inadmissible"):

@@ -8,10 +8,11 @@ from typing import Any
 from sandbox.page.diffs import Row
 from sandbox.page.phases import phase_of
 from sandbox.page.rows.wording import shortened
-from sandbox.page.wire_rows import ConditionCell, PodSetCell, WorkloadRow
+from sandbox.page.wire_rows import CheckCell, ConditionCell, PodSetCell, WorkloadRow
 from scheduler import amounts
 from scheduler.kueue.workload.info import Condition, WorkloadInfo
-from scheduler.records.objects import Key, Object
+from scheduler.multikueue.copies import is_copy
+from scheduler.records.objects import Key, Object, qualified
 from scheduler.world import World
 
 _WAITING = ("pending", "inadmissible")
@@ -55,7 +56,18 @@ def row(world: World, obj: Object) -> WorkloadRow:
         evictions=sum(work.evictions.values()) if work else 0,
         evicted=work.evicted if work else False,
         owner=_owner(obj),
+        checks=_checks(work),
+        worker=str(obj.status.get("clusterName") or ""),
+        tried=list(obj.status.get("nominatedClusterNames") or ()),
+        copy=is_copy(obj),
     )
+
+
+def _checks(work: WorkloadInfo | None) -> list[CheckCell]:
+    return [
+        CheckCell(name=name, state=check.state, message=shortened(check.message))
+        for name, check in sorted(work.checks.items() if work else ())
+    ]
 
 
 def runtime_ms(world: World, obj: Object) -> int:
@@ -67,18 +79,19 @@ def runtime_ms(world: World, obj: Object) -> int:
 
 
 def moved_aside(
-    world: World, page: Mapping[str, Row], shown: set[str]
+    world: World, page: Mapping[str, Row], shown: set[str], cluster: str = ""
 ) -> Iterator[Row]:
     """Yield the rows of waiting workloads that became inadmissible or pending.
 
     Whole groups change by one flag, which touches none of their members; so this
-    looks at everyone who waits and was not shown already.
+    looks at everyone who waits and was not shown already. `cluster` is the worker
+    whose world it is.
     """
     if world.kueue is None:
         return
     for queue in world.kueue.cluster.forest.queues.values():
         for work in queue.pending.workloads():
-            key = str(work.key)
+            key = str(qualified(work.key, cluster))
             before = page.get(key)
             if before is None or key in shown:
                 continue

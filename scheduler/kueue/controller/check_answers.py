@@ -30,6 +30,7 @@ class CheckAnswers:
         self.rules = {rule.check: rule for rule in rules or ()}
         #: Whether a simulated controller answers a check: no rule does then.
         self.elsewhere: Callable[[str], bool] = lambda name: False
+        self.dispatched: frozenset[str] = frozenset()  # checks of MultiKueue
         self._heap: list[tuple[int, Key, str]] = []
         self._armed: dict[tuple[Key, str], int] = {}
 
@@ -101,7 +102,7 @@ class CheckAnswers:
         asked = work.reserved and not work.evicted and not work.finished
         if check is None or check.state != PENDING or not asked:
             return None
-        if self.elsewhere(name):
+        if name in self.dispatched or self.elsewhere(name):
             return None
         recorded = self._recorded(work, name)
         if recorded is None and rule.by_hand:

@@ -22,7 +22,7 @@ from scheduler.manifests.documents import (
 from scheduler.manifests.loading.identity import key_of, kind_of
 from scheduler.manifests.loading.shapes import check_shape
 from scheduler.records.annotations import PREFIX, read_timing
-from scheduler.records.objects import Key
+from scheduler.records.objects import Key, plain
 
 Check = Callable[[Document], dict[str, Any]]
 CHECKS: Mapping[str, Check] = {
@@ -57,7 +57,7 @@ def served(manifest: dict[str, Any], key: Key, kind: kinds.Kind) -> dict[str, An
         for name, value in (manifest.get("metadata") or {}).items()
         if name not in ("managedFields", "generateName", "resourceVersion", "selfLink")
     }
-    metadata["name"] = key.name
+    metadata["name"] = plain(key).name
     if key.namespace:
         metadata["namespace"] = key.namespace
     version = kind.api_version if kind.level == "simulated" else manifest["apiVersion"]

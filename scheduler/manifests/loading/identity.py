@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,8 @@ from scheduler.manifests.documents import (
 )
 from scheduler.manifests.generator import is_generator
 from scheduler.manifests.loading.loaded import Finding, Loaded
-from scheduler.records.objects import Key
+from scheduler.records.annotations import CLUSTER
+from scheduler.records.objects import Key, qualified
 
 #: Of files that lie beside manifests: a tool's configuration, a dashboard.
 NO_MANIFEST = "not an object of a cluster: not taken"
@@ -22,6 +24,7 @@ KUSTOMIZATION = (
     "render it first, e.g. with `kubectl kustomize`"
 )
 ASIDE = (NO_MANIFEST, KUSTOMIZATION)
+_CLUSTER_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
@@ -153,7 +156,23 @@ def key_of(document: Document, kind: kinds.Kind) -> Key:
     namespace = metadata.get("namespace") or "default"
     if not isinstance(namespace, str) or "/" in namespace or len(namespace) > 63:
         raise document.error("metadata.namespace", f"not a namespace: {namespace!r}")
-    return Key(kind.kind, namespace if kind.namespaced else "", name)
+    key = Key(kind.kind, namespace if kind.namespaced else "", name)
+    return qualified(key, _cluster(document))
+
+
+def _cluster(document: Document) -> str:
+    """Return the worker cluster that a document names; "" for the manager."""
+    annotations = document.metadata.get("annotations")
+    cluster = annotations.get(CLUSTER) if isinstance(annotations, dict) else None
+    if not cluster:
+        return ""
+    if not isinstance(cluster, str) or not _CLUSTER_NAME.fullmatch(cluster):
+        raise document.error(
+            f"metadata.annotations.{CLUSTER}",
+            "expected the name of a MultiKueueCluster (lower-case letters, digits, "
+            f"- and .), got {str(cluster)[:80]!r}",
+        )
+    return cluster
 
 
 def _generated(document: Document, metadata: dict[str, Any]) -> str | None:

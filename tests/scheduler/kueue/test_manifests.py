@@ -416,7 +416,7 @@ def test_a_configuration_that_is_loaded_names_what_it_does_not_simulate():
     text = (
         "apiVersion: config.kueue.x-k8s.io/v1beta2\n"
         "kind: Configuration\n"
-        "multiKueue: {}\n"
+        "multiKueue: {gcInterval: 1m}\n"
     )
     (finding,) = load([("config.yaml", text)]).findings
-    assert str(finding) == "config.yaml:3: multiKueue: kept, not simulated"
+    assert str(finding) == "config.yaml:3: multiKueue.gcInterval: kept, not simulated"

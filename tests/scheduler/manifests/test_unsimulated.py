@@ -160,4 +160,4 @@ def test_a_configuration_is_reported_where_it_would_decide():
         "multiKueue": {"gcInterval": "1m"},
     }
     found = lines("kueue", node(), kueue=configuration)
-    assert found == ["Configuration: multiKueue is not simulated"]
+    assert found == ["Configuration: multiKueue.gcInterval is not simulated"]
