@@ -332,8 +332,8 @@ class World:
         return self.objects[key]
 
     def keys(self, kind: str) -> list[Key]:
-        """Return the keys of one kind, sorted."""
-        return sorted(key for key in self.objects if key.kind == kind)
+        """Return the keys of one kind in this cluster, sorted."""
+        return sorted(key for key in self.own_objects() if key.kind == kind)
 
     def take(self) -> Changes:
         """Return what happened since the last call, and start anew.

@@ -33,7 +33,7 @@ def adopt(run: AdoptingRun) -> None:
     world = run.world
     if not world.lifetime.arrived:
         return
-    for key in sorted(world.objects):
+    for key in sorted(world.own_objects()):
         if key.kind in (run.kind, "Pod") and key in world.lifetime.arrived:
             _adopt_workload(run, key) if key.kind == "Workload" else _adopt_pod(
                 run, key

@@ -107,13 +107,13 @@ def _quota(
 ) -> tuple[dict[str, Entitlement], dict[str, CapacityPool], dict[str, Amounts]]:
     parents = {
         key.name: str(obj.spec.get("parentName") or "")
-        for key, obj in world.objects.items()
+        for key, obj in world.own_objects().items()
         if key.kind == "Cohort"
     }
     queues: dict[str, Entitlement] = {}
     pools: dict[str, CapacityPool] = {}
     by_group: dict[str, Amounts] = {}
-    for key, obj in sorted(world.objects.items()):
+    for key, obj in sorted(world.own_objects().items()):
         if key.kind not in ("ClusterQueue", "Cohort"):
             continue
         tree = _tree(key.kind, obj, parents)

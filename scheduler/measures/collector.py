@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import msgspec
+
 from scheduler.decisions import (
     Admit,
     Arrive,
@@ -32,7 +34,7 @@ from scheduler.measures.subjects import (
     requests_of,
 )
 from scheduler.measures.summary import Summary
-from scheduler.records.objects import Key
+from scheduler.records.objects import Key, cluster_of, plain
 from scheduler.world import World
 
 
@@ -87,11 +89,26 @@ class Measures:
 
     def observe(self, decisions: Iterable[Decision]) -> None:
         """Take the decisions of an instant, a tick or a run, in order."""
-        for decision in decisions:
+        for decided in decisions:
+            decision = self._of_manager(decided)
+            if decision is None:
+                continue
             reaction = self._reactions.get(type(decision))
             if reaction is not None:
                 self.samples.until(decision.at_ms)
                 reaction(decision)
+
+    def _of_manager(self, decision: Decision) -> Decision | None:
+        """Return what counts of a decision; of workers only work that is lost.
+
+        A Workload counts where its quota is reserved, not where its copy runs.
+        """
+        key = decision.subject
+        if not cluster_of(key):
+            return decision
+        if isinstance(decision, Checkpoint) and plain(key) in self.ledger.held:
+            return msgspec.structs.replace(decision, subject=plain(key))
+        return None
 
     def summary(self, *, scheduling_ms: float | None = None) -> Summary:
         """Return the numbers as of now; what is still held counts up to now."""

@@ -118,7 +118,7 @@ def run(world: World, until: int) -> list:
 
 def workload(world: World, name: str = "x", cluster: str = "") -> Any:
     """Return the Workload of a job, in the manager or in a worker; None without one."""
-    for key in world.keys("Workload"):
+    for key in sorted(key for key in world.objects if key.kind == "Workload"):
         mine, _, inside = key.name.rpartition(":")
         if mine == cluster and inside.startswith(f"job-{name}-"):
             return world.get(key)

@@ -18,7 +18,7 @@ def broken(world: World, lost_ms: int = 900_000) -> Iterator[str]:
     lists = [world.get(key).spec["clusters"] for key in world.keys("MultiKueueConfig")]
     clusters = lists[0]
     reached = [name for name in clusters if _reached(world, name)]
-    for key in world.keys("Workload"):
+    for key in [key for key in world.objects if key.kind == "Workload"]:
         if ":" not in key.name:
             out = {n: c for n in clusters if (c := _copy(world, key, n)) is not None}
             yield from _workload(world, key, out, reached, lost_ms)
