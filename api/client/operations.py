@@ -12,6 +12,7 @@ from .records import (
     ApplicationExplanation,
     AskExplanation,
     AuditList,
+    ClusterChange,
     ClusterList,
     Comparison,
     Conversion,
@@ -138,6 +139,14 @@ class Operations(Sender):
     ) -> AuditList:
         """Return the newest lines to its owner."""
         return cast('AuditList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/audit", query=given({'limit': limit})))
+
+    def cluster(
+        self,
+        sandbox_id: str | int,
+        body: ClusterChange,
+    ) -> Done:
+        """Cut the manager off from a worker cluster, or connect it again."""
+        return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/cluster", body=body))
 
     def clusters_list(
         self,
@@ -965,6 +974,14 @@ class AsyncOperations(AsyncSender):
     ) -> AuditList:
         """Return the newest lines to its owner."""
         return cast('AuditList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/audit", query=given({'limit': limit})))
+
+    async def cluster(
+        self,
+        sandbox_id: str | int,
+        body: ClusterChange,
+    ) -> Done:
+        """Cut the manager off from a worker cluster, or connect it again."""
+        return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/cluster", body=body))
 
     async def clusters_list(
         self,

@@ -14,7 +14,7 @@ BetterEnum: TypeAlias = Literal['low', 'high']
 BlankEnum: TypeAlias = Literal['']
 
 
-ChangeEnum: TypeAlias = Literal['add', 'cordon', 'uncordon', 'drain', 'fail', 'recover']
+ClusterChangeChangeEnum: TypeAlias = Literal['lose', 'recover']
 
 
 ConvertedStack: TypeAlias = Literal['kueue', 'yunikorn']
@@ -36,6 +36,9 @@ MemberRole: TypeAlias = Literal['editor', 'viewer']
 
 
 MoveOutcomeOutcomeEnum: TypeAlias = Literal['admitted', 'waits', 'inactive', 'finished', 'gone', 'changes']
+
+
+NodeChangeChangeEnum: TypeAlias = Literal['add', 'cordon', 'uncordon', 'drain', 'fail', 'recover']
 
 
 NullEnum: TypeAlias = None
@@ -216,6 +219,13 @@ class Cluster(TypedDict):
     name: str
     sandbox: str | None
     followed: bool
+
+
+class ClusterChange(TypedDict):
+    """A worker cluster and what happens to the connection to it."""
+
+    name: str
+    change: ClusterChangeChangeEnum
 
 
 class ClusterList(TypedDict):
@@ -830,7 +840,7 @@ class NodeChange(TypedDict):
     """A node and what happens to it; a new one has a size, or that of another."""
 
     name: str
-    change: ChangeEnum
+    change: NodeChangeChangeEnum
     like: NotRequired[str]
     labels: NotRequired[dict[str, str]]
     allocatable: NotRequired[dict[str, str]]
@@ -2517,6 +2527,10 @@ class WorkloadRow(TypedDict):
     evictions: int
     evicted: bool
     owner: str
+    checks: list[CheckCell]
+    worker: str
+    tried: list[str]
+    copy: bool
 
 
 class PodSetCell(TypedDict):
@@ -2537,6 +2551,14 @@ class ConditionCell(TypedDict):
     reason: str
     message: str
     sinceMs: int
+
+
+class CheckCell(TypedDict):
+    """What one admission check says of a Workload."""
+
+    name: str
+    state: str
+    message: str
 
 
 class NodeRow(TypedDict):
@@ -2861,6 +2883,10 @@ class WorkloadRowPatch(TypedDict):
     evictions: NotRequired[int]
     evicted: NotRequired[bool]
     owner: NotRequired[str]
+    checks: NotRequired[list[CheckCell]]
+    worker: NotRequired[str]
+    tried: NotRequired[list[str]]
+    copy: NotRequired[bool]
 
 
 class NodeRowPatch(TypedDict):

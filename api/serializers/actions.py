@@ -281,6 +281,13 @@ class NodeChangeSerializer(serializers.Serializer[Any]):
     )
 
 
+class ClusterChangeSerializer(serializers.Serializer[Any]):
+    """A worker cluster and what happens to the connection to it."""
+
+    name = serializers.CharField(max_length=253)
+    change = serializers.ChoiceField(["lose", "recover"])
+
+
 class PinSerializer(serializers.Serializer[Any]):
     """A pod and the only node that it may run on."""
 

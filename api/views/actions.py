@@ -198,6 +198,20 @@ class NodeAction(View):
         return done(step)
 
 
+class ClusterAction(View):
+    """Lose a worker cluster, or reach it again."""
+
+    @extend_schema(
+        request=bodies.ClusterChangeSerializer, responses=bodies.DoneSerializer
+    )
+    @once
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Cut the manager off from a worker cluster, or connect it again."""
+        given = self.read(bodies.ClusterChangeSerializer)
+        name, change = given["name"], given["change"]
+        return done(actions.do_cluster(self.user(), sandbox_id, name, change))
+
+
 class Pin(View):
     """A pod on one node and no other."""
 
@@ -255,6 +269,7 @@ ACTIONS: dict[str, Any] = {
     "delete": Delete,
     "move": Move,
     "node": NodeAction,
+    "cluster": ClusterAction,
     "pin": Pin,
     "fork": Fork,
     "convert": Convert,

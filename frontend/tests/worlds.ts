@@ -11,7 +11,7 @@ export function workload(row: Partial<WorkloadRow>): WorkloadRow {
     localQueue: "local-queue", clusterQueue: "alpha", phase: "pending", priority: 0, priorityClass: "",
     podSets: [], totals: {}, reason: "", message: "", conditions: [], sticky: false, orderUs: "0", createdMs: 0,
     reservedMs: null, admittedMs: null, readyMs: null, endsMs: null, runtimeMs: 0, requeueMs: null,
-    evictions: 0, evicted: false, owner: "", ...row,
+    evictions: 0, evicted: false, owner: "", checks: [], worker: "", tried: [], copy: false, ...row,
   };
 }
 

@@ -37,7 +37,7 @@ from sandbox.actions.lessons import (
     do_update_lesson,
 )
 from sandbox.actions.moves import do_move
-from sandbox.actions.nodes import do_add_node, do_node
+from sandbox.actions.nodes import do_add_node, do_cluster, do_node
 from sandbox.actions.objects import (
     do_delete,
     do_import,
@@ -65,6 +65,7 @@ __all__ = [
     "do_archive",
     "do_clear",
     "do_convert",
+    "do_cluster",
     "do_create",
     "do_delete",
     "do_delete_sandbox",

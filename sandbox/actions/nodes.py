@@ -1,4 +1,4 @@
-"""Nodes: add, cordon, drain, fail and bring back."""
+"""Nodes: add, cordon, drain, fail and bring back. Worker clusters: lose and recover."""
 
 from __future__ import annotations
 
@@ -24,13 +24,16 @@ from sandbox.world.operations import (
     Put,
     Several,
 )
+from scheduler.durations import stamp_text
 from scheduler.lifetime.changes import TAKING, changed_node
 from scheduler.manifests.load import load
+from scheduler.multikueue.checks import CLUSTER, CONNECTED, LOST
 from scheduler.records.objects import Key, Object
 from scheduler.world import World
 
 Change = Literal["cordon", "uncordon", "drain", "fail", "recover"]
 CHANGES: tuple[str, ...] = get_args(Change)
+CLUSTER_CHANGES: tuple[str, ...] = ("lose", "recover")
 _HOST = "kubernetes.io/hostname"
 
 
@@ -151,3 +154,32 @@ def _carry_out(
 def _after(operation: Edit) -> dict[str, Any] | None:
     put = operation.parts[0] if isinstance(operation, Several) else operation
     return put.manifests[0] if isinstance(put, Put) else None
+
+
+def do_cluster(user: User, sandbox_id: str, name: str, change: str) -> RevisionDiff:
+    """Cut the manager off from a worker cluster, which goes on by itself, or not."""
+    if change not in CLUSTER_CHANGES:
+        problem = f"expected one of {', '.join(CLUSTER_CHANGES)}, got {change!r}"
+        raise InvalidError(problem, causes=[Cause(problem=problem, field="change")])
+    key = Key(CLUSTER, "", name)
+    with edit_session(user, sandbox_id) as session:
+        world = session.loaded.world
+        known = world.objects.get(key)
+        if known is None:
+            raise NotFoundError(f"{CLUSTER} {name} is not in this sandbox")
+        condition = {
+            **(LOST if change == "lose" else CONNECTED),
+            "lastTransitionTime": stamp_text(world.context.now_us),
+        }
+        put = Put(
+            manifests=[known.manifest],
+            statuses={str(key): {"conditions": [condition]}},
+        )
+        summary = f"{user.get_username()}: {change} cluster {name}"
+        line = session.edit_event(
+            user, change.capitalize(), str(key), summary, after=condition
+        )
+        done = session.do(put)
+        return session.commit(
+            CommitRequest(operation=done, who=user.pk, summary=summary, edits=[line])
+        )

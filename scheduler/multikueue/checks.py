@@ -26,6 +26,13 @@ CONNECTED = {
     "reason": "Active",
     "message": "Connected",
 }
+#: The condition of a cluster that the manager does not reach.
+LOST = {
+    "type": "Active",
+    "status": "False",
+    "reason": "ClientConnectionFailed",
+    "message": "The cluster is not reached",
+}
 
 
 class CheckObjects:

@@ -156,16 +156,6 @@ export interface components {
             readonly stack: string;
             readonly tick: number;
         };
-        /**
-         * @description * `add` - add
-         *     * `cordon` - cordon
-         *     * `uncordon` - uncordon
-         *     * `drain` - drain
-         *     * `fail` - fail
-         *     * `recover` - recover
-         * @enum {string}
-         */
-        readonly ChangeEnum: "add" | "cordon" | "uncordon" | "drain" | "fail" | "recover";
         /** @description A stop of a lesson; texts by language tag. */
         readonly Checkpoint: {
             readonly at: string;
@@ -191,6 +181,17 @@ export interface components {
             readonly sandbox: string | null;
             readonly followed: boolean;
         };
+        /** @description A worker cluster and what happens to the connection to it. */
+        readonly ClusterChange: {
+            readonly name: string;
+            readonly change: components["schemas"]["ClusterChangeChangeEnum"];
+        };
+        /**
+         * @description * `lose` - lose
+         *     * `recover` - recover
+         * @enum {string}
+         */
+        readonly ClusterChangeChangeEnum: "lose" | "recover";
         /** @description The clusters that you may follow; none where the operator names none. */
         readonly ClusterList: {
             readonly items: readonly components["schemas"]["Cluster"][];
@@ -902,7 +903,7 @@ export interface components {
         /** @description A node and what happens to it; a new one has a size, or that of another. */
         readonly NodeChange: {
             readonly name: string;
-            readonly change: components["schemas"]["ChangeEnum"];
+            readonly change: components["schemas"]["NodeChangeChangeEnum"];
             /**
              * @description add: as this node
              * @default
@@ -915,6 +916,16 @@ export interface components {
                 readonly [key: string]: string;
             };
         };
+        /**
+         * @description * `add` - add
+         *     * `cordon` - cordon
+         *     * `uncordon` - uncordon
+         *     * `drain` - drain
+         *     * `fail` - fail
+         *     * `recover` - recover
+         * @enum {string}
+         */
+        readonly NodeChangeChangeEnum: "add" | "cordon" | "uncordon" | "drain" | "fail" | "recover";
         readonly NullEnum: null;
         /** @description What the front is of. */
         readonly Objective: {
@@ -2656,6 +2667,10 @@ export interface components {
             readonly evictions: number;
             readonly evicted: boolean;
             readonly owner: string;
+            readonly checks: readonly components["schemas"]["CheckCell"][];
+            readonly worker: string;
+            readonly tried: readonly string[];
+            readonly copy: boolean;
         };
         /** @description One pod set of a Workload. */
         readonly PodSetCell: {
@@ -2676,6 +2691,12 @@ export interface components {
             readonly reason: string;
             readonly message: string;
             readonly sinceMs: number;
+        };
+        /** @description What one admission check says of a Workload. */
+        readonly CheckCell: {
+            readonly name: string;
+            readonly state: string;
+            readonly message: string;
         };
         /** @description A node with what is taken on it. */
         readonly NodeRow: {
@@ -3042,6 +3063,10 @@ export interface components {
             readonly evictions?: number;
             readonly evicted?: boolean;
             readonly owner?: string;
+            readonly checks?: readonly components["schemas"]["CheckCell"][];
+            readonly worker?: string;
+            readonly tried?: readonly string[];
+            readonly copy?: boolean;
         };
         /** @description Changed fields of a NodeRow, whole values. */
         readonly NodeRowPatch: {
@@ -3183,9 +3208,10 @@ export type AuditList = components['schemas']['AuditList'];
 export type BetterEnum = components['schemas']['BetterEnum'];
 export type BlankEnum = components['schemas']['BlankEnum'];
 export type Branch = components['schemas']['Branch'];
-export type ChangeEnum = components['schemas']['ChangeEnum'];
 export type Checkpoint = components['schemas']['Checkpoint'];
 export type Cluster = components['schemas']['Cluster'];
+export type ClusterChange = components['schemas']['ClusterChange'];
+export type ClusterChangeChangeEnum = components['schemas']['ClusterChangeChangeEnum'];
 export type ClusterList = components['schemas']['ClusterList'];
 export type ColumnPreview = components['schemas']['ColumnPreview'];
 export type Comparison = components['schemas']['Comparison'];
@@ -3252,6 +3278,7 @@ export type MoveVictim = components['schemas']['MoveVictim'];
 export type NewLink = components['schemas']['NewLink'];
 export type NewToken = components['schemas']['NewToken'];
 export type NodeChange = components['schemas']['NodeChange'];
+export type NodeChangeChangeEnum = components['schemas']['NodeChangeChangeEnum'];
 export type NullEnum = components['schemas']['NullEnum'];
 export type Objective = components['schemas']['Objective'];
 export type OneExperiment = components['schemas']['OneExperiment'];
@@ -3398,6 +3425,7 @@ export type ResourceFlavorRow = components['schemas']['ResourceFlavorRow'];
 export type WorkloadRow = components['schemas']['WorkloadRow'];
 export type PodSetCell = components['schemas']['PodSetCell'];
 export type ConditionCell = components['schemas']['ConditionCell'];
+export type CheckCell = components['schemas']['CheckCell'];
 export type NodeRow = components['schemas']['NodeRow'];
 export type PodRow = components['schemas']['PodRow'];
 export type QueueRow = components['schemas']['QueueRow'];

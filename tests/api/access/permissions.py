@@ -19,6 +19,7 @@ ONE: dict[str, str] = {
     "actions/delete": "post edit",
     "actions/move": "post edit",
     "actions/node": "post edit",
+    "actions/cluster": "post edit",
     "actions/pin": "post edit",
     "actions/fork": "post fork",
     "actions/convert": "post fork",

@@ -68,6 +68,7 @@ BODIES: dict[str, object] = {
     "post actions/delete": {"objects": [{"kind": "ClusterQueue", "name": "a"}]},
     "post actions/move": {"workload": "default/job-x", "to": "b-queue"},
     "post actions/node": {"name": "n", "change": "cordon"},
+    "post actions/cluster": {"name": "a", "change": "lose"},
     "post actions/convert": {"stack": "yunikorn"},
     "post actions/pin": {"pod": "default/p", "node": ""},
     "post actions/rewind": {"tick": 0},

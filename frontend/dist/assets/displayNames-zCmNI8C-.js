@@ -1,1 +1,0 @@
-import{n as e}from"./cards-CoB4dQBg.js";import{s as t}from"./intents-GV2uPk7Y.js";import{r as n}from"./live.svelte-B-x2Cikm.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

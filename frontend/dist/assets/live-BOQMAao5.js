@@ -1,1 +1,0 @@
-export{t as isServerMessage}from"./live-Cvad94-N.js";

@@ -1,0 +1,118 @@
+"""A sandbox with worker clusters: stored, shown, edited, rewound, archived."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox import actions
+from sandbox.models import Sandbox
+from sandbox.world import history, worlds
+from tests.builders import job, node
+from tests.sandbox.conftest import check_rows, row, tick
+from tests.scheduler.multikueue.builders import (
+    a_job,
+    check_of,
+    in_cluster,
+    manager,
+    worker,
+)
+
+
+@pytest.fixture
+def linked(make, person) -> Sandbox:
+    """Return a manager with workers `a` and `b`, two jobs and a job of `a`'s own."""
+    sandbox: Sandbox = make(
+        *manager(),
+        *check_of("a", "b"),
+        *worker("a"),
+        *worker("b"),
+        *in_cluster("a", node("n1"), job("own", queue="main", runtime="5s")),
+        *in_cluster("b", node("n1")),
+        a_job("x", cpu=3, arrival="1s", runtime="20s"),
+        a_job("y", cpu=3, arrival="2s", runtime="20s"),
+        policy={"kueue": {"multiKueue": {"workerLostTimeout": "4s"}}},
+    )
+    actions.do_play(person, sandbox.pk)
+    return sandbox
+
+
+def page(sandbox: Sandbox) -> dict[str, Any]:
+    """Return the page as everybody has it."""
+    present = row(sandbox)
+    return history.page_at(present, present.revision)
+
+
+def card(sandbox: Sandbox, name: str) -> dict[str, Any]:
+    """Return the manager's card of a job's Workload."""
+    return next(
+        one
+        for one in page(sandbox).values()
+        if one["kind"] == "Workload" and one["name"].startswith(f"job-{name}-")
+    )
+
+
+def lose(person, sandbox: Sandbox) -> None:
+    """Have the manager lose its connection to `a`."""
+    actions.do_cluster(person, sandbox.pk, "a", "lose")
+
+
+def test_every_tick_of_linked_clusters_has_the_page_of_its_rows(linked, person):
+    for _ in range(6):
+        tick(linked, 5)
+        check_rows(linked)
+    queues = [one for one in page(linked) if one.startswith("ClusterQueue")]
+    assert queues == [
+        "ClusterQueue//main",
+        "ClusterQueue//a:main",
+        "ClusterQueue//b:main",
+    ]
+
+
+def test_a_card_says_where_its_copy_runs(linked):
+    tick(linked, 3)
+    (check,) = card(linked, "x")["checks"]
+    assert (check["state"], card(linked, "x")["worker"]) == ("Ready", "a")
+    pods = [one for one in page(linked).values() if one["kind"] == "Pod"]
+    assert {one["node"] for one in pods} == {"a:n1", "b:n1"}
+
+
+def test_a_cluster_is_lost_by_hand_and_the_edit_is_undone(linked, person):
+    tick(linked, 3)
+    lose(person, linked)
+    tick(linked, 6)
+    check_rows(linked)
+    assert card(linked, "x")["evictions"] == 1
+    actions.do_undo(person, linked.pk)
+    check_rows(linked)
+    assert card(linked, "x")["evictions"] == 0
+
+
+def test_linked_clusters_are_rewound_and_decide_the_same(linked, person):
+    known = {step.tick: row(linked).hash for step in tick(linked, 12)[-1:]}
+    actions.do_rewind(person, linked.pk, tick=5)
+    check_rows(linked)
+    worlds.forget_all()
+    actions.do_play(person, linked.pk)
+    tick(linked, 7)
+    assert row(linked).hash == known[12]
+
+
+def test_a_node_of_a_worker_is_failed_and_recovers(linked, person):
+    tick(linked, 3)
+    actions.do_node(person, linked.pk, "a:n1", "fail")
+    tick(linked, 1)
+    check_rows(linked)
+    assert page(linked)["Node//a:n1"]["state"] == "failed"
+    assert page(linked)["Node//b:n1"]["state"] == "ready"
+
+
+def test_linked_clusters_are_archived_and_opened_as_they_were(linked, person):
+    tick(linked, 4)
+    before = row(linked).hash
+    actions.do_pause(person, linked.pk)
+    actions.do_archive(person, linked.pk)
+    actions.do_unarchive(person, linked.pk)
+    assert row(linked).hash == before
+    check_rows(linked)
