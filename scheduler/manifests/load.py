@@ -17,6 +17,7 @@ from scheduler.manifests.documents import (
     Document,
     Limits,
 )
+from scheduler.manifests.dumps import openb
 from scheduler.manifests.faults.further import further_faults
 from scheduler.manifests.faults.parts import read_all
 from scheduler.manifests.loading.checking import check_object, checked, served
@@ -129,7 +130,12 @@ def take_document(loaded: Loaded, document: Document) -> None:
 
 def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
     key, manifest = checked(document, kind)
+    manifest, notes = openb.filled(manifest)
     status = manifest.pop("status", None) or document.data.get("status") or {}
+    if kind.kind == "Node":
+        status = openb.whole_devices(status)
+    for note in notes:
+        loaded.warn(document.place("metadata.annotations"), note)
     obj = Object(key=key, manifest=served(manifest, key, kind), status=dict(status))
     if key in loaded.places:
         _replace_earlier(loaded, document, obj)

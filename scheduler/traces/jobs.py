@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 
 from scheduler.kueue.workload.reading import MAX_EXECUTION
+from scheduler.manifests.dumps.openb import GPU_MODEL
 from scheduler.traces.trace import TraceJob
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 USER = "user"
-GPU_MODEL = "alibabacloud.com/gpu-card-model"
 _YUNIKORN_USER = "yunikorn.apache.org/user.info"
 
 

@@ -13,6 +13,7 @@ from scheduler import registry
 from scheduler.decisions import Finish
 from scheduler.errors import ManifestError
 from scheduler.files.unpacking import texts_of
+from scheduler.manifests.dumps.openb import GPU_MILLI
 from scheduler.records.objects import Key
 from scheduler.scenarios import Assembled, InputError, assemble
 from scheduler.simulation import simulate
@@ -224,6 +225,45 @@ def test_a_broken_file_is_an_error_that_names_it(data):
     with pytest.raises(ManifestError, match="expected") as refused:
         texts_of("t.yaml", data)
     assert refused.value.place.file.startswith("t.yaml")
+
+
+OPENB = """
+apiVersion: v1
+kind: Node
+metadata: {name: n, labels: {alibabacloud.com/gpu-card-model: T4}}
+status:
+  allocatable:
+    {cpu: "8", pods: "9", alibabacloud.com/gpu-count: "2", alibabacloud.com/gpu-milli: "1000"}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: p
+  annotations:
+    alibabacloud.com/gpu-milli: "500"
+    alibabacloud.com/gpu-count: "3"
+    alibabacloud.com/gpu-card-model: T4|P100
+    alibabacloud.com/creation-time: "9437497"
+    alibabacloud.com/deletion-time: "9437557.5"
+spec: {containers: [{name: main, resources: {requests: {cpu: "1"}}}]}
+"""
+
+
+def test_pods_of_openb_in_yaml_ask_for_the_gpus_of_their_annotations():
+    made = taken(("openb.yaml", OPENB))
+    pod = made.world.get(Key("Pod", "default", "p"))
+    (container,) = pod.spec["containers"]
+    assert container["resources"]["requests"][GPU_MILLI] == "1500"
+    (term,) = pod.spec["affinity"]["nodeAffinity"][
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    ]["nodeSelectorTerms"]
+    assert term["matchExpressions"][0]["values"] == ["T4", "P100"]
+    annotations = pod.annotations
+    assert annotations["quotalab.dev/arrival"] == "9437497000ms"
+    assert annotations["quotalab.dev/runtime"] == "60500ms"
+    node = made.world.get(Key("Node", "", "n"))
+    assert node.status["allocatable"][GPU_MILLI] == "2000"
+    assert "GPUs of its annotations are asked for" in said(made)
 
 
 def test_an_export_of_the_kube_scheduler_simulator_is_the_objects_in_it():

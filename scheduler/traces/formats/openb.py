@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.errors import ManifestError, SourceLocation
+from scheduler.manifests.dumps.openb import GPU_MILLI, GPU_MODEL
 from scheduler.registry import register
 from scheduler.traces.formats.rows import Row, first_line, number, rows_of
-from scheduler.traces.jobs import GPU_MODEL, label_of
+from scheduler.traces.jobs import label_of
 from scheduler.traces.options import TraceOptions
 from scheduler.traces.trace import Trace, TraceJob
 
-GPU_MILLI = "alibabacloud.com/gpu-milli"
 _POD = {"name", "cpu_milli", "memory_mib", "num_gpu", "creation_time", "deletion_time"}
 _NODE = {"sn", "cpu_milli", "memory_mib", "gpu"}
 _COLUMNS = ("qos", "gpu_spec", "pod_phase")
