@@ -44,6 +44,13 @@ def test_a_package_names_each_of_its_files_once(package):
     assert sorted(named) == sorted([*modules, *folders])
 
 
+def test_each_package_has_a_readme():
+    packages = [p.parent for t in ("scheduler", "sandbox", "api")
+                for p in (ROOT / t).glob("*/__init__.py")]  # fmt: skip
+    without = [p for p in packages if not (p / "README.md").exists()]
+    assert [p.name for p in without if p.name not in {"management", "migrations"}] == []
+
+
 @pytest.mark.parametrize("readme", ENGINE, ids=lambda p: str(p.relative_to(ROOT)))
 def test_a_readme_of_the_engine_names_every_file_it_is_about(readme):
     text = readme.read_text()
