@@ -7,6 +7,15 @@ import urllib.request
 from collections.abc import Mapping
 from typing import Any
 
+from tests.services.server import ServerRun
+
+_TOKEN = """
+from django.contrib.auth.models import User
+from sandbox.actions import do_token
+user = User.objects.create_user("olga")
+print(do_token(user, name="t", scope="admin", expires_at=None)[1])
+"""
+
 
 class Asking:
     """Asks `url` as whom the headers stand for."""
@@ -35,3 +44,9 @@ class Asking:
     def _answer(self, request: urllib.request.Request) -> Any:
         with urllib.request.urlopen(request, timeout=120) as answer:
             return json.load(answer)
+
+
+def with_token(run: ServerRun) -> Asking:
+    """Return what asks a server as a new user, with a token of all scopes."""
+    secret = run.manage("shell", "--verbosity", "0", "-c", _TOKEN).split()[-1]
+    return Asking(run.url, {"Authorization": f"Bearer {secret}"})

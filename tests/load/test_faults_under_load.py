@@ -11,17 +11,23 @@ import itertools
 import json
 import signal
 import sys
+import threading
 import time
+from collections.abc import Iterator
 
 import psutil
 import pytest
 import websockets
 
+from tests.builders import flavor
 from tests.faults.test_killed_runs import TICKS, Run
+from tests.load.asking import Asking, with_token
 from tests.services.default_run import DefaultRun, wait_for
+from tests.services.server import COMMANDS, as_here, running_server, started
 
 pytestmark = pytest.mark.soak
 
+WRITERS = 4
 READERS, SLOW = 20, 40
 HELLO = '{"type":"hello","since":null}'
 
@@ -110,3 +116,80 @@ def test_sigterm_of_everything_under_load_loses_nothing(tmp_path):
     sys.stdout.write(f"\nSIGTERM: ended in {ended_s:.1f} s\n")
     assert hashes == {expected}
     assert all(found == sorted(set(found)) for found in ticks)
+
+
+def write_on(
+    run: Asking, path: str, who: int, noted: list[str], stop: threading.Event
+) -> None:
+    """Add flavors, one after the other; note what was acknowledged."""
+    for n in itertools.count():
+        name = f"written-{who}-{n}"
+        with contextlib.suppress(OSError):  # refused or cut off: not acknowledged
+            run.post(f"{path}/actions/import", {"objects": [flavor(name)]})
+            noted.append(name)
+        if stop.wait(0.05):
+            return
+
+
+def parts_of_server() -> list[psutil.Process]:
+    """Return web, worker and clock, with the worker's own processes."""
+    found = []
+    for child in psutil.Process().children():
+        words = " ".join(child.cmdline())
+        if "uvicorn" in words or "manage.py" in words:
+            found += [child, *child.children(recursive=True)]
+    return found
+
+
+@contextlib.contextmanager
+def writing(run: Asking, path: str) -> Iterator[list[str]]:
+    noted: list[str] = []
+    stop = threading.Event()
+    writers = [
+        threading.Thread(target=write_on, args=(run, path, who, noted, stop))
+        for who in range(WRITERS)
+    ]
+    for writer in writers:
+        writer.start()
+    try:
+        yield noted
+    finally:
+        stop.set()
+        for writer in writers:
+            writer.join(130)
+
+
+def test_sigterm_of_a_server_loses_no_edit_that_it_acknowledged(postgres, tmp_path):
+    with running_server(postgres, tmp_path) as server, contextlib.ExitStack() as stack:
+        asking = with_token(server)
+        expected = Run(asking)
+        expected.start()
+        wanted = expected.hash()
+        quiet = [Run(asking) for _ in range(3)]
+        for one in quiet:
+            one.start()
+        path = Run(asking).path
+        with writing(asking, path) as noted:
+            wait_for(lambda: len(noted) > 10 * WRITERS, "edits")
+            quiet[0].await_tick(TICKS // 3)
+            begun = time.monotonic()
+            parts = parts_of_server()
+            for process in parts:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.terminate()
+            gone, alive = psutil.wait_procs(parts, timeout=60)
+            ended_s = time.monotonic() - begun
+        port = server.url.rpartition(":")[2]
+        for name, command in COMMANDS.items():
+            stack.enter_context(
+                started(f"{name}-again", as_here(command, port), server)
+            )
+        wait_for(server.ready, "the server again")
+        hashes = {one.hash() for one in quiet}
+        kind = "apis/kueue.x-k8s.io/v1beta2/resourceflavors"
+        items = asking.get(f"{path}/{kind}")["items"]
+        lost = set(noted) - {item["metadata"]["name"] for item in items}
+        figures = {"edits": len(noted), "lost": len(lost), "endedS": round(ended_s, 1)}
+    sys.stdout.write(f"\nSIGTERM of a server: {json.dumps(figures)}\n")
+    assert (alive, len(gone)) == ([], len(parts))
+    assert (hashes, lost) == ({wanted}, set())

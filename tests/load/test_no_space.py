@@ -13,7 +13,6 @@ import sys
 import tempfile
 import time
 import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,41 +21,12 @@ import psycopg
 import pytest
 
 from tests.faults.test_killed_runs import TICKS, TICKS_PER_S, Run
+from tests.load.asking import with_token
 from tests.services.default_run import DefaultRun, wait_for
 from tests.services.postgres import Postgres
-from tests.services.server import ServerRun, running_server
+from tests.services.server import running_server
 
 pytestmark = pytest.mark.soak
-
-_TOKEN = """
-from django.contrib.auth.models import User
-from sandbox.actions import do_token
-user = User.objects.create_user("olga")
-print(do_token(user, name="t", scope="admin", expires_at=None)[1])
-"""
-
-
-class WithToken:
-    """A server run, asked as the default run is."""
-
-    def __init__(self, run: ServerRun) -> None:
-        self.url = run.url
-        secret = run.manage("shell", "--verbosity", "0", "-c", _TOKEN).split()[-1]
-        self._headers = {"Authorization": f"Bearer {secret}"}
-
-    def get(self, path: str) -> Any:
-        return self._ask(urllib.request.Request(self.url + path))
-
-    def post(self, path: str, body: object) -> Any:
-        kind = {"Content-Type": "application/json"}
-        data = json.dumps(body).encode()
-        return self._ask(urllib.request.Request(self.url + path, data, kind))
-
-    def _ask(self, request: urllib.request.Request) -> Any:
-        for name, value in self._headers.items():
-            request.add_header(name, value)
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.load(answer)
 
 
 @pytest.fixture
@@ -173,7 +143,7 @@ def test_postgresql_on_a_full_disk_and_read_only(
     small.database = lambda name: _in_space(postgres, name)  # type: ignore[method-assign]
     try:
         with running_server(small, tmp_path) as server:
-            run = WithToken(server)
+            run = with_token(server)
             filler: list[Path] = []
             outlives(
                 run,

@@ -31,7 +31,8 @@ from tests.services.default_run import DefaultRun
 pytestmark = pytest.mark.soak
 
 SECONDS = int(os.environ.get("SOAK_SECONDS", "480"))
-SANDBOXES, SOCKETS, WRITERS = 50, 200, 20
+SANDBOXES = int(os.environ.get("SOAK_SANDBOXES", "50"))
+SOCKETS, WRITERS = 4 * SANDBOXES, max(1, SANDBOXES * 2 // 5)
 SEARCH_EVERY = 20
 IN_DEFAULT = {"namespace": "default"}
 #: The memory at the end may be this much above that half-way: until then every

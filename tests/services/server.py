@@ -83,7 +83,7 @@ def running_server(
         stack.enter_context(running_bus(bus))
         run.manage("migrate", "--no-input")
         for name, command in COMMANDS.items():
-            stack.enter_context(_started(name, as_here(command, port), run))
+            stack.enter_context(started(name, as_here(command, port), run))
         wait_for(run.ready, "the server's word that it is ready")
         yield run
 
@@ -94,7 +94,8 @@ def as_here(command: str, port: str) -> str:
 
 
 @contextlib.contextmanager
-def _started(name: str, command: str, run: ServerRun) -> Iterator[None]:
+def started(name: str, command: str, run: ServerRun) -> Iterator[None]:
+    """Run one of a server's processes; end it when the block ends."""
     with (
         (run.folder / f"{name}.log").open("wb") as log,
         subprocess.Popen(
