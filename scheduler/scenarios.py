@@ -171,7 +171,9 @@ def prepare(
 
 def _is_loaded(name: str, text: str) -> bool:
     """Return whether a file holds manifests, or cannot be read, which a load says."""
-    return name.lower().endswith(_YAML) or isinstance(text, UnreadText)
+    if isinstance(text, UnreadText):
+        return True
+    return name.lower().endswith(_YAML) and not is_trace(name, text)
 
 
 def _report_unread(loaded: Loaded, sources: Sources) -> None:

@@ -16,6 +16,7 @@ test("what was chosen is sent under the API's names", () => {
 test("manifests alone are not asked about", () => {
   expect(mayHoldTraces([{ name: "queues.yaml", text: "" }])).toBe(false);
   expect(mayHoldTraces([{ name: "log.SWF.gz", text: "" }])).toBe(true);
+  expect(mayHoldTraces([{ name: "cluster_job_log", text: '[ {"jobid": "a", "attempts": []} ]' }])).toBe(true);
 });
 
 test("a file that is no UTF-8 text is sent as its bytes, so that no letter changes", async () => {

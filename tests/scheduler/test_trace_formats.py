@@ -227,6 +227,27 @@ def test_a_broken_file_is_an_error_that_names_it(data):
     assert refused.value.place.file.startswith("t.yaml")
 
 
+JOB_LOG = """[
+{"status": "Pass", "vc": "be", "jobid": "app_1", "user": "u1", "submitted_time":
+ "2017-10-09 07:00:00", "attempts": [
+  {"start_time": "2017-10-09 07:00:10", "end_time": "2017-10-09 07:00:40", "detail": []},
+  {"start_time": "2017-10-09 07:01:00", "end_time": "2017-10-09 07:01:30", "detail":
+   [{"ip": "m1", "gpus": ["gpu0", "gpu1"]}, {"ip": "m2", "gpus": ["gpu0", "gpu1"]}]}]},
+{"status": "Killed", "vc": "be", "jobid": "app_2", "user": "u1", "submitted_time":
+ "2017-10-09 07:00:05", "attempts": []}
+]"""
+
+
+def test_phillys_own_job_log_is_a_trace_with_its_attempts_and_machines():
+    made = taken(("cluster_job_log.json", JOB_LOG), ("q.yaml", LOCAL_QUEUE % "be"))
+    found = job(made, "cluster-job-log-app-1")
+    assert found["metadata"]["annotations"]["quotalab.dev/runtime"] == "60000ms"
+    assert queue(made, "cluster-job-log-app-1") == "be"
+    assert found["spec"]["parallelism"] == 2
+    assert requests(made, "cluster-job-log-app-1")["nvidia.com/gpu"] == "2"
+    assert "it has no attempt" in said(made)
+
+
 OPENB = """
 apiVersion: v1
 kind: Node

@@ -6,6 +6,8 @@ import type { SourceFile } from "@/store/sandboxes/loading";
 
 const PACKED = /\.(gz|tgz|zip|tar|sktrace)$/i;
 const TRACE = /\.(swf|csv|sktrace|gz|tgz|zip|tar)$/i;
+const JOB_LOG = /^\s*\[[^]*"attempts"/; // of Philly
+const LOOKED_AT = 4000;
 const CHUNK = 0x8000; // arguments that one call may have
 
 /** Files whose traces somebody is asked about, and what would come of them. */
@@ -33,7 +35,7 @@ export const NO_CHOICES: Choices = { queueBy: "", queue: "", pace: 1, begin: "",
 
 /** Return whether the server should look for traces in these files. */
 export function mayHoldTraces(files: readonly SourceFile[]): boolean {
-  return files.some((file) => TRACE.test(file.name));
+  return files.some((file) => TRACE.test(file.name) || JOB_LOG.test(file.text.slice(0, LOOKED_AT)));
 }
 
 /** Return whether only the server can look into a file of this name. */

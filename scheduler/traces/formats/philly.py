@@ -1,0 +1,128 @@
+"""Philly's job log: a JSON list of jobs with their attempts, each with its machines."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from scheduler.errors import ManifestError, SourceLocation
+from scheduler.registry import register
+from scheduler.traces.options import TraceOptions
+from scheduler.traces.trace import Trace, TraceJob
+
+_GPU = "nvidia.com/gpu"
+_LOOKED_AT = 4_000
+_TIME = "%Y-%m-%d %H:%M:%S"
+_NAMES = ('"jobid"', '"attempts"', '"submitted_time"')
+
+
+@register(
+    "trace",
+    "philly",
+    label="Philly job log",
+    help="cluster_job_log of Microsoft's Philly traces: JSON.",
+)
+class Philly:
+    """The job log of the Philly traces of 2017.
+
+    Source: <https://github.com/msr-fiddle/philly-traces>
+    """
+
+    @staticmethod
+    def recognises(file: str, text: str) -> bool:
+        """Return whether it is a list that begins with a job of Philly's."""
+        del file
+        begin = text[:_LOOKED_AT].lstrip()
+        return begin.startswith("[") and all(name in begin for name in _NAMES)
+
+    @staticmethod
+    def read(text: str, file: str, options: TraceOptions) -> Trace:
+        """Return its jobs; those that never ran are left out."""
+        del options
+        try:
+            found = msgspec.json.decode(text, type=list[dict[str, Any]])
+        except msgspec.DecodeError as error:
+            place = SourceLocation(file=file, line=1)
+            problem = f"expected a JSON list of jobs: {error}"
+            raise ManifestError(problem, place=place) from error
+        return _Reader(file, text, found).trace
+
+
+class _Reader:
+    """Reads job by job; times count from the first one submitted."""
+
+    def __init__(self, file: str, text: str, found: list[dict[str, Any]]) -> None:
+        self.trace = Trace(file=file, columns=["vc", "user", "status"])
+        self.trace.fields = {"queue": "vc", "user": "user", "submit": "submitted_time"}
+        self.trace.said.append(
+            "the run time of a job is that of all its attempts together; the trace has "
+            "GPUs and machines, no cpu and no memory"
+        )
+        times = [_seconds(one.get("submitted_time")) for one in found]
+        begin = min((one for one in times if one is not None), default=0.0)
+        at, line = 0, 1
+        for one, submitted in zip(found, times, strict=True):
+            here = max(at, text.find(f'"{one.get("jobid")}"', at))
+            line += text.count("\n", at, here)
+            at = here
+            self._take(one, submitted, begin, line)
+
+    def _take(
+        self, one: dict[str, Any], submitted: float | None, begin: float, line: int
+    ) -> None:
+        name = str(one.get("jobid") or "")
+        attempts = [a for a in one.get("attempts") or () if isinstance(a, dict)]
+        spans = [_span(attempt) for attempt in attempts]
+        if submitted is None:
+            reason = "its submitted_time is unknown"
+        elif not attempts:
+            reason = "it has no attempt, so its size and run time are unknown"
+        elif None in spans:
+            reason = "an attempt has no start or no end, so its run time is unknown"
+        else:
+            machines = _machines(attempts[-1])
+            gpus = sum(machines)
+            started = _seconds(attempts[0].get("start_time"))
+            values = {key: str(one.get(key) or "") for key in self.trace.columns}
+            pods = len(machines) or 1
+            self.trace.jobs.append(
+                TraceJob(
+                    line=line,
+                    name=name,
+                    submit_s=submitted - begin,
+                    run_s=sum(span for span in spans if span is not None),
+                    start_s=None if started is None else started - begin,
+                    pods=pods,
+                    requests={_GPU: str(math.ceil(gpus / pods))} if gpus else {},
+                    user=str(one.get("user") or ""),
+                    queue=str(one.get("vc") or ""),
+                    values=values,
+                )
+            )
+            return
+        self.trace.leave_out(line, f"job {name!r:.60}", reason)
+
+
+def _machines(attempt: dict[str, Any]) -> list[int]:
+    """Return the number of GPUs on each machine of an attempt."""
+    details = attempt.get("detail")
+    return [
+        len(one.get("gpus") or ())
+        for one in (details if isinstance(details, list) else ())
+        if isinstance(one, dict)
+    ]
+
+
+def _span(attempt: dict[str, Any]) -> float | None:
+    begin, end = (_seconds(attempt.get(key)) for key in ("start_time", "end_time"))
+    return None if begin is None or end is None else max(0.0, end - begin)
+
+
+def _seconds(given: Any) -> float | None:
+    try:
+        return datetime.strptime(str(given), _TIME).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return None
