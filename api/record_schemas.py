@@ -15,6 +15,7 @@ from scheduler.explain.applications import ApplicationExplanation
 from scheduler.explain.queues import QueueFairness
 from scheduler.forecast.starts import Forecast, SubmissionForecast
 from scheduler.kube.configuration.description import ProfileState
+from scheduler.twin.incident import IncidentReplay
 
 #: Operation -> what it answers, one of these.
 ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
@@ -33,6 +34,7 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     "fairness_read": (shapes.Fairness, QueueFairness),
     "preemption_steps_read": (shapes.Preemption, shapes.PodPreemption),
     "whatif_create": (shapes.Preview,),
+    "incident_create": (IncidentReplay,),
     "shadow_read": (Agreement,),
     "shadow_decision_read": (Opened,),
     "state_read": (wire.PageState,),

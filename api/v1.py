@@ -25,7 +25,7 @@ from api.views.library import Registry, Scenarios
 from api.views.objects import OneObject, PolicyView, Profiles
 from api.views.reading import Events, Hash, Preemptions, Samples, State, Table
 from api.views.sandboxes import Disk, OneDisk, OneSandbox, Sandboxes
-from api.views.twins import Clusters, OneShadow, Shadow, Twins
+from api.views.twins import Clusters, Incident, OneShadow, Shadow, Twins
 
 _ONE = "sandboxes/<str:sandbox_id>"
 
@@ -100,6 +100,7 @@ urlpatterns = [
         KeptForecast.as_view(),
         name="one-forecast",
     ),
+    path(f"{_ONE}/incident", Incident.as_view(), name="incident"),
     path(f"{_ONE}/shadow", Shadow.as_view(), name="shadow"),
     path(f"{_ONE}/shadow/<int:event>", OneShadow.as_view(), name="shadow-decision"),
     path(f"{_ONE}/whatif", WhatIf.as_view(), name="whatif"),

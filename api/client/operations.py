@@ -40,6 +40,8 @@ from .records import (
     Import,
     ImportReportList,
     Imported,
+    Incident,
+    IncidentReplay,
     Join,
     Joined,
     Lesson,
@@ -441,6 +443,14 @@ class Operations(Sender):
     ) -> Imported:
         """Create and change objects; on any error nothing, unless skipErrors."""
         return cast('Imported', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/import", body=body, query=given({'dryRun': dry_run, 'skipErrors': skip_errors})))
+
+    def incident_create(
+        self,
+        sandbox_id: str | int,
+        body: Incident,
+    ) -> IncidentReplay:
+        """Return the window as it was, replayed, and replayed with the edits."""
+        return cast('IncidentReplay', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/incident", body=body))
 
     def lesson_end(
         self,
@@ -1276,6 +1286,14 @@ class AsyncOperations(AsyncSender):
     ) -> Imported:
         """Create and change objects; on any error nothing, unless skipErrors."""
         return cast('Imported', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/import", body=body, query=given({'dryRun': dry_run, 'skipErrors': skip_errors})))
+
+    async def incident_create(
+        self,
+        sandbox_id: str | int,
+        body: Incident,
+    ) -> IncidentReplay:
+        """Return the window as it was, replayed, and replayed with the edits."""
+        return cast('IncidentReplay', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/incident", body=body))
 
     async def lesson_end(
         self,

@@ -625,6 +625,15 @@ class Imported(TypedDict):
     revision: int
 
 
+class Incident(TypedDict):
+    """A window of a twin, and what would have been otherwise in it."""
+
+    fromTick: int
+    toTick: int
+    edits: list[Patch]
+    seconds: NotRequired[int]
+
+
 class Interval(TypedDict):
     """A mean over seeds and its 95% interval; null with one run alone."""
 
@@ -2285,6 +2294,37 @@ class Preview(TypedDict):
     admitted: list[str]
     sentences: list[str]
     usage: list[str]
+
+
+class IncidentReplay(TypedDict):
+    """A window as it was, replayed, and replayed with a change."""
+
+    fromMs: int
+    toMs: int
+    real: WindowRun
+    same: WindowRun
+    changed: WindowRun
+    startErrorMs: list[int]
+    sentence: str
+
+
+class WindowRun(TypedDict):
+    """A window as it was, or as one policy would have had it."""
+
+    queues: list[QueueWaits]
+    admitted: int
+    preemptions: int
+
+
+class QueueWaits(TypedDict):
+    """How long work of one ClusterQueue waited in a window; what waits still counts
+    as far.
+    """
+
+    queue: str
+    workloads: int
+    admitted: int
+    waitMs: int
 
 
 class Agreement(TypedDict):

@@ -1,10 +1,12 @@
-"""The verbs `twin` and `shadow`: a real cluster as a sandbox, and its decisions."""
+"""The verbs `twin`, `shadow` and `incident`: a real cluster, its decisions, another policy."""
 
 from __future__ import annotations
 
 import base64
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from api.command.changing import play_ticks
 from api.command.output import Found
@@ -90,6 +92,57 @@ def shadow(asked: Asked) -> Found:
     if found["judged"] < found["decisions"]:
         lines.append(f"the newest of {found['decisions']}; --seconds gives more time")
     return Found(document=found, text="".join(f"{x}\n" for x in [*lines, closing]))
+
+
+def _incident(part: Part) -> None:
+    one(part)
+    part.add_argument("--from", dest="begin", type=int, required=True, metavar="TICK")
+    part.add_argument("--to", dest="end", type=int, required=True, metavar="TICK")
+    part.add_argument(
+        "--policy",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="merge patches: a policy's `spec`, or manifests of objects that are there",
+    )
+    part.add_argument("--seconds", type=int, default=30, help="at most so long (30)")
+
+
+@verb(
+    "incident",
+    "replay a window of a real cluster with another policy",
+    "incident ID --from 60 --to 600 --policy fair.yaml",
+    arguments=_incident,
+)
+def incident(asked: Asked) -> Found:
+    """Print how near the replay comes, and one sentence of what would have been."""
+    words = asked.words
+    edits = [_edit(one) for one in yaml.safe_load_all(words.policy.read_text())]
+    body: Any = {
+        "fromTick": words.begin,
+        "toTick": words.end,
+        "edits": edits,
+        "seconds": words.seconds,
+    }
+    found: Any = asked.client.operations.incident_create(words.sandbox, body)
+    notes = []
+    if found["startErrorMs"]:
+        near, far = (round(ms / 1000) for ms in found["startErrorMs"])
+        notes = [f"its own policy replayed: starts off by {near} s, p90 {far} s"]
+    return Found(document=found, line=found["sentence"], notes=notes)
+
+
+def _edit(patch: Any) -> dict[str, Any]:
+    """Return a document as a merge patch: of an object, or of the policy."""
+    if not isinstance(patch, dict):
+        raise WrongError(f"expected documents with `kind` or `spec`, got {patch!r:.40}")
+    metadata = patch.get("metadata") or {}
+    return {
+        "kind": patch.get("kind", "Policy"),
+        "namespace": metadata.get("namespace", ""),
+        "name": metadata.get("name", "policy"),
+        "patch": {"spec": patch.get("spec") or {}},
+    }
 
 
 def _paths(given: Path) -> list[Path]:

@@ -6,7 +6,9 @@ from typing import Any
 
 from rest_framework import serializers
 
+from api.serializers.actions import PatchSerializer
 from api.serializers.sandboxes import LONGEST_TITLE, FileSerializer
+from scheduler import ranges
 
 
 class TwinSerializer(serializers.Serializer[Any]):
@@ -39,3 +41,18 @@ class ClusterListSerializer(serializers.Serializer[Any]):
     """The clusters that you may follow; none where the operator names none."""
 
     items = ClusterSerializer(many=True)
+
+
+class IncidentSerializer(serializers.Serializer[Any]):
+    """A window of a twin, and what would have been otherwise in it."""
+
+    fromTick = serializers.IntegerField(  # noqa: N815 - as it travels
+        min_value=0, max_value=ranges.TICK.most
+    )
+    toTick = serializers.IntegerField(  # noqa: N815 - as it travels
+        min_value=1, max_value=ranges.TICK.most
+    )
+    edits = PatchSerializer(many=True, allow_empty=False)
+    seconds = serializers.IntegerField(
+        required=False, default=30, min_value=1, max_value=60
+    )

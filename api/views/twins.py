@@ -14,15 +14,20 @@ from rest_framework.response import Response
 from api.idempotency import once
 from api.renderers import StorableJSONParser
 from api.serializers.sandboxes import SandboxSerializer
-from api.serializers.twins import ClusterListSerializer, TwinSerializer
+from api.serializers.twins import (
+    ClusterListSerializer,
+    IncidentSerializer,
+    TwinSerializer,
+)
 from api.uploads import FilesParser
 from api.views.base import View, number
 from api.views.explaining import COSTLY
 from sandbox import actions
 from sandbox.base.errors import Cause, InvalidError
-from sandbox.explain import shadowing
+from sandbox.explain import replaying, shadowing
 from sandbox.models import Sandbox
 from sandbox.twins import clusters
+from scheduler.explain.shapes import Change
 
 
 class Twins(View):
@@ -103,6 +108,30 @@ class OneShadow(View):
         seconds = number(request, "seconds", 10, most=60)
         found = shadowing.open_decision(
             self.sandbox(sandbox_id), event, seconds=seconds
+        )
+        return Response(msgspec.to_builtins(found))
+
+
+class Incident(View):
+    """A window of a real cluster under a changed policy."""
+
+    scope = "read"  # it runs on copies, which are thrown away
+    throttle_classes = COSTLY
+
+    @extend_schema(
+        operation_id="incident_create",
+        request=IncidentSerializer,
+        responses=OpenApiTypes.OBJECT,
+    )
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Return the window as it was, replayed, and replayed with the edits."""
+        given = self.read(IncidentSerializer)
+        found = replaying.replay_incident(
+            self.sandbox(sandbox_id),
+            given["fromTick"],
+            given["toTick"],
+            msgspec.convert({"edits": given["edits"]}, Change),
+            seconds=given["seconds"],
         )
         return Response(msgspec.to_builtins(found))
 

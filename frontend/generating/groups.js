@@ -12,6 +12,6 @@ export const GROUPS = {
   policy: ["ProfileList", "Registry"],
   explain: ["AskExplanation", "Counterfactuals", "Explanation", "Forecast", "ForecastState", "Forecasts", "PodExplanation", "PodPreemption", "Preemption", "Reproduction", "SubmissionForecast"],
   fairness: ["Fairness", "QueueFairness"],
-  compare: ["Agreement", "Comparison", "Opened"],
+  compare: ["Agreement", "Comparison", "IncidentReplay", "Opened"],
   runs: ["AdviceEstimate", "Experiment", "ExperimentList", "OneExperiment", "Results"],
 };

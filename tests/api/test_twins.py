@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 
 import pytest
+import yaml
 
 from sandbox import actions
 from sandbox.models import Sandbox
@@ -80,3 +81,36 @@ def test_a_decision_opens_as_what_was_seen_and_what_the_engine_decides(call, twi
     assert decision["engine"]
     assert decision["smallest"]["after"] <= decision["smallest"]["before"]
     assert found["policy"]["simulation"]["startTime"].startswith("2027-01-15T08:00:")
+
+
+def test_a_window_is_replayed_with_another_policy_and_said_in_a_sentence(
+    person,
+    said,  # noqa: F811
+    played,  # noqa: F811
+    tmp_path,
+):
+    path, policy = tmp_path / "prod.qrec", tmp_path / "policy.yaml"
+    path.write_bytes(played.file())
+    key = said("twin", str(path))[1]["id"]
+    queue = {"kind": "ClusterQueue", "metadata": {"name": "a"}}
+    spec = {
+        "preemption": {"withinClusterQueue": "Never", "reclaimWithinCohort": "Never"}
+    }
+    policy.write_text(yaml.safe_dump({**queue, "spec": spec}))
+    words = ("incident", key, "--from", "1", "--to", "30", "--policy", str(policy))
+    _, found = said(*words)
+    assert found["real"]["preemptions"] > 0
+    assert found["startErrorMs"][0] <= 1000
+    assert found["changed"]["preemptions"] < found["same"]["preemptions"]
+    assert "fewer" in found["sentence"]
+    work = [
+        sum(q["workloads"] for q in found[one]["queues"]) for one in ("real", "same")
+    ]
+    assert work[0] == work[1] > 0
+
+
+def test_what_is_no_window_or_no_twin_is_refused(call, twin, make):
+    patch = {"kind": "Policy", "name": "policy", "patch": {"spec": {}}}
+    body = {"fromTick": 5, "toTick": 5, "edits": [patch]}
+    assert call("post", twin, "/incident", body).status_code == 422
+    assert call("post", make(), "/incident", {**body, "toTick": 6}).status_code == 409

@@ -24,6 +24,7 @@ export interface Answers {
   readonly Forecasts: types.Forecasts;
   readonly ImportReportList: types.ImportReportList;
   readonly Imported: types.Imported;
+  readonly IncidentReplay: types.IncidentReplay;
   readonly Joined: types.Joined;
   readonly Lesson: types.Lesson;
   readonly LinkList: types.LinkList;
@@ -77,6 +78,7 @@ export const CHECKS: { readonly [N in keyof Answers]: () => Promise<Check<Answer
   Forecasts: async () => (await import("virtual:checks/explain")).isForecasts,
   ImportReportList: async () => (await import("virtual:checks/imports")).isImportReportList,
   Imported: async () => (await import("virtual:checks/sandboxes")).isImported,
+  IncidentReplay: async () => (await import("virtual:checks/compare")).isIncidentReplay,
   Joined: async () => (await import("virtual:checks/lists")).isJoined,
   Lesson: async () => (await import("virtual:checks/lists")).isLesson,
   LinkList: async () => (await import("virtual:checks/sandboxes")).isLinkList,

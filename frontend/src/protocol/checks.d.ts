@@ -68,6 +68,7 @@ declare module "virtual:checks/fairness" {
 declare module "virtual:checks/compare" {
   export const isAgreement: import("@/protocol/checked").Check<import("@/protocol/types").Agreement>;
   export const isComparison: import("@/protocol/checked").Check<import("@/protocol/types").Comparison>;
+  export const isIncidentReplay: import("@/protocol/checked").Check<import("@/protocol/types").IncidentReplay>;
   export const isOpened: import("@/protocol/checked").Check<import("@/protocol/types").Opened>;
 }
 

@@ -654,6 +654,16 @@ export interface components {
             readonly report: components["schemas"]["Report"];
             readonly revision: number;
         };
+        /** @description A window of a twin, and what would have been otherwise in it. */
+        readonly Incident: {
+            /** Format: int64 */
+            readonly fromTick: number;
+            /** Format: int64 */
+            readonly toTick: number;
+            readonly edits: readonly components["schemas"]["Patch"][];
+            /** @default 30 */
+            readonly seconds?: number;
+        };
         /** @description A mean over seeds and its 95% interval; null with one run alone. */
         readonly Interval: {
             readonly count: number;
@@ -2423,6 +2433,29 @@ export interface components {
             readonly sentences: readonly string[];
             readonly usage: readonly string[];
         };
+        /** @description A window as it was, replayed, and replayed with a change. */
+        readonly IncidentReplay: {
+            readonly fromMs: number;
+            readonly toMs: number;
+            readonly real: components["schemas"]["WindowRun"];
+            readonly same: components["schemas"]["WindowRun"];
+            readonly changed: components["schemas"]["WindowRun"];
+            readonly startErrorMs: readonly number[];
+            readonly sentence: string;
+        };
+        /** @description A window as it was, or as one policy would have had it. */
+        readonly WindowRun: {
+            readonly queues: readonly components["schemas"]["QueueWaits"][];
+            readonly admitted: number;
+            readonly preemptions: number;
+        };
+        /** @description How long work of one ClusterQueue waited in a window; what waits still counts as far. */
+        readonly QueueWaits: {
+            readonly queue: string;
+            readonly workloads: number;
+            readonly admitted: number;
+            readonly waitMs: number;
+        };
         /** @description The real decisions that were held against the engine's, the newest ones. */
         readonly Agreement: {
             readonly decisions: number;
@@ -3251,6 +3284,7 @@ export type Import = components['schemas']['Import'];
 export type ImportReport = components['schemas']['ImportReport'];
 export type ImportReportList = components['schemas']['ImportReportList'];
 export type Imported = components['schemas']['Imported'];
+export type Incident = components['schemas']['Incident'];
 export type Interval = components['schemas']['Interval'];
 export type JobPreview = components['schemas']['JobPreview'];
 export type Join = components['schemas']['Join'];
@@ -3406,6 +3440,9 @@ export type TriedPod = components['schemas']['TriedPod'];
 export type Budget = components['schemas']['Budget'];
 export type CandidateQueue = components['schemas']['CandidateQueue'];
 export type Preview = components['schemas']['Preview'];
+export type IncidentReplay = components['schemas']['IncidentReplay'];
+export type WindowRun = components['schemas']['WindowRun'];
+export type QueueWaits = components['schemas']['QueueWaits'];
 export type Agreement = components['schemas']['Agreement'];
 export type KindAgreement = components['schemas']['KindAgreement'];
 export type AgreementAt = components['schemas']['AgreementAt'];

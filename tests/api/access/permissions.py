@@ -36,6 +36,7 @@ ONE: dict[str, str] = {
     "lesson": "get look, post own admin, put own, delete own admin",
     "lesson/followers/<str:follower>": "put look",
     "imports": "get look",
+    "incident": "post look read",
     "shadow": "get look",
     "shadow/<int:event>": "get look",
     "policy": "get look, put edit, patch edit",

@@ -1,1 +1,0 @@
-import{n as e}from"./cards-53hDy3Ch.js";import{s as t}from"./intents-D5y3G_Kx.js";import{r as n}from"./live.svelte-C_isO8iO.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

@@ -1,0 +1,90 @@
+"""A window of a twin under its policy and under a changed one, run on copies."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from sandbox.base.errors import ConflictError, InvalidError
+from sandbox.models import Event, Sandbox
+from sandbox.twins import ticks as twins
+from sandbox.world import history
+from scheduler.errors import SchedulerError
+from scheduler.explain.changes import apply
+from scheduler.explain.shapes import Change
+from scheduler.forecast.workloads import waits
+from scheduler.twin.going_on import go_on
+from scheduler.twin.incident import (
+    IncidentReplay,
+    Window,
+    compared,
+    owner_name,
+    replay,
+    window_work,
+)
+
+
+def replay_incident(
+    sandbox: Sandbox, from_tick: int, to_tick: int, change: Change, *, seconds: float
+) -> IncidentReplay:
+    """Return what the change would have come to between two ticks of a twin.
+
+    What arrived and how long it ran is what really did. Nothing is kept. Raises
+    ConflictError for a sandbox that shows no real cluster, InvalidError for no window,
+    SchedulerError for a change that cannot be made or when the seconds are over.
+    """
+    if not sandbox.is_real:
+        raise ConflictError("it shows no real cluster; fork it and compare the forks")
+    if from_tick >= to_tick:
+        raise InvalidError(
+            f"expected fromTick before toTick, got {from_tick}, {to_tick}"
+        )
+    revision = history.revision_at(sandbox, from_tick)
+    last = history.revision_at(sandbox, to_tick)
+    seen = history.world_at(sandbox, revision)
+    world = go_on(seen, twins.after(sandbox, revision))
+    begin, until = seen.context.now_ms, to_tick * sandbox.tick_ms
+    check = _until(time.monotonic() + seconds)
+    other = world.copy()
+    apply(other, change)
+    same, changed = replay(world, until, check), replay(other, until, check)
+    waited = [key for key, obj in seen.objects.items() if waits(obj)]
+    end = history.world_at(sandbox, last)
+    there = window_work(end, begin, until, waited)
+    starts, preempted = _decided(sandbox, revision, last)
+    real = Window(
+        work={
+            owner_name(obj): (queue, came, starts.get(str(obj.key)))
+            for obj, queue, came in there
+        },
+        preemptions=preempted,
+    )
+    return compared(real, same, changed, from_ms=begin, to_ms=until)
+
+
+def _until(deadline: float) -> Callable[[], None]:
+    def check() -> None:
+        if time.monotonic() > deadline:
+            raise SchedulerError(
+                "the window was not replayed in the time given; "
+                "give more seconds, or a shorter window"
+            )
+
+    return check
+
+
+def _decided(sandbox: Sandbox, after: int, upto: int) -> tuple[dict[str, int], int]:
+    """Return the first admission (ms) of each Workload, and how many were preempted."""
+    past = history.lineage(sandbox, upto, whole=True)
+    rows = Event.objects.filter(
+        history.within(past, "revision"),
+        revision__gt=after,
+        type__in=("Admit", "Preempt"),
+    ).order_by("revision", "seq")
+    starts: dict[str, int] = {}
+    preempted = 0
+    for kind, subject, at in rows.values_list("type", "subject", "t_ms"):
+        if kind == "Admit":
+            starts.setdefault(subject, at)
+        preempted += kind == "Preempt"
+    return starts, preempted
