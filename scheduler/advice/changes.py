@@ -96,7 +96,7 @@ def dimension(
     """Return the dimension with what is there among its values."""
     found = list(values) if now in values else [now, *values]
     if ordered:
-        found.sort(key=float)
+        found = _in_order(found, values, now)
     at = found.index(now)
     changes = [Change() if n == at else make(value) for n, value in enumerate(found)]
     return Dimension(
@@ -107,6 +107,20 @@ def dimension(
         changes=tuple(changes),
         ordered=ordered,
     )
+
+
+def _in_order(found: list[Any], given: Sequence[Any], now: Any) -> list[Any]:
+    """Return numbers by size, and what is no number as it was given.
+
+    Raises ExperimentError where what is there now has no place in that.
+    """
+    try:
+        return sorted(found, key=float)
+    except (TypeError, ValueError):
+        if now in given:
+            return list(given)
+        problem = f"expected {now!r}, which is there now, among the ordered values"
+        raise ExperimentError(problem) from None
 
 
 def text_of(key: Key) -> str:

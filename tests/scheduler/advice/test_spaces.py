@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.advice.changes import space_of
+from scheduler.advice.changes import dimension, space_of
 from scheduler.advice.moves import moves, without
 from scheduler.advice.space import Space, repair
 from scheduler.advice.wording import FORMS, read_constraint
-from scheduler.experiments.document import ExperimentError, Variant
+from scheduler.experiments.document import Change, ExperimentError, Variant
 from scheduler.experiments.goals import Constraint, MayChange
 from scheduler.experiments.runs import Plan, run
+from scheduler.records.objects import Key
 from tests.scheduler.advice.worlds import Team, base_of, manifests_of
 
 TEAMS = (Team("a", 2, 1, 1, 1, 1), Team("b", 4, 1, 1, 1, 1), Team("c", 3, 1, 1, 1, 1))
@@ -31,6 +32,17 @@ def space(*changes, policy=None) -> Space:
 
 def quota(**more) -> Space:
     return space({"quota": {"flavor": "default", "resource": "cpu", "step": 1, **more}})
+
+
+def test_ordered_values_that_are_no_numbers_stay_as_given():
+    def made(values):
+        return dimension(
+            Key("policy", "", ""), "f", values, "1h", lambda _: Change(), ordered=True
+        )
+
+    assert made(["never", "1h", "10m"]).values == ("never", "1h", "10m")
+    with pytest.raises(ExperimentError, match="'1h', which is there now"):
+        made(["never", "10m"])
 
 
 def test_settings_that_keep_a_total_are_counted_as_they_are_listed():
