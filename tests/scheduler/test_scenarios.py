@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +22,11 @@ from scheduler.world import World
 LIBRARY = Path(__file__).parents[2] / "sandbox/scenarios"
 NAMES = sorted(path.parent.name for path in LIBRARY.glob("*/scenario.yaml"))
 LANGUAGES = {"en", "zh-Hans", "zh-Hant"}
+#: A time from the start, in a text; lengths of time stand after other words.
+INSTANT = re.compile(r"\b(?:[Aa]t|since|until|before) ([\d.]*\d) s\b")
+#: Instants without a decision, which an expected later one stands for: the check's
+#: answer and its delay, the pods of an admission and their start and readiness.
+IMPLIED = {"check-rejects": {6_000}, "steps-take-time": {4_000, 7_000}}
 
 every_scenario = pytest.mark.parametrize("name", NAMES)
 
@@ -43,6 +49,16 @@ def played(name: str) -> tuple[Assembled, SimulationResult, list[str]]:
     made = opened(name)
     outcome = simulate(made.world, until_ms=horizon_of(name))
     return made, outcome, made.world.problems()
+
+
+def texts_of(spec: ScenarioSpec) -> list[dict[str, str]]:
+    """Return what it says and answers: the summary and each checkpoint's texts."""
+    texts = [spec.summary]
+    for checkpoint in spec.checkpoints:
+        texts += [checkpoint.say, checkpoint.answer]
+        if checkpoint.right is not None:
+            texts.append(checkpoint.choices[checkpoint.right])
+    return texts
 
 
 def horizon_of(name: str) -> int:
@@ -104,6 +120,17 @@ def test_every_text_is_there_in_three_languages(name):
     for text in texts:
         assert not text or set(text) == LANGUAGES, text
         assert all(part.strip() for part in text.values()), text
+
+
+@every_scenario
+def test_every_instant_that_its_text_names_is_one_at_which_something_is_expected(name):
+    spec = said(name)
+    expected = {durations.milliseconds(e.at) for e in spec.expect if e.at}
+    expected |= IMPLIED.get(name, set())
+    for text in texts_of(spec):
+        for found in INSTANT.findall(text.get("en", "")):
+            at = 1000 * float(found)
+            assert any(abs(at - ms) < 500 for ms in expected), text["en"]
 
 
 @every_scenario
