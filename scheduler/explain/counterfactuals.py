@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scheduler.explain.outcomes import Trial, attempt, finished_before, outcome_of
-from scheduler.explain.questions import CandidateChange, Question, questions
+from scheduler.explain.questions.asking import questions
+from scheduler.explain.questions.question import CandidateChange, Question
 from scheduler.explain.shapes import ChangeOutcome, Counterfactuals, Verdict
 from scheduler.explain.wording import bare, listed, share
 from scheduler.explain.workloads import explain

@@ -8,56 +8,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from scheduler.explain.changes import (
-    add_quota,
     edit,
-    listed,
     local_queue_for,
     move_workload,
-    without_limit,
 )
 from scheduler.explain.fork import kueue_of
-from scheduler.explain.shapes import Amount, Change, Explanation, FlavorRow
+from scheduler.explain.questions.question import CandidateChange, Question
+from scheduler.explain.questions.quotas import (
+    limit_questions,
+    quota_questions,
+    short_of,
+)
+from scheduler.explain.shapes import Change, Explanation
 from scheduler.explain.topology.questions import relaxations
-from scheduler.explain.wording import several
 from scheduler.kueue.tree.quota import available_non_negative
 from scheduler.kueue.tree.tree import ClusterQueue, Cohort
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.records.objects import Key
 from scheduler.world import World
 
-Added = dict[tuple[str, str], int]
-_SHORT = ("noFit", "noCandidates", "preempt", "reclaim")
 _NEVER = "Never"
-#: A ladder of quota has at most this many candidates up to what is short.
-_MOST_RUNGS = 32
-_MOST_FLAVORS = 3
 _MOST_MOVES = 6
-_BEYOND = (10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128)
 _MOST_PRIORITY = 2**31 - 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CandidateChange:
-    """One change to try: the sentence "would be admitted if ..." and the patch."""
-
-    subject: str
-    change: Change | None
-    value: str = ""
-    amounts: list[Amount] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """One kind of change; `hint` is the candidate that is likely to be the smallest."""
-
-    id: str
-    kind: str
-    now: str
-    candidates: list[CandidateChange]
-    hint: int = 0
 
 
 def questions(world: World, key: Key, answer: Explanation) -> list[Question]:
@@ -82,8 +56,8 @@ def questions(world: World, key: Key, answer: Explanation) -> list[Question]:
         wait,
         *_stops(world, work, queue),
         *(_one("topology", *each) for each in _relaxations(work)),
-        *_quota(world, queue, answer),
-        *_limits(world, queue, answer),
+        *quota_questions(world, queue, answer),
+        *limit_questions(world, queue, answer),
         *_priority(world, work, queue),
         *_weight(world, queue, answer),
         *_policies(world, queue, answer),
@@ -124,116 +98,6 @@ def _stops(world: World, work: WorkloadInfo, queue: ClusterQueue) -> Iterator[Qu
 
 
 # ---- quota ----
-
-
-def _short_of(answer: Explanation) -> dict[str, list[FlavorRow]]:
-    """Return the rows that are short, by flavor in order."""
-    found: dict[str, list[FlavorRow]] = {}
-    for row in answer.flavors:
-        if row.verdict in _SHORT and int(row.shortfall) > 0:
-            found.setdefault(row.flavor, []).append(row)
-    return dict(list(found.items())[:_MOST_FLAVORS])
-
-
-def _missing(rows: list[FlavorRow]) -> Added:
-    """Return what is short per place; several podsets ask one after the other."""
-    short: Added = {}
-    for row in rows:
-        place = (row.flavor, row.resource)
-        short[place] = max(short.get(place, 0), int(row.shortfall))
-    return short
-
-
-def _quota(
-    world: World, queue: ClusterQueue, answer: Explanation
-) -> Iterator[Question]:
-    key = Key(queue.kind, "", queue.name)
-    for flavor, rows in _short_of(answer).items():
-        short = _missing(rows)
-        ladder, hint = _ladder(short, rows)
-        yield Question(
-            id=f"nominalQuota/{flavor}",
-            kind="nominalQuota",
-            now=several(listed({(f, r): _nominal(queue, (f, r)) for f, r in short})),
-            candidates=[
-                CandidateChange(
-                    subject=(
-                        f"{queue.name} has +{several(listed(added))} nominal quota "
-                        f"in flavor {flavor}"
-                    ),
-                    change=add_quota(world, key, added),
-                    value=flavor,
-                    amounts=listed(added),
-                )
-                for added in ladder
-            ],
-            hint=hint,
-        )
-
-
-def _nominal(queue: ClusterQueue, place: tuple[str, str]) -> int:
-    cell = queue.cells.get(place)
-    return cell.nominal if cell is not None else 0
-
-
-def _ladder(short: Added, rows: list[FlavorRow]) -> tuple[list[Added], int]:
-    """Return amounts in equal steps up to what is short, then in growing ones.
-
-    Others who wait may take what is added first, so that more than what is
-    short may be needed: up to 16 times that. The step is one that request and shortfall are multiples of, where that is
-    not too fine. The hint is what is short.
-    """
-    first = next(iter(short))
-    unit = math.gcd(short[first], *(int(r.requested) for r in rows if r.requested))
-    count = max(1, min(_MOST_RUNGS, short[first] // max(1, unit)))
-    beyond = sorted({-(-count * eighths // 8) for eighths in _BEYOND})
-    steps = [*range(1, count + 1), *(step for step in beyond if step > count)]
-    ladder = [
-        {place: -(-amount * step // count) for place, amount in short.items()}
-        for step in steps
-    ]
-    return ladder, count - 1
-
-
-def _limits(
-    world: World, queue: ClusterQueue, answer: Explanation
-) -> Iterator[Question]:
-    """Ask about borrowing limits of the ClusterQueue that a short row runs into."""
-    key = Key(queue.kind, "", queue.name)
-    for flavor, rows in _short_of(answer).items():
-        limited = {
-            place: amount
-            for place, amount in _missing(rows).items()
-            if place in queue.cells and queue.cells[place].borrowing_limit is not None
-        }
-        if not limited or queue.parent is None:
-            continue
-        ladder, hint = _ladder(limited, rows)
-        candidates = [
-            CandidateChange(
-                subject=(
-                    f"borrowingLimit of {queue.name} in flavor {flavor} is "
-                    f"+{several(listed(added))}"
-                ),
-                change=add_quota(world, key, added, "borrowingLimit"),
-                value=flavor,
-                amounts=listed(added),
-            )
-            for added in ladder
-        ]
-        removed = CandidateChange(
-            subject=f"{queue.name} has no borrowingLimit in flavor {flavor}",
-            change=without_limit(world, key, set(limited)),
-            value=flavor,
-        )
-        now = {place: queue.cells[place].borrowing_limit or 0 for place in limited}
-        yield Question(
-            id=f"borrowingLimit/{flavor}",
-            kind="borrowingLimit",
-            now=several(listed(now)),
-            candidates=[*candidates, removed],
-            hint=hint,
-        )
 
 
 # ---- priority and weight ----
@@ -277,7 +141,7 @@ def _weight(
 ) -> Iterator[Question]:
     """Ask about fair sharing weights, where they decide something."""
     fair = kueue_of(world).preemption.fair
-    if not fair or queue.parent is None or not _short_of(answer):
+    if not fair or queue.parent is None or not short_of(answer):
         return
     base = math.floor(queue.weight)
     values = [*(base + more for more in range(1, 10)), base + 15, base + 31, base + 63]
@@ -305,7 +169,7 @@ def _policies(
 ) -> Iterator[Question]:
     spec = queue.spec
     key = Key(queue.kind, "", queue.name)
-    short = bool(_short_of(answer))
+    short = bool(short_of(answer))
 
     def policy(field: str, now: str, value: str, patch: object = None) -> Question:
         preemption = {field: patch if patch is not None else value}

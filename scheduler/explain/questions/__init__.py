@@ -1,0 +1,1 @@
+"""What could be different, so that a waiting workload gets in."""
