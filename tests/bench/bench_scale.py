@@ -171,19 +171,24 @@ def test_many_sandboxes_and_sockets(tmp_path):
 async def _with_sockets(run: Run) -> None:
     base = run.url.replace("http", "ws", 1)
     ids = run.ids(SOCKETS)
-    frames, open_ = [0], [0]
+    frames, open_, lost = [0], [0], [0]
     stop = asyncio.Event()
 
     async def listen(one: str) -> None:
         url = f"{base}/ws/sandboxes/{one}"
-        async with websockets.connect(url, max_size=None, open_timeout=300) as socket:
-            await socket.send('{"type":"hello","since":null}')
-            await socket.recv()
-            open_[0] += 1
-            while not stop.is_set():
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(socket.recv(), 1.0)
-                    frames[0] += 1
+        # One process holds all ends here: it may be too busy for pings of its own.
+        options = {"max_size": None, "open_timeout": 300, "ping_interval": None}
+        try:
+            async with websockets.connect(url, **options) as socket:
+                await socket.send('{"type":"hello","since":null}')
+                await socket.recv()
+                open_[0] += 1
+                while not stop.is_set():
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(socket.recv(), 1.0)
+                        frames[0] += 1
+        except (OSError, websockets.WebSocketException):
+            lost[0] += 1
 
     begun = time.monotonic()
     tasks = []
@@ -192,12 +197,13 @@ async def _with_sockets(run: Run) -> None:
         if n % 50 == 49:
             await asyncio.sleep(0.25)
     await asyncio.to_thread(
-        wait_for, lambda: open_[0] == len(ids), "every socket", 300, 0.2
+        wait_for, lambda: open_[0] + lost[0] >= len(ids), "every socket", 600, 0.2
     )
     opened, seen = round(time.monotonic() - begun, 1), frames[0]
     figures = await asyncio.to_thread(per_second, run, SECONDS)
     figures |= {
         "open": open_[0],
+        "lost": lost[0],
         "openedInS": opened,
         "framesPerS": round((frames[0] - seen) / SECONDS, 1),
         "webMiB": round(run.process.memory_full_info().uss / 2**20),
