@@ -17,6 +17,7 @@ from sandbox.models import (
     Checkpoint,
     Diff,
     Event,
+    RecordedTick,
     Revision,
     Sample,
     Sandbox,
@@ -29,7 +30,14 @@ from sandbox.world import (
     worlds,
 )
 
-_ROWS: tuple[type[Model], ...] = (Event, Diff, Sample, Checkpoint, Revision)
+_ROWS: tuple[type[Model], ...] = (
+    Event,
+    Diff,
+    Sample,
+    Checkpoint,
+    Revision,
+    RecordedTick,
+)
 
 
 def do_restore(user: User, data: bytes) -> Sandbox:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import zlib
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from django.contrib.auth.models import User
@@ -21,13 +21,21 @@ from sandbox.base.errors import (
     Cause,
     InvalidError,
 )
-from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
+from sandbox.models import (
+    Checkpoint,
+    Diff,
+    Event,
+    RecordedTick,
+    Revision,
+    Sample,
+    Sandbox,
+)
 from sandbox.world import history, worlds
 from scheduler.files.inflating import inflated_size, most_values
 
-FORMAT = 2
+FORMAT = 3
 #: Formats that are read; an older one lacks what has a default here.
-READ = (1, 2)
+READ = (1, 2, 3)
 MAGIC = b"quotalab sandbox "
 #: What an archive that was written here may come to when it is opened.
 LARGEST = 1 << 34
@@ -110,6 +118,15 @@ class ArchivedCheckpoint(msgspec.Struct, array_like=True):
     page: bytes
 
 
+class ArchivedSource(msgspec.Struct, kw_only=True, rename="camel"):
+    """Which recording of a real cluster the sandbox shows."""
+
+    kind: Literal["recording"]
+    name: Annotated[str, _text(200)]
+    start_time: Annotated[str, _text(40)]
+    last_tick: _Count
+
+
 class Archive(msgspec.Struct, kw_only=True):
     """What the file holds."""
 
@@ -122,6 +139,9 @@ class Archive(msgspec.Struct, kw_only=True):
     diffs: Annotated[list[tuple[_Count, bytes]], _MANY]
     samples: list[ArchivedSample]
     checkpoints: Annotated[list[ArchivedCheckpoint], _MANY]
+    source: ArchivedSource | None = None
+    #: Ticks of the recording, with what was seen in each as `sandbox.world.seen` packs it.
+    recorded: Annotated[list[tuple[_Count, bytes]], _MANY] = []
 
 
 class _Values(msgspec.Struct):
@@ -240,7 +260,21 @@ def _archive(sandbox: Sandbox, world: bytes) -> Archive:
                 ArchivedCheckpoint.__struct_fields__,
             )
         ],
+        source=_source(sandbox),
+        recorded=[
+            (tick, bytes(body))
+            for tick, body in RecordedTick.objects.filter(sandbox=sandbox)
+            .order_by("tick")
+            .values_list("tick", "body")
+        ],
     )
+
+
+def _source(sandbox: Sandbox) -> ArchivedSource | None:
+    """Return its recording; a file of a cluster that is followed follows none."""
+    if sandbox.source.get("kind") != "recording":
+        return None
+    return msgspec.convert(sandbox.source, ArchivedSource)
 
 
 _FIELDS = ("number", "tick", "t_ms", "kind", "operation", "summary", "undone")

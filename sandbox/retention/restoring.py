@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import itertools
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import msgspec
 from django.db import DatabaseError, transaction
 
 from sandbox.base import bulk
-from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
+from sandbox.models import (
+    Checkpoint,
+    Diff,
+    Event,
+    RecordedTick,
+    Revision,
+    Sample,
+    Sandbox,
+)
 from sandbox.models.fields import json_text
 from sandbox.page import packing
 from sandbox.retention import archives
@@ -18,9 +26,12 @@ from sandbox.retention.archives import Archive, wrong
 from sandbox.world import (
     manifests,
     operations,
+    seen,
     worlds,
 )
 from scheduler.errors import SchedulerError
+from scheduler.files.inflating import inflated_size, inflated_values
+from scheduler.qrec.entries import check_object
 from scheduler.world import World
 
 _DAMAGE = (
@@ -47,8 +58,10 @@ def check(archive: Archive, most: int) -> World:
         for body in _bodies(archive):
             most -= packing.opened_size(body, most)
             values -= packing.opened_values(body, values)
-        for line in archive.revisions:
-            operations.from_document(line.operation)
+        for body in _seen(archive):
+            most -= inflated_size(body, most)
+            values -= inflated_values(body, values)
+            _check_seen(body, most, values)
         for number, body in archive.diffs:
             patch = packing.unpack_patch(body)
             if (patch.from_revision, patch.revision) != (number - 1, number):
@@ -59,6 +72,25 @@ def check(archive: Archive, most: int) -> World:
     except _DAMAGE as error:
         raise wrong(f"the file is damaged: {error}") from error
     return _world(archive)
+
+
+def _seen(archive: Archive) -> Iterator[bytes]:
+    """Yield what was seen of a real cluster, tick by tick: shown already, and recorded."""
+    for line in archive.revisions:
+        operation = operations.from_document(line.operation)
+        if isinstance(operation, operations.Observe) and operation.seen:
+            yield operation.seen
+    ticks = [tick for tick, _ in archive.recorded]
+    if ticks != sorted(set(ticks)):
+        raise wrong("the ticks of its recording do not count up")
+    yield from (body for _, body in archive.recorded)
+
+
+def _check_seen(body: bytes, most: int, values: int) -> None:
+    if most < 0 or values < 0:
+        raise wrong("what was seen of the cluster is too much when opened")
+    for change in seen.unpack(body):
+        check_object(change.object)
 
 
 def _bodies(archive: Archive) -> list[bytes]:
@@ -120,6 +152,7 @@ def columns_of(archive: Archive, world: World) -> dict[str, object]:
         "stack": world.policy.spec.stack,
         "header": worlds.header_bytes(world),
         "start_policy": archive.start_policy,
+        "source": msgspec.to_builtins(archive.source) if archive.source else {},
     }
 
 
@@ -185,6 +218,11 @@ def _insert_lines(pk: str, archive: Archive, after: int) -> None:
         Diff,
         ("sandbox_id", "revision", "body"),
         [(pk, *row) for row in archive.diffs if row[0] > after],
+    )
+    bulk.insert(
+        RecordedTick,
+        ("sandbox_id", "tick", "body"),
+        [(pk, *row) for row in archive.recorded],
     )
     bulk.insert(
         Sample,

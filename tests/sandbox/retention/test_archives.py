@@ -156,7 +156,10 @@ WRONG = {
     "a zip": (lambda f: b"PK\x03\x04" + f, "expected a sandbox"),
     "cut off": (lambda f: f[: len(f) // 2], "cut off"),
     "more behind it": (lambda f: f + b"more", "4 bytes follow"),
-    "a later format": (lambda f: f.replace(b" 2\n", b" 9\n", 1), "update this program"),
+    "a later format": (
+        lambda f: f.replace(f" {archives.FORMAT}\n".encode(), b" 9\n", 1),
+        "update this program",
+    ),
     "noise": (lambda f: f[:19] + bytes(200), "damaged"),
     "another hash": (
         changed(lambda a: setattr(a.columns, "hash", "0" * 64)),
