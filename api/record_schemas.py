@@ -31,6 +31,7 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     "forecasts_create": (ForecastState,),
     "forecasts_read": (ForecastState,),
     "forecast_submission_create": (SubmissionForecast,),
+    "capacity_read": (shapes.Capacity,),
     "fairness_read": (shapes.Fairness, QueueFairness),
     "preemption_steps_read": (shapes.Preemption, shapes.PodPreemption),
     "whatif_create": (shapes.Preview,),

@@ -10,6 +10,7 @@ from api.views import access
 from api.views.actions import ACTIONS
 from api.views.comparing import Archive, Archives, Compare
 from api.views.explaining import (
+    Capacity,
     Counterfactuals,
     Explain,
     Fairness,
@@ -92,6 +93,7 @@ urlpatterns = [
         Counterfactuals.as_view(),
         name="counterfactuals",
     ),
+    path(f"{_ONE}/capacity", Capacity.as_view(), name="capacity"),
     path(f"{_ONE}/fairness", Fairness.as_view(), name="fairness"),
     path(f"{_ONE}/forecast", Forecasts.as_view(), name="forecast"),
     path(f"{_ONE}/forecasts", KeptForecasts.as_view(), name="forecasts"),

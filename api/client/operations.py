@@ -12,6 +12,7 @@ from .records import (
     ApplicationExplanation,
     AskExplanation,
     AuditList,
+    Capacity,
     ClusterChange,
     ClusterList,
     Comparison,
@@ -141,6 +142,15 @@ class Operations(Sender):
     ) -> AuditList:
         """Return the newest lines to its owner."""
         return cast('AuditList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/audit", query=given({'limit': limit})))
+
+    def capacity_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        tick: int | None = None,
+    ) -> Capacity:
+        """Return groups and pools, what they cost, and why none grows for what waits."""
+        return cast('Capacity', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/capacity", query=given({'tick': tick})))
 
     def cluster(
         self,
@@ -984,6 +994,15 @@ class AsyncOperations(AsyncSender):
     ) -> AuditList:
         """Return the newest lines to its owner."""
         return cast('AuditList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/audit", query=given({'limit': limit})))
+
+    async def capacity_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        tick: int | None = None,
+    ) -> Capacity:
+        """Return groups and pools, what they cost, and why none grows for what waits."""
+        return cast('Capacity', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/capacity", query=given({'tick': tick})))
 
     async def cluster(
         self,

@@ -1714,6 +1714,7 @@ class PodExplanation(TypedDict):
     counts: dict[str, int]
     problem: str
     sentences: list[str]
+    growth: list[GrowthRefusal]
 
 
 class Scorer(TypedDict):
@@ -1742,6 +1743,14 @@ class Score(TypedDict):
     plugin: str
     raw: int
     normalized: int
+
+
+class GrowthRefusal(TypedDict):
+    """Why one of them does not grow for a pod; "" where it may."""
+
+    kind: str
+    name: str
+    reason: str
 
 
 class AskExplanation(TypedDict):
@@ -2038,6 +2047,38 @@ class SubmissionForecast(TypedDict):
     starts: list[StartForecast]
     revision: int
     soonest: str | None
+
+
+class Capacity(TypedDict):
+    """Nodes that come and go. `cost` is what they cost since they were ordered."""
+
+    atMs: int
+    cost: float
+    perHour: float
+    groups: list[GrowingNodes]
+    unplaced: list[UnplacedPods]
+    looksMs: int | None
+
+
+class GrowingNodes(TypedDict):
+    """A NodeGroup or NodePool: its nodes, and what an hour of them costs now. `most`
+    is its maximum, None where only limits of resources bound it.
+    """
+
+    kind: str
+    name: str
+    nodes: int
+    booting: int
+    most: int | None
+    perHour: float
+
+
+class UnplacedPods(TypedDict):
+    """Pods of one shape that fit nowhere: how many, and the first of them."""
+
+    pod: str
+    pods: int
+    refusals: list[GrowthRefusal]
 
 
 class Fairness(TypedDict):
@@ -2450,6 +2491,8 @@ class SandboxRow(TypedDict):
     sourceStart: str
     lastTick: int | None
     lagMs: int
+    cost: float | None
+    costPerHour: float | None
 
 
 class CohortRow(TypedDict):
@@ -2701,6 +2744,7 @@ class Sample(TypedDict):
     used: dict[str, str]
     capacity: dict[str, str]
     queues: list[QueueSample]
+    cost: float | None
 
 
 class QueueSample(TypedDict):
@@ -2841,6 +2885,8 @@ class SandboxRowPatch(TypedDict):
     sourceStart: NotRequired[str]
     lastTick: NotRequired[int | None]
     lagMs: NotRequired[int]
+    cost: NotRequired[float | None]
+    costPerHour: NotRequired[float | None]
 
 
 class CohortRowPatch(TypedDict):

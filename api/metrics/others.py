@@ -13,6 +13,7 @@ from api.metrics.exposition import Exposition
 from api.metrics.pods import PodCounts
 from sandbox.models import Sandbox
 from sandbox.page.diffs import Page, Row
+from sandbox.page.rows.transport import KEY as SANDBOX_KEY
 
 
 def add_own(out: Exposition, sandbox: Sandbox, common: dict[str, str]) -> None:
@@ -24,6 +25,22 @@ def add_own(out: Exposition, sandbox: Sandbox, common: dict[str, str]) -> None:
         ("quotalab_playing", "1 while time runs", sandbox.playing),
     ):
         out.add(name, "gauge", help_, value, common)
+
+
+def add_cost(out: Exposition, page: Page, common: dict[str, str]) -> None:
+    """Add what nodes that come and go cost, where there are any."""
+    row = page.get(SANDBOX_KEY) or {}
+    for name, kind, help_, field in (
+        ("quotalab_cluster_cost_total", "counter", "Cost of nodes so far", "cost"),
+        (
+            "quotalab_cluster_cost_per_hour",
+            "gauge",
+            "What an hour of the nodes costs",
+            "costPerHour",
+        ),
+    ):
+        if row.get(field) is not None:
+            out.add(name, kind, help_, row[field], common)
 
 
 def add_yunikorn(

@@ -55,6 +55,7 @@ def _add(out: Exposition, sandbox: Sandbox) -> None:
     page = history.page_at(sandbox, sandbox.revision)
     common = {"sandbox": sandbox.pk}
     others.add_own(out, sandbox, common)
+    others.add_cost(out, page, common)
     add_forecast(out, sandbox, page, common)
     if sandbox.stack == "kueue":
         kueue.add(out, page, counts_of(sandbox, page), common)

@@ -78,6 +78,20 @@ class Fairness(View):
         return Response(explaining.explain_fairness(sandbox, tick_of(request)))
 
 
+class Capacity(View):
+    """Nodes that come and go."""
+
+    @extend_schema(
+        operation_id="capacity_read",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[TICK],
+    )
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return groups and pools, what they cost, and why none grows for what waits."""
+        sandbox = self.sandbox(sandbox_id)
+        return Response(explaining.explain_capacity(sandbox, tick_of(request)))
+
+
 class WhatIf(View):
     """Edits, before they are made."""
 

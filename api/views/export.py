@@ -17,6 +17,7 @@ from rest_framework.serializers import ValidationError
 from api.renderers import YAML, OneShape, dump, dump_all
 from api.views.base import View, flag
 from sandbox.models import Sandbox
+from sandbox.page.rows.samples import whole_sample
 from sandbox.retention import exports
 from sandbox.world import history
 
@@ -115,7 +116,7 @@ def _rows(sandbox: Sandbox, what: str) -> Iterator[Mapping[str, Any]]:
         yield from found.order_by("revision", "seq").values(*_EVENT, "message")
     else:
         for sample in history.newest_samples(sandbox, sandbox.revision, 10**6):
-            yield sample.body
+            yield whole_sample(sample.body)
 
 
 def _by_queue(sample: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -25,6 +25,7 @@ from sandbox.base.errors import NotFoundError
 from sandbox.live import pages
 from sandbox.models import Event, Sample, Sandbox
 from sandbox.page.diffs import Row
+from sandbox.page.rows.samples import whole_sample
 from sandbox.world import history
 from sandbox.world.schedulers import schedulers
 from scheduler import ranges
@@ -288,7 +289,9 @@ class Samples(View):
         apart = -(-query.count() // limit) or 1
         if apart > 1:
             query = query.annotate(rest=F("tick") % apart).filter(rest=0)
-        return Response({"items": [s.body for s in query.order_by("revision")]})
+        return Response(
+            {"items": [whole_sample(s.body) for s in query.order_by("revision")]}
+        )
 
 
 class Hash(View):

@@ -11,6 +11,7 @@ export const GROUPS = {
   edits: ["MoveOutcome", "PinOutcome", "Preview"],
   policy: ["ProfileList", "Registry"],
   explain: ["AskExplanation", "Counterfactuals", "Explanation", "Forecast", "ForecastState", "Forecasts", "PodExplanation", "PodPreemption", "Preemption", "Reproduction", "SubmissionForecast"],
+  capacity: ["Capacity"],
   fairness: ["Fairness", "QueueFairness"],
   compare: ["Agreement", "Comparison", "IncidentReplay", "Opened"],
   runs: ["AdviceEstimate", "Experiment", "ExperimentList", "OneExperiment", "Results"],

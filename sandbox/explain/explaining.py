@@ -12,6 +12,7 @@ from sandbox.twins.ticks import was_observed
 from sandbox.world import history, worlds
 from scheduler.decisions import Preempt
 from scheduler.explain import applications, to_document
+from scheduler.explain.capacity import capacity
 from scheduler.explain.counterfactuals import counterfactuals
 from scheduler.explain.fairness import fairness
 from scheduler.explain.moves import what_if, what_if_move
@@ -55,6 +56,12 @@ def explain_fairness(sandbox: Sandbox, tick: int | None) -> dict[str, Any]:
         if world.yunikorn is not None:
             return to_document(queue_fairness(world))
         return to_document(fairness(world))
+
+
+def explain_capacity(sandbox: Sandbox, tick: int | None) -> dict[str, Any]:
+    """Return what may grow, what it costs, and why it does not grow for what waits."""
+    with _world(sandbox, tick) as world:
+        return to_document(capacity(world))
 
 
 def preview_move(sandbox: Sandbox, subject: Key, target: Key) -> Preview:

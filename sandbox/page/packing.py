@@ -21,10 +21,11 @@ from sandbox.page.diffs import (
     decode_step,
     encode_step,
 )
+from sandbox.page.rows.samples import whole_sample
 from scheduler.files.inflating import inflated_size, inflated_values
 from scheduler.world import World
 
-VERSION = 2
+VERSION = 3
 _MARK = bytes([VERSION])
 _FIRST = ord("x")  # of what zlib writes
 _LEVEL = 1  # the quickest: a fifth of the size already
@@ -44,8 +45,15 @@ def _conditions(row: Row) -> None:
         row.setdefault("conditions", [])
 
 
+def _cost(row: Row) -> None:
+    """Version 2 had no cost of nodes that come and go."""
+    if row.get("kind") == "Sandbox":
+        row.setdefault("cost", None)
+        row.setdefault("costPerHour", None)
+
+
 #: Version -> what brings one whole row to the next version.
-STEPS: tuple[Callable[[Row], None], ...] = (_first_tick, _conditions)
+STEPS: tuple[Callable[[Row], None], ...] = (_first_tick, _conditions, _cost)
 assert len(STEPS) == VERSION, "a new version needs its step"
 
 
@@ -104,6 +112,7 @@ def unpack_step(body: bytes) -> RevisionDiff:
     for forward in STEPS[version:]:
         for row in step.added:
             forward(row)
+    step.samples[:] = map(whole_sample, step.samples)
     return step
 
 

@@ -42,6 +42,7 @@ class Sample(Wire, frozen=True, kw_only=True):
     used: Amounts
     capacity: Amounts
     queues: list[QueueSample]
+    cost: float | None = None  # of nodes that come and go, so far
 
 
 class EventLine(Wire, frozen=True, kw_only=True):

@@ -81,6 +81,9 @@ class SandboxRow(Row, tag="Sandbox", tag_field="kind", frozen=True, kw_only=True
     source_start: str = ""  # the wall time (RFC 3339) of virtual 0
     last_tick: int | None = None  # of a recording
     lag_ms: int = 0  # how old the oldest change of the last tick was when it was shown
+    #: of nodes that come and go, so far and an hour now; None where there are none
+    cost: float | None = None
+    cost_per_hour: float | None = None
 
 
 class CohortRow(Row, tag="Cohort", tag_field="kind", frozen=True, kw_only=True):

@@ -5,7 +5,9 @@ Source: docs/semantics/capacity.md#node-groups.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -225,12 +227,18 @@ class AutoscalingStage:
         """Return what all nodes cost so far, from their order to now."""
         return self.supply.cost(self.pools.costs())
 
-    def refusals(self, pod: Pod) -> dict[str, str]:
-        """Return, by group and pool, why it does not grow for it; "" where it may."""
+    def per_hour(self) -> float:
+        """Return what an hour of all nodes costs now."""
+        groups = (one.size * one.spec.price_per_hour for one in self.groups.values())
+        claims = (c for pool in self.pools.pools.values() for c in pool.claims.values())
+        return math.fsum(chain(groups, (claim.price for claim in claims)))
+
+    def refusals(self, pod: Pod) -> dict[tuple[str, str], str]:
+        """Return, by kind and name, why it does not grow for the pod; "" if it may."""
         groups = {
-            group.name: self.growing.refusal(group, pod)
+            (NODE_GROUP, group.name): self.growing.refusal(group, pod)
             for group in self.supply.in_order()
         }
         return groups | {
-            pool.name: refusal(pool, pod) for pool in self.pools.in_order()
+            (NODE_POOL, pool.name): refusal(pool, pod) for pool in self.pools.in_order()
         }

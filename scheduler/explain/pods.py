@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from scheduler.errors import SchedulerError
 from scheduler.explain.asks import explain_ask
+from scheduler.explain.capacity import refusals, sentences
 from scheduler.explain.fork import fork, object_of
 from scheduler.explain.shapes import (
     AskExplanation,
@@ -75,6 +76,9 @@ def _explanation(
         problem=table.problem or ("" if table.pre_filter.ok else _refusal(table)),
         sentences=[],
     )
+    pod = stage.pods.get(obj.key)
+    if world.autoscaling is not None and pod is not None and not answer.node:
+        answer.growth = refusals(world.autoscaling, pod)
     answer.sentences = list(_sentences(answer))
     return answer
 
@@ -142,12 +146,14 @@ def _counts(table: PluginTable) -> dict[str, int]:
 def _sentences(answer: PodExplanation) -> Iterator[str]:
     if answer.problem:
         yield f"No node is looked at: {answer.problem}."
+        yield from sentences(answer.growth)
         return
     nodes = counted(answer.total_nodes, "node")
     if not answer.feasible:
         yield f"None of {nodes} takes it."
         for reason, number in answer.counts.items():
             yield f"{counted(number, 'node')}: {reason}."
+        yield from sentences(answer.growth)
         return
     most = next((row.total for row in answer.nodes if row.fits), None)
     best = listed(answer.best)

@@ -105,7 +105,7 @@ def test_a_pod_that_no_node_of_the_group_suits_orders_nothing():
     _, decisions = run(world, 200_000)
     assert orders(decisions) == []
     refused = world.autoscaling.refusals(world.kube.pods[Key("Pod", "default", "p")])
-    assert "selector" in refused["g"]
+    assert "selector" in refused["NodeGroup", "g"]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,10 @@ def test_a_group_whose_nodes_do_not_come_backs_off_ever_longer():
     assert [at for at, _, _ in orders(decisions)] == [10_000, 430_000, 1_150_000]
     assert [at for at, _ in late] == [130_000, 550_000, 1_270_000]
     key = Key("Pod", "default", "p")
-    assert "backoff" in world.autoscaling.refusals(world.kube.pods[key])["a-slow"]
+    assert (
+        "backoff"
+        in world.autoscaling.refusals(world.kube.pods[key])["NodeGroup", "a-slow"]
+    )
     assert world.autoscaling.cost() == pytest.approx(6 * 360 / 3600)
 
 

@@ -124,7 +124,8 @@ def test_the_heaviest_pool_comes_first_until_its_limits():
     run(world, 200_000)
     assert len(world.keys("Node")) == 1
     late = world.kube.pods[Key("Pod", "default", "late")]
-    assert world.autoscaling.refusals(late) == {"reserved": "its limits are reached"}
+    reserved = ("NodePool", "reserved")
+    assert world.autoscaling.refusals(late) == {reserved: "its limits are reached"}
 
 
 def test_taints_keep_pods_without_a_toleration_away():

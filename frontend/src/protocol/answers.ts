@@ -8,6 +8,7 @@ export interface Answers {
   readonly AdviceEstimate: types.AdviceEstimate;
   readonly Agreement: types.Agreement;
   readonly AskExplanation: types.AskExplanation;
+  readonly Capacity: types.Capacity;
   readonly ClusterList: types.ClusterList;
   readonly Comparison: types.Comparison;
   readonly Conversions: types.Conversions;
@@ -62,6 +63,7 @@ export const CHECKS: { readonly [N in keyof Answers]: () => Promise<Check<Answer
   AdviceEstimate: async () => (await import("virtual:checks/runs")).isAdviceEstimate,
   Agreement: async () => (await import("virtual:checks/compare")).isAgreement,
   AskExplanation: async () => (await import("virtual:checks/explain")).isAskExplanation,
+  Capacity: async () => (await import("virtual:checks/capacity")).isCapacity,
   ClusterList: async () => (await import("virtual:checks/sandboxes")).isClusterList,
   Comparison: async () => (await import("virtual:checks/compare")).isComparison,
   Conversions: async () => (await import("virtual:checks/imports")).isConversions,

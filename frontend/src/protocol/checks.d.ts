@@ -60,6 +60,10 @@ declare module "virtual:checks/explain" {
   export const isSubmissionForecast: import("@/protocol/checked").Check<import("@/protocol/types").SubmissionForecast>;
 }
 
+declare module "virtual:checks/capacity" {
+  export const isCapacity: import("@/protocol/checked").Check<import("@/protocol/types").Capacity>;
+}
+
 declare module "virtual:checks/fairness" {
   export const isFairness: import("@/protocol/checked").Check<import("@/protocol/types").Fairness>;
   export const isQueueFairness: import("@/protocol/checked").Check<import("@/protocol/types").QueueFairness>;

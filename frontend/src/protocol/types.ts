@@ -1902,6 +1902,7 @@ export interface components {
             };
             readonly problem: string;
             readonly sentences: readonly string[];
+            readonly growth: readonly components["schemas"]["GrowthRefusal"][];
         };
         /** @description A scoring plug-in and its weight; `skipped` where it had nothing to say. */
         readonly Scorer: {
@@ -1924,6 +1925,12 @@ export interface components {
             readonly plugin: string;
             readonly raw: number;
             readonly normalized: number;
+        };
+        /** @description Why one of them does not grow for a pod; "" where it may. */
+        readonly GrowthRefusal: {
+            readonly kind: string;
+            readonly name: string;
+            readonly reason: string;
         };
         /** @description Why a pod has no place under YuniKorn, and what both sets of laws would do. */
         readonly AskExplanation: {
@@ -2194,6 +2201,34 @@ export interface components {
             readonly starts: readonly components["schemas"]["StartForecast"][];
             readonly revision: number;
             readonly soonest: string | null;
+        };
+        /** @description Nodes that come and go. `cost` is what they cost since they were ordered. */
+        readonly Capacity: {
+            readonly atMs: number;
+            readonly cost: number;
+            readonly perHour: number;
+            readonly groups: readonly components["schemas"]["GrowingNodes"][];
+            readonly unplaced: readonly components["schemas"]["UnplacedPods"][];
+            readonly looksMs: number | null;
+        };
+        /**
+         * @description A NodeGroup or NodePool: its nodes, and what an hour of them costs now.
+         *
+         *         `most` is its maximum, None where only limits of resources bound it.
+         */
+        readonly GrowingNodes: {
+            readonly kind: string;
+            readonly name: string;
+            readonly nodes: number;
+            readonly booting: number;
+            readonly most: number | null;
+            readonly perHour: number;
+        };
+        /** @description Pods of one shape that fit nowhere: how many, and the first of them. */
+        readonly UnplacedPods: {
+            readonly pod: string;
+            readonly pods: number;
+            readonly refusals: readonly components["schemas"]["GrowthRefusal"][];
         };
         /** @description Shares, flows and whose turn it is, at this instant. */
         readonly Fairness: {
@@ -2570,6 +2605,8 @@ export interface components {
             readonly sourceStart: string;
             readonly lastTick: number | null;
             readonly lagMs: number;
+            readonly cost: number | null;
+            readonly costPerHour: number | null;
         };
         /** @description A cohort: an inner node of the quota tree. */
         readonly CohortRow: {
@@ -2866,6 +2903,7 @@ export interface components {
                 readonly [key: string]: string;
             };
             readonly queues: readonly components["schemas"]["QueueSample"][];
+            readonly cost: number | null;
         };
         /** @description One queue at one tick, for the curves. */
         readonly QueueSample: {
@@ -3017,6 +3055,8 @@ export interface components {
             readonly sourceStart?: string;
             readonly lastTick?: number | null;
             readonly lagMs?: number;
+            readonly cost?: number | null;
+            readonly costPerHour?: number | null;
         };
         /** @description Changed fields of a CohortRow, whole values. */
         readonly CohortRowPatch: {
@@ -3402,6 +3442,7 @@ export type PodExplanation = components['schemas']['PodExplanation'];
 export type Scorer = components['schemas']['Scorer'];
 export type NodeRowRecord = components['schemas']['NodeRowRecord'];
 export type Score = components['schemas']['Score'];
+export type GrowthRefusal = components['schemas']['GrowthRefusal'];
 export type AskExplanation = components['schemas']['AskExplanation'];
 export type QueueHeadroom = components['schemas']['QueueHeadroom'];
 export type Check = components['schemas']['Check'];
@@ -3423,6 +3464,9 @@ export type Forecasts = components['schemas']['Forecasts'];
 export type ForecastState = components['schemas']['ForecastState'];
 export type TrackRecord = components['schemas']['TrackRecord'];
 export type SubmissionForecast = components['schemas']['SubmissionForecast'];
+export type Capacity = components['schemas']['Capacity'];
+export type GrowingNodes = components['schemas']['GrowingNodes'];
+export type UnplacedPods = components['schemas']['UnplacedPods'];
 export type Fairness = components['schemas']['Fairness'];
 export type Formula = components['schemas']['Formula'];
 export type Fraction = components['schemas']['Fraction'];

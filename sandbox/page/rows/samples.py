@@ -11,6 +11,7 @@ from sandbox.models import Sandbox
 from sandbox.page.diffs import Page, Row
 from sandbox.page.events import EventRecord
 from sandbox.page.rows.tally import WorkloadTally
+from sandbox.page.rows.transport import KEY
 from sandbox.page.wire import QueueSample, Sample
 from scheduler.records.objects import MARK
 
@@ -34,9 +35,15 @@ def sample_of(
         used=used,
         capacity=capacity,
         queues=[*_queues(made_anew)],
+        cost=(page.get(KEY) or {}).get("cost"),
     )
     plain: Row = msgspec.to_builtins(sample)
     return plain
+
+
+def whole_sample(body: Row) -> Row:
+    """Return a stored sample as it travels now: older ones had no cost."""
+    return body if "cost" in body else {**body, "cost": None}
 
 
 _POD_PHASES = {

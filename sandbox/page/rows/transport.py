@@ -24,7 +24,7 @@ def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
     # A tick of a real cluster, or one that grows, may bring what else only edits do.
     moves = sandbox.is_real or world.autoscaling is not None
     before = None if moves else (page or {}).get(KEY)
-    spec = world.policy.spec
+    spec, growing = world.policy.spec, world.autoscaling
     row = SandboxRow(
         key=KEY,
         name="sandbox",
@@ -52,6 +52,8 @@ def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
         lag_ms=sandbox.source.get("lagMs", 0),
         last_tick=sandbox.source.get("lastTick"),
         not_simulated=before["notSimulated"] if before else not_simulated(world),
+        cost=None if growing is None else growing.cost(),
+        cost_per_hour=None if growing is None else growing.per_hour(),
     )
     plain: Row = msgspec.to_builtins(row)
     return plain

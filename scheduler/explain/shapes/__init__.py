@@ -8,6 +8,12 @@ key text, "Workload/namespace/name". Times are virtual milliseconds.
 
 from __future__ import annotations
 
+from scheduler.explain.shapes.capacity import (
+    Capacity,
+    GrowingNodes,
+    GrowthRefusal,
+    UnplacedPods,
+)
 from scheduler.explain.shapes.evicting import (
     Budget,
     CandidateQueue,
@@ -77,6 +83,10 @@ from scheduler.explain.shapes.whatif import (
 )
 
 __all__ = [
+    "Capacity",
+    "GrowingNodes",
+    "GrowthRefusal",
+    "UnplacedPods",
     "Shape",
     "Amount",
     "NodeName",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scheduler.explain.shapes.capacity import GrowthRefusal
 from scheduler.explain.shapes.numbers import Amount, Shape
 from scheduler.explain.shapes.waiting import Condition, Victim
 
@@ -51,6 +52,7 @@ class PodExplanation(Shape):
     counts: dict[str, int]  # reason -> nodes
     problem: str
     sentences: list[str]
+    growth: list[GrowthRefusal] = []  # where nodes may come, for a pod without one
 
 
 class QueueHeadroom(Shape):

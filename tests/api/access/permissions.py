@@ -49,6 +49,7 @@ ONE: dict[str, str] = {
     "preemptions/<str:place>": "get look",
     "explain/<str:namespace>/<str:name>": "get look",
     "explain/<str:namespace>/<str:name>/counterfactuals": "get look",
+    "capacity": "get look",
     "fairness": "get look",
     "forecast": "get look, post look read",
     "forecasts": "get look, post look read",

@@ -6,7 +6,7 @@ export interface Switch {
   readonly path: string; // below spec
   readonly word: Word;
   readonly help: Word;
-  readonly kind: "choice" | "flag" | "text" | "integer";
+  readonly kind: "choice" | "flag" | "text" | "list" | "integer";
   readonly choices?: readonly string[];
   readonly family?: string; // the registry's, when choices come from there
   readonly first?: unknown; // what holds when the document is silent
@@ -103,6 +103,22 @@ export const GROUPS: readonly SwitchGroup[] = [
       { path: "simulation.failures.domain", word: "switch.failureDomain", help: "help.failureDomain", kind: "text", first: "" },
       { path: "simulation.failures.domainMeanTimeBetween", word: "switch.domainFailures", help: "help.domainFailures", kind: "text", first: "never" },
       { path: "simulation.failures.domainRepair", word: "switch.domainRepair", help: "help.domainRepair", kind: "text", first: "1h" },
+    ],
+  },
+  {
+    word: "group.autoscaler",
+    source: "source.simulation",
+    part: "simulation",
+    stacks: ["kueue", "kube"],
+    switches: [
+      { path: "simulation.autoscaler.scanInterval", word: "switch.scanInterval", help: "help.scanInterval", kind: "text", first: "10s" },
+      { path: "simulation.autoscaler.expanders", word: "switch.expanders", help: "help.expanders", kind: "list", first: ["least-waste"] },
+      { path: "simulation.autoscaler.balanceSimilarNodeGroups", word: "switch.balance", help: "help.balance", kind: "flag", first: false },
+      { path: "simulation.autoscaler.maxNodeProvisionTime", word: "switch.provision", help: "help.provision", kind: "text", first: "15m" },
+      { path: "simulation.autoscaler.scaleDown", word: "switch.scaleDown", help: "help.scaleDown", kind: "flag", first: true },
+      { path: "simulation.autoscaler.scaleDownDelayAfterAdd", word: "switch.scaleDownDelay", help: "help.scaleDownDelay", kind: "text", first: "10m" },
+      { path: "simulation.autoscaler.maxEmptyAtOnce", word: "switch.maxEmpty", help: "help.maxEmpty", kind: "integer", first: 10 },
+      { path: "simulation.autoscaler.maxDrainedAtOnce", word: "switch.maxDrained", help: "help.maxDrained", kind: "integer", first: 1 },
     ],
   },
   {
