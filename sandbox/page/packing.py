@@ -45,15 +45,23 @@ def _conditions(row: Row) -> None:
         row.setdefault("conditions", [])
 
 
-def _cost(row: Row) -> None:
-    """Version 2 had no cost of nodes that come and go."""
+def _linked(row: Row) -> None:
+    """Version 2 had no cost of nodes that come and go, and no worker clusters."""
     if row.get("kind") == "Sandbox":
         row.setdefault("cost", None)
         row.setdefault("costPerHour", None)
+    elif row.get("kind") == "Workload":
+        for name, value in (
+            ("checks", []),
+            ("worker", ""),
+            ("tried", []),
+            ("copy", False),
+        ):
+            row.setdefault(name, value)
 
 
 #: Version -> what brings one whole row to the next version.
-STEPS: tuple[Callable[[Row], None], ...] = (_first_tick, _conditions, _cost)
+STEPS: tuple[Callable[[Row], None], ...] = (_first_tick, _conditions, _linked)
 assert len(STEPS) == VERSION, "a new version needs its step"
 
 

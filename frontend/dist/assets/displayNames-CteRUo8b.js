@@ -1,1 +1,0 @@
-import{n as e}from"./cards-3WJbtlgo.js";import{s as t}from"./intents-DcHl9irO.js";import{r as n}from"./live.svelte-DAwtK0nL.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

@@ -1,0 +1,1 @@
+export{t as isServerMessage}from"./live-Bxr6CoS7.js";
