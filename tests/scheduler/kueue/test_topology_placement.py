@@ -92,6 +92,21 @@ def test_a_pod_of_a_slice_is_replaced_in_the_rack_of_its_slice():
     assert found.domains == (DomainCount(("h0",), 2),)
 
 
+def test_a_replacement_takes_the_most_free_first_where_the_mixed_profile_is_off():
+    """Four pods fit on no host; least free first would use all three."""
+    tree = tree_of(host(0, 1000), host(2, 2000), host(4, 3000))
+    before = TopologyAssignment((HOST,), (DomainCount(("gone",), 4),))
+    found = replace_node(
+        PodSetPlacement(CountsCache(), TopologyGates(profile_mixed=False)),
+        tree,
+        [pods_of(1, 4, TopologyRequest(unconstrained=True))],
+        {"main": before},
+        "gone",
+    )["main"]
+    assert isinstance(found, TopologyAssignment)
+    assert {row.values[0]: row.pods for row in found.domains} == {"h0": 1, "h4": 3}
+
+
 def test_what_is_placed_on_a_rack_is_not_taken_from_a_host_of_the_same_name():
     racks = TopologyTree(Topology("racks", ("rack",)), Flavor(name="f"), {})
     room = {"cpu": 4000, "pods": 8}
