@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { faceOfWorkload } from "@/store/rows/cards";
 import { mainPairOf, loadOf } from "@/store/rows/quotaMap";
 import { treeOf } from "@/store/rows/quota";
 import { matcher, parted, sorted, valuesOf, waitOf } from "@/store/rows/workloadTable";
@@ -56,8 +57,26 @@ describe("the map of queues", () => {
   it("stands under its cohorts", () => {
     const tree = treeOf([cohort("all", []), cohort("other", [])], [gpu, { ...plain, cohort: "other" }]);
     expect(cohortsOf([plain.key, gpu.key], tree)).toEqual([
-      { name: "other", columns: [plain.key] },
-      { name: "all", columns: [gpu.key] },
+      { name: "other", cluster: "", columns: [plain.key] },
+      { name: "all", cluster: "", columns: [gpu.key] },
     ]);
+  });
+  it("stands beside the queues of its worker cluster", () => {
+    const [own, east] = [{ ...plain, cohort: "" }, { ...queue("east:gpu", []), cohort: "" }];
+    expect(cohortsOf([own.key, east.key], treeOf([], [own, east]))).toEqual([
+      { name: "", cluster: "", columns: [own.key] },
+      { name: "east", cluster: "east", columns: [east.key] },
+    ]);
+  });
+});
+
+describe("the card of a dispatched workload", () => {
+  it("says where it runs", () => {
+    const face = faceOfWorkload(workload({ worker: "east", phase: "admitted" }));
+    expect([face.request.endsWith(" · east"), face.note]).toEqual([true, "runs in east"]);
+  });
+  it("says where it is tried", () => {
+    const face = faceOfWorkload(workload({ tried: ["east", "west"], phase: "reserved" }), ["regions"]);
+    expect(face.note).toBe("waits in east, west · QuotaReserved");
   });
 });

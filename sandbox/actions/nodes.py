@@ -28,7 +28,8 @@ from scheduler.durations import stamp_text
 from scheduler.lifetime.changes import TAKING, changed_node
 from scheduler.manifests.load import load
 from scheduler.multikueue.checks import CLUSTER, CONNECTED, LOST
-from scheduler.records.objects import Key, Object
+from scheduler.records.annotations import CLUSTER as ANNOTATION
+from scheduler.records.objects import MARK, Key, Object
 from scheduler.world import World
 
 Change = Literal["cordon", "uncordon", "drain", "fail", "recover"]
@@ -103,14 +104,16 @@ def _new(
         raise InvalidError(
             problem, causes=[Cause(problem=problem, field="allocatable")]
         )
+    cluster, _, own = name.rpartition(MARK)
+    metadata: dict[str, Any] = {"annotations": {ANNOTATION: cluster}} if cluster else {}
     kept = {**(model.labels if model else {}), **labels}
     if _HOST in kept and _HOST not in labels:
-        kept[_HOST] = name
+        kept[_HOST] = own
     spec = {n: v for n, v in (model.spec if model else {}).items() if n == "taints"}
     document = {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": kept},
+        "metadata": {**metadata, "name": own, "labels": kept},
         "spec": spec,
         "status": {"allocatable": {"pods": "110", **size}},
     }

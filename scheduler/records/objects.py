@@ -76,19 +76,19 @@ class Object:
 
 MARK = ":"
 #: The kinds of which Kubernetes takes a colon in a name; none is simulated.
-_COLON_NAMES = frozenset({"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"})
+COLON_NAMES = frozenset({"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"})
 
 
 def cluster_of(key: Key) -> str:
     """Return the worker cluster that a key is of; "" for the manager's own."""
-    if MARK not in key.name or key.kind in _COLON_NAMES:
+    if MARK not in key.name or key.kind in COLON_NAMES:
         return ""
     return key.name.partition(MARK)[0]
 
 
 def qualified(key: Key, cluster: str) -> Key:
     """Return the key under which the manager knows an object of a cluster."""
-    if not cluster or key.kind in _COLON_NAMES:
+    if not cluster or key.kind in COLON_NAMES:
         return key
     return key._replace(name=qualified_name(key.name, cluster))
 

@@ -24,7 +24,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "LocalQueue": ("name", "clusterQueue"),
     "ResourceFlavor": ("name",),
     "Workload": ("name", "localQueue", "clusterQueue"),
-    "Node": ("name",),
+    "Node": ("name", "flavor"),
     "Pod": ("name", "node", "nominated", "queue"),
     "Queue": ("name", "parent"),
     "Application": ("name", "queue"),

@@ -14,7 +14,7 @@ from scheduler.manifests.documents import (
 from scheduler.manifests.generator import is_generator
 from scheduler.manifests.loading.loaded import Finding, Loaded
 from scheduler.records.annotations import CLUSTER
-from scheduler.records.objects import Key, qualified
+from scheduler.records.objects import COLON_NAMES, MARK, Key, qualified
 
 #: Of files that lie beside manifests: a tool's configuration, a dashboard.
 NO_MANIFEST = "not an object of a cluster: not taken"
@@ -151,7 +151,8 @@ def key_of(document: Document, kind: kinds.Kind) -> Key:
     name = metadata.get("name") or _generated(document, metadata)
     if not isinstance(name, str) or not name:
         raise document.error("metadata.name", f"expected a name, got {name!r}")
-    if len(name) > 253 or any(c in name for c in "/%\x00\n\t "):
+    marked = MARK in name and kind.kind not in COLON_NAMES
+    if len(name) > 253 or marked or any(c in name for c in "/%\x00\n\t "):
         raise document.error("metadata.name", f"not a name: {name[:80]!r}")
     namespace = metadata.get("namespace") or "default"
     if not isinstance(namespace, str) or "/" in namespace or len(namespace) > 63:

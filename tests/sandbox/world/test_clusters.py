@@ -106,6 +106,9 @@ def test_a_node_of_a_worker_is_failed_and_recovers(linked, person):
     check_rows(linked)
     assert page(linked)["Node//a:n1"]["state"] == "failed"
     assert page(linked)["Node//b:n1"]["state"] == "ready"
+    actions.do_add_node(person, linked.pk, "a:n2", like="a:n1")
+    assert page(linked)["Node//a:n2"]["state"] == "ready"
+    check_rows(linked)
 
 
 def test_linked_clusters_are_archived_and_opened_as_they_were(linked, person):

@@ -4,7 +4,7 @@ import { record, Refusal, request, text, type Json } from "@/net/rest";
 import { go, hrefOf, type View } from "@/lib/address.svelte";
 import { announce, toast, type ToastAct, type ToastCode } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
-import type { NodeChange, Rewind, Speed, StepRequest } from "@/protocol/types";
+import type { ClusterChange, NodeChange, Rewind, Speed, StepRequest } from "@/protocol/types";
 import { live } from "@/store/live/live.svelte";
 
 /** Do a thing; a refusal becomes a toast with its places. Returns null when refused. */
@@ -74,6 +74,13 @@ export function changeNode(
   const name = nameOf(key);
   void act("node", { name, change } satisfies NodeChange).then((answer) => {
     if (answer !== null) announceEdit(t(`node.did.${change}`, { name }), []);
+  });
+}
+
+/** Cut the manager off from a worker cluster, or connect it again. */
+export function changeCluster(name: string, change: "lose" | "recover"): void {
+  void act("cluster", { name, change } satisfies ClusterChange).then((answer) => {
+    if (answer !== null) announceEdit(t(`cluster.did.${change}`, { name }), []);
   });
 }
 

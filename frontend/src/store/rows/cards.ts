@@ -50,8 +50,8 @@ export function faceOfWorkload(row: WorkloadRow, checks: readonly string[] = [])
   return {
     name: displayName(row),
     state: stateOf(row),
-    request: requestOf(row),
-    note: row.phase === "reserved" ? reservedNote(checks) : noteOf(row),
+    request: row.worker === "" ? requestOf(row) : `${requestOf(row)} · ${row.worker}`,
+    note: dispatchNote(row) || (row.phase === "reserved" ? reservedNote(checks) : noteOf(row)),
     message: row.message,
     priority: row.priority,
     run,
@@ -97,6 +97,12 @@ function noteOf(row: WorkloadRow): string {
     if (found !== null) return t(word, { flavor: found[1] ?? "" });
   }
   return row.message === "" ? row.reason : row.message;
+}
+
+// Where MultiKueue has a workload run, or tries to.
+function dispatchNote(row: WorkloadRow): string {
+  if (row.worker !== "" && row.phase !== "finished") return t("card.runsIn", { cluster: row.worker });
+  return row.tried.length === 0 ? "" : t("card.waitsIn", { clusters: row.tried.join(", ") });
 }
 
 // What holds quota and is not admitted waits for checks and for nothing else.

@@ -2,6 +2,7 @@
 
 import { amount, asks, bare, orderResources, quantity, type Amounts } from "@/lib/amounts";
 import type { NodeRow, PodRow } from "@/protocol/types";
+import { clusterOf } from "@/store/rows/clusters";
 
 export interface Pool {
   readonly name: string; // the flavor, or the shape where there is none
@@ -29,12 +30,13 @@ export interface Stranded {
   readonly askText: string;
 }
 
-/** Return nodes grouped by flavor, in the order of their names. O(nodes) while no name is new. */
+/** Return nodes grouped by flavor, else by worker cluster, in the order of their names. O(nodes) while no name is new. */
 export function poolsOf(nodes: readonly NodeRow[]): Pool[] {
   const groups = new Map<string, NodeRow[]>();
   for (const node of inOrder(nodes)) {
-    const members = groups.get(node.flavor);
-    if (members === undefined) groups.set(node.flavor, [node]);
+    const pool = node.flavor || clusterOf(node.name);
+    const members = groups.get(pool);
+    if (members === undefined) groups.set(pool, [node]);
     else members.push(node);
   }
   return [...groups].map(([name, members]) => {

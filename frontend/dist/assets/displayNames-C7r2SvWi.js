@@ -1,1 +1,0 @@
-import{n as e}from"./cards-0N18j8nf.js";import{s as t}from"./intents-Cfu2QtfA.js";import{r as n}from"./live.svelte-CWNrJjVm.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
