@@ -6,7 +6,7 @@ import pytest
 
 from sandbox import actions
 from sandbox.forecasts import by_itself, parts, tasks
-from sandbox.forecasts.work import work
+from sandbox.forecasts.work import execute, work
 from sandbox.models import ForecastPart, KeptForecast
 from tests.builders import job, small_cluster
 from tests.sandbox.conftest import row, text_of, tick
@@ -33,9 +33,8 @@ def asked(call, queue, **options):
 def test_it_is_the_same_by_workers_as_in_the_request(call, queue):
     begun = asked(call, queue, seed=3)
     assert (begun["state"], begun["ended"], begun["forecast"]) == ("running", 0, None)
-    assert work(0, begun["id"]) == 0
-    while work(1e-6, begun["id"]):
-        pass
+    while (claim := parts.take(begun["id"])) is not None:
+        assert execute(claim)
     made = call("get", queue, f"/forecasts/{begun['id']}").json()
     assert (made["state"], made["ended"]) == ("done", 4)
     KeptForecast.objects.all().delete()
@@ -45,13 +44,15 @@ def test_it_is_the_same_by_workers_as_in_the_request(call, queue):
 
 def test_progress_counts_the_futures_that_ended(call, queue):
     begun = asked(call, queue)
-    assert work(1e-6, begun["id"]) == 1
+    claim = parts.take(begun["id"])
+    assert claim is not None
+    assert execute(claim)
     assert call("get", queue, f"/forecasts/{begun['id']}").json()["ended"] == 1
 
 
 def test_who_asks_the_same_gets_what_is_there_and_nothing_is_run(call, queue):
     begun = asked(call, queue)
-    work(9)
+    work(60)
     again = asked(call, queue)
     assert (again["id"], again["state"]) == (begun["id"], "done")
     assert ForecastPart.objects.count() == 0
@@ -73,7 +74,7 @@ def test_a_part_whose_worker_was_lost_is_taken_up_again_and_written_once(call, q
     begun = asked(call, queue)
     lost = parts.take()
     ForecastPart.objects.filter(pk=lost.part_id).update(lease_until=0)
-    work(9)
+    work(60)
     assert parts.finish(lost, []) is False
     assert call("get", queue, f"/forecasts/{begun['id']}").json()["ended"] == 4
 
@@ -89,7 +90,7 @@ def test_the_clock_calls_workers_to_what_waits(call, queue, monkeypatch):
 
 def test_what_was_forecast_is_scored_by_what_came(call, queue):
     asked(call, queue)
-    work(9)
+    work(60)
     before = call("get", queue, "/forecasts").json()["record"]
     assert (before["forecasts"], before["judged"], before["open"]) == (1, 0, 2)
     tick(queue, 20)
@@ -102,7 +103,7 @@ def test_what_was_forecast_is_scored_by_what_came(call, queue):
 
 def test_what_came_after_an_edit_says_nothing_of_a_forecast(call, queue):
     asked(call, queue)
-    work(9)
+    work(60)
     more = text_of(job("more", queue="main", cpu="4"))
     actions.do_import(queue.owner, queue.pk, [("more.yaml", more)])
     tick(queue, 20)
@@ -112,7 +113,7 @@ def test_what_came_after_an_edit_says_nothing_of_a_forecast(call, queue):
 
 def test_the_newest_forecast_is_a_metric_of_the_sandbox(call, queue):
     asked(call, queue)
-    work(9)
+    work(60)
     text = call("get", queue, "/metrics").content.decode()
     lines = [one for one in text.splitlines() if "forecast_start_seconds{" in one]
     assert len(lines) == 6
