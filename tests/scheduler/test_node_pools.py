@@ -12,9 +12,10 @@ from scheduler.decisions import Bind, NodeChange
 from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.records.objects import Key
 from scheduler.scenarios import InputError
-from scheduler.tick import advance
+from scheduler.tick import advance, next_instant
 from scheduler.world import World
 from tests.builders import assembled, job, pod, world_of
+from tests.scheduler.test_node_groups import group
 
 
 def instance(name: str, cpu: int, price: float, **spec: Any) -> dict:
@@ -303,3 +304,28 @@ def test_a_pool_of_the_older_version_is_read_as_the_newer():
     spec = world.get(Key("NodePool", "", "p")).spec
     assert spec["disruption"]["consolidationPolicy"] == "WhenEmptyOrUnderutilized"
     assert spec["template"]["spec"]["expireAfter"] == "1h"
+
+
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(1, 100))
+def test_the_cost_is_what_every_instant_of_the_history_adds_up_to(seed):
+    offers = [
+        {"pricePerHour": 1.1},
+        {"pricePerHour": 0.7, "capacityType": "spot", "interruptionsPerHour": 30},
+    ]
+    works = [
+        job(f"w{i}", cpu=1 + i % 5, runtime="2m", arrival=f"{i * 35}s")
+        for i in range(12)
+    ]
+    keen = pool(disruption={"consolidateAfter": "20s", **OPEN}, limits={"nodes": 2})
+    mixed = instance("mixed", 6, 0, offerings=offers, bootTime="uniform(20s,60s)")
+    fixed = group("fixed", cpu=8, scaleDownDelay="1m", pricePerHour=0.3)
+    world = pooled(keen, mixed, fixed, *works, seed=seed)
+    found, since, rate = 0.0, 0, 0.0
+    while world.context.now_ms < 1_200_000:
+        at = next_instant(world)
+        advance(world, 1_200_000 if at is None else at)
+        found += rate * (world.context.now_ms - since) / 3_600_000
+        since, rate = world.context.now_ms, world.autoscaling.per_hour()
+        assert world.autoscaling.cost() == pytest.approx(found)
+    assert found > 0
