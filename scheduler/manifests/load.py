@@ -18,6 +18,7 @@ from scheduler.manifests.documents import (
     Limits,
 )
 from scheduler.manifests.dumps import openb
+from scheduler.manifests.dumps.status_instants import status_instants
 from scheduler.manifests.faults.further import further_faults
 from scheduler.manifests.faults.parts import read_all
 from scheduler.manifests.loading.checking import check_object, checked, served
@@ -58,6 +59,10 @@ def load(
             loaded.warn(SourceLocation(file=file, line=1), _why_nothing(file))
         for document in documents:
             take_document(loaded, document)
+    for key, problem in status_instants(loaded.objects):
+        loaded.warn(
+            loaded.places[key].place("status"), f"ClusterQueue {key.name}: {problem}"
+        )
     _refuse_if_nothing(loaded)
     loaded.objects.sort(key=rank)
     return loaded
