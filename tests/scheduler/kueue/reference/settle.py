@@ -36,7 +36,9 @@ class Settle:
     def __init__(self, vector: Mapping[str, Any]) -> None:
         self.world = World(vector)
         self.start = self.world.now
-        self.stopping = [w for w in self.world.works if w.true("Evicted") and w.usage]
+        self.stopping = [
+            w for w in self.world.works if w.true("Evicted") and w.true("QuotaReserved")
+        ]
         self.requeue_later: list[QuotaNode] = []
         self.dirty: list[Wl] = list(self.world.works)
         self.event: dict[str, list[dict[str, Any]]] = {}
@@ -183,11 +185,8 @@ class Settle:
                 world.heaps[name].append(work)
 
     def _look(self, w: Wl) -> None:
-        evicted = w.conditions.get("Evicted", {})
-        gone = w.true("Evicted") and evicted["reason"].startswith("Deactivated")
         if not w.active:
-            if not gone:
-                self._deactivate(w)
+            self._deactivate(w)
         elif w.true("QuotaReserved"):
             self._look_at_running(w)
         else:
@@ -195,7 +194,8 @@ class Settle:
 
     def _deactivate(self, w: Wl) -> None:
         self.world.leave(w)
-        self._evict_reported(w, "Deactivated", "The workload is deactivated")
+        if not w.true("Evicted"):
+            self._evict_reported(w, "Deactivated", "The workload is deactivated")
         self._release(w)
         if not w.true("QuotaReserved"):
             self._pend(w, "Deactivated", "The workload is deactivated")
