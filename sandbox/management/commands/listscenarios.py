@@ -29,6 +29,9 @@ one to its horizon. This page is written by `manage.py listscenarios`.
 - What is done to an object later is a `Change` (`apiVersion: quotalab.dev/v1`) with an
   arrival: `spec.target` and one of `patch` (a merge patch; `status.reclaimablePods`
   too), `delete: true`, or for a Node `node: cordon | uncordon | drain | fail | recover`.
+- An object with the annotation `quotalab.dev/cluster: NAME` lives in that worker cluster
+  ([MultiKueue](semantics/kueue-multikueue.md)); decisions name it `NAME:object`. A patch of
+  the `status.conditions` of its MultiKueueCluster (Active) loses it or reaches it again.
 - `expect` names decisions by `type`, `subject`, `by`, `reason`, `node` and a part of
   `message`, at a time or at any; with `never` they must not be taken, with `most` not
   more often than that.
