@@ -15,7 +15,16 @@ PACKAGES = sorted(
 )
 ENGINE = sorted((ROOT / "scheduler").glob("**/README.md"))
 #: One file per thing that is enrolled; the registry lists them.
-ENROLLED = {"plugins", "strategies", "sorting", "laws"}
+ENROLLED = {
+    "plugins",
+    "strategies",
+    "sorting",
+    "laws",
+    "arrivals",
+    "jobs",
+    "training",
+    "ray",
+}
 TOUR = re.findall(
     r"^\| [^|]+\? \| `([^`]+)` \|$",
     (ROOT / "CONTRIBUTING.md").read_text(),
