@@ -125,9 +125,10 @@ class Incident(View):
     )
     def post(self, request: Request, sandbox_id: str) -> Response:
         """Return the window as it was, replayed, and replayed with the edits."""
+        sandbox = self.sandbox(sandbox_id)
         given = self.read(IncidentSerializer)
         found = replaying.replay_incident(
-            self.sandbox(sandbox_id),
+            sandbox,
             given["fromTick"],
             given["toTick"],
             msgspec.convert({"edits": given["edits"]}, Change),

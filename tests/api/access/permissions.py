@@ -149,7 +149,7 @@ OTHERS: dict[str, str] = {
     "api/v1/experiments/<str:experiment_id>/report.html": "get look",
     "api/v1/experiments/<str:experiment_id>/report.md": "get look",
     "api/v1/experiments/<str:experiment_id>/take": "post own",
-    "api/v1/experiments/estimate": "post self",
+    "api/v1/experiments/estimate": "post self read",
     "api/v1/experiments/<str:experiment_id>/compare": "get look",
     "api/v1/experiments/<str:experiment_id>/results": "get look",
     "api/v1/experiments/<str:experiment_id>/results.csv": "get look",
