@@ -27,7 +27,12 @@ _DOMAINS = (
     "leaderworkerset.sigs.k8s.io",
     "quotalab.dev",
 )
-_ANNOTATIONS = ("ray.io/ft-enabled",)
+_ANNOTATIONS = (
+    "ray.io/ft-enabled",
+    "karpenter.sh/do-not-disrupt",
+    "cluster-autoscaler.kubernetes.io/safe-to-evict",
+    "cluster-autoscaler.kubernetes.io/scale-down-disabled",
+)
 
 
 def keep(given: Any, tree: Tree) -> Any:

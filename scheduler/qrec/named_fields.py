@@ -71,6 +71,7 @@ MAPPINGS = frozenset(
         "nodeLabels",
         "flavors",
         "clusterSelector",
+        "provisioningClassDetails",
     ]
 )
 #: Fields below which each name is that of a pod.
@@ -78,6 +79,7 @@ BY_NAME = frozenset(["disruptedPods", "executorState"])
 #: Lists of texts that are names.
 LISTS = frozenset(
     [
+        "clusters",
         "values",
         "names",
         "users",

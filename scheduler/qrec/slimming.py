@@ -43,6 +43,25 @@ _WORKLOAD = fields(
     "priorityClassName priorityClassSource queueName",
     podSets=fields("name count minCount topologyRequest", template=TEMPLATE),
 )
+#: Other parameters are the cloud provider's own.
+_PARAMETERS = fields("ValidUntilSeconds")
+_PROVISIONING = fields("provisioningClassName podSets", parameters=_PARAMETERS)
+_PROVISIONING_CONFIG = fields(
+    "provisioningClassName managedResources retryStrategy podSetUpdates "
+    "podSetMergePolicy",
+    parameters=_PARAMETERS,
+)
+_NODE_POOL = fields(
+    "disruption limits weight replicas",
+    template=fields(
+        "",
+        metadata=METADATA,
+        spec=fields(
+            "taints startupTaints requirements expireAfter nodeClassRef "
+            "terminationGracePeriod"
+        ),
+    ),
+)
 #: Kind -> the tree of what is kept of it.
 KEPT: dict[str, Tree] = {
     **WORK,
@@ -58,9 +77,19 @@ KEPT: dict[str, Tree] = {
             "Namespace",
             "PodGroup",
             "PodDisruptionBudget",
+            "MultiKueueConfig",
         ),
         _PLAIN,
     ),
+    # Its spec says where a kubeconfig lies.
+    "MultiKueueCluster": fields("apiVersion kind status", metadata=METADATA),
+    "ProvisioningRequestConfig": fields(
+        "apiVersion kind", metadata=METADATA, spec=_PROVISIONING_CONFIG
+    ),
+    "ProvisioningRequest": fields(
+        "apiVersion kind status", metadata=METADATA, spec=_PROVISIONING
+    ),
+    "NodePool": fields("apiVersion kind status", metadata=METADATA, spec=_NODE_POOL),
     "Workload": fields("apiVersion kind status", metadata=METADATA, spec=_WORKLOAD),
     "WorkloadPriorityClass": fields("apiVersion kind value", metadata=METADATA),
     "PriorityClass": fields(

@@ -67,6 +67,24 @@ def test_every_kind_that_is_followed_says_what_is_kept_of_it() -> None:
     assert {kind.kind for kind in followed()} <= set(KEPT)
 
 
+def test_where_a_worker_clusters_kubeconfig_lies_is_not_written() -> None:
+    source = {"clusterSource": {"kubeConfig": {"location": SECRET}}}
+    given = {"kind": "MultiKueueCluster", "metadata": {"name": "a"}, "spec": source}
+    assert SECRET not in json.dumps(slim(given))
+
+
+def test_a_providers_own_parameters_are_not_written() -> None:
+    parameters = {"ValidUntilSeconds": "60", "reservation": SECRET}
+    for kind in ("ProvisioningRequest", "ProvisioningRequestConfig"):
+        given = {"kind": kind, "spec": {"parameters": parameters}}
+        assert slim(given)["spec"]["parameters"] == {"ValidUntilSeconds": "60"}
+
+
+def test_the_names_of_worker_clusters_are_mapped() -> None:
+    given = {"kind": "MultiKueueConfig", "spec": {"clusters": ["vision-east"]}}
+    assert "vision" not in json.dumps(Anonymiser(b"k" * 32).manifest(slim(given)))
+
+
 def test_a_configmap_is_its_yaml_texts() -> None:
     data = {"queues.yaml": "partitions: []", "token": SECRET}
     given = {"kind": "ConfigMap", "metadata": {"name": "c"}, "data": data}
