@@ -275,7 +275,7 @@ def test_a_pulse_costs_the_same_for_one_and_for_many(
     for count in (1, 8):
         for _ in range(count):
             actions.do_play(person, make(*contended(2)).pk)
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(7):
             assert tasks.pulse.apply().get() == count
 
 
