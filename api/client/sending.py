@@ -12,6 +12,10 @@ from typing import Any, Protocol, cast
 
 JSON = dict[str, Any]
 API = "/api/v1"
+_CUT_OFF = (
+    "the server closed the connection while {} bytes were sent to {}: more than it takes "
+    "there (BYTES_PER_UPLOAD), or it went away; send fewer files, or look at its log"
+)
 
 
 class ApiError(Exception):
@@ -53,6 +57,12 @@ class Address:
         except urllib.error.HTTPError as error:
             with error:
                 return error.code, error.headers.get_content_type(), error.read()
+        except urllib.error.URLError as error:
+            if body and isinstance(
+                error.reason, BrokenPipeError | ConnectionResetError
+            ):
+                raise ConnectionError(_CUT_OFF.format(len(body), path)) from error
+            raise
 
 
 class Sender:

@@ -21,7 +21,7 @@ from scheduler.explain.preemptions import explain_preemption
 from scheduler.explain.queues import queue_fairness
 from scheduler.explain.shapes import Change, Preview
 from scheduler.explain.workloads import explain
-from scheduler.records.objects import Key
+from scheduler.records.objects import Key, cluster_of, plain
 from scheduler.world import World
 
 #: How far a counterfactual runs, and how many runs a question may cost.
@@ -30,9 +30,13 @@ MOST_RUNS = 24
 
 
 def explain_object(sandbox: Sandbox, key: Key, tick: int | None) -> dict[str, Any]:
-    """Return why a Workload or Pod is where it is, now or at a tick."""
-    with _world(sandbox, tick) as world:
-        _check(world, key)
+    """Return why a Workload or Pod is where it is, now or at a tick.
+
+    What runs in a worker cluster is explained there, under the names that it has there.
+    """
+    with _world(sandbox, tick) as manager:
+        _check(manager, key)
+        world, key = _inside(manager, key)
         answer = explain_pod(world, key) if key.kind == "Pod" else explain(world, key)
         return to_document(answer)
 
@@ -129,6 +133,12 @@ def _world(sandbox: Sandbox, tick: int | None) -> Iterator[World]:
             yield world
     else:
         yield history.world_at(sandbox, history.revision_at(sandbox, tick))
+
+
+def _inside(world: World, key: Key) -> tuple[World, Key]:
+    """Return the world of the cluster that holds the object, and its key there."""
+    cluster = cluster_of(key)
+    return (world.workers()[cluster], plain(key)) if cluster else (world, key)
 
 
 def _check(world: World, key: Key) -> None:

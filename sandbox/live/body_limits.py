@@ -18,8 +18,8 @@ from sandbox.base.security import (
 
 #: Requests that carry whole files; every other body is a few names and numbers.
 CARRYING = re.compile(
-    r"^/api/v1/(?:archives|experiments|sandboxes|conversions|traces/preview"
-    r"|sandboxes/[^/]+/(?:actions/(?:import|apply)|whatif))/?$"
+    r"^/api/v1/(?:archives|experiments(?:/estimate)?|sandboxes|twins|conversions|traces/preview"
+    r"|sandboxes/[^/]+/(?:actions/(?:import|apply)|whatif|forecasts?))/?$"
 )
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 

@@ -14,6 +14,7 @@ from rest_framework import serializers
 
 import api.views
 from api.serializers.unknown_keys import unknown_keys
+from sandbox.live.body_limits import CARRYING
 from tests.builders import flavor
 from tests.sandbox.conftest import row
 
@@ -32,6 +33,27 @@ READ = sorted(
     },
     key=lambda kind: kind.__name__,
 )
+
+
+def _carries_files(schema: dict, operation: dict) -> bool:
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json")
+    if body is None:
+        return False
+    name = body["schema"].get("$ref", "").rpartition("/")[2]
+    shape = schema["components"]["schemas"].get(name, {})
+    return "files" in shape.get("properties", {})
+
+
+def test_where_files_are_sent_whole_files_are_taken():
+    schema = SchemaGenerator().get_schema(request=None, public=True)
+    carrying = {
+        path
+        for path, methods in schema["paths"].items()
+        for method in _METHODS
+        if _carries_files(schema, methods.get(method, {}))
+    }
+    assert "/api/v1/twins" in carrying
+    assert not [path for path in carrying if not CARRYING.match(path)]
 
 
 def problems(answer) -> dict[str, str]:

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from sandbox import actions
+from sandbox.explain import explaining
+from sandbox.explain.explaining import key_of
 from sandbox.models import Sandbox
 from sandbox.world import history, worlds
 from tests.builders import job, node
@@ -119,3 +121,12 @@ def test_linked_clusters_are_archived_and_opened_as_they_were(linked, person):
     actions.do_unarchive(person, linked.pk)
     assert row(linked).hash == before
     check_rows(linked)
+
+
+def test_what_runs_in_a_worker_is_explained_there(linked):
+    tick(linked, 3)
+    keys = [key_of(text) for text in page(linked) if "/a:" in text]
+    for kind in ("Pod", "Workload"):
+        key = next(one for one in keys if one.kind == kind)
+        found = explaining.explain_object(linked, key, None)
+        assert key.name.removeprefix("a:") in str(found)
