@@ -15,6 +15,7 @@ from scheduler.kube.preemption.dry_run import VictimSearch
 from scheduler.kube.scheduling.plugin_table import table
 from scheduler.records.objects import Key
 from scheduler.records.pod import read_pod
+from scheduler.records.requests import read_requests, read_resize
 from tests.scheduler.kube import plain, plain_gangs
 from tests.scheduler.kube.rig import GANG_PLUGINS, Rig, node, pod, pod_group, profile
 
@@ -86,6 +87,15 @@ def test_node_sums_follow_a_resize_as_the_second_reading_has_it(seed: int) -> No
             want[name] = want.get(name, 0) + scaled
     assert rig.stage.used_on("n")[0] == {n: v for n, v in want.items() if v}
     assert list(rig.broken()) == []
+
+
+def test_the_filter_asks_for_what_the_spec_says_whatever_a_resize_has_reached() -> None:
+    made = pod("p", cpu=1)
+    name = made["spec"]["containers"][0]["name"]
+    larger = {"name": name, "resources": {"requests": {"cpu": "3"}}}
+    status = {"containerStatuses": [larger]}
+    requests, _ = read_requests(made["spec"], read_resize(status))
+    assert (requests.asked["cpu"], requests.exact["cpu"]) == (1000, 3000)
 
 
 def a_spread(draw: random.Random) -> tuple[dict[str, Any], list[Any], list[Any]]:

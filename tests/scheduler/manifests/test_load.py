@@ -16,7 +16,7 @@ from scheduler.manifests.load import load
 from scheduler.manifests.report import effect_of
 from scheduler.records.objects import Key
 from scheduler.scenarios import InputError, assemble
-from tests.builders import cluster_queue, flavor, node
+from tests.builders import cluster_queue, flavor, job, node
 
 SAMPLES = Path(__file__).parents[4] / "shared" / "samples" / "kueue"
 
@@ -129,6 +129,14 @@ def test_a_name_that_nothing_has_is_a_warning_with_its_line():
     (warning,) = [finding for finding in found if finding.level == "warning"]
     assert str(warning).startswith("in.yaml:10: spec.resourceGroups[0].flavors[0].name")
     assert "stays inactive" in warning.problem
+
+
+def test_a_label_that_names_no_priority_class_is_a_warning_with_its_field():
+    text = yaml.safe_dump(job("j", priority_class="urgent"))
+    found = assemble([("in.yaml", text)]).loaded.findings
+    (warning,) = [finding for finding in found if finding.level == "warning"]
+    assert "metadata.labels.kueue.x-k8s.io/priority-class" in str(warning)
+    assert "gets no Workload" in warning.problem
 
 
 def test_what_is_not_simulated_is_named_with_its_line_and_the_rest_loads():

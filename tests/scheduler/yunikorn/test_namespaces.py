@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from scheduler.records.objects import Key, Object
@@ -15,8 +17,21 @@ BY_NAMESPACE = queue_tree(
 )
 
 
-def _world(**annotations: str) -> World:
-    made = world(queues=BY_NAMESPACE, laws="released")
+BELOW_A_PARENT = queue_tree(
+    {"name": "tenants", "parent": True},
+    placementrules=[
+        {
+            "name": "tag",
+            "value": "namespace",
+            "create": True,
+            "parent": {"name": "tag", "value": "namespace.parentqueue"},
+        }
+    ],
+)
+
+
+def _world(*, queues: dict[str, Any] = BY_NAMESPACE, **annotations: str) -> World:
+    made = world(queues=queues, laws="released")
     given = {f"yunikorn.apache.org/{k}": v for k, v in annotations.items()}
     made.put(
         Object(
@@ -82,3 +97,19 @@ def test_a_configured_queue_keeps_its_own_quota() -> None:
     assert queue is not None
     _limited(made)
     assert queue.max is None
+
+
+def test_a_namespace_guarantees_its_queue_an_amount() -> None:
+    made = _world(**{"namespace.guaranteed": '{"cpu": "2"}'})
+    _limited(made, 1)
+    queue = made.yunikorn.partition.queue("root.default") if made.yunikorn else None
+    assert queue is not None
+    assert queue.guaranteed == {"vcore": 2000}
+
+
+def test_a_namespace_names_the_parent_of_its_queue() -> None:
+    made = _world(queues=BELOW_A_PARENT, parentqueue="root.tenants")
+    _limited(made, 1)
+    partition = made.yunikorn.partition if made.yunikorn else None
+    assert partition is not None
+    assert partition.apps["a0"].queue.path == "root.tenants.default"
