@@ -273,8 +273,9 @@ class Settle:
             w.usage = {}
             self.world.holders[owner.name].remove(w)
             self.world.generation[owner.name] += 1
-        queue = self.world.queue_of(w)
-        if queue is not None:
+        # Who held quota frees it where it was held, wherever its LocalQueue leads now.
+        queue = owner or self.world.queue_of(w)
+        if queue is not None and self.world.local_queue_of(w) is not None:
             self.requeue_later.append(queue)
 
     def _stopped(self, w: Wl) -> None:

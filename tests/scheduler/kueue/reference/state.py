@@ -187,11 +187,15 @@ class World:
         for fr, amount in work.usage.items():
             queue.add(fr, amount)
 
+    def local_queue_of(self, work: Wl) -> Manifest | None:
+        """Return the workload's LocalQueue; None if it is not there or is held."""
+        spec = self.local_queues.get((work.namespace, work.local_queue))
+        held = spec is None or spec.get("stopPolicy", "None") != "None"
+        return None if held else spec
+
     def queue_of(self, work: Wl) -> QuotaNode | None:
-        local_queue = self.local_queues.get((work.namespace, work.local_queue))
-        if local_queue is None or local_queue.get("stopPolicy", "None") != "None":
-            return None
-        return self.queues.get(local_queue["clusterQueue"])
+        local_queue = self.local_queue_of(work)
+        return self.queues.get(local_queue["clusterQueue"]) if local_queue else None
 
     def eligible(self, work: Wl) -> bool:
         return (

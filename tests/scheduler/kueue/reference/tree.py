@@ -10,6 +10,29 @@ from scheduler.records.quota import read_groups, read_weight
 
 FR = tuple[str, str]
 MAX = 2**63 - 1
+MIN = -(2**63)
+
+
+def plus(*amounts: int) -> int:
+    """Return the sum; MAX is Unlimited and stays so.
+
+    Source: docs/semantics/kueue.md#quantities-of-quota.
+    """
+    total = 0
+    for amount in amounts:
+        either = MAX in (total, amount)
+        total = MAX if either else max(MIN, min(MAX, total + amount))
+    return total
+
+
+def minus(a: int, b: int) -> int:
+    """Return the difference; MAX is Unlimited.
+
+    Source: docs/semantics/kueue.md#quantities-of-quota.
+    """
+    if a == MAX:
+        return 0 if b == MAX else MAX
+    return MIN if b == MAX else max(MIN, min(MAX, a - b))
 
 
 class QuotaNode:
@@ -41,26 +64,26 @@ class QuotaNode:
         )
 
     def subtree_quota(self, fr: FR) -> int:
-        below = sum(c.subtree_quota(fr) - c.local(fr) for c in self.children)
-        return self.nominal(fr) + below
+        shared = [minus(c.subtree_quota(fr), c.local(fr)) for c in self.children]
+        return plus(self.nominal(fr), *shared)
 
     def local(self, fr: FR) -> int:
         lending = self.quotas[fr].lending if fr in self.quotas else None
-        return 0 if lending is None else max(0, self.subtree_quota(fr) - lending)
+        return 0 if lending is None else max(0, minus(self.subtree_quota(fr), lending))
 
     def local_free(self, fr: FR) -> int:
         return max(0, self.local(fr) - self.used(fr))
 
     def available(self, fr: FR) -> int:
         if self.parent is None:
-            return self.subtree_quota(fr) - self.used(fr)
+            return minus(self.subtree_quota(fr), self.used(fr))
         above = self.parent.available(fr)
         limit = self.borrowing_limit(fr)
         if limit is not None:
-            own = self.subtree_quota(fr) - self.local(fr)
+            own = minus(self.subtree_quota(fr), self.local(fr))
             stored = max(0, self.used(fr) - self.local(fr))
-            above = min(above, own - stored + limit)
-        return self.local_free(fr) + above
+            above = min(above, minus(plus(own, limit), stored))
+        return plus(self.local_free(fr), above)
 
     def available_non_negative(self, fr: FR) -> int:
         return max(0, self.available(fr))
@@ -68,9 +91,9 @@ class QuotaNode:
     def potential(self, fr: FR) -> int:
         if self.parent is None:
             return self.subtree_quota(fr)
-        most = self.local(fr) + self.parent.potential(fr)
+        most = plus(self.local(fr), self.parent.potential(fr))
         limit = self.borrowing_limit(fr)
-        return most if limit is None else min(most, self.subtree_quota(fr) + limit)
+        return most if limit is None else min(most, plus(self.subtree_quota(fr), limit))
 
     def add(self, fr: FR, amount: int) -> None:
         free = self.local_free(fr)
@@ -132,7 +155,7 @@ class QuotaNode:
         lendable: dict[str, int] = {}
         for fr in self.root().resources_with_quota():
             most = self.parent.potential(fr)
-            lendable[fr[1]] = lendable.get(fr[1], 0) + most
+            lendable[fr[1]] = plus(lendable.get(fr[1], 0), most)
         ratios = [
             float(b) * 1000.0 / float(lendable[r])
             for r, b in borrowed.items()
