@@ -30,7 +30,7 @@ from sandbox.world.operations import (
 from scheduler.manifests.documents import Limits
 from scheduler.manifests.load import load
 from scheduler.manifests.loading.loaded import Finding, Loaded
-from scheduler.records.objects import Key
+from scheduler.records.objects import Key, stored_key
 from scheduler.scenarios import merge
 from scheduler.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.traces.taking import is_trace, take_traces
@@ -148,8 +148,7 @@ def _lines(
 def _put_line(
     user: User, session: EditSession, world: World, manifest: dict[str, Any]
 ) -> EventRecord:
-    metadata = manifest["metadata"]
-    key = Key(manifest["kind"], metadata.get("namespace", ""), metadata["name"])
+    key = stored_key(manifest)
     known = world.objects.get(key)
     action = "Update" if known else "Create"
     word = "changes" if known else "creates"

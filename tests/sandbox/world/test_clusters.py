@@ -9,10 +9,10 @@ import pytest
 from sandbox import actions
 from sandbox.explain import explaining
 from sandbox.explain.explaining import key_of
-from sandbox.models import Sandbox
+from sandbox.models import Event, Sandbox
 from sandbox.world import history, worlds
 from tests.builders import job, node
-from tests.sandbox.conftest import check_rows, row, tick
+from tests.sandbox.conftest import check_rows, row, text_of, tick
 from tests.scheduler.multikueue.builders import (
     a_job,
     check_of,
@@ -130,3 +130,13 @@ def test_what_runs_in_a_worker_is_explained_there(linked):
         key = next(one for one in keys if one.kind == kind)
         found = explaining.explain_object(linked, key, None)
         assert key.name.removeprefix("a:") in str(found)
+
+
+def test_an_edit_of_a_workers_object_is_noted_under_that_object(linked, person):
+    given = text_of(*in_cluster("a", node("n1", cpu="9")))
+    actions.do_import(person, linked.pk, [("given", given)])
+    edit = Event.objects.filter(sandbox=linked, type="Edit").latest("revision")
+    assert (edit.reason, edit.subject) == ("Update", "Node//a:n1")
+    assert edit.data["before"]["metadata"]["annotations"] == {
+        "quotalab.dev/cluster": "a"
+    }
