@@ -141,10 +141,12 @@ class Loader {
 
   #say(report: Report, into: string | null, sentence: string): void {
     if (into === null && report.findings.length === 0) return;
-    announce(sentence);
+    const lines = report.findings.reduce((sum, group) => sum + group.count, 0);
+    const text = lines === 0 ? sentence : `${sentence} · ${t("load.lines", { n: lines })}`;
+    announce(text);
     const show = report.findings.length === 0 ? [] : [{ label: t("load.report"), run: () => { this.report = report; } }];
     const back = into === null ? [] : [{ label: t("act.undo"), run: () => void undo() }];
-    toast({ tone: "note", text: sentence, acts: [...show, ...back] });
+    toast({ tone: "note", text, acts: [...show, ...back] });
   }
 }
 
