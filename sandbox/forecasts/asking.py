@@ -25,6 +25,8 @@ from scheduler.forecast.world import check_futures, forecast
 #: Who asked looks again within this; a forecast that nobody looks at is cancelled.
 WANTED_S = 15.0
 _LOOK_S = 0.05
+#: Of one sandbox so many forecasts are kept; the oldest go.
+MOST_KEPT = 200
 
 
 class ForecastState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -165,9 +167,17 @@ def _begin(
     try:
         with transaction.atomic():
             kept.save()
+            _let_go(sandbox.pk)
             if kept.world is not None:
                 parts.split(kept, options.futures)
                 idle_flag.clear_after_commit()
     except IntegrityError:  # somebody asked the same just now
         return _kept(sandbox, revision, options) or _begin(sandbox, tick, options)
     return kept
+
+
+def _let_go(sandbox_id: str) -> None:
+    mine = KeptForecast.objects.filter(sandbox_id=sandbox_id)
+    oldest = mine.order_by("-pk").values_list("pk", flat=True)[MOST_KEPT:][:1].first()
+    if oldest is not None:
+        mine.filter(pk__lte=oldest).delete()

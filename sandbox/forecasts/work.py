@@ -26,8 +26,6 @@ logger = logging.getLogger(__name__)
 
 #: How often a part that runs shows that it is alive, and hears that it is not wanted.
 RENEW_S = 1.0
-#: Of one sandbox so many forecasts are kept; the oldest go.
-MOST_KEPT = 200
 
 
 def work(seconds: float, forecast_id: int | None = None) -> int:
@@ -122,7 +120,6 @@ def _put_together(
         answer=msgspec.to_builtins(answer),
         given=msgspec.to_builtins(given),
     )
-    _let_go(forecast.sandbox_id)
 
 
 def _end(forecast_id: int, **columns: object) -> None:
@@ -130,13 +127,6 @@ def _end(forecast_id: int, **columns: object) -> None:
     with transaction.atomic():
         if running.update(world=None, **columns):
             ForecastPart.objects.filter(forecast_id=forecast_id).delete()
-
-
-def _let_go(sandbox_id: str) -> None:
-    mine = KeptForecast.objects.filter(sandbox_id=sandbox_id)
-    oldest = mine.order_by("-pk").values_list("pk", flat=True)[MOST_KEPT:][:1].first()
-    if oldest is not None:
-        mine.filter(pk__lte=oldest).delete()
 
 
 class _Watch:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox import actions
-from sandbox.forecasts import by_itself, parts, tasks
+from sandbox.forecasts import asking, by_itself, parts, tasks
 from sandbox.forecasts.work import execute, work
 from sandbox.models import ForecastPart, KeptForecast
 from tests.builders import job, small_cluster
@@ -57,6 +57,19 @@ def test_who_asks_the_same_gets_what_is_there_and_nothing_is_run(call, queue):
     assert (again["id"], again["state"]) == (begun["id"], "done")
     assert ForecastPart.objects.count() == 0
     assert asked(call, queue, seed=2)["id"] != begun["id"]
+
+
+def test_of_a_sandbox_in_which_nothing_waits_no_more_are_kept(
+    call, make, person, monkeypatch
+):
+    monkeypatch.setattr(asking, "MOST_KEPT", 2)
+    idle = make(*small_cluster())
+    actions.do_play(person, idle.pk)
+    made = []
+    for _ in range(4):
+        tick(idle, 1)
+        made.append(asked(call, row(idle))["id"])
+    assert set(KeptForecast.objects.values_list("pk", flat=True)) == set(made[-2:])
 
 
 def test_what_nobody_asks_for_any_more_is_cancelled(call, queue):
