@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scheduler.decisions import Bind, NodeChange
 from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
-from scheduler.records.objects import Key
+from scheduler.records.objects import Key, Object
 from scheduler.scenarios import InputError
 from scheduler.tick import advance, next_instant
 from scheduler.world import World
@@ -187,6 +187,54 @@ def test_a_dear_node_is_replaced_by_a_cheaper_one_that_comes_first():
     (gone,) = changes(decisions, "Underutilized")
     assert gone[1:] == ("p-1", "p-1 is replaced by p-2, which is cheaper; it cost 0.18")
     assert types(world) == ["small"]
+
+
+def replacing(*, inner: dict | None = None) -> World:
+    """A world that has just ordered p-2, which is to replace p-1."""
+    keen = pool(disruption={"consolidateAfter": "30s", **OPEN}, inner=inner)
+    works = [job("long", cpu=2, runtime="1h"), job("big", cpu=12, runtime="60s")]
+    world = pooled(keen, SMALL, LARGE, *works)
+    while world.autoscaling.pools.pools["p"].made < 2:
+        advance(world, next_instant(world))
+    return world
+
+
+def edited(manifest: dict) -> Object:
+    """An instance type that is there, as an edit leaves it."""
+    key = Key("InstanceType", "", manifest["metadata"]["name"])
+    found = assembled(manifest, stack="kube").world.objects[key]
+    found.metadata.pop("uid")
+    return found
+
+
+def sold_out(name: str, cpu: int) -> dict:
+    return instance(name, cpu, 0, offerings=[{"pricePerHour": 1, "available": False}])
+
+
+def test_a_node_is_replaced_later_when_its_replacement_does_not_come():
+    world = replacing()
+    world.put(edited(sold_out("small", 4)))
+    (failed,) = changes(run(world, 240_000), "LaunchFailed")
+    assert failed[2] == "p-2 does not come: small on-demand is no longer to be had"
+    world.put(edited(SMALL))
+    assert changes(run(world, 900_000), "Underutilized")[0][1] == "p-1"
+
+
+def test_a_node_that_is_too_old_when_its_replacement_comes_goes_once():
+    old, new = replacing().autoscaling.pools.pools["p"].claims.values()
+    world = replacing(inner={"expireAfter": f"{new.boots - old.since}ms"})
+    decisions = run(world, 240_000)
+    assert [c[1] for c in changes(decisions, "Underutilized", "Expired")] == ["p-1"]
+
+
+def test_a_node_counts_against_limits_when_its_type_is_no_longer_sold():
+    works = [job(f"w{i}", cpu=12, arrival=f"{i * 200}s", runtime="1h") for i in (0, 1)]
+    world = pooled(pool(limits={"cpu": "16"}), LARGE, *works)
+    run(world, 150_000)
+    world.put(edited(sold_out("large", 16)))
+    world.put(edited(instance("other", 16, 4.0)))
+    run(world, 600_000)
+    assert types(world) == ["large"]
 
 
 def test_nothing_moves_a_pod_that_is_not_to_be_disrupted():

@@ -26,6 +26,7 @@ class NodeClaim(msgspec.Struct, kw_only=True):
     zone: str
     capacity_type: str
     price: float
+    capacity: dict[str, int] = {}
     since: int
     boots: int
     ends: int = 0
@@ -103,8 +104,7 @@ class NodePool:
         """Return the capacity of all its nodes, and how many there are."""
         used = {NODES: len(self.claims)}
         for claim in self.claims.values():
-            candidate = self.candidate(claim)
-            for name, amount in (candidate.capacity if candidate else {}).items():
+            for name, amount in claim.capacity.items():
                 used[name] = used.get(name, 0) + amount
         return used
 

@@ -77,6 +77,7 @@ class NodePools:
         elif key.kind == NODE_POOL and (pool := self.pools.pop(key.name, None)):
             now = self.context.now_ms
             self.bill.add((c.price, now - c.since) for c in pool.claims.values())
+            self._free_predecessors({n for n, c in pool.claims.items() if c.boots})
         elif key.kind == "Node":
             for pool in self.pools.values():
                 self._settle(pool, key.name)
@@ -96,7 +97,16 @@ class NodePools:
         claim = pool.claims.pop(name, None)
         if claim is not None:
             self.bill.add([(claim.price, self.context.now_ms - claim.since)])
+            self._free_predecessors({name})
             self.touch(pool)
+
+    def _free_predecessors(self, gone: set[str]) -> None:
+        """Let nodes stay that were to be replaced by ones that will not come."""
+        for pool in self.pools.values():
+            for claim in pool.claims.values():
+                if claim.successor in gone:
+                    claim.successor = ""
+                    self.touch(pool)
 
     # -- what is there ---------------------------------------------------------
 
@@ -146,6 +156,7 @@ class NodePools:
             zone=offer.offering.zone,
             capacity_type=offer.offering.capacity_type,
             price=offer.price,
+            capacity=dict(chosen.capacity),
             since=now,
             boots=now + max(1, min(delay, NEVER)),
             expires=0 if expire is None else now + max(1, expire),
@@ -164,11 +175,11 @@ class NodePools:
         """Bring what has booted; take away what is interrupted, replaced or too old."""
         now = self.context.now_ms
         for pool in self.in_order():
-            claims = sorted(pool.claims.items())
-            for name, claim in claims:
+            for name, claim in sorted(pool.claims.items()):
                 if claim.boots and claim.boots <= now:
                     self._arrive(pool, name, claim)
-            for name, claim in claims:
+        for pool in self.in_order():
+            for name, claim in sorted(pool.claims.items()):
                 if claim.ends and claim.ends <= now:
                     self.take_away(pool, name, "SpotInterruption", "")
                 elif claim.expires and claim.expires <= now:
@@ -177,7 +188,7 @@ class NodePools:
     def _arrive(self, pool: NodePool, name: str, claim: NodeClaim) -> None:
         candidate = pool.candidate(claim)
         if candidate is None or Key("Node", "", name) in self.host.objects:
-            self._settle(pool, name)  # no longer to be had, or its name was taken
+            self._fail(pool, name, claim)
             return
         claim.boots, claim.quiet = 0, self.context.now_ms
         rate = candidate.offer.offering.interruptions_per_hour
@@ -188,6 +199,21 @@ class NodePools:
         self.host.put(ready_node(named(candidate, name)))
         self.touch(pool)
         self._end_predecessors(name)
+
+    def _fail(self, pool: NodePool, name: str, claim: NodeClaim) -> None:
+        """Give up a node that is no longer to be had, or whose name was taken."""
+        taken = Key("Node", "", name) in self.host.objects
+        why = "there is another node of its name"
+        if not taken:
+            what = " ".join(part for part in claim.offer if part)
+            why = f"{what} is no longer to be had"
+        self.supply.emit(
+            Key(NODE_POOL, "", pool.name),
+            "failed",
+            "LaunchFailed",
+            f"{name} does not come: {why}",
+        )
+        self._settle(pool, name)
 
     def _end_predecessors(self, name: str) -> None:
         """Take away the nodes that this one replaces."""
