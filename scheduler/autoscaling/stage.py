@@ -163,12 +163,14 @@ class AutoscalingStage:
         """Return when it looks next, and what was paid for nodes that are gone."""
         paid = self.supply.bill.state()
         state = {**self.looks.state(), "paid": paid, "fresh": self.fresh}
+        state |= self.growing.priorities.state()
         return {**state, "news": True} if self.answers.news else state
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Take back what `dump_state` returned."""
         self.looks.load(state)
         self.supply.bill.load(state.get("paid", 0))
+        self.growing.priorities.load(state)
         self.fresh = bool(state.get("fresh", False))
         self.answers.news = bool(state.get("news", False))
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scheduler.autoscaling.priorities import CONFIG_MAP
 from scheduler.decisions import Bind, Evict, Finish, NodeChange
 from scheduler.measures import Measures
 from scheduler.records.objects import Key
@@ -170,6 +171,21 @@ def test_the_config_map_of_the_expander_says_who_comes_first(text, grows):
         autoscaler={"expanders": ["priority"]},
     )
     assert orders(run(world, 30_000)[1])[0][1] == grows
+
+
+def test_a_copy_keeps_the_priorities_that_an_unreadable_edit_left():
+    groups = group("other", priority=3), group("spot-b", priority=2)
+    world = grown(
+        *groups,
+        priorities("10: [spot-.*]"),
+        pod("p", cpu=1, arrival="60s"),
+        autoscaler={"expanders": ["priority"]},
+    )
+    edited = world.get(CONFIG_MAP)
+    edited.manifest["data"] = {"priorities": "10: [oth"}
+    world.put(edited)
+    for one in (world, world.copy()):
+        assert orders(run(one, 90_000)[1])[0][1] == "spot-b"
 
 
 def test_groups_that_are_alike_share_what_is_ordered():
