@@ -57,6 +57,19 @@ it("takes it away after an edit, also one of the same tick", () => {
   expect(forecasts.bandOf(JOB)).toBeUndefined();
 });
 
+it("keeps it when the clock is started, which decides nothing", () => {
+  follow(run.steps.slice(edit, edit + 1));
+  hold();
+  const { page } = live.shown;
+  const [started, tick] = run.steps[edit + 1]?.diffs ?? [];
+  if (started === undefined || tick === undefined) throw new Error("the recording plays no tick after the edit");
+  live.sandbox?.take(started);
+  expect(live.shown.page.revision).toBe(page.revision + 1);
+  expect(forecasts.bandOf(JOB)).toMatchObject({ low: 1000, middle: 2000, high: 3000 });
+  live.sandbox?.take(tick);
+  expect(forecasts.bandOf(JOB)).toMatchObject({ low: 0, middle: 1000, high: 2000 });
+});
+
 it("takes it away in the past, and shows it again where it was made", () => {
   hold();
   const [before] = run.past;

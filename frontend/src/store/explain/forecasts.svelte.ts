@@ -1,7 +1,8 @@
 // The newest forecast, as bands on the board and on the timeline: of what is shown, or of nothing.
 
 import type { Forecast, StartForecast } from "@/protocol/types";
-import { live } from "@/store/live/live.svelte";
+import { live, onChange } from "@/store/live/live.svelte";
+import { sandboxOf, type Page } from "@/store/rows/page";
 
 /** When one workload starts: virtual ms from what is shown; null is beyond the horizon. */
 export interface Band {
@@ -26,13 +27,23 @@ interface KeptForecast {
 
 class Forecasts {
   #held = $state.raw<KeptForecast | null>(null);
+  /** Revisions that decided nothing, since the page came whole: the clock was started or stopped. */
+  #idle = $state.raw<readonly number[]>([]);
+
+  constructor() {
+    onChange((before, after, _keys, whole) => {
+      if (whole) this.#idle = [];
+      else if (sameRun(before, after)) this.#idle = [...this.#idle, after.revision];
+    });
+  }
 
   /** What was forecast of the revision that is shown, or of one since when only time went on. */
   readonly current = $derived.by(() => {
     const held = this.#held;
     const { sandbox, page } = live.shown;
     if (held === null || !sandbox || held.sandbox !== live.id) return null;
-    const [ticks, revisions] = [sandbox.tick - held.found.tick, page.revision - held.revision];
+    const idle = this.#idle.filter((one) => one > held.revision && one <= page.revision).length;
+    const [ticks, revisions] = [sandbox.tick - held.found.tick, page.revision - held.revision - idle];
     const onlyTime = live.real ? revisions >= 0 : ticks === revisions;
     return ticks >= 0 && onlyTime ? { nowMs: live.nowMs, horizonMs: held.found.horizonMs, held } : null;
   });
@@ -48,6 +59,12 @@ class Forecasts {
     const one = held?.starts.get(key);
     return held === undefined || one === undefined ? undefined : held.toBand(one, held.found, live.nowMs - held.found.nowMs);
   }
+}
+
+// Every tick and every edit gives the run another hash.
+function sameRun(before: Page, after: Page): boolean {
+  const [old, now] = [sandboxOf(before), sandboxOf(after)];
+  return old !== undefined && now !== undefined && old.tick === now.tick && old.hash === now.hash;
 }
 
 export const forecasts = new Forecasts();

@@ -1,6 +1,6 @@
 // One sandbox at one revision, and what a diff makes of it; pure.
 
-import type { AnyRow, Diff, EventLine, PageState, Sample } from "@/protocol/types";
+import type { AnyRow, Diff, EventLine, PageState, Sample, SandboxRow } from "@/protocol/types";
 
 export interface Page {
   readonly revision: number;
@@ -40,8 +40,13 @@ export function pageAt(state: PageState, newest: Page): Page {
 
 /** Return the tick of a page; Infinity while it has no sandbox. */
 export function tickOf(page: Page): number {
+  return sandboxOf(page)?.tick ?? Infinity;
+}
+
+/** Return the sandbox of a page; undefined before its first state. */
+export function sandboxOf(page: Page): SandboxRow | undefined {
   const row = page.rows.get("Sandbox//sandbox");
-  return row?.kind === "Sandbox" ? row.tick : Infinity;
+  return row?.kind === "Sandbox" ? row : undefined;
 }
 
 /** Return the page after a diff.

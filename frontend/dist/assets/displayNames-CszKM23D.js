@@ -1,1 +1,0 @@
-import{n as e}from"./cards-DnEPC5OZ.js";import{c as t}from"./intents-CCsgkPF1.js";import{r as n}from"./live.svelte-Dj0oMz10.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
