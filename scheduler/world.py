@@ -394,6 +394,11 @@ class World:
             return {}
         return cast("dict[str, World]", self.multikueue.workers.worlds)
 
+    def inside(self, key: Key) -> tuple[World, Key]:
+        """Return the world of the cluster that a key is of, and its key there."""
+        cluster = cluster_of(key)
+        return (self.workers()[cluster], plain(key)) if cluster else (self, key)
+
     def show(self, obj: Object) -> None:
         """Have an object of a worker, under its qualified key, among the objects."""
         known = self.objects.setdefault(obj.key, obj)

@@ -66,9 +66,10 @@ def _check(world: World, pod: Object) -> None:
 
 
 def _budgets(world: World, pod: Object) -> Iterator[tuple[PodDisruptionBudget, int]]:
-    if world.kube is None:
+    holder, _ = world.inside(pod.key)
+    if holder.kube is None:
         return
-    cluster = world.kube.clusters()[0]
+    cluster = holder.kube.clusters()[0]
     for budget in cluster.budgets.values():
         if budget.key.namespace == pod.key.namespace and budget.selector.matches(
             pod.labels

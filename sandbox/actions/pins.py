@@ -17,7 +17,7 @@ from sandbox.world.operations import (
     Put,
     Several,
 )
-from scheduler.records.objects import Key, Object
+from scheduler.records.objects import Key, Object, cluster_of, plain
 from scheduler.world import World
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -64,12 +64,14 @@ def pod_of(world: World, key: Key) -> Object:
 
 def operation_of(world: World, pod: Object, node: str) -> Edit:
     """Return a pin as the operation that does it; ConflictError for an owned pod."""
+    holder, key = world.inside(pod.key)
+    node = _own_name(pod.key, node)
     manifest = copy.deepcopy(pod.manifest)
     placed = manifest.get("spec", {}).get("nodeName") or ""
     pin(manifest["spec"], node)
     if not node or placed in ("", node):
         return Put(manifests=[manifest])
-    if world.lifetime.owners.get(pod.key, pod.key) != pod.key:
+    if holder.lifetime.owners.get(key, key) != key:
         raise ConflictError(
             f"pod {pod.key.path} runs on {placed} and its owner would make another "
             "one; pin it while it waits, or drain the node"
@@ -77,9 +79,21 @@ def operation_of(world: World, pod: Object, node: str) -> Edit:
     del manifest["spec"]["nodeName"]
     for name in ("uid", "creationTimestamp", "generation"):
         manifest["metadata"].pop(name, None)
-    key = pod.key
-    gone = Delete([(key.kind, key.namespace, key.name)])
+    gone = Delete([(pod.key.kind, pod.key.namespace, pod.key.name)])
     return Several([gone, Put(manifests=[manifest])])
+
+
+def _own_name(pod: Key, node: str) -> str:
+    """Return the name that a node has in the pod's cluster; ConflictError elsewhere."""
+    key = Key("Node", "", node)
+    there, here = cluster_of(key), cluster_of(pod)
+    if node and there != here:
+        at = [
+            f"worker cluster {name}" if name else "the manager"
+            for name in (here, there)
+        ]
+        raise ConflictError(f"pod {pod.path} is of {at[0]}, node {node} of {at[1]}")
+    return plain(key).name
 
 
 def pinned_to(spec: dict[str, Any]) -> str:

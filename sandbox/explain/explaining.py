@@ -21,7 +21,7 @@ from scheduler.explain.preemptions import explain_preemption
 from scheduler.explain.queues import queue_fairness
 from scheduler.explain.shapes import Change, Preview
 from scheduler.explain.workloads import explain
-from scheduler.records.objects import Key, cluster_of, plain
+from scheduler.records.objects import Key
 from scheduler.world import World
 
 #: How far a counterfactual runs, and how many runs a question may cost.
@@ -36,7 +36,7 @@ def explain_object(sandbox: Sandbox, key: Key, tick: int | None) -> dict[str, An
     """
     with _world(sandbox, tick) as manager:
         _check(manager, key)
-        world, key = _inside(manager, key)
+        world, key = manager.inside(key)
         answer = explain_pod(world, key) if key.kind == "Pod" else explain(world, key)
         return to_document(answer)
 
@@ -133,12 +133,6 @@ def _world(sandbox: Sandbox, tick: int | None) -> Iterator[World]:
             yield world
     else:
         yield history.world_at(sandbox, history.revision_at(sandbox, tick))
-
-
-def _inside(world: World, key: Key) -> tuple[World, Key]:
-    """Return the world of the cluster that holds the object, and its key there."""
-    cluster = cluster_of(key)
-    return (world.workers()[cluster], plain(key)) if cluster else (world, key)
 
 
 def _check(world: World, key: Key) -> None:

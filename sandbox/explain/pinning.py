@@ -15,7 +15,7 @@ from scheduler.explain.fork import fork
 from scheduler.explain.moves import HORIZON_MS
 from scheduler.explain.pods import explain_pod
 from scheduler.explain.shapes import AskExplanation
-from scheduler.records.objects import Key
+from scheduler.records.objects import Key, plain
 from scheduler.simulation import simulate
 from scheduler.world import World
 
@@ -71,6 +71,8 @@ def _verdict(world: World, key: Key, node: str) -> tuple[bool | None, str]:
     """Return what the schedulers say of the node now; None where nobody is asked."""
     if not node:
         return None, ""
+    world, key = world.inside(key)
+    node = plain(Key("Node", "", node)).name
     try:
         table = explain_pod(world, key)
     except SchedulerError:

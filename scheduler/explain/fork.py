@@ -25,7 +25,8 @@ def fork(world: World) -> World:
     header = msgspec.convert(
         msgspec.msgpack.decode(msgspec.msgpack.encode(world.header())), Header
     )
-    return World.load(header, (_copy(obj) for obj in world.objects.values()))
+    objects = (_copy(obj) for obj in world.objects.values())
+    return World.load(header, objects, cluster=world.cluster)
 
 
 def freshen(world: World) -> None:

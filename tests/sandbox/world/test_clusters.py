@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from sandbox import actions
-from sandbox.explain import explaining
+from sandbox.base.errors import ConflictError, DisruptionError
+from sandbox.explain import explaining, pinning
 from sandbox.explain.explaining import key_of
 from sandbox.models import Event, Sandbox
 from sandbox.world import history, worlds
+from scheduler.records.objects import Key, cluster_of
 from tests.builders import job, node
 from tests.sandbox.conftest import check_rows, row, text_of, tick
 from tests.scheduler.multikueue.builders import (
@@ -140,3 +142,51 @@ def test_an_edit_of_a_workers_object_is_noted_under_that_object(linked, person):
     assert edit.data["before"]["metadata"]["annotations"] == {
         "quotalab.dev/cluster": "a"
     }
+
+
+def pod_in(sandbox: Sandbox, cluster: str, part: str = "") -> Key:
+    """Return the first pod of a worker whose name has a part."""
+    found = (key_of(text) for text in page(sandbox) if text.startswith("Pod/"))
+    return next(k for k in found if cluster_of(k) == cluster and part in k.name)
+
+
+def test_a_pod_of_a_worker_that_runs_on_its_node_is_pinned_to_it(linked, person):
+    tick(linked, 3)
+    pod = pod_in(linked, "a", "own")
+    foreseen = pinning.preview_pin(linked, pod, "a:n1")
+    actions.do_pin(person, linked.pk, pod.namespace, pod.name, "a:n1")
+    assert page(linked)[str(pod)]["phase"] == "ready"
+    assert foreseen["sentences"][0].startswith("n1 passes every filter")
+    check_rows(linked)
+
+
+def test_a_pod_is_not_pinned_to_a_node_of_another_cluster(linked, person):
+    tick(linked, 3)
+    pod = pod_in(linked, "a", "own")
+    with pytest.raises(ConflictError, match="of worker cluster a, node b:n1 of worker"):
+        actions.do_pin(person, linked.pk, pod.namespace, pod.name, "b:n1")
+
+
+def test_a_pod_of_a_workers_owner_is_not_taken_off_its_node_by_a_pin(linked, person):
+    tick(linked, 3)
+    given = text_of(*in_cluster("a", node("n2")))
+    actions.do_import(person, linked.pk, [("given", given)])
+    pod = pod_in(linked, "a", "own")
+    with pytest.raises(ConflictError, match="its owner would make another"):
+        actions.do_pin(person, linked.pk, pod.namespace, pod.name, "a:n2")
+
+
+def test_a_disruption_budget_of_a_worker_protects_its_pods(linked, person):
+    tick(linked, 3)
+    pod = pod_in(linked, "a", "own")
+    selector = {"matchLabels": {"kueue.x-k8s.io/podset": "main"}}
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "all", "namespace": pod.namespace},
+        "spec": {"maxUnavailable": 0, "selector": selector},
+    }
+    given = text_of(*in_cluster("a", budget))
+    actions.do_import(person, linked.pk, [("given", given)])
+    with pytest.raises(DisruptionError):
+        actions.do_evict(person, linked.pk, pod.namespace, pod.name)
