@@ -24,6 +24,7 @@ from scheduler.forecast.world import check_futures, forecast
 
 #: Who asked looks again within this; a forecast that nobody looks at is cancelled.
 WANTED_S = 15.0
+_SLACK_S = 1.0
 _LOOK_S = 0.05
 #: Of one sandbox so many forecasts are kept; the oldest go.
 MOST_KEPT = 200
@@ -83,10 +84,10 @@ def find(sandbox: Sandbox, forecast_id: int) -> KeptForecast:
 
 def want(kept: KeptForecast, seconds: float = WANTED_S) -> None:
     """Let a forecast that runs go on for so long."""
-    running = KeptForecast.objects.filter(pk=kept.pk, state=KeptForecast.RUNNING)
-    running.filter(wanted_until__lt=DatabaseTime() + seconds).update(
-        wanted_until=DatabaseTime() + seconds
-    )
+    until = DatabaseTime() + seconds
+    # Who waits asks many times a second; once is enough to write.
+    lapsing = parts.running(kept.pk).filter(wanted_until__lt=until - _SLACK_S)
+    lapsing.update(wanted_until=until)
 
 
 def state_of(kept: KeptForecast, *, whole: bool = True) -> ForecastState:
@@ -141,7 +142,7 @@ def _begin(
 ) -> KeptForecast:
     world, revision = world_and_revision(sandbox, tick)
     check_stack(world)
-    until = database_seconds() + options.seconds
+    now = database_seconds()
     kept = KeptForecast(
         sandbox=sandbox,
         revision=revision,
@@ -149,8 +150,8 @@ def _begin(
         now_ms=world.context.now_ms,
         options=msgspec.to_builtins(options),
         asked_as=_asked_as(options),
-        until=until,
-        wanted_until=until + WANTED_S,
+        until=now + options.seconds,
+        wanted_until=now + WANTED_S,
     )
     if waiting(world):
         kept.world = pack_world(world)

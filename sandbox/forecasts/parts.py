@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from sandbox.base.database_time import DatabaseTime
 from sandbox.models import ForecastPart, KeptForecast
@@ -68,13 +69,9 @@ def take(forecast_id: int | None = None) -> PartClaim | None:
 def renew(claim: PartClaim) -> bool:
     """Hold on for longer; False when the part is lost or no longer wanted."""
     now = DatabaseTime()
-    running = KeptForecast.objects.filter(
-        pk=claim.forecast_id, state=KeptForecast.RUNNING
-    )
-    if not running.filter(wanted_until__gt=now).exists():
-        running.filter(wanted_until__lte=now).update(
-            state=KeptForecast.CANCELLED, world=None
-        )
+    mine = running(claim.forecast_id)
+    if not mine.filter(wanted_until__gt=now).exists():
+        end(mine.filter(wanted_until__lte=now), state=KeptForecast.CANCELLED)
         return False
     return _mine(claim).update(lease_until=now + LEASE_S) == 1
 
@@ -82,6 +79,32 @@ def renew(claim: PartClaim) -> bool:
 def finish(claim: PartClaim, futures: Sequence[Any]) -> bool:
     """Write what came of the futures; False when somebody else has the part."""
     return _mine(claim).update(futures=list(futures)) == 1
+
+
+def running(forecast_id: int) -> QuerySet[KeptForecast]:
+    """Return the forecast while it runs."""
+    return KeptForecast.objects.filter(pk=forecast_id, state=KeptForecast.RUNNING)
+
+
+def end(one: QuerySet[KeptForecast], **columns: object) -> None:
+    """End a forecast that runs, with what came of it; its parts go."""
+    with transaction.atomic():
+        for pk in list(one.values_list("pk", flat=True)):
+            if one.filter(pk=pk).update(world=None, **columns):
+                ForecastPart.objects.filter(forecast_id=pk).delete()
+
+
+def all_ended(forecast_id: int | None = None) -> list[int]:
+    """Return the forecasts whose parts have ended, and whose last worker was lost then.
+
+    Whoever ends the last part puts the answer together while its lease lasts.
+    """
+    parts = ForecastPart.objects.filter(forecast=OuterRef("pk"))
+    at_work = parts.filter(Q(futures=None) | Q(lease_until__gte=DatabaseTime()))
+    found = KeptForecast.objects.filter(~Exists(at_work), state=KeptForecast.RUNNING)
+    if forecast_id is not None:
+        found = found.filter(pk=forecast_id)
+    return list(found.values_list("pk", flat=True))
 
 
 def _mine(claim: PartClaim) -> QuerySet[ForecastPart]:

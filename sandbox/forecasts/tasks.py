@@ -41,7 +41,8 @@ def look() -> None:
         mine = KeptForecast.objects.filter(pk=pk, look_at=look_at)
         if mine.update(look_at=now + LOOK_EVERY_S):
             waiting = parts.open_parts().filter(forecast_id=pk)
-            call(len(waiting.values_list("pk")[:MOST_CALLS]))
+            # One when none waits: an answer may wait to be put together.
+            call(len(waiting.values_list("pk")[:MOST_CALLS]) or 1)
 
 
 def call(workers: int) -> None:

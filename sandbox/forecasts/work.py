@@ -6,9 +6,11 @@ import logging
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import msgspec
-from django.db import DatabaseError, OperationalError, transaction
+from django.db import DatabaseError, OperationalError
 from django.db.models import F
 
 from sandbox.base.database_time import DatabaseTime
@@ -31,12 +33,16 @@ RENEW_S = 1.0
 def work(seconds: float, forecast_id: int | None = None) -> int:
     """Run parts, one after the other, for about so long; return how many ended.
 
-    A part that was begun is brought to its end, or to that of its forecast's time.
+    A part that was begun is brought to its end, or to that of its forecast's time. An
+    answer whose parts have all ended is put together, should nobody be at it.
     """
     end, ended = time.monotonic() + seconds, 0
     while time.monotonic() < end:
         claim = parts.take(forecast_id)
         if claim is None:
+            for pk in parts.all_ended(forecast_id):
+                with _failure_shown(pk):
+                    _put_together(_forecast(pk))
             break
         ended += execute(claim)
     return ended
@@ -44,7 +50,7 @@ def work(seconds: float, forecast_id: int | None = None) -> int:
 
 def execute(claim: PartClaim) -> bool:
     """Run what was claimed and write its result; False when it came to nothing."""
-    try:
+    with _failure_shown(claim.forecast_id):
         forecast = _forecast(claim.forecast_id)
         options = options_of(forecast)
         present = _presents.get(forecast)
@@ -56,17 +62,22 @@ def execute(claim: PartClaim) -> bool:
             horizon_ms=options.horizon_ms,
             go_on=watch.go_on,
         )
+        if not watch.lost and parts.finish(claim, _as_stored(present, found)):
+            _put_together(forecast)
+            return True
+    return False
+
+
+@contextmanager
+def _failure_shown(forecast_id: int) -> Iterator[None]:
+    """Leave what the database was away for; a defect of ours stops the forecast."""
+    try:
+        yield
     except (OperationalError, KeptForecast.DoesNotExist):
-        logger.warning("futures were left", exc_info=True)
-        return False
-    except Exception as error:  # a defect of ours stops one forecast, and is shown
-        logger.exception("a future failed")
-        _end(claim.forecast_id, state=KeptForecast.FAILED, error=str(error)[:4000])
-        return False
-    if watch.lost or not parts.finish(claim, _as_stored(present, found)):
-        return False
-    _put_together(forecast, present, options)
-    return True
+        logger.warning("a forecast was left", exc_info=True)
+    except Exception as error:
+        logger.exception("a forecast failed")
+        _end(forecast_id, state=KeptForecast.FAILED, error=str(error)[:4000])
 
 
 def options_of(forecast: KeptForecast) -> ForecastOptions:
@@ -75,9 +86,10 @@ def options_of(forecast: KeptForecast) -> ForecastOptions:
 
 
 def _forecast(forecast_id: int) -> KeptForecast:
-    """Return the forecast, with the seconds that are left to it as `left`."""
+    """Return it while it runs, with the seconds that are left to it as `left`."""
     left = F("until") - DatabaseTime()
-    return KeptForecast.objects.annotate(left=left).get(pk=forecast_id)
+    # Its world is read once per process, not once per part.
+    return parts.running(forecast_id).defer("world").annotate(left=left).get()
 
 
 def _as_stored(present: ForecastWorld, found: list[Starts]) -> list[list[int | None]]:
@@ -86,13 +98,12 @@ def _as_stored(present: ForecastWorld, found: list[Starts]) -> list[list[int | N
     return [[one.get(key) for key in order] for one in found]
 
 
-def _put_together(
-    forecast: KeptForecast, present: ForecastWorld, options: ForecastOptions
-) -> None:
+def _put_together(forecast: KeptForecast) -> None:
     """Write the answer when this was the last part."""
     stored = ForecastPart.objects.filter(forecast=forecast)
     if stored.filter(futures=None).exists():
         return
+    options, present = options_of(forecast), _presents.get(forecast)
     order = waiting(present.world)
     found: list[Starts] = [
         {key: at for key, at in zip(order, one, strict=True) if at is not None}
@@ -123,10 +134,7 @@ def _put_together(
 
 
 def _end(forecast_id: int, **columns: object) -> None:
-    running = KeptForecast.objects.filter(pk=forecast_id, state=KeptForecast.RUNNING)
-    with transaction.atomic():
-        if running.update(world=None, **columns):
-            ForecastPart.objects.filter(forecast_id=forecast_id).delete()
+    parts.end(parts.running(forecast_id), **columns)
 
 
 class _Watch:
@@ -136,7 +144,7 @@ class _Watch:
         now = time.monotonic()
         self.claim, self.lost = claim, False
         self.end = now + forecast.left  # type: ignore[attr-defined]
-        self.next = now + RENEW_S
+        self.next = now  # a short part hears, too, that it is not wanted
 
     def go_on(self) -> bool:
         now = time.monotonic()
@@ -163,7 +171,9 @@ class _Presents:
             place = (forecast.sandbox_id, forecast.revision, forecast.pk)
             found = self._held.get(place)
             if found is None:
-                world = unpack_world(bytes(forecast.world or b""))
+                if forecast.world is None:  # somebody ended it just now
+                    raise KeptForecast.DoesNotExist
+                world = unpack_world(bytes(forecast.world))
                 found = present_of(world, continued=options_of(forecast).continued)
                 self._held[place] = found
                 while len(self._held) > self.MOST:

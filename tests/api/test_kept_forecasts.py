@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox import actions
+from sandbox.base.database_time import database_seconds
 from sandbox.forecasts import asking, by_itself, parts, tasks
 from sandbox.forecasts.work import execute, work
 from sandbox.models import ForecastPart, KeptForecast
@@ -81,6 +82,34 @@ def test_what_nobody_asks_for_any_more_is_cancelled(call, queue):
         "cancelled"
     )
     assert parts.take() is None
+
+
+def test_a_forecast_that_nobody_reads_is_wanted_no_longer_than_is_said(call, queue):
+    asked(call, queue, seconds=60)
+    until = KeptForecast.objects.get().wanted_until
+    assert until - database_seconds() <= asking.WANTED_S
+
+
+def test_a_part_that_is_not_wanted_is_not_run_however_short_it_is(call, queue):
+    begun = asked(call, queue)
+    KeptForecast.objects.update(wanted_until=0)
+    assert work(60) == 0
+    kept = asking.find(queue, begun["id"])
+    assert (kept.state, ForecastPart.objects.count()) == ("cancelled", 0)
+
+
+def test_an_answer_whose_last_worker_was_lost_is_put_together_by_another(call, queue):
+    begun = asked(call, queue)
+    claims = [parts.take() for _ in range(4)]
+    for claim in claims[:-1]:
+        execute(claim)
+    assert parts.finish(claims[-1], [[None, None]])  # and then it is killed
+    assert work(60) == 0
+    assert call("get", queue, f"/forecasts/{begun['id']}").json()["state"] == "running"
+    ForecastPart.objects.update(lease_until=0)
+    work(60)
+    made = call("get", queue, f"/forecasts/{begun['id']}").json()
+    assert (made["state"], made["ended"]) == ("done", 4)
 
 
 def test_a_part_whose_worker_was_lost_is_taken_up_again_and_written_once(call, queue):
