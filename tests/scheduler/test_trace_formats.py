@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tarfile
+import time
 import zipfile
 
 import msgspec
@@ -17,7 +18,8 @@ from scheduler.manifests.dumps.openb import GPU_MILLI
 from scheduler.records.objects import Key
 from scheduler.scenarios import Assembled, InputError, assemble
 from scheduler.simulation import simulate
-from scheduler.traces.options import read_options
+from scheduler.traces.formats.philly import Philly
+from scheduler.traces.options import TraceOptions, read_options
 from scheduler.traces.preview import preview
 
 PODS = """\
@@ -246,6 +248,32 @@ def test_phillys_own_job_log_is_a_trace_with_its_attempts_and_machines():
     assert found["spec"]["parallelism"] == 2
     assert requests(made, "cluster-job-log-app-1")["nvidia.com/gpu"] == "2"
     assert "it has no attempt" in said(made)
+
+
+def log_of(jobid: str, attempts: str) -> str:
+    """A line of Philly's job log."""
+    return (
+        f'{{"jobid": {jobid}, "submitted_time": "2017-10-03 00:00:00",\n'
+        f' "attempts": {attempts}}}'
+    )
+
+
+def test_a_job_of_philly_without_machines_or_attempts_is_reported_by_line():
+    ran = '"start_time": "2017-10-03 00:00:00", "end_time": "2017-10-03 00:01:00"'
+    jobs = [log_of('"a"', f'[{{{ran}, "detail": [{{"gpus": 5}}]}}]'), log_of("2", "5")]
+    made = taken(("log.json", "[" + ",\n".join(jobs) + "]"))
+    assert "jobs that name no GPU ask for nothing: 1" in said(made)
+    assert "log.json:3: job '2' of the trace is left out: it has no attempt" in said(
+        made
+    )
+
+
+def test_a_job_log_of_philly_is_read_in_time_that_grows_as_the_log_does():
+    jobs = ",".join(log_of(str(n), "[]") for n in range(20_000))
+    began = time.process_time()
+    trace = Philly.read(f"[{jobs}]", "log.json", TraceOptions())
+    assert time.process_time() - began < 3
+    assert len(trace.left_out) == 20_000
 
 
 OPENB = """

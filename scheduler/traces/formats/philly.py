@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -42,39 +43,49 @@ class Philly:
     def read(text: str, file: str, options: TraceOptions) -> Trace:
         """Return its jobs; those that never ran are left out."""
         del options
-        try:
-            found = msgspec.json.decode(text, type=list[dict[str, Any]])
-        except msgspec.DecodeError as error:
-            place = SourceLocation(file=file, line=1)
-            problem = f"expected a JSON list of jobs: {error}"
-            raise ManifestError(problem, place=place) from error
-        return _Reader(file, text, found).trace
+        trace = _Reader(file, [*_jobs(text, file)]).trace
+        bare = sum(1 for job in trace.jobs if not job.requests)
+        if bare:
+            trace.said.append(f"jobs that name no GPU ask for nothing: {bare}")
+        return trace
+
+
+def _jobs(text: str, file: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield each job with its line. Raises ManifestError. Cost: O(text)."""
+    data, line, at, end = text.encode(), 1, 0, 0
+    try:
+        for raw in msgspec.json.decode(data, type=list[msgspec.Raw]):
+            here = data.index(raw, end)
+            line += data.count(b"\n", at, here)
+            at, end = here, here + len(bytes(raw))
+            yield line, msgspec.json.decode(raw, type=dict[str, Any])
+    except msgspec.DecodeError as error:
+        place = SourceLocation(file=file, line=line)
+        problem = f"expected a JSON list of jobs: {error}"
+        raise ManifestError(problem, place=place) from error
 
 
 class _Reader:
     """Reads job by job; times count from the first one submitted."""
 
-    def __init__(self, file: str, text: str, found: list[dict[str, Any]]) -> None:
+    def __init__(self, file: str, found: list[tuple[int, dict[str, Any]]]) -> None:
         self.trace = Trace(file=file, columns=["vc", "user", "status"])
         self.trace.fields = {"queue": "vc", "user": "user", "submit": "submitted_time"}
         self.trace.said.append(
             "the run time of a job is that of all its attempts together; the trace has "
-            "GPUs and machines, no cpu and no memory"
+            "GPUs and machines, no cpu and no memory; each machine is a pod, and the "
+            "GPUs are shared out evenly, rounded up"
         )
-        times = [_seconds(one.get("submitted_time")) for one in found]
+        times = [_seconds(one.get("submitted_time")) for _, one in found]
         begin = min((one for one in times if one is not None), default=0.0)
-        at, line = 0, 1
-        for one, submitted in zip(found, times, strict=True):
-            here = max(at, text.find(f'"{one.get("jobid")}"', at))
-            line += text.count("\n", at, here)
-            at = here
+        for (line, one), submitted in zip(found, times, strict=True):
             self._take(one, submitted, begin, line)
 
     def _take(
         self, one: dict[str, Any], submitted: float | None, begin: float, line: int
     ) -> None:
         name = str(one.get("jobid") or "")
-        attempts = [a for a in one.get("attempts") or () if isinstance(a, dict)]
+        attempts = _documents(one.get("attempts"))
         spans = [_span(attempt) for attempt in attempts]
         if submitted is None:
             reason = "its submitted_time is unknown"
@@ -108,12 +119,14 @@ class _Reader:
 
 def _machines(attempt: dict[str, Any]) -> list[int]:
     """Return the number of GPUs on each machine of an attempt."""
-    details = attempt.get("detail")
-    return [
-        len(one.get("gpus") or ())
-        for one in (details if isinstance(details, list) else ())
-        if isinstance(one, dict)
-    ]
+    given = [one.get("gpus") for one in _documents(attempt.get("detail"))]
+    return [len(gpus) if isinstance(gpus, list) else 0 for gpus in given]
+
+
+def _documents(given: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list; nothing of what is none."""
+    items = given if isinstance(given, list) else []
+    return [one for one in items if isinstance(one, dict)]
 
 
 def _span(attempt: dict[str, Any]) -> float | None:
