@@ -512,7 +512,7 @@ class World:
 
     def copy(self) -> World:
         """Return an independent world in the same state."""
-        return World.decode(self.encode())
+        return World.load(*World.parts(self.encode()), cluster=self.cluster)
 
     def hash(self) -> str:
         """Return the SHA-256 of the world, hexadecimal; equal worlds, equal hash.

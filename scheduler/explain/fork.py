@@ -61,8 +61,9 @@ def fork_kueue(world: World) -> KueueStage:
     context = Context(seed=now.seed, epoch_us=now.epoch_us, now_ms=now.now_ms)
     stage = KueueStage(context, live.settings, rules=live.answers.given)
     stage.load_state(live.dump_state())
-    for key in sorted(key for key in world.objects if not world.lifetime.waits(key)):
-        obj = world.objects[key]
+    for key, obj in sorted(world.own_objects().items()):
+        if world.lifetime.waits(key):
+            continue
         if key.kind != "Workload" or not is_true(obj.status, _FINISHED):
             stage.put(obj, restore=True)
     stage.settle()

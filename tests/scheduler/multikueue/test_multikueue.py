@@ -7,6 +7,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from scheduler.decisions import Admit, Evict, Finish
+from scheduler.explain.fork import fork, fork_kueue
 from scheduler.invariants import check
 from scheduler.measures import Measures
 from scheduler.records.objects import Key, Object, cluster_of
@@ -393,3 +394,19 @@ def _alternating(losses):
             found.append((cluster, at, lost))
             (down.add if lost else down.discard)(cluster)
     return found
+
+
+def test_a_forked_kueue_has_the_queues_and_usage_of_the_manager_alone() -> None:
+    world = linked(a_job("x", cpu=3), a_job("y", cpu=3))
+    run(world, 3)
+    forked, own = fork_kueue(world).cluster, world.kueue.cluster
+    assert forked.forest.queues.keys() == own.forest.queues.keys()
+    assert forked.workloads.keys() == own.workloads.keys()
+
+
+def test_a_fork_of_a_worker_is_the_same_worker() -> None:
+    world = linked(a_job("x", cpu=3))
+    run(world, 3)
+    worker = world.workers()["a"]
+    assert fork(worker).hash() == worker.copy().hash() == worker.hash()
+    assert fork(worker).cluster == worker.copy().cluster == "a"
