@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -62,8 +64,8 @@ def do_restore(user: User, data: bytes) -> Sandbox:
 def do_archive(user: User, sandbox_id: str) -> Sandbox:
     """Put the sandbox into one file, kept in its row's place; its rows go.
 
-    It can be opened again as it was. Raises ConflictError while forks show a part
-    of its history: that would go with it.
+    It can be opened again as it was; meanwhile another may follow its cluster. Raises
+    ConflictError while forks show a part of its history: that would go with it.
     """
     _owned(user, sandbox_id)
     with leases.claimed(sandbox_id), worlds.lock(sandbox_id):
@@ -77,7 +79,11 @@ def do_archive(user: User, sandbox_id: str) -> Sandbox:
             Stored.objects.create(sandbox=sandbox, body=body)
             _delete_rows(sandbox)
             Sandbox.objects.filter(pk=sandbox_id).update(
-                archived_at=timezone.now(), playing=False, until={}
+                archived_at=timezone.now(),
+                playing=False,
+                until={},
+                cluster="",
+                follower="",
             )
             note(user, "archive", sandbox=sandbox_id, subject=sandbox.title)
             broadcast.gone(sandbox_id)
@@ -124,7 +130,7 @@ def do_unarchive(user: User, sandbox_id: str) -> Sandbox:
     """Open an archived sandbox again, under its own name and address; paused.
 
     The past that it shared with a parent comes from the file when the parent has
-    it no more.
+    it no more. It follows its cluster again, unless another sandbox does by now.
     """
     _owned(user, sandbox_id)
     with leases.claimed(sandbox_id), worlds.lock(sandbox_id):
@@ -144,11 +150,25 @@ def do_unarchive(user: User, sandbox_id: str) -> Sandbox:
                 parent=sandbox.parent if after else None,
                 kept_revision=archive.columns.kept_revision,
                 kept_tick=archive.columns.kept_tick,
+                **_followed_again(sandbox),
             )
             Stored.objects.filter(sandbox=sandbox).delete()
             note(user, "unarchive", sandbox=sandbox_id, subject=sandbox.title)
     sandbox.refresh_from_db()
     return sandbox
+
+
+def _followed_again(sandbox: Sandbox) -> dict[str, Any]:
+    """Return the columns of its cluster; another's is shown as far as it was seen."""
+    name = sandbox.source.get("name")
+    if sandbox.source.get("kind") != "cluster":
+        return {}
+    if not Sandbox.objects.filter(cluster=name).exists():
+        return {"cluster": name}
+    return {
+        "source": {**sandbox.source, "lastTick": sandbox.tick},
+        "problem": f"another sandbox follows {name} now; this one shows what it saw",
+    }
 
 
 def _inherited(sandbox: Sandbox) -> int:

@@ -12,8 +12,9 @@ from sandbox.base.errors import InvalidError
 from sandbox.models import RecordedTick, Sandbox
 from sandbox.retention import archives, restoring
 from sandbox.world import worlds
+from scheduler.qrec.reading import stamp
 from tests.sandbox.conftest import row, tick
-from tests.sandbox.twins.conftest import TICKS, Played, _conditions
+from tests.sandbox.twins.conftest import BEGIN_US, TICKS, Played, _conditions
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 HALF = TICKS // 2
@@ -50,6 +51,35 @@ def test_a_twin_that_was_archived_goes_on_where_it_was(person, twin, played):
     actions.do_unarchive(person, twin.pk)
     actions.do_play(person, twin.pk, speed=0)
     assert shows_the_rest(twin, played)
+
+
+@pytest.fixture
+def following(twin) -> Sandbox:
+    """The twin, as one that follows a cluster."""
+    actions.do_pause(twin.owner, twin.pk)
+    source = {"kind": "cluster", "name": "prod", "startTime": stamp(BEGIN_US)}
+    Sandbox.objects.filter(pk=twin.pk).update(source=source, cluster="prod")
+    return row(twin)
+
+
+def test_a_cluster_whose_sandbox_was_archived_may_be_followed_by_another(
+    person, following
+):
+    actions.do_archive(person, following.pk)
+    assert not Sandbox.objects.filter(cluster="prod").exists()
+    actions.do_unarchive(person, following.pk)
+    assert row(following).cluster == "prod"
+
+
+def test_a_sandbox_whose_cluster_another_follows_by_now_shows_what_it_saw(
+    person, following, make
+):
+    actions.do_archive(person, following.pk)
+    Sandbox.objects.filter(pk=make().pk).update(cluster="prod")
+    actions.do_unarchive(person, following.pk)
+    opened = row(following)
+    assert (opened.cluster, opened.source["lastTick"]) == ("", following.tick)
+    assert "prod" in opened.problem
 
 
 @pytest.mark.parametrize("where", ["recorded", "revisions"])
