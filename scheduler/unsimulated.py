@@ -19,7 +19,13 @@ from scheduler.kueue.configuration import read_configuration
 from scheduler.manifests.jobs import Surroundings
 from scheduler.manifests.simulation_gaps.unfollowed import unfollowed
 from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
-from scheduler.records.admission_check import MULTI_KUEUE
+from scheduler.provisioning.config import CONFIG
+from scheduler.records.admission_check import (
+    MULTI_KUEUE,
+    PROVISIONING,
+    read_admission_check,
+)
+from scheduler.records.objects import Key
 from scheduler.world import World
 
 Manifest = Mapping[str, Any]
@@ -28,6 +34,7 @@ _NO_WORKER = (
     "none of its clusters has objects here (annotation quotalab.dev/cluster), so it "
     "is Ready at once"
 )
+_NO_CONFIG = "no ProvisioningRequestConfig{} here, so it is Ready at once"
 _NO_NODES = "no Node here: pods are placed nowhere and are ready after podStartMs"
 _HINT = "preferredDuringSchedulingIgnoredDuringExecution"
 #: Of Kueue's Configuration: what would decide something in the real system.
@@ -59,15 +66,20 @@ def features_of(world: World) -> list[str]:
 
 
 def _unanswered(world: World) -> Iterator[str]:
-    """Yield the checks of MultiKueue that no worker cluster answers."""
+    """Yield the checks that no worker cluster and no autoscaler answers, nor a rule."""
     stage = world.multikueue
     handled = () if stage is None else stage.checks.handled
     ruled = world.policy.spec.simulation.admission_checks
     names = set() if isinstance(ruled, UnsetType) else {rule.check for rule in ruled}
     for key in world.keys("AdmissionCheck"):
-        given = world.objects[key].spec.get("controllerName") == MULTI_KUEUE
-        if given and key.name not in handled and key.name not in names:
+        check = read_admission_check(world.objects[key].manifest, {})
+        if check.controller == MULTI_KUEUE and key.name not in {*handled, *names}:
             yield f"AdmissionCheck {key.path}: {_NO_WORKER}"
+        if check.controller == PROVISIONING and key.name not in names:
+            kind, name = check.parameters
+            if kind != CONFIG or Key(CONFIG, "", name) not in world.objects:
+                named = f" {name}" if name else ""
+                yield f"AdmissionCheck {key.path}: {_NO_CONFIG.format(named)}"
 
 
 def _of_object(kind: str, manifest: Manifest, stack: str) -> Iterator[str]:

@@ -81,6 +81,7 @@ class RequestController:
         elif obj.key.kind == "AdmissionCheck":
             check = read_admission_check(obj.manifest, obj.status)
             self.checks[check.name] = check
+        self._arm_rules(obj.key)
 
     def remove(self, key: Key) -> None:
         """Forget what is gone."""
@@ -89,6 +90,14 @@ class RequestController:
         elif key.kind == "AdmissionCheck":
             self.checks.pop(key.name, None)
         self.requests.discard(key)
+        self._arm_rules(key)
+
+    def _arm_rules(self, key: Key) -> None:
+        """Let rules answer what this controller, after a change, no longer does."""
+        kueue = self.host.kueue
+        if kueue is not None and key.kind in (CONFIG, "AdmissionCheck"):
+            for work in kueue.cluster.workloads.values():
+                kueue.answers.arm(work)
 
     # -- one instant -------------------------------------------------------
 
@@ -98,9 +107,11 @@ class RequestController:
         Cost: the workloads with quota in ClusterQueues that name such a check.
         """
         kueue = self.host.kueue
-        if kueue is None or not any(map(self.answers, self.checks)):
+        if kueue is None:
             return False
         self._clean_up(kueue)
+        if not any(map(self.answers, self.checks)):
+            return False
         changed = False
         for work, name in [*self._asked(kueue)]:
             changed |= self._reconcile_check(kueue, work, name)

@@ -8,10 +8,11 @@ import pytest
 
 from scheduler.decisions import Admit, Evict, NodeChange
 from scheduler.provisioning.request import merged, request_name
-from scheduler.records.objects import Object
+from scheduler.records.objects import Key, Object
 from scheduler.scenarios import InputError
 from scheduler.simulation import simulate
 from scheduler.tick import advance
+from scheduler.unsimulated import features_of
 from scheduler.world import World
 from tests.builders import assembled, job, node, small_cluster, world_of
 from tests.scheduler.test_node_groups import SOON, group
@@ -289,3 +290,37 @@ def test_a_config_that_makes_no_sense_is_refused(spec, problem):
     with pytest.raises(InputError) as refused:
         assembled(config(**spec))
     assert problem in str(refused.value)
+
+
+def without_config() -> World:
+    """A world whose config was deleted while a request was open."""
+    world = asking(job("work", queue="main", cpu=9, runtime="60s"))
+    advance(world, 15_000)
+    assert world.keys("ProvisioningRequest")
+    world.delete(Key("ProvisioningRequestConfig", "", "nodes"))
+    return world
+
+
+def test_a_check_whose_config_is_deleted_is_answered_as_without_one():
+    world = without_config()
+    again = world.copy()
+    for one in (world, again):
+        run(one, 90_000)
+        assert state(one)["state"] == "Ready"
+    assert again.hash() == world.hash()
+
+
+def test_a_request_goes_with_its_workload_though_no_check_asks_any_more():
+    world = without_config()
+    world.delete(Key("Job", "default", "work"))
+    run(world, 20_000)
+    assert world.keys("ProvisioningRequest") == []
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_a_check_without_its_config_is_reported(answered):
+    rule = {"admissionChecks": [{"check": "capacity"}]} if answered else {}
+    world = world_of(*checked(), group(), simulation=rule)
+    found = [line for line in features_of(world) if "AdmissionCheck" in line]
+    assert bool(found) is not answered
+    assert all("no ProvisioningRequestConfig nodes here" in line for line in found)
