@@ -63,6 +63,17 @@ def begun(person) -> Sandbox:
     return twin
 
 
+def taken_over(twin: Sandbox) -> None:
+    """Have another follower begin; not while the present one holds the sandbox."""
+    before = row(twin).follower
+
+    def look() -> bool:
+        tasks.advance(twin.pk)
+        return row(twin).follower != before
+
+    wait_for(look, "another follower")
+
+
 def nodes(twin: Sandbox) -> dict[str, bool]:
     world = worlds.fresh(row(twin))
     return {
@@ -108,7 +119,7 @@ def test_a_follower_that_takes_over_repeats_and_misses_nothing(person, server):
 def test_a_follower_that_is_merely_slow_ends_when_another_took_over(person, server):
     twin = begun(person)
     slow = running._here.pop(twin.pk)
-    tasks.advance(twin.pk)
+    taken_over(twin)
     made = cordon(server, 5)
     wait_for(slow.stop.is_set, "the end of the slow one")
     wait_for(lambda: changes(twin) == made, "each change, once")
