@@ -11,9 +11,14 @@ import yaml
 from api.command.changing import play_ticks
 from api.command.output import Found
 from api.command.verbs import Asked, Part, WrongError, one, verb
+from scheduler.cli.files import read_one
+from scheduler.errors import SchedulerError
 
 #: Of a recording's folder; the other files in it are not needed.
 _FOLDER = ("snapshot-0.json", "watch.jsonl", "config.yaml")
+
+#: Of a manifest. Its status is the cluster's, and is no edit.
+_MANIFEST = {"apiVersion", "kind", "metadata", "spec", "status"}
 
 
 def _arguments(part: Part) -> None:
@@ -100,7 +105,6 @@ def _incident(part: Part) -> None:
     part.add_argument("--to", dest="end", type=int, required=True, metavar="TICK")
     part.add_argument(
         "--policy",
-        type=Path,
         required=True,
         metavar="FILE",
         help="merge patches: a policy's `spec`, or manifests of objects that are there",
@@ -117,11 +121,10 @@ def _incident(part: Part) -> None:
 def incident(asked: Asked) -> Found:
     """Print how near the replay comes, and one sentence of what would have been."""
     words = asked.words
-    edits = [_edit(one) for one in yaml.safe_load_all(words.policy.read_text())]
     body: Any = {
         "fromTick": words.begin,
         "toTick": words.end,
-        "edits": edits,
+        "edits": _edits(words.policy),
         "seconds": words.seconds,
     }
     found: Any = asked.client.operations.incident_create(words.sandbox, body)
@@ -132,16 +135,36 @@ def incident(asked: Asked) -> Found:
     return Found(document=found, line=found["sentence"], notes=notes)
 
 
-def _edit(patch: Any) -> dict[str, Any]:
+def _edits(file: str) -> list[dict[str, Any]]:
+    """Return the documents of a file as merge patches."""
+    try:
+        found = list(yaml.safe_load_all(read_one(file)[1]))
+    except SchedulerError as error:
+        raise WrongError(str(error)) from error
+    except yaml.YAMLError as error:
+        raise WrongError(f"{file}: {error}") from error
+    edits = [_edit(file, one) for one in found if one is not None]
+    if not edits:
+        raise WrongError(f"{file}: expected a policy or manifests, got no document")
+    return edits
+
+
+def _edit(file: str, patch: Any) -> dict[str, Any]:
     """Return a document as a merge patch: of an object, or of the policy."""
     if not isinstance(patch, dict):
-        raise WrongError(f"expected documents with `kind` or `spec`, got {patch!r:.40}")
-    metadata = patch.get("metadata") or {}
+        problem = f"expected documents with `kind` or `spec`, got {patch!r:.40}"
+        raise WrongError(f"{file}: {problem}")
+    if unknown := sorted(map(str, patch.keys() - _MANIFEST)):
+        raise WrongError(f"{file}: expected `spec`, got {', '.join(unknown)}")
+    metadata, spec = patch.get("metadata") or {}, patch.get("spec")
+    for part, given in (("metadata", metadata), ("spec", spec or None)):
+        if not isinstance(given, dict):
+            raise WrongError(f"{file}: expected fields in `{part}`, got {given!r:.40}")
     return {
         "kind": patch.get("kind", "Policy"),
         "namespace": metadata.get("namespace", ""),
         "name": metadata.get("name", "policy"),
-        "patch": {"spec": patch.get("spec") or {}},
+        "patch": {"spec": spec},
     }
 
 

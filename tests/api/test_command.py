@@ -178,6 +178,27 @@ def test_what_goes_wrong_is_an_exit_status(person, capsys, words, status, report
     assert reported in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("text", "reported"),
+    [
+        ("a: [", "policy.yaml"),
+        ("", "got no document"),
+        ("- a", "got ['a']"),
+        ("kueue: {fairSharing: {}}", "policy.yaml: expected `spec`, got kueue"),
+        ("kind: Cohort\nmetadata: c", "fields in `metadata`, got 'c'"),
+        ("kind: Cohort\nmetadata: {name: c}", "fields in `spec`, got None"),
+    ],
+)
+def test_what_changes_no_policy_is_refused_by_its_file(
+    person, capsys, tmp_path, text, reported
+):
+    path = tmp_path / "policy.yaml"
+    path.write_text(text)
+    window = ("--from", "1", "--to", "5", "--policy", str(path))
+    assert main(["incident", "aaaaaaaaaaaa", *window]) == 2
+    assert reported in capsys.readouterr().err
+
+
 def test_options_stand_before_the_verb_or_after_it(person, capsys):
     for words in (["--json", "list"], ["list", "--json"]):
         assert main(words) == 0
