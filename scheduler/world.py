@@ -395,9 +395,16 @@ class World:
         return cast("dict[str, World]", self.multikueue.workers.worlds)
 
     def inside(self, key: Key) -> tuple[World, Key]:
-        """Return the world of the cluster that a key is of, and its key there."""
+        """Return the world of the cluster that a key is of, and its key there.
+
+        Raises SchedulerError for a cluster that is not there.
+        """
         cluster = cluster_of(key)
-        return (self.workers()[cluster], plain(key)) if cluster else (self, key)
+        if not cluster:
+            return self, key
+        if cluster not in self.workers():
+            raise SchedulerError(f"{key} is of no worker cluster of this world")
+        return self.workers()[cluster], plain(key)
 
     def show(self, obj: Object) -> None:
         """Have an object of a worker, under its qualified key, among the objects."""

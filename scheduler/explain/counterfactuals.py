@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scheduler.explain.fork import check_of_manager
 from scheduler.explain.outcomes import Trial, attempt, finished_before, outcome_of
 from scheduler.explain.questions.asking import questions
 from scheduler.explain.questions.question import CandidateChange, Question
@@ -30,9 +31,11 @@ def counterfactuals(
 
     Each is a copy of the world, changed and run on for at most `horizon_ms`
     of virtual time, and no longer than it waits with nothing changed; a verdict
-    says "yes" only when it is admitted earlier than that. At most `limit` runs. Raises SchedulerError for what is
-    no Workload of this world.
+    says "yes" only when it is admitted earlier than that. At most `limit` runs.
+    Raises SchedulerError for what is no Workload of this world, and for one of a
+    worker cluster.
     """
+    check_of_manager(key)
     asked = questions(world, key, explain(world, key))
     verdicts = list(_answers(world, key, asked, horizon_ms, limit))
     return Counterfactuals(

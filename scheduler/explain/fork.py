@@ -7,7 +7,7 @@ import msgspec
 from scheduler.errors import SchedulerError
 from scheduler.kueue.stage import KueueStage
 from scheduler.records.conditions import is_true
-from scheduler.records.objects import Key, Object
+from scheduler.records.objects import Key, Object, cluster_of
 from scheduler.stage import Context
 from scheduler.world import Header, World
 from scheduler.yunikorn.stage import YunikornStage
@@ -93,6 +93,16 @@ def kueue_of(world: World) -> KueueStage:
             "workloads and quota are explained under the stack kueue"
         )
     return world.kueue
+
+
+def check_of_manager(key: Key) -> None:
+    """Raise SchedulerError for an object of a worker cluster."""
+    if cluster := cluster_of(key):
+        raise SchedulerError(
+            f"{key} is of worker cluster {cluster}: what would become of it is run for "
+            "the manager's objects only; ask about the manager's, or about a change "
+            "for everybody"
+        )
 
 
 def object_of(world: World, key: Key) -> Object:

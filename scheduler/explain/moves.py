@@ -6,7 +6,7 @@ from scheduler.decisions import Admit, Bind, Decision, Preempt
 from scheduler.errors import SchedulerError
 from scheduler.explain.changes import apply, edit, local_queue_for, move_workload
 from scheduler.explain.flavor_options import FlavorOptions
-from scheduler.explain.fork import fork, kueue_of, object_of
+from scheduler.explain.fork import check_of_manager, fork, kueue_of, object_of
 from scheduler.explain.outcomes import (
     Shares,
     all_shares,
@@ -24,7 +24,13 @@ from scheduler.explain.shapes import (
 )
 from scheduler.explain.wording import bare, counted, listed, quantity, share
 from scheduler.lifetime.runtime_state import JOB_KINDS
-from scheduler.records.objects import Key
+from scheduler.records.objects import (
+    Key,
+    cluster_of,
+    plain,
+    qualified,
+    qualified_name,
+)
 from scheduler.simulation import simulate
 from scheduler.world import World
 
@@ -39,19 +45,22 @@ def what_if_move(
 
     A Workload (or its Job) on a LocalQueue or ClusterQueue, a ClusterQueue or
     Cohort on a Cohort (with no name: out of its cohort). What cannot be done
-    is `refused`, with the reason. Raises SchedulerError for what is not there.
+    is `refused`, with the reason. In a worker cluster what changes for everybody is
+    returned, as without a subject. Raises SchedulerError for what is not there.
     """
     key = _moved(world, key)
     try:
         change = move(world, key, target)
     except SchedulerError as error:
         return _refused(key, str(error))
-    subject = key if key.kind == "Workload" else None
+    subject = key if key.kind == "Workload" and not cluster_of(key) else None
     return what_if(world, change, subject=subject, horizon_ms=horizon_ms)
 
 
 def move(world: World, key: Key, target: Key) -> Change:
     """Return the patches that move an object; SchedulerError when it cannot move."""
+    if cluster_of(key) or cluster_of(target):
+        return _move_inside(world, key, target)
     match key.kind, target.kind:
         case "Workload", "LocalQueue" | "ClusterQueue":
             return _to_queue(world, key, target)
@@ -63,6 +72,17 @@ def move(world: World, key: Key, target: Key) -> Change:
             return Change(edits=[edit(key, parentName=target.name or None)])
         case _:
             raise SchedulerError(f"a {key.kind} cannot be moved to a {target.kind}")
+
+
+def _move_inside(world: World, key: Key, target: Key) -> Change:
+    """Return a move within a worker cluster; its objects are named with the cluster."""
+    cluster = cluster_of(key)
+    if target.name and cluster_of(target) != cluster:
+        raise SchedulerError(f"{key} and {target} are of different clusters")
+    change = move(*world.inside(key), plain(target))
+    for part in (*change.pause, *change.edits):
+        part.name = qualified_name(part.name, cluster)
+    return change
 
 
 def _to_queue(world: World, key: Key, target: Key) -> Change:
@@ -90,7 +110,7 @@ def _moved(world: World, key: Key) -> Key:
     kueue_of(world).settle()
     if key.kind in JOB_KINDS:
         name = obj.state.get("job", {}).get("workload", "")
-        key = Key("Workload", key.namespace, name)
+        key = qualified(Key("Workload", key.namespace, name), cluster_of(key))
         object_of(world, key)
     return key
 
@@ -119,9 +139,11 @@ def what_if(
 
     With `subject` a copy runs until that Workload is admitted; without, two
     copies run to the horizon, changed and unchanged, and what differs is returned.
-    Raises SchedulerError for a change that cannot be made.
+    Raises SchedulerError for a change that cannot be made, and for a Workload of a
+    worker cluster.
     """
     if subject is not None:
+        check_of_manager(subject)
         return _for_workload(world, change, subject, horizon_ms)
     return _for_all(world, change, horizon_ms)
 

@@ -8,7 +8,7 @@ from typing import Any
 from scheduler.decisions import Decision, Preempt
 from scheduler.errors import SchedulerError
 from scheduler.explain.flavor_options import traced_flavors
-from scheduler.explain.fork import fork, kueue_of
+from scheduler.explain.fork import check_of_manager, fork, kueue_of
 from scheduler.explain.pod_preemptions import kube, yunikorn
 from scheduler.explain.searches import Reader, decisive
 from scheduler.explain.shapes import (
@@ -38,6 +38,7 @@ def explain_preemption(
     """
     if not isinstance(decision, Preempt) or decision.by is None:
         raise SchedulerError(f"expected a preemption by somebody, got {decision}")
+    check_of_manager(decision.subject)
     if decision.by.kind == "Workload":
         return explain_workload_preemption(world_before, decision)
     if world_before.yunikorn is not None:

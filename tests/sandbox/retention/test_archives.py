@@ -30,8 +30,11 @@ from sandbox.retention import archives, disk
 from sandbox.retention.archives import Archive
 from sandbox.world import history, worlds
 from scheduler.records.objects import Key
+from tests.builders import job
 from tests.sandbox.conftest import check_rows, contended, row, tick
 from tests.sandbox.world.test_history import QUICKER, hashes
+from tests.scheduler.test_node_groups import group
+from tests.scheduler.test_node_pools import instance, pool
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -237,6 +240,27 @@ def test_an_archived_sandbox_goes_on_where_it_was(busy, make, person):
     actions.do_play(person, busy.pk)
     tick(busy, 10)
     assert row(busy).hash == row(other).hash
+
+
+def test_an_archived_sandbox_whose_nodes_come_and_go_goes_on_where_it_was(make, person):
+    keen = pool(disruption={"consolidateAfter": "20s"}, limits={"cpu": "8"})
+    offers = [{"pricePerHour": 1, "capacityType": "spot", "interruptionsPerHour": 60}]
+    works = [job(f"w{i}", cpu=2, runtime="90s", arrival=f"{9 * i}s") for i in range(8)]
+    group_of_one = group(maxNodes=1, scaleDownDelay="30s", bootTime="exp(30s)")
+    objects = [keen, instance("spot", 4, 0, offerings=offers), group_of_one, *works]
+    one, other = (make(*objects, policy={"stack": "kube"}) for _ in range(2))
+    for sandbox in (one, other):
+        actions.do_play(person, sandbox.pk)
+    tick(other, 24)
+    tick(one, 12)
+    actions.do_archive(person, one.pk)
+    actions.do_unarchive(person, one.pk)
+    actions.do_play(person, one.pk)
+    tick(one, 12)
+    world, _ = worlds.copy_of(one.pk)
+    assert world.autoscaling is not None
+    assert world.autoscaling.cost() > 0
+    assert row(one).hash == row(other).hash
 
 
 ASKED = {

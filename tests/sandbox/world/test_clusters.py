@@ -12,8 +12,10 @@ from sandbox.explain import explaining, pinning
 from sandbox.explain.explaining import key_of
 from sandbox.models import Event, Sandbox
 from sandbox.world import history, worlds
+from scheduler.errors import SchedulerError
+from scheduler.explain.shapes import Change
 from scheduler.records.objects import Key, cluster_of
-from tests.builders import job, node
+from tests.builders import job, local_queue, node
 from tests.sandbox.conftest import check_rows, row, text_of, tick
 from tests.scheduler.multikueue.builders import (
     a_job,
@@ -190,3 +192,38 @@ def test_a_disruption_budget_of_a_worker_protects_its_pods(linked, person):
     actions.do_import(person, linked.pk, [("given", given)])
     with pytest.raises(DisruptionError):
         actions.do_evict(person, linked.pk, pod.namespace, pod.name)
+
+
+def test_a_workload_is_moved_within_its_worker_and_nowhere_else(linked, person):
+    tick(linked, 3)
+    given = text_of(*in_cluster("a", local_queue("spare", cluster_queue="main")))
+    actions.do_import(person, linked.pk, [("given", given)])
+    own = next(key_of(text) for text in page(linked) if "/a:job-own" in text)
+    own = Key("Workload", own.namespace, own.name.removesuffix("-main-0"))
+    there, elsewhere = (Key("LocalQueue", "", f"{name}:spare") for name in "ab")
+    assert explaining.preview_move(linked, own, there).change is not None
+    assert (
+        "different clusters" in explaining.preview_move(linked, own, elsewhere).refused
+    )
+    actions.do_move(person, linked.pk, own, there)
+    assert page(linked)[str(own)]["localQueue"] == "a:spare"
+    check_rows(linked)
+
+
+def test_a_queue_of_a_worker_joins_a_cohort_of_it(linked, person):
+    queue, cohort = Key("ClusterQueue", "", "a:main"), Key("Cohort", "", "a:team")
+    actions.do_move(person, linked.pk, queue, cohort)
+    assert page(linked)[str(queue)]["cohort"] == str(cohort.name)
+    with pytest.raises(ConflictError, match="no worker cluster"):
+        actions.do_move(
+            person, linked.pk, Key("Cohort", "", "z:x"), Key("Cohort", "", "z:y")
+        )
+
+
+def test_what_would_let_a_workers_workload_in_is_refused_with_a_sentence(linked):
+    tick(linked, 3)
+    own = next(key_of(text) for text in page(linked) if "Workload/default/a:" in text)
+    with pytest.raises(SchedulerError, match="is of worker cluster a"):
+        explaining.explain_counterfactuals(linked, own, None, horizon_ms=1, limit=1)
+    with pytest.raises(SchedulerError, match="is of worker cluster a"):
+        explaining.preview_change(linked, Change(edits=[]), own)
