@@ -29,7 +29,8 @@ from scheduler.manifests.updates import check_update
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import read_policy
 from scheduler.scenarios import merge
-from scheduler.world import World, reported_status
+from scheduler.world import World
+from scheduler.worlds.edits import reported_status
 
 #: What the world writes into metadata itself.
 _OURS = ("uid", "creationTimestamp", "generation")

@@ -33,6 +33,7 @@ from scheduler.errors import SchedulerError
 from scheduler.files.inflating import inflated_size, inflated_values
 from scheduler.qrec.entries import check_object
 from scheduler.world import World
+from scheduler.worlds.encoding import decode_world
 
 _DAMAGE = (
     zlib.error,
@@ -68,7 +69,7 @@ def check(archive: Archive, most: int) -> World:
                 raise wrong(f"the diff of revision {number} leads elsewhere")
         for checkpoint in archive.checkpoints:
             packing.unpack_page(checkpoint.page)
-            World.parts(packing.world_bytes(checkpoint.world))
+            decode_world(packing.world_bytes(checkpoint.world))
     except _DAMAGE as error:
         raise wrong(f"the file is damaged: {error}") from error
     return _world(archive)

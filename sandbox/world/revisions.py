@@ -34,7 +34,7 @@ from sandbox.world.operations import (
 )
 from sandbox.world.worlds import LoadedSandbox
 from scheduler.records.objects import Key, Object
-from scheduler.world import Changes
+from scheduler.worlds.objects import Changes
 
 
 @dataclass(slots=True, kw_only=True)

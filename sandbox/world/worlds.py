@@ -29,7 +29,8 @@ from sandbox.world import (
     manifests,
     operations,
 )
-from scheduler.world import Header, World
+from scheduler.world import World
+from scheduler.worlds.encoding import Header
 
 logger = logging.getLogger(__name__)
 

@@ -21,7 +21,8 @@ from scheduler.records.annotations import ARRIVAL
 from scheduler.records.objects import Object
 from scheduler.records.policy import read_policy
 from scheduler.scenarios import Prepared, merge, prepare
-from scheduler.world import Header, World
+from scheduler.world import World
+from scheduler.worlds.encoding import Header, decode_world
 
 DEFAULT_HORIZON_MS = 3_600_000
 
@@ -94,7 +95,7 @@ class WorldBase:
 
     def world(self, variant: Variant, seed: int) -> World:
         """Return the world at its own time, edited."""
-        header, objects = World.parts(self.data)
+        header, objects = decode_world(self.data)
         header = msgspec.structs.replace(header, seed=seed)
         if variant.arrivals != 1.0:
             for obj in objects:
@@ -121,7 +122,7 @@ class WorldBase:
 
     def seed(self) -> int:
         """Return the seed that the world had so far."""
-        return World.parts(self.data)[0].seed
+        return decode_world(self.data)[0].seed
 
     def horizon_ms(self) -> int:
         """Return an hour."""

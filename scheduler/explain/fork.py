@@ -9,7 +9,8 @@ from scheduler.kueue.stage import KueueStage
 from scheduler.records.conditions import is_true
 from scheduler.records.objects import Key, Object, cluster_of
 from scheduler.stage import Context
-from scheduler.world import Header, World
+from scheduler.world import World
+from scheduler.worlds.encoding import Header
 from scheduler.yunikorn.stage import YunikornStage
 
 _FINISHED = "Finished"

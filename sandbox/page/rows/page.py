@@ -28,7 +28,8 @@ from sandbox.page.wire_rows import AnyRow
 from sandbox.page.wire_rows import Row as WireRow
 from scheduler.records.objects import Key, Object, cluster_of, qualified_name
 from scheduler.records.objects import plain as inside_key
-from scheduler.world import Changes, World
+from scheduler.world import World
+from scheduler.worlds.objects import Changes
 
 Make = Callable[[World, Object], WireRow]
 

@@ -1,0 +1,52 @@
+"""What an edit of a known object may change, and what it keeps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler.manifests.check_answers import check_answers
+from scheduler.manifests.reclaimable import check_reclaimable
+from scheduler.provisioning.conditions import REQUEST
+from scheduler.records.objects import Object
+
+RECLAIMABLE = "reclaimablePods"
+CHECKS = "admissionChecks"
+#: What the status of a known object may be given from outside: no stage writes it.
+_REPORTED = {
+    "Workload": (RECLAIMABLE, CHECKS, "nominatedClusterNames"),
+    "MultiKueueCluster": ("conditions",),
+    REQUEST: ("conditions", "provisioningClassDetails"),
+    "Node": ("allocatable", "capacity", "conditions", "images"),
+}
+
+
+def reported_status(obj: Object) -> dict[str, Any]:
+    """Return the part of a status that an edit of a known object may change."""
+    fields = _REPORTED.get(obj.key.kind, ())
+    return {name: obj.status[name] for name in fields if name in obj.status}
+
+
+def is_checked(edited: Object) -> bool:
+    """Return whether an edit is held against what the stages wrote."""
+    return not reported_status(edited).keys().isdisjoint({CHECKS, RECLAIMABLE})
+
+
+def replace_manifest(known: Object, edited: Object) -> None:
+    """Put an edited manifest in place; identity stays, generation counts.
+
+    An edit that `is_checked` needs a known object with its status up to date.
+    Raises ManifestError for reclaimable pods, or answers of admission checks,
+    that it cannot have; nothing has changed then.
+    """
+    given = reported_status(edited)
+    if CHECKS in given:
+        check_answers(known, given.pop(CHECKS))
+    if RECLAIMABLE in given:
+        check_reclaimable(known, given[RECLAIMABLE])
+    metadata, before = edited.metadata, known.metadata
+    for name in ("uid", "creationTimestamp"):
+        metadata[name] = before[name]
+    changed = edited.spec != known.spec
+    metadata["generation"] = int(before.get("generation", 1)) + changed
+    known.manifest = edited.manifest
+    known.status = {**known.status, **given}
