@@ -88,6 +88,10 @@ class World:
             "evictions": 0,
             "evicted": False,
             "owner": "",
+            "checks": [],
+            "worker": "",
+            "tried": [],
+            "copy": False,
         }
 
     def sandbox(self) -> dict[str, Any]:
@@ -116,6 +120,13 @@ class World:
             "hash": "0" * 16,
             "resources": [GPU, "cpu"],
             "notSimulated": [],
+            "source": "simulated",
+            "sourceName": "",
+            "sourceStart": "",
+            "lastTick": None,
+            "lagMs": 0,
+            "cost": None,
+            "costPerHour": None,
         }
 
     def sample(self) -> dict[str, Any]:
@@ -130,6 +141,7 @@ class World:
             "evictions": 0,
             "used": {GPU: "3000", "cpu": "9000"},
             "capacity": {GPU: "4000", "cpu": "16000"},
+            "cost": None,
             "queues": [
                 {
                     "queue": f"queue-{n:02}",

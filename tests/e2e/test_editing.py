@@ -27,6 +27,7 @@ def test_a_quota_is_set_in_its_field_and_a_wrong_one_is_said_there(
     quota.fill("6")
     apply.click()
     expect(page.get_by_text("plain · cpu · nominal: 4 → 6", exact=True)).to_be_visible()
+    loaded.agrees()
 
 
 def test_a_workload_added_by_hand_runs(loaded: Board) -> None:
@@ -38,3 +39,4 @@ def test_a_workload_added_by_hand_runs(loaded: Board) -> None:
     form.get_by_role("button", name="Add it").click()
     loaded.play()
     loaded.sees("beta", "mine", "Admitted")
+    loaded.agrees()

@@ -19,6 +19,45 @@ NODES = {
 }
 
 
+WAITS = {
+    "kind": "Workload",
+    "key": "w",
+    "phase": "inadmissible",
+    "createdMs": 500,
+    "clusterQueue": "a",
+    "sticky": False,
+    "priority": 1,
+    "orderUs": "7",
+    "uid": "w",
+    "totals": {"cpu": "8000", "nvidia.com/gpu": "8"},
+}
+SOONER = WAITS | {"key": "v", "uid": "v", "orderUs": "6"}
+CARDS = {
+    "Sandbox//sandbox": {"kind": "Sandbox", "tMs": 90_600},
+    "w": WAITS,
+    "v": SOONER,
+}
+
+
+@pytest.mark.parametrize(
+    ("what", "right", "wrong"),
+    [
+        ("wait", "1 min 30 s", "1 min 29 s"),
+        ("rank", "#2", "#1"),
+        ("request", "4 × 2 GPU", "4 × 1 GPU"),
+        ("request", "8 GPU · worker-1", "1 GPU · worker-1"),
+    ],
+)
+def test_a_number_of_a_card_is_held_against_its_row(
+    what: str, right: str, wrong: str
+) -> None:
+    def found(text: str) -> list[str]:
+        return list(differs(Fact("w", "", what, text, "", ""), WAITS, CARDS))
+
+    assert found(right) == []
+    assert found(wrong) != []
+
+
 @pytest.mark.parametrize(
     ("what", "right", "wrong"),
     [

@@ -30,3 +30,4 @@ def test_a_recording_is_opened_played_and_forked(
     page.get_by_role("button", name="Fork here").click()
     expect(page.get_by_test_id("tick")).to_have_text("5")
     expect(mark).to_be_hidden()
+    board.agrees()

@@ -37,6 +37,7 @@ def test_what_is_done_to_selected_rows_is_undone_at_once(table: Board) -> None:
     expect(state.first).to_contain_text("Inactive")
     page.get_by_role("button", name="Undo").last.click()
     expect(state.first).not_to_contain_text("Inactive")
+    table.agrees_in("Workloads")
 
 
 def test_a_board_asked_for_one_phase_shows_its_cards_alone(table: Board) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import Page
 
-from tests.e2e import view_facts
+from tests.e2e import card_facts, unmarked, view_facts
 from tests.services.default_run import wait_for
 
 Row = dict[str, Any]
@@ -19,7 +19,8 @@ Row = dict[str, Any]
 READ = """() => [...document.querySelectorAll('[data-fact]')]
   .filter((node) => node.checkVisibility())
   .map((node) => ({
-    key: node.closest('[data-key]')?.dataset.key ?? '',
+    key: node.closest('[data-card]')?.dataset.card
+      ?? node.closest('[data-key]')?.dataset.key ?? '',
     source: node.closest('[data-source]')?.dataset.source ?? '',
     what: node.dataset.fact,
     text: node.innerText,
@@ -82,9 +83,13 @@ def compared(page: Page) -> tuple[int, list[str]]:
         if fact.what == "preemptions":
             wrong += view_facts.wrong_preemptions(page, fact.text, tick)
             continue
+        if fact.what.startswith("hidden "):
+            wrong += hidden(fact, cards, rows)
+            continue
         found_in = answers[fact.source] if fact.source else rows.get(fact.key, {})
         named = f"{fact.key or fact.source} {fact.what}"
         wrong += [f"{named}: {one}" for one in differs(fact, found_in, rows)]
+    wrong += [f"no fact: {text!r}" for text in unmarked.texts(page, rows)]
     for column, key in cards:
         if not stands_in(rows.get(key), column):
             wrong.append(f"card {key} in {column}")
@@ -93,12 +98,13 @@ def compared(page: Page) -> tuple[int, list[str]]:
 
 def differs(fact: Fact, found_in: Row, rows: dict[str, Row]) -> Iterator[str]:
     """Yield what the page says and what it should, where they differ."""
-    of_views = fact.what.split(" ")[0] in ("at", "cells", "amounts", "rows", "nodes")
-    found = (
-        view_facts.pairs_of(fact.what, fact.text, found_in, rows)
-        if of_views
-        else pairs(fact, rows)
-    )
+    kind = fact.what.split(" ")[0]
+    if kind in card_facts.KINDS:
+        found = card_facts.pairs_of(fact.what, fact.text, found_in, rows)
+    elif kind in view_facts.KINDS:
+        found = view_facts.pairs_of(fact.what, fact.text, found_in, rows)
+    else:
+        found = pairs(fact, rows)
     for shown, expected in found:
         if not (shown == expected or abs(shown - expected) < HALF):
             yield f"shows {shown:g}, not {expected:g}"
@@ -121,6 +127,16 @@ def pairs(fact: Fact, rows: dict[str, Row]) -> Iterator[tuple[float, float]]:
         names = TALLY.get(what, (what,))
         counts = counts_of(rows, fact.key)
         yield number(fact.text), sum(counts[name] for name in names)
+
+
+def hidden(fact: Fact, cards: list[list[str]], rows: dict[str, Row]) -> list[str]:
+    """Return what a button says of the cards that a section does not draw, if wrong."""
+    phases = SECTIONS[fact.what.split(" ")[1]]
+    here = [rows[key] for column, key in cards if column == fact.key and key in rows]
+    drawn = sum(row.get("phase") in phases for row in here)
+    expected = cards_in(rows, fact.key, phases) - drawn
+    shown = number(fact.text)
+    return [] if shown == expected else [f"{fact.key} hides {expected}, not {shown:g}"]
 
 
 def share_of(row: Row) -> float:

@@ -28,6 +28,7 @@ def _value(text: str) -> float:
     return math.inf if text == "∞" else float(text.replace(",", ""))
 
 
+KINDS = ("at", "cells", "amounts", "rows", "nodes")
 #: What REST also says of a tick of the past; it refuses a parameter that it does not read.
 _IN_THE_PAST = ("/state", "/tables", "/fairness", "/explain")
 
@@ -54,10 +55,10 @@ def pairs_of(
         case "cells":
             cells = [cell for cell in row["cells"] if cell["resource"] == rest[1]]
             total = sum(int(cell[rest[0]]) for cell in cells)
-            yield numbers(text)[0], _in_units(rest[1], total)
+            yield numbers(text)[0], in_units(rest[1], total)
         case "amounts":
             held = {k: v for k, v in row[rest[0]].items() if k != "pods"}
-            values = sorted(_in_units(name, int(n)) for name, n in held.items())
+            values = sorted(in_units(name, int(n)) for name, n in held.items())
             yield from zip(sorted(numbers(text)), values, strict=True)
         case "rows":
             count = sum(one["kind"] == rest[0] for one in rows.values())
@@ -80,12 +81,13 @@ def _at(rest: list[str], text: str, found: Any) -> Iterator[tuple[float, float]]
     if unit == "share":
         found = math.inf if found is None else math.ceil(float(found) - 1e-9)
     elif unit:
-        found = _in_units(unit, int(found or 0))
+        found = in_units(unit, int(found or 0))
     shown = numbers(text)
     yield (shown[0] if shown else 0.0), float(found or 0)
 
 
-def _in_units(resource: str, value: int) -> float:
+def in_units(resource: str, value: int) -> float:
+    """Return canonical units as the page writes them: CPUs, GiB; inf for no limit."""
     if value >= _UNLIMITED:
         return math.inf
     if resource in ("cpu", "vcore"):
