@@ -17,6 +17,7 @@ from scheduler.records.objects import (
     plain,
     qualified,
 )
+from scheduler.stage import Stage
 from scheduler.worlds import edits
 from scheduler.worlds.digests import Digests
 from scheduler.worlds.encoding import Header
@@ -133,8 +134,11 @@ class WorldObjects(WorldStages):
 
     def get(self, key: Key) -> Object:
         """Return the object with status and state up to date; KeyError if absent."""
-        self._freshen()
-        return self.objects[key]
+        obj = self.objects[key]
+        if key in self.context.journal.stale and not cluster_of(key):
+            del self.context.journal.stale[key]
+            self._write(obj, list(self.stages()))
+        return obj
 
     def keys(self, kind: str) -> list[Key]:
         """Return the keys of one kind in this cluster, sorted."""
@@ -162,12 +166,15 @@ class WorldObjects(WorldStages):
 
     def _freshen(self) -> None:
         """Write the stages' state into every object touched since last time."""
-        stale = self.context.journal.stale
+        stale, stages = self.context.journal.stale, list(self.stages())
         for key in stale:
             if cluster_of(key):
                 continue  # its own world has written it
             if (obj := self.objects.get(key)) is not None:
-                for stage in self.stages():
-                    stage.write(obj)
-                self.digests.change(key)
+                self._write(obj, stages)
         stale.clear()
+
+    def _write(self, obj: Object, stages: list[Stage]) -> None:
+        for stage in stages:
+            stage.write(obj)
+        self.digests.change(obj.key)

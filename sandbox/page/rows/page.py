@@ -64,7 +64,7 @@ def delta_of(
     """Return what changed since `page` by a tick with these changes.
 
     `tally` counts the page's workloads and is brought forward. Cost: the
-    touched objects, their nodes, all queues, and a look at whoever waits.
+    touched objects, their nodes, all queues, and who moved inside them.
     """
     delta = Delta()
     for key in changes.removed:

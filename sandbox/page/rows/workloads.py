@@ -83,20 +83,19 @@ def moved_aside(
 ) -> Iterator[Row]:
     """Yield the rows of waiting workloads that became inadmissible or pending.
 
-    Whole groups change by one flag, which touches none of their members; so this
-    looks at everyone who waits and was not shown already. `cluster` is the worker
-    whose world it is.
+    Whole groups change by one flag, which touches none of their members; their
+    queues note who that was. `cluster` is the worker whose world it is.
     """
     if world.kueue is None:
         return
     for queue in world.kueue.cluster.forest.queues.values():
-        for work in queue.pending.workloads():
+        for work in queue.pending.take_moved():
             key = str(qualified(work.key, cluster))
             before = page.get(key)
-            if before is None or key in shown:
+            if before is None or key in shown or work.pending_queue is None:
                 continue
-            phase = "inadmissible" if queue.pending.is_inadmissible(work) else "pending"
-            sticky = queue.pending.preemptor is work
+            phase = "inadmissible" if is_inadmissible(work) else "pending"
+            sticky = is_sticky(work)
             if before["phase"] in _WAITING and (
                 phase != before["phase"] or sticky != before["sticky"]
             ):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator
 
+from scheduler.kueue.queue.moves import Moves
 from scheduler.kueue.tree.protocols import Matches
 from scheduler.kueue.workload.equivalence_class import EquivalenceClass, Order
 from scheduler.kueue.workload.info import WorkloadInfo
@@ -33,6 +34,7 @@ class PendingQueue:
         "failed_hashes",
         "inadmissible_workloads",
         "inflight",
+        "moves",
         "pending_active",
         "pending_inadmissible",
         "preemptor",
@@ -59,6 +61,7 @@ class PendingQueue:
         self.inflight: WorkloadInfo | None = None
         self.pending_active = 0
         self.pending_inadmissible = 0
+        self.moves = Moves()
 
     def push(self, work: WorkloadInfo) -> None:
         """Put a workload into the heap, or aside if its equivalents just failed."""
@@ -73,6 +76,7 @@ class PendingQueue:
         )
         heapq.heappush(members.heap, (work.queue_order, self.pushes, work))
         members.size += 1
+        self.moves.note(work)
         if members.inadmissible:
             self.pending_inadmissible += 1
             return
@@ -120,6 +124,7 @@ class PendingQueue:
         """Set a workload aside until a re-activation brings it back."""
         work.pending_queue, work.equivalence_class = self, None
         self.inadmissible_workloads[work] = None
+        self.moves.note(work)
         self.pending_inadmissible += 1
 
     def mark_class_inadmissible(self, scheduling_hash: str, reason: str) -> None:
@@ -130,6 +135,7 @@ class PendingQueue:
         self.failed_hashes[scheduling_hash] = reason
         for members in self.classes.get(scheduling_hash, {}).values():
             if not members.inadmissible:
+                self.moves.note_class(members)
                 members.inadmissible = True
                 self.pending_active -= members.size
                 self.pending_inadmissible += members.size
@@ -138,6 +144,7 @@ class PendingQueue:
     def remove(self, work: WorkloadInfo) -> None:
         """Take a workload out, wherever it waits."""
         self.backing_off.pop(work, None)
+        self.moves.forget(work)
         if self.inflight is work:
             self.inflight = None
         elif work in self.inadmissible_workloads:
@@ -165,6 +172,7 @@ class PendingQueue:
     def _drop_class(self, members: EquivalenceClass) -> None:
         classes = self.classes[members.scheduling_hash]
         del classes[members.key]
+        self.moves.forget_class(members)
         if not classes:
             del self.classes[members.scheduling_hash]
         members.heap.clear()
@@ -281,6 +289,7 @@ class PendingQueue:
                 self._remove_from_class(work, members)
                 self.add_inadmissible(work)
             return
+        self.moves.note_class(members)
         members.inadmissible = False
         self.pending_inadmissible -= members.size
         self.pending_active += members.size
@@ -291,6 +300,14 @@ class PendingQueue:
         return work in self.inadmissible_workloads or (
             work.equivalence_class is not None and work.equivalence_class.inadmissible
         )
+
+    def take_moved(self) -> list[WorkloadInfo]:
+        """Return who waits and may be elsewhere in the queue since the last call.
+
+        All whose phase (pending, inadmissible) or stickiness changed, and some whose
+        did not. Cost: those, and not everyone who waits.
+        """
+        return self.moves.take(self.preemptor)
 
     def workloads(self) -> Iterator[WorkloadInfo]:
         """Yield everyone who waits, unordered; not the one in flight."""

@@ -66,6 +66,9 @@ class PendingWorkloads(Protocol):
     ) -> bool:
         """Put back who was set aside."""
 
+    def take_moved(self) -> list[Workload]:
+        """Return who may be elsewhere in the queue since the last call."""
+
     def workloads(self) -> Iterator[Workload]:
         """Yield everyone who waits."""
 
