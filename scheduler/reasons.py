@@ -144,6 +144,30 @@ RECOVERED = "Recovered"
 PODS_RUN = "All pods reached readiness and the workload is running"
 PODS_DO_NOT_RUN = "Not all pods are ready or succeeded"
 
+# Why a slice of an elastic job is finished.
+# Source: docs/semantics/kueue-elastic-jobs.md#scaling-up.
+SLICE_REPLACED = "WorkloadSliceReplaced"
+OUT_OF_SYNC = "OutOfSync"
+NEW_SLICE_SENTENCE = "Replaced to accommodate a new workload slice"
+OUT_OF_SYNC_SENTENCE = "The workload slice is out of sync with its parent job"
+
+
+def slice_replaced(uid: str, job_uid: str) -> str:
+    """Return the sentence of a slice whose quota went to a new one."""
+    return (
+        f"Replaced to accommodate a workload (UID: {uid}, JobUID: {job_uid}) "
+        "due to workload slice aggregation"
+    )
+
+
+def other_flavor(flavor: str, held: str) -> str:
+    """Return why a slice does not get a flavor that the one before has not."""
+    return (
+        f"could not assign {flavor} flavor since the original workload is "
+        f"assigned: {held}"
+    )
+
+
 JOB_FINISHED = "JobFinished"
 JOB_FINISHED_SENTENCE = "Job finished successfully"
 

@@ -11,6 +11,12 @@ from typing import Any
 
 from scheduler import durations, registry
 from scheduler.errors import PolicyError, QuantityError
+from scheduler.kueue.feature_gates import (
+    DEFAULT_FEATURE_GATES,
+    FeatureGates,
+    read_feature_gates,
+)
+from scheduler.kueue.feature_gates import NAMES as FEATURE_NAMES
 from scheduler.kueue.multikueue import FIELDS as MULTI_KUEUE_FIELDS
 from scheduler.kueue.multikueue import read_multi_kueue
 from scheduler.kueue.resource_settings import (
@@ -66,7 +72,7 @@ KEPT = (
 _SIMULATED = {
     "admissionFairSharing": USAGE_FIELDS,
     "fairSharing": ("enable", "preemptionStrategies"),
-    "featureGates": NAMES,
+    "featureGates": (*NAMES, *FEATURE_NAMES),
     "integrations": ("labelKeysToCopy",),
     "managedJobsNamespaceSelector": ("matchExpressions", "matchLabels"),
     "multiKueue": MULTI_KUEUE_FIELDS,
@@ -123,6 +129,7 @@ class Settings:
     transform: ResourceTransform | None = None  # resources
     ignores_undeclared: bool = False  # resources.quotaCheckStrategy
     topology_gates: TopologyGates = DEFAULT_GATES  # of featureGates
+    gates: FeatureGates = DEFAULT_FEATURE_GATES  # of featureGates, too
     kept: tuple[str, ...] = ()  # fields given that are not simulated
 
     @property
@@ -167,6 +174,7 @@ def read_configuration(document: Document) -> Settings:
         transform=read_transform(resources),
         ignores_undeclared=ignores_undeclared(resources),
         topology_gates=read_gates(_section(document, "featureGates")),
+        gates=read_feature_gates(_section(document, "featureGates")),
         kept=tuple(_kept(document)),
     )
 

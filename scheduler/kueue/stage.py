@@ -12,9 +12,10 @@ from typing import Any
 from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.configuration import Settings
 from scheduler.kueue.controller import evictions, status
-from scheduler.kueue.controller.admissions import admit, finish
+from scheduler.kueue.controller.admissions import admit
 from scheduler.kueue.controller.check_answers import CheckAnswers
 from scheduler.kueue.controller.controller import Controller
+from scheduler.kueue.controller.finishing import finish
 from scheduler.kueue.controller.heads import Heads
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.controller.object_handlers import ObjectHandlers

@@ -12,14 +12,14 @@ from typing import Any
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Due, Run
 from scheduler.lifetime.runtime_state import WORKLOAD
-from scheduler.lifetime.stopping import RunStopping
+from scheduler.lifetime.scaling import RunScaling
 from scheduler.records.conditions import is_true
 from scheduler.records.objects import Key, Object
 
 _JOB = frozenset({"Job"})
 
 
-class PodEnds(RunStopping):
+class PodEnds(RunScaling):
     """Lets each pod of a Job end by itself where `pods_end_alone` is set."""
 
     def _pod_runs(self, run: Run, pod: Key) -> None:

@@ -10,7 +10,6 @@ from scheduler.lifetime.runs import Due, Run
 from scheduler.lifetime.runtime_state import NODE, POD
 from scheduler.records.conditions import has_ended
 from scheduler.records.objects import Key, Object
-from scheduler.records.spans import NEVER
 
 
 class Restoring(Advancing):
@@ -90,17 +89,3 @@ class Restoring(Advancing):
         if "run" in state:
             self._restore_run(Run.from_state(key, state["run"]))
         self.jobs.note(obj)
-
-    def _restore_run(self, run: Run) -> None:
-        self.runs[run.owner] = run
-        if run.ends_ms is not None:
-            self.timers.add(run.ends_ms, Due.FINISH, run.owner, run.attempt)
-        if run.deadline_ms is not None:
-            self.timers.add(run.deadline_ms, Due.DEADLINE, run.owner)
-        if run.step is not None:
-            self.timers.add(run.step[1], Due(run.step[0]), run.owner)
-        if run.seen_ms is not None:
-            self.timers.add(run.seen_ms, Due.SEEN, run.owner)
-        for pod, at in run.waiting.items():
-            if at < NEVER:
-                self.timers.add(at, Due.READY, pod, run.attempt)

@@ -189,7 +189,20 @@ class RunStarting(RuntimeState):
         """Let a pod that got ready have an end of its own."""
 
     def _all_ready(self, run: Run) -> None:
-        """Start the work: it takes its run time from here."""
+        """Start the work: it takes its run time from here.
+
+        Work that goes on already does so: pods were added to it.
+        """
+        if run.ready_ms is None:
+            self._begin_work(run)
+        delay = self.steps.draw("readiness", str(run.owner), run.attempt)
+        if delay:
+            run.seen_ms = self.context.now_ms + delay
+            self.timers.add(run.seen_ms, Due.SEEN, run.owner)
+        else:
+            self._report_ready(run, True)
+
+    def _begin_work(self, run: Run) -> None:
         run.ready_ms = self.context.now_ms
         length = self._length(run)
         if length is not None:
@@ -197,12 +210,6 @@ class RunStarting(RuntimeState):
             length += self.checkpoints.restart_ms(run, timing)
             run.ends_ms = self.context.now_ms + length
             self.timers.add(run.ends_ms, Due.FINISH, run.owner, run.attempt)
-        delay = self.steps.draw("readiness", str(run.owner), run.attempt)
-        if delay:
-            run.seen_ms = self.context.now_ms + delay
-            self.timers.add(run.seen_ms, Due.SEEN, run.owner)
-        else:
-            self._report_ready(run, True)
 
     def _see_ready(self, run: Run) -> None:
         run.seen_ms = None

@@ -6,8 +6,6 @@ within their grace period, and only when none is left is quota taken away.
 
 from __future__ import annotations
 
-from typing import Any
-
 from scheduler.durations import stamp_text
 from scheduler.lifetime.ending import RunEnding
 from scheduler.lifetime.runs import Due, Run
@@ -92,19 +90,6 @@ class RunStopping(RunEnding):
             self.host.kueue.stopped(run.owner)
 
     # -- pods ------------------------------------------------------------
-
-    def scale(self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
-        """Give a run as many pods as its sets say now; the newest go first."""
-        for pod_set in pod_sets:
-            pods = self.pods_of(run, pod_set["name"])
-            for pod in pods[int(pod_set["count"]) :]:
-                run.pods.remove(pod)
-                run.ready.pop(pod, None)
-                run.waiting.pop(pod, None)
-                self.owners.pop(pod, None)
-                self.terminate(pod)
-        self.fill_up(run, owner, pod_sets)
-        self._touch(owner.key)
 
     def terminate(self, pod: Key) -> None:
         """Delete a pod as the API server does: on a node it ends in a while."""

@@ -49,7 +49,7 @@ def _usage(work: WorkloadInfo, queue: ClusterQueue) -> dict[ResourceNode, int]:
     usage: dict[ResourceNode, int] = {}
     for part in work.admission.pod_sets:
         totals = part.usage
-        if work.reclaimable:
+        if work.reclaimable or work.elastic:
             totals = remaining_usage(part, left.get(part.name, part.count))
         for resource, flavor in part.flavors.items():
             cell = queue.cell((flavor, resource))

@@ -35,6 +35,7 @@ class Cluster:
         self.local_queues: dict[tuple[str, str], LocalQueue] = {}
         self.local_queues_of: dict[str, dict[LocalQueue, None]] = {}  # by ClusterQueue
         self.workloads: dict[Key, WorkloadInfo] = {}
+        self.successors: dict[Key, Key] = {}  # slice -> the one that is to replace it
         self.catalogue = Catalogue(transform=settings.transform)
         self.topologies = TopologyCache(settings.topology_gates)
         self.ledger: UsageLedger | None = None  # admission fair sharing is on
@@ -54,6 +55,28 @@ class Cluster:
         """Return the ClusterQueue behind a workload's LocalQueue, if both exist."""
         spec = work.local_queue.spec
         return None if spec is None else self.forest.queues.get(spec.queue)
+
+    def replaced_by(self, work: WorkloadInfo) -> WorkloadInfo | None:
+        """Return the slice whose quota passes to `work`, while it has any there.
+
+        Source: docs/semantics/kueue-elastic-jobs.md#scaling-up.
+        """
+        if work.replaces is None or not self.settings.gates.elastic_jobs:
+            return None
+        before = self.workloads.get(work.replaces)
+        queue = self.cluster_queue_of(work)
+        if before is None or before.cluster_queue is None or before is work:
+            return None
+        return before if before.cluster_queue is queue else None
+
+    def successor_of(self, work: WorkloadInfo) -> WorkloadInfo | None:
+        """Return the slice that waits to replace this one."""
+        if not self.successors or not self.settings.gates.elastic_jobs:
+            return None
+        after = self.workloads.get(self.successors.get(work.key, work.key))
+        if after is None or after is work or after.finished:
+            return None
+        return after
 
     def put_local_queue(self, spec: LocalQueueSpec) -> LocalQueue:
         """Take a LocalQueue, new or changed; those who name it stay."""

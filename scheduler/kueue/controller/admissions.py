@@ -1,15 +1,16 @@
-"""The two ends of a run: admitted, and finished.
+"""The begin of a run: quota reserved, then admitted.
 
 Source: docs/semantics/kueue.md#admission.
 """
 
 from __future__ import annotations
 
-from scheduler.decisions import Admit, Finish, PodSetAdmission, ReserveQuota
+from scheduler.decisions import Admit, PodSetAdmission, ReserveQuota
 from scheduler.kueue.cache.assumed import count_admitted, take_quota
+from scheduler.kueue.controller.finishing import replace_slice
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.scheduler.entries import Entry
-from scheduler.kueue.tree.quota import remove_usages
+from scheduler.kueue.tree.quota import revert_usages
 from scheduler.kueue.tree.tree import ClusterQueue
 from scheduler.kueue.workload.checks import all_ready, required_checks
 from scheduler.kueue.workload.conditions import clear_eviction
@@ -17,7 +18,6 @@ from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import (
     ADMITTED,
     ADMITTED_SENTENCE,
-    FINISHED,
     NOT_ALL_CHECKS_READY,
     PODS_DO_NOT_RUN,
     PODS_READY,
@@ -48,7 +48,9 @@ def admit(life: Lifecycle, entry: Entry) -> None:
     clear_eviction(work, life.context.now_us)
     life.update_queue_order(work)
     admitted = _first_phase(life, work, queue)
-    remove_usages(entry.assignment.usage.items())
+    revert_usages(entry.assignment.usage.items())
+    if entry.replaced is not None and not entry.replaced.finished:
+        replace_slice(life, entry.replaced, by=work)
     life.cluster.topologies.add_usage(entry.assignment.topology_usage, -1)
     take_quota(work, queue, life.cluster)
     if life.ledger is not None and queue.spec.usage_based:
@@ -128,27 +130,5 @@ def _emit(
                 )
                 for part in work.admission.pod_sets
             ),
-        )
-    )
-
-
-def finish(life: Lifecycle, work: WorkloadInfo, reason: str, message: str) -> None:
-    """Record that a workload ran to its end.
-
-    Source: docs/semantics/kueue-lifecycle.md#finishing.
-    """
-    life.set_condition(work, FINISHED, True, reason, message)
-    if life.ledger is not None:
-        life.ledger.forget(work)
-    life.stopping.pop(work, None)
-    life.leave_queue(work)
-    life.release_usage(work)
-    life.arm_timer(work)
-    life.context.journal.emit(
-        Finish(
-            at_ms=life.context.now_ms,
-            subject=work.key,
-            reason=reason,
-            message=message,
         )
     )

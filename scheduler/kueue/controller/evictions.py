@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from scheduler import streams
 from scheduler.decisions import Deactivate, Evict, Preempt, Requeue
+from scheduler.kueue.controller.finishing import give_way
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.workload.check_state import reset
@@ -122,6 +123,8 @@ def finish_eviction(life: Lifecycle, work: WorkloadInfo) -> None:
     """
     evicted = work.conditions[EVICTED]
     life.stopping.pop(work, None)
+    if give_way(life, work):
+        return
     again = evicted.reason in REQUEUED_AT_ONCE
     life.set_condition(work, REQUEUED, again, evicted.reason, evicted.message)
     if evicted.reason != OVERTIME:  # that one begins anew when reactivated

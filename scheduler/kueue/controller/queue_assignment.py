@@ -64,6 +64,8 @@ class QueueAssignment:
         else:
             self._update(work, obj)
         work.local_queue.workloads[work] = None
+        if work.replaces is not None:
+            self.cluster.successors[work.replaces] = work.key
         if work.pending_queue is None:
             self.unplaced[work] = None
         if restore:
@@ -109,7 +111,7 @@ class QueueAssignment:
         work.local_queue = self.cluster.local_queue(
             work.namespace, work.local_queue_name
         )
-        freed = queue and work.reclaimable != done
+        freed = queue and (work.reclaimable != done or work.elastic)
         if work.priority != priority or freed or not work.active:
             self.life.request_requeue(work)
 
@@ -125,6 +127,8 @@ class QueueAssignment:
             self.life.ledger.changed[work.local_queue] = None
         work.local_queue.workloads.pop(work, None)
         del self.cluster.workloads[key]
+        if work.replaces is not None:
+            self.cluster.successors.pop(work.replaces, None)
         self.life.timers.drop(key)
         for pending in (
             self.life.stopping,

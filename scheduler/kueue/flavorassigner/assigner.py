@@ -27,6 +27,7 @@ from scheduler.kueue.flavorassigner.podset_groups import (
 from scheduler.kueue.flavorassigner.preemption_oracle import PreemptionOracle
 from scheduler.kueue.flavorassigner.resources import group_searches_of
 from scheduler.kueue.flavorassigner.search import FlavorSearch
+from scheduler.kueue.flavorassigner.slices import held_by_pod_set
 from scheduler.kueue.flavorassigner.topology import TopologyPlacement
 from scheduler.kueue.flavorassigner.topology_flavors import topology_refusal
 from scheduler.kueue.preemption.targets import Target, TargetSearch
@@ -52,11 +53,13 @@ class FlavorAssigner:
     """Searches flavors for one workload in one state of the quota tree.
 
     `resume` continues where an earlier attempt stopped; `only` restricts each
-    (podset, resource) to the flavor nominated before.
+    (podset, resource) to the flavor nominated before. What the slice `replaced`
+    holds counts as free for the workload.
     """
 
     __slots__ = ("fair", "flavors", "ignores_undeclared", "only", "oracle", "placement",
-                 "queue", "refusals", "resume", "topologies", "trace", "work")  # fmt: skip
+                 "queue", "refusals", "replaced", "resume", "topologies", "trace",
+                 "work")  # fmt: skip
 
     def __init__(
         self,
@@ -72,7 +75,9 @@ class FlavorAssigner:
         only: Sequence[Mapping[str, str]] | None = None,
         trace: Trace | None = None,
         topologies: TopologyCache | None = None,
+        replaced: WorkloadInfo | None = None,
     ) -> None:
+        self.replaced = {} if replaced is None else held_by_pod_set(replaced)
         self.work = work
         self.queue = queue
         self.flavors = flavors
@@ -102,6 +107,7 @@ class FlavorAssigner:
         else:
             for index, (part, count, total) in enumerate(scaled):
                 plan = PodSetPlan(part.name, count, self._requests(total, count))
+                plan.replaced = self.replaced.get(part.name)
                 cells = self._place(plan, (part,), index, assignment.usage)
                 assignment.add(plan, cells)
                 if plan.mode is Mode.NO_FIT:
@@ -295,6 +301,8 @@ class FlavorAssigner:
             for resource, granted in part.fits.items():
                 cell = self.queue.cells[part.flavors[resource], resource]
                 amount = 0 if resource == PODS else part.requests.get(resource, 0)
+                if part.replaced is not None and amount:
+                    amount -= part.held(resource)
                 if amount:
                     requests[cell] = requests.get(cell, 0) + amount
                 if granted.mode in _PREEMPTING:

@@ -36,6 +36,7 @@ class PodSetPlan:
         "flavors",
         "name",
         "reasons",
+        "replaced",
         "requests",
         "searched",
         "severe",
@@ -47,6 +48,7 @@ class PodSetPlan:
         self.name = name
         self.count = count
         self.requests = requests
+        self.replaced: PodSetAssignment | None = None  # of the slice before it
         self.flavors: dict[str, str] = {}
         self.fits: dict[str, FlavorFit] = {}
         self.tried: dict[str, int] = {}
@@ -55,6 +57,10 @@ class PodSetPlan:
         self.searched: list[str] = []  # the flavor that each of them chose, or ""
         self.error = ""  # why no flavor can be worked out for it at all
         self.topology: TopologyAssignment | None = None
+
+    def held(self, resource: str) -> int:
+        """Return what of a request the slice before it holds already."""
+        return 0 if self.replaced is None else self.replaced.usage.get(resource, 0)
 
     def fail(self, reasons: list[str]) -> None:
         """Give up on the podset for these reasons."""
@@ -94,7 +100,7 @@ class Assignment:
         self.parts.append(part)
         self.mode = min(self.mode, part.mode)
         for resource, cell in cells.items():
-            amount = part.requests.get(resource, 0)
+            amount = part.requests.get(resource, 0) - part.held(resource)
             self.usage[cell] = self.usage.get(cell, 0) + amount
             self.borrow = max(self.borrow, part.fits[resource].borrow)
 

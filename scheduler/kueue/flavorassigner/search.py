@@ -19,6 +19,7 @@ from scheduler.kueue.flavorassigner.modes import (
 )
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.tree import ClusterQueue, GroupSearch, ResourceNode
+from scheduler.reasons import other_flavor
 from scheduler.records.workload import PodSet
 
 
@@ -119,6 +120,8 @@ class FlavorSearch:
         whole, each, severe = BEST, {}, Severity.WAITING
         for resource in self.step.resources:
             granted, severity = self._fit_resource(flavor, resource)
+            if self.plan.replaced is not None and self._leaves(flavor, resource):
+                granted, severity = WORST, Severity.NO_MATCH
             each[resource] = granted
             severe = max(severe, severity)
             if preferred(whole, granted, preference):
@@ -137,10 +140,24 @@ class FlavorSearch:
             )
         return self.assigner.ineligibility(self.members, flavor, self.step)
 
+    def _leaves(self, flavor: str, resource: str) -> bool:
+        """Return whether a slice would leave the flavor of the one before it.
+
+        Source: docs/semantics/kueue-elastic-jobs.md#flavors-of-a-slice.
+        """
+        assert self.plan.replaced is not None
+        held = self.plan.replaced.flavors.get(resource, "")
+        if held != flavor:
+            self.reasons.append(other_flavor(flavor, held))
+        return held != flavor
+
     def _fit_resource(self, flavor: str, resource: str) -> tuple[FlavorFit, Severity]:
         cell = self.assigner.queue.cells[flavor, resource]
         assigned = self.used.get(cell, 0)
         amount = assigned + self.plan.requests[resource]
+        replaced = self.plan.replaced
+        if replaced is not None and replaced.flavors.get(resource, "") == flavor:
+            amount -= self.plan.held(resource)
         granted, reason, severity = self.assigner.fits_resource_quota(
             cell, amount, assigned
         )

@@ -29,6 +29,7 @@ from scheduler.kueue.tree.quota import (
     Amount,
     add_usage,
     add_usages,
+    apply_usages,
     available_non_negative,
     remove_usage,
     remove_usages,
@@ -171,6 +172,8 @@ class Cycle:
             entry.status = EntryStatus.LOST_NODE
 
     def _overlaps(self, entry: Entry) -> bool:
+        if entry.replaced is not None and entry.replaced in self.preempted:
+            return True
         return any(target.work in self.preempted for target in entry.targets)
 
     def _recompute(self, entry: Entry) -> bool:
@@ -325,6 +328,8 @@ class Cycle:
             entry.wait_for_pods()
             return
         entry.status = EntryStatus.ADMITTED
-        add_usages(entry.assignment.usage.items())
+        if entry.replaced is not None:  # it is gone for whoever comes after
+            self.preempted[entry.replaced] = entry
+        apply_usages(entry.assignment.usage.items())
         self.cluster.topologies.add_usage(entry.assignment.topology_usage, 1)
         self.blocked = self.gated

@@ -48,6 +48,7 @@ class Entry:
         "message",
         "queue",
         "reason",
+        "replaced",
         "requeue",
         "second_pass",
         "status",
@@ -63,6 +64,7 @@ class Entry:
         self.queue = queue
         self.assignment: Assignment | None = None
         self.targets: list[Target] = []
+        self.replaced: WorkloadInfo | None = None  # the slice whose quota it takes over
         self.status = EntryStatus.REFUSED
         self.requeue = RequeueReason.GENERIC
         self.reason = ""

@@ -130,6 +130,8 @@ def assign_flavors(
 
     Source: docs/semantics/kueue.md#flavor-assignment.
     """
+    replaced = cluster.replaced_by(entry.work) if entry.work.replaces else None
+    entry.replaced = None if replaced in absent else replaced
     assigner = FlavorAssigner(
         entry.work,
         entry.queue,
@@ -144,6 +146,7 @@ def assign_flavors(
         only=only,
         trace=trace,
         topologies=cluster.topologies,
+        replaced=entry.replaced,
     )
     full = assigner.assign()
     if full.mode is Mode.FIT:

@@ -52,6 +52,20 @@ def remove_usages(held: Iterable[Amount]) -> None:
         remove_usage(cell, amount)
 
 
+def apply_usages(amounts: Iterable[Amount]) -> None:
+    """Add usage cell by cell; a slice with fewer pods gives some back instead."""
+    for cell, amount in amounts:
+        if amount >= 0:
+            add_usage(cell, amount)
+        else:
+            remove_usage(cell, -amount)
+
+
+def revert_usages(amounts: Iterable[Amount]) -> None:
+    """Undo `apply_usages`."""
+    apply_usages((cell, -amount) for cell, amount in amounts)
+
+
 def available(cell: ResourceNode) -> int:
     """Return what the node can still take; negative when quota was overrun."""
     parent = cell.parent

@@ -64,6 +64,7 @@ class WorkloadInfo:
         "cluster_queue",
         "conditions",
         "created_us",
+        "elastic",
         "equivalence_class",
         "evictions",
         "flavor_resources",
@@ -89,6 +90,7 @@ class WorkloadInfo:
         "queue_order_us",
         "rank",
         "reclaimable",
+        "replaces",
         "requeue_at_us",
         "requeue_count",
         "scheduling_hash",
@@ -144,6 +146,8 @@ class WorkloadInfo:
         self.active = True
         self.gated = ""  # who holds the admission back
         self.job_uid = ""
+        self.elastic = False  # a slice of an elastic job: its counts may shrink
+        self.replaces: Key | None = None  # the slice before it
         self.max_execution_s: int | None = None
         self.pod_sets = PodSets(())
 

@@ -12,6 +12,7 @@ from scheduler.kueue.workload.info import (
     LastAssignment,
     WorkloadInfo,
 )
+from scheduler.kueue.workload.slices import is_elastic, replaced_slice
 from scheduler.reasons import ADMISSION_CHECK, EVICTED, PODS_READY_TIMEOUT
 from scheduler.records.objects import Object
 from scheduler.records.workload import Catalogue, read_admission
@@ -46,6 +47,8 @@ def update_from_document(work: WorkloadInfo, obj: Object, catalogue: Catalogue) 
     work.active = spec.get("active") is not False
     work.gated = obj.annotations.get(GATED_BY) or ""
     work.job_uid = obj.labels.get(JOB_UID, "")
+    work.elastic = is_elastic(obj)
+    work.replaces = replaced_slice(obj)
     owners = list(metadata.get("ownerReferences") or [])
     work.owned_by_pod = len(owners) == 1 and owners[0].get("kind") == "Pod"
     work.max_execution_s = _seconds(spec, obj.labels)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from scheduler.kueue.queries import is_running, is_stopping
-from scheduler.lifetime.jobs.starting import JobStart
+from scheduler.lifetime.jobs.slices import JobSlices
 from scheduler.lifetime.jobs.state import OWNERS, PodSets, pod_sets_of
-from scheduler.lifetime.jobs.workloads import JobWorkloads
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Run
 from scheduler.lifetime.runtime_state import JOB_KINDS
@@ -13,7 +12,7 @@ from scheduler.records.conditions import has_ended
 from scheduler.records.objects import Key, Object
 
 
-class JobArrival(JobStart, JobWorkloads):
+class JobArrival(JobSlices):
     """Takes up what arrives: a Workload for it, or a run where nothing manages it."""
 
     def take_up(self, obj: Object, *, first: bool) -> None:
@@ -36,7 +35,9 @@ class JobArrival(JobStart, JobWorkloads):
         around = self.surroundings()
         if self._managed(job):
             made = self._made(job, lambda: kind.workloads(job.manifest, around))
-            if made is not None:
+            if made is not None and self.is_elastic(job, made):
+                self._give_slices(job, made[0])
+            elif made is not None:
                 self._give_workloads(job, made)
         elif not kind.suspended_by_user(job.manifest) and self.lifetime.placement():
             pod_sets = self._made(job, lambda: kind.pod_sets(job.manifest, around))

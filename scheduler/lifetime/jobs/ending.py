@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduler import registry
 from scheduler.errors import ManifestError
+from scheduler.kueue.workload.slices import is_elastic
 from scheduler.lifetime.continuing import SERVING
 from scheduler.lifetime.jobs.starting import JobStart
 from scheduler.lifetime.jobs.state import pod_sets_of
@@ -15,8 +16,10 @@ from scheduler.lifetime.runs import OVERRAN, Run
 from scheduler.lifetime.runtime_state import JOB_KINDS
 from scheduler.manifests import deadlines
 from scheduler.manifests.jobs import JobKind
+from scheduler.reasons import JOB_FINISHED, JOB_FINISHED_SENTENCE
 from scheduler.records.annotations import ARRIVAL, FROM_DEADLINE, PREFIX, RUNTIME_SOURCE
-from scheduler.records.objects import Object
+from scheduler.records.conditions import is_true
+from scheduler.records.objects import Key, Object
 
 _POD = frozenset({"Pod"})
 #: A Job admitted with fewer pods also does that much less work.
@@ -69,8 +72,14 @@ class JobEnd(JobStart):
 
         Source: docs/semantics/kueue.md#partial-admission.
         """
-        partial = any("minCount" in p for p in owner.spec.get("podSets") or ())
-        if self.host.kueue is None or not partial or job["kind"] != "Job":
+        pod_sets = owner.spec.get("podSets") or []
+        partial = any("minCount" in p for p in pod_sets)
+        if self.host.kueue is None or job["kind"] != "Job":
+            return job
+        if is_elastic(owner):  # the Job may ask for more than this slice has
+            at_once = int(pod_sets[0].get("count", 1))
+            return {**job, "spec": {**job["spec"], "parallelism": at_once}}
+        if not partial:
             return job
         admission = self.host.get(owner.key).status.get("admission") or {}
         given = admission.get("podSetAssignments") or [{}]
@@ -83,17 +92,28 @@ class JobEnd(JobStart):
     def ended(self, owner: Object, run: Run) -> None:
         """Report that an owner's work is done."""
         if owner.key.kind == "Workload" and self.host.kueue is not None:
+            how = (JOB_FINISHED_SENTENCE, JOB_FINISHED)
             if run.failed:
-                why = OVERRAN if run.overran else "Job failed"
-                self.host.kueue.finish(owner.key, why, "Failed")
-            else:
-                self.host.kueue.finish(owner.key)
+                how = (OVERRAN if run.overran else "Job failed"), "Failed"
+            for key in (owner.key, *self._waiting_slices(owner)):
+                self.host.kueue.finish(key, *how)
         else:
             self.lifetime.emit_finish(run)
         job = owner_key(owner, frozenset(JOB_KINDS))
         if job is not None and job in self.host.objects:
             self.lifetime.context.journal.touch(job)
         self.controllers.changed(job or owner.key)
+
+    def _waiting_slices(self, owner: Object) -> list[Key]:
+        """Return the slice that waits to replace this one; [] for other jobs."""
+        job = owner_key(owner, frozenset(JOB_KINDS))
+        if job is None or not is_elastic(owner):
+            return []
+        return [
+            key
+            for key in self._workloads_of(job)
+            if key != owner.key and not is_true(self.host.get(key).status, "Finished")
+        ]
 
     def is_given(self, pod: Object) -> bool:
         """Return whether a person gave this pod, rather than a run made it."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from scheduler.lifetime.jobs.arriving import JobArrival
-from scheduler.lifetime.jobs.ending import JobEnd
 from scheduler.lifetime.jobs.pod_admission import PodAdmission
 
 
-class Jobs(JobArrival, JobEnd, PodAdmission):
+class Jobs(JobArrival, PodAdmission):
     """Job kinds to Workloads and runs, from arrival to end."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduler.decisions import PodSetAdmission
 from scheduler.kueue.topology.ungating import RankedPod, domains_for
+from scheduler.kueue.workload.slices import is_elastic
 from scheduler.lifetime.jobs.pod_admission import ADMISSION_GATE
 from scheduler.lifetime.jobs.state import JobState, PodSets, pod_sets_of
 from scheduler.lifetime.pods import owner_key
@@ -61,13 +62,21 @@ class JobStart(JobState):
         }
         counts = {
             a["name"]: (
-                max(0, int(a.get("count") or 0) - gone.get(a["name"], 0)),
+                max(0, self._granted(workload, a) - gone.get(a["name"], 0)),
                 sorted(set((a.get("flavors") or {}).values())),
                 read_topology_assignment(a.get("topologyAssignment")),
             )
             for a in admission.get("podSetAssignments") or []
         }
         return self._with_flavors(workload, counts)
+
+    def _granted(self, workload: Object, assigned: dict[str, Any]) -> int:
+        """Return the pods of a podset that was admitted; a slice may have shrunk."""
+        count = int(assigned.get("count") or 0)
+        if not is_elastic(workload):
+            return count
+        asked = {p["name"]: int(p["count"]) for p in pod_sets_of(workload)}
+        return min(count, asked.get(assigned["name"], count))
 
     def _with_flavors(self, workload: Object, counts: dict[str, Assigned]) -> PodSets:
         found = []

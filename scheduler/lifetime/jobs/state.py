@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler import registry
+from scheduler.kueue.workload.slices import ELASTIC_KINDS, is_elastic
 from scheduler.lifetime.controllers.stage import Controllers
 from scheduler.lifetime.given import GivenObjects
 from scheduler.lifetime.pods import owner_key
@@ -12,6 +13,7 @@ from scheduler.lifetime.runtime_state import JOB_KINDS
 from scheduler.lifetime.taint_eviction import TaintEviction
 from scheduler.manifests.jobs import GroupedKind, JobKind, Surroundings
 from scheduler.records.objects import Key, Object
+from scheduler.records.topology import read_topology_request
 
 _CLASSES = ("PriorityClass", "WorkloadPriorityClass")
 #: What a TrainJob's podSets come from.
@@ -88,6 +90,20 @@ class JobState:
         keys = [Key("Workload", job.namespace, name) for name in names]
         return [key for key in keys if key in self.host.objects]
 
+    def is_elastic(self, job: Object, made: list[dict[str, Any]]) -> bool:
+        """Return whether a managed job with these Workloads is scaled while it runs.
+
+        Source: docs/semantics/kueue-elastic-jobs.md#which-jobs.
+        """
+        kueue = self.host.kueue
+        return (
+            kueue is not None
+            and job.key.kind in ELASTIC_KINDS
+            and is_elastic(job)
+            and kueue.settings.gates.elastic_jobs
+            and not any(_fixed(pod_set) for pod_set in made[0]["spec"]["podSets"])
+        )
+
     def kind_of(self, obj: Object) -> JobKind:
         """Return the job kind that enrolled for this object's kind."""
         kind: JobKind = registry.lookup("job-kind", obj.key.kind)
@@ -122,6 +138,12 @@ class JobState:
 
     def _group(self, pod: Object) -> tuple[str, int]:
         return self._grouped().group(pod.manifest)
+
+
+def _fixed(pod_set: dict[str, Any]) -> bool:
+    """Return whether a podset keeps its job from being elastic."""
+    request = read_topology_request(pod_set.get("topologyRequest"))
+    return "minCount" in pod_set or (request is not None and request.explicit)
 
 
 def pod_sets_of(workload: Object) -> PodSets:

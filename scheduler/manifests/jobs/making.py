@@ -43,16 +43,21 @@ def queue_name(manifest: Manifest) -> str:
     return labels_of(manifest).get(QUEUE) or ""
 
 
-def workload_name(manifest: Manifest, *, name: str = "") -> str:
+def workload_name(
+    manifest: Manifest, *, name: str = "", generation: int | None = None
+) -> str:
     """Return `kind-name-xxxxx`, the last part a stable hash of what owns it.
 
-    `name` replaces the object's own where one object has several Workloads.
+    `name` replaces the object's own where one object has several Workloads, and
+    `generation` tells the slices of an elastic job apart.
     The hash is our own: stored worlds that are run again keep their names.
     Source: docs/semantics/kueue-jobs.md#name-of-the-workload
     """
     metadata, kind = manifest["metadata"], str(manifest["kind"])
     name = name or str(metadata["name"])
     owner = f"{kind}/{name}/{metadata.get('uid', '')}"
+    if generation is not None:
+        owner += f"/{generation}"
     digest = hashlib.sha256(owner.encode()).digest()
     suffix = "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in digest[:_SUFFIX])
     prefix = f"{kind.lower()}-{name}"

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from scheduler.kueue.workload.slices import ELASTIC_JOB, ELASTIC_KINDS
+from scheduler.manifests.workloads import MIN_PARALLELISM
+
 Manifest = Mapping[str, Any]
 
 _CONCURRENT = "concurrent admission is not simulated"
@@ -57,7 +60,6 @@ def _of_node_pool(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 _KUEUE = "kueue.x-k8s.io/"
 _ANNOTATIONS = {
     f"{_KUEUE}queue-name": "Kueue reads the label of this name, not the annotation",
-    f"{_KUEUE}elastic-job": "elastic jobs are not scaled while they run",
     f"{_KUEUE}priority-boost": "off by default in Kueue: the priority stays as it is",
 }
 
@@ -65,7 +67,26 @@ _ANNOTATIONS = {
 def _annotations(manifest: Manifest) -> Iterator[tuple[str, str]]:
     """Yield the annotations that somebody may believe to be obeyed here."""
     metadata = manifest.get("metadata")
-    annotations = metadata.get("annotations") if isinstance(metadata, Mapping) else None
-    for name in annotations or ():
+    given = metadata.get("annotations") if isinstance(metadata, Mapping) else None
+    annotations: Mapping[str, str] = given or {}
+    for name in annotations:
         if name in _ANNOTATIONS:
             yield f"metadata.annotations.{name}", _ANNOTATIONS[name]
+    if annotations.get(ELASTIC_JOB) == "true" and (
+        note := _keeps_its_size(manifest, annotations)
+    ):
+        yield f"metadata.annotations.{ELASTIC_JOB}", note
+
+
+def _keeps_its_size(manifest: Manifest, annotations: Mapping[str, str]) -> str:
+    """Return why an elastic job is not scaled, or "".
+
+    Source: docs/semantics/kueue-elastic-jobs.md#which-jobs.
+    """
+    if manifest.get("kind") not in (*ELASTIC_KINDS, "Workload"):
+        return "elastic jobs of this kind are not scaled while they run"
+    if MIN_PARALLELISM in annotations:
+        return "elastic jobs that take fewer pods are not scaled: Kueue refuses both"
+    if "kueue.x-k8s.io/podset-" in str(manifest.get("spec")):
+        return "elastic jobs that ask for topology are not scaled: its gate is off"
+    return ""

@@ -7,6 +7,7 @@ import yaml
 
 from scheduler.manifests.load import load
 from scheduler.manifests.report import report_of
+from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.scenarios import assemble
 from scheduler.unsimulated import features_of
 
@@ -161,3 +162,28 @@ def test_a_configuration_is_reported_where_it_would_decide():
     }
     found = lines("kueue", node(), kueue=configuration)
     assert found == ["Configuration: multiKueue.gcInterval is not simulated"]
+
+
+ELASTIC = {"kueue.x-k8s.io/elastic-job": "true"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "annotations", "template", "said"),
+    [
+        ("Job", {}, {}, []),
+        ("JobSet", {}, {}, ["this kind"]),
+        ("Job", {"kueue.x-k8s.io/job-min-parallelism": "1"}, {}, ["fewer pods"]),
+        ("Job", {}, {"kueue.x-k8s.io/podset-required-topology": "rack"}, ["topology"]),
+    ],
+)
+def test_an_elastic_job_that_keeps_its_size_is_reported(
+    kind, annotations, template, said
+):
+    manifest = {
+        "kind": kind,
+        "metadata": {"name": "j", "annotations": {**ELASTIC, **annotations}},
+        "spec": {"template": {"metadata": {"annotations": template}}},
+    }
+    notes = [note for _, note in unsimulated(manifest)]
+    assert len(notes) == len(said)
+    assert all(part in note for part, note in zip(said, notes, strict=True))
