@@ -127,7 +127,14 @@ def _of_pod(pod: Manifest, stack: str) -> Iterator[str]:
 
 
 def _not_by_yunikorn(pod: Manifest) -> Iterator[str]:
-    """Yield what YuniKorn's predicates do not look at: wishes."""
+    """Yield what YuniKorn's predicates do not look at here: wishes, volumes."""
+    if any("persistentVolumeClaim" in v or "ephemeral" in v for v in _volumes(pod)):
+        yield "volumes are not looked at under YuniKorn; a claim holds no pod back"
     affinity = pod.get("affinity") or {}
     if (affinity.get("nodeAffinity") or {}).get(_HINT):
         yield "preferred node affinity is not looked at under YuniKorn"
+
+
+def _volumes(pod: Manifest) -> Iterable[Manifest]:
+    found: Iterable[Manifest] = pod.get("volumes") or ()
+    return found

@@ -28,8 +28,7 @@ class ObjectHandlers:
 
     def notify(self, event: Event) -> None:
         """Let an event requeue the pods that it may help."""
-        for scheduler in self.shared.schedulers:
-            scheduler.event(event)
+        self.shared.notify(event)
 
     def put_node(self, node: Node, *, restore: bool) -> None:
         """Take a node that is new, changed or stored."""
@@ -74,6 +73,7 @@ class ObjectHandlers:
                 scheduler.end_deleted(pod.key)
         self.shared.pods[pod.key] = pod
         self.shared.members.put(pod)
+        self.shared.volumes.pod_added(pod)
         self.context.journal.touch(pod.key)
         placed = self.shared.nodes.placed.get(pod.key)
         if any(pod.key in scheduler.assumed for scheduler in self.shared.schedulers):
@@ -128,6 +128,7 @@ class ObjectHandlers:
         if pod is None:
             return
         self.shared.members.remove(pod)
+        self.shared.volumes.pod_gone(pod)
         self.shared.refused.pop(key, None)
         if self.shared.several:
             found = self.shared.nodes.unplace(key)

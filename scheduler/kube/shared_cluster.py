@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from scheduler.kube.cache.cluster import ClusterCache
 from scheduler.kube.cache.pod_group_index import PodGroupIndex
+from scheduler.kube.framework import events
+from scheduler.kube.framework.events import Event
 from scheduler.kube.scheduling.scheduler import Scheduler
+from scheduler.kube.volumes.known import Binding, Volumes
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
+from scheduler.records.storage.volumes import VOLUME
 from scheduler.stage import Context
 
 
@@ -22,6 +26,7 @@ class SharedCluster:
         self.several = several
         self.schedulers: list[Scheduler] = []
         self.nodes = ClusterCache()
+        self.volumes = Volumes()
         self.pods: dict[Key, Pod] = {}
         self.members = PodGroupIndex()
         self.refused: dict[Key, tuple[str, str]] = {}  # by their node: reason, message
@@ -29,6 +34,7 @@ class SharedCluster:
     def add(self, scheduler: Scheduler) -> None:
         """Take a scheduler; the only one of a run shows the nodes as they are."""
         self.schedulers.append(scheduler)
+        scheduler.cluster.volumes = self.volumes
         if not self.several:
             self.nodes = scheduler.cluster
 
@@ -43,3 +49,18 @@ class SharedCluster:
             if scheduler.responsible(pod):
                 return scheduler
         return None
+
+    def bind_claim(self, key: Key, binding: Binding) -> None:
+        """Give a claim its volume, and wake the pods that wait for that."""
+        volumes = self.volumes
+        before = volumes.claims[key]
+        volumes.bind(key, binding)
+        self.context.journal.touch(key)
+        if not binding.made:
+            self.context.journal.touch(Key(VOLUME, "", binding.volume))
+        self.notify(Event(events.CLAIM_CHANGED, old=before, new=before))
+
+    def notify(self, event: Event) -> None:
+        """Let an event requeue the pods that it may help."""
+        for scheduler in self.schedulers:
+            scheduler.event(event)

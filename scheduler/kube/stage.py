@@ -28,10 +28,12 @@ from scheduler.kube.scheduling.plugin_table import PluginTable, table
 from scheduler.kube.scheduling.scheduler import Scheduler
 from scheduler.kube.shared_cluster import SharedCluster
 from scheduler.kube.turns import Turns
+from scheduler.kube.volume_handlers import VolumeHandlers
 from scheduler.records.node import read_node
 from scheduler.records.objects import Key, Object
 from scheduler.records.pod import Pod, read_pod
 from scheduler.records.policy import Policy
+from scheduler.records.storage.volumes import KINDS as VOLUME_KINDS
 from scheduler.stage import Context
 
 
@@ -59,6 +61,7 @@ class KubeStage:
         self.counts = self.binding.counts
         self.counts.update((s.name, BindingCounts()) for s in self.schedulers)
         self.handlers = ObjectHandlers(context, self.shared, self.binding)
+        self.volumes = VolumeHandlers(self.shared)
         self.turns = Turns(context, self.schedulers, self.binding)
 
     def _scheduler(self, configuration: Configuration) -> Scheduler:
@@ -129,6 +132,8 @@ class KubeStage:
             budget = read_budget(obj.manifest, {}, obj.key.namespace)
             for cluster in self.clusters():
                 cluster.budgets[obj.key] = budget
+        elif kind in VOLUME_KINDS:
+            self.volumes.put(obj, restore=restore)
         elif kind in selecting.KINDS:
             for cluster in self.clusters():
                 cluster.selecting.put(obj.key, obj.manifest)
@@ -155,6 +160,8 @@ class KubeStage:
             self.handlers.remove_node(key)
         elif key.kind == "Pod":
             self.handlers.pod_gone(key)
+        elif key.kind in VOLUME_KINDS:
+            self.volumes.remove(key)
         for cluster in self.clusters():
             cluster.groups.pop(key, None)
             cluster.budgets.pop(key, None)
@@ -164,6 +171,7 @@ class KubeStage:
 
     def schedule(self) -> None:
         """Try pods until no queue has one to try now. Cost: see `Turns.schedule`."""
+        self.volumes.settle()
         self.turns.schedule()
 
     def due(self) -> int | None:
@@ -214,10 +222,14 @@ class KubeStage:
         """Write a pod's conditions, nomination and place in the queue."""
         if obj.key.kind == "Pod":
             state.write_pod(self.shared, obj)
+        elif obj.key.kind in VOLUME_KINDS:
+            self.volumes.write(obj)
 
     def dump_state(self) -> dict[str, Any]:
         """Return what is kept beside the objects."""
+        volumes = self.shared.volumes.dump_state()
         return {
+            **({"volumes": volumes} if volumes else {}),
             "processes": {p.name: p.dump_state() for p in self.schedulers},
             "sharing": self.binding.dump_state(),
             **self.turns.dump_state(),
@@ -228,6 +240,7 @@ class KubeStage:
         for scheduler in self.schedulers:
             scheduler.load_state(state.get("processes", {}).get(scheduler.name, {}))
         self.binding.load_state(state.get("sharing", {}))
+        self.shared.volumes.load_state(state.get("volumes", {}))
         self.turns.load_state(state)
 
     def owned(self) -> Iterable[Key]:

@@ -165,6 +165,7 @@ def restore_pod(shared: SharedCluster, obj: Object, pod: Pod) -> bool:
         scheduler.extenders.recorded[pod.key] = record
     shared.pods[pod.key] = pod
     shared.members.put(pod)
+    shared.volumes.pod_added(pod)
     if "refused" in kept:
         shared.refused[pod.key] = (kept["refused"][0], kept["refused"][1])
     if kept.get("node"):

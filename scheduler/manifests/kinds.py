@@ -63,8 +63,6 @@ _CLUSTER_WIDE = frozenset(
         "ClusterRole",
         "ClusterRoleBinding",
         "CustomResourceDefinition",
-        "PersistentVolume",
-        "StorageClass",
     }
 )
 
@@ -153,6 +151,12 @@ TABLE: tuple[Kind, ...] = (
     _core("Node", "nodes", namespaced=False),
     _core("Pod", "pods"),
     _core("LimitRange", "limitranges"),
+    _core("PersistentVolumeClaim", "persistentvolumeclaims"),
+    _core("PersistentVolume", "persistentvolumes", namespaced=False),
+    _simulated(
+        "StorageClass", "storage.k8s.io", ("v1",), "storageclasses", namespaced=False
+    ),
+    _simulated("CSINode", "storage.k8s.io", ("v1",), "csinodes", namespaced=False),
     _simulated(
         "PriorityClass",
         "scheduling.k8s.io",
@@ -227,23 +231,6 @@ TABLE: tuple[Kind, ...] = (
     _kept("Event", "", "v1", "events", _NOT_SCHEDULED),
     _kept("Endpoints", "", "v1", "endpoints", _NOT_SCHEDULED),
     _kept("ResourceQuota", "", "v1", "resourcequotas", _NOT_SCHEDULED),
-    _kept(
-        "PersistentVolumeClaim",
-        "",
-        "v1",
-        "persistentvolumeclaims",
-        "volumes are not simulated",
-    ),
-    _kept(
-        "PersistentVolume", "", "v1", "persistentvolumes", "volumes are not simulated"
-    ),
-    _kept(
-        "StorageClass",
-        "storage.k8s.io",
-        "v1",
-        "storageclasses",
-        "volumes are not simulated",
-    ),
     _kept("Role", "rbac.authorization.k8s.io", "v1", "roles", _NOT_SCHEDULED),
     _kept(
         "RoleBinding", "rbac.authorization.k8s.io", "v1", "rolebindings", _NOT_SCHEDULED

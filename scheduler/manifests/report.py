@@ -126,7 +126,7 @@ _LEFT_OUT = "it is not taken; nothing of it counts"
 _NOBODY_KNOWS = "no decision here depends on it; in a cluster its controller may act"
 #: What is said of a thing that is not simulated -> what that changes.
 _EFFECTS = {
-    "volumes are not simulated": "pods are bound that would wait for a volume",
+    "wait for no volume": "pods are bound that would wait for a volume",
     "dynamic resource allocation": "pods are bound that would wait for a device",
     "admission checks are not": "Workloads are admitted that would wait for a check",
     "controller is not simulated": "no pods come of it, so what it runs takes no room",

@@ -29,6 +29,9 @@ _DOMAINS = (
 )
 _ANNOTATIONS = (
     "ray.io/ft-enabled",
+    "pv.kubernetes.io/bind-completed",
+    "volume.kubernetes.io/selected-node",
+    "storageclass.kubernetes.io/is-default-class",
     "karpenter.sh/do-not-disrupt",
     "cluster-autoscaler.kubernetes.io/safe-to-evict",
     "cluster-autoscaler.kubernetes.io/scale-down-disabled",

@@ -34,11 +34,13 @@ NAMES = frozenset(
         "serviceAccount",
         "serviceAccountName",
         "serviceName",
+        "storageClassName",
         "subdomain",
         "topology",
         "topologyName",
         "user",
         "users",
+        "volumeHandle",
         "volumeName",
     ]
 )
@@ -58,6 +60,7 @@ PLAIN = frozenset(
         "replicatedJobsStatus",
         "jobsStatus",
         "dependsOn",
+        "drivers",
         "transformations",
         "deviceClassMappings",
     ]

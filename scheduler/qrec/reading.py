@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import BinaryIO
 
 import msgspec
 
 from scheduler import ranges
 from scheduler.errors import SchedulerError
+from scheduler.qrec.claims import has_claims, without_claims
 from scheduler.qrec.entries import (
     EVENTS,
     Entry,
@@ -53,6 +55,16 @@ class Followed:
     events: list[RecordedChange] = field(default_factory=list)
     gaps: list[tuple[int, int, str, str]] = field(default_factory=list)
 
+    def leave_out_claims(self) -> None:
+        """Take claims out of the pods of a recording in which there is no claim."""
+        changed = (event.object for event in self.events)
+        if not has_claims(chain(self.standing, changed)):
+            self.standing = [without_claims(one) for one in self.standing]
+            self.events = [
+                RecordedChange(one.at_us, one.type, without_claims(one.object))
+                for one in self.events
+            ]
+
 
 def read_entries(stream: BinaryIO, name: str) -> Iterator[Entry]:
     """Yield the entries of a file; a torn end is passed over.
@@ -91,6 +103,7 @@ def read_followed(entries: Iterable[Entry]) -> Followed:
             "the recording ends before the first lists were complete; "
             f"still missing: {', '.join(sorted(state.unlisted)) or 'everything'}"
         )
+    state.found.leave_out_claims()
     return state.found
 
 

@@ -62,6 +62,12 @@ _NODE_POOL = fields(
         ),
     ),
 )
+_CLAIM = fields("accessModes resources storageClassName volumeMode volumeName selector")
+_VOLUME = fields(
+    "capacity accessModes storageClassName volumeMode nodeAffinity",
+    claimRef=fields("namespace name uid"),
+    csi=fields("driver volumeHandle"),
+)
 #: Kind -> the tree of what is kept of it.
 KEPT: dict[str, Tree] = {
     **WORK,
@@ -96,6 +102,17 @@ KEPT: dict[str, Tree] = {
         "apiVersion kind value globalDefault preemptionPolicy", metadata=METADATA
     ),
     "RuntimeClass": fields("apiVersion kind overhead scheduling", metadata=METADATA),
+    "PersistentVolumeClaim": fields(
+        "apiVersion kind", metadata=METADATA, spec=_CLAIM, status=fields("phase")
+    ),
+    "PersistentVolume": fields(
+        "apiVersion kind", metadata=METADATA, spec=_VOLUME, status=fields("phase")
+    ),
+    "StorageClass": fields(
+        "apiVersion kind provisioner volumeBindingMode allowedTopologies",
+        metadata=METADATA,
+    ),
+    "CSINode": fields("apiVersion kind spec", metadata=METADATA),
     "Node": fields(
         "apiVersion kind", metadata=METADATA, spec=_NODE, status=_NODE_STATUS
     ),

@@ -26,6 +26,7 @@ from scheduler.records.selectors import (
     read_selector,
     read_tolerations,
 )
+from scheduler.records.storage.claims import ClaimVolume, read_claim_volumes
 
 GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -76,6 +77,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     preferred_anti_affinity: tuple[PodTerm, ...] = ()
     spread: tuple[Spread, ...] = ()
     ports: tuple[tuple[str, str, int], ...] = ()  # (ip, protocol, port)
+    claims: tuple[ClaimVolume, ...] = ()
     gates: tuple[str, ...] = ()
     qos: str = BEST_EFFORT
     never_preempts: bool = False
@@ -216,6 +218,7 @@ def _shape(encoded: bytes) -> Shape:
             read_spread(item) for item in spec.get("topologySpreadConstraints") or ()
         ),
         ports=_ports(spec),
+        claims=read_claim_volumes(spec),
         gates=tuple(str(g.get("name")) for g in spec.get("schedulingGates") or ()),
         qos=qos_class(spec),
         never_preempts=spec.get("preemptionPolicy") == "Never",

@@ -98,6 +98,9 @@ class _SchedulerHost:
     def remove_victim(self, victim: Pod, node: str, preemptor: Pod) -> None:
         raise AssertionError("an evaluation removes nobody")
 
+    def bind_volumes(self, pod: Key) -> None:
+        """Do nothing: no vector has volumes."""
+
     def group_members(self, group: Key) -> list[Pod]:
         return []
 

@@ -90,12 +90,14 @@ def _folder(named: dict[str, str]) -> Followed:
     standing = [slim(item) for item in items if is_shown(item)]
     if _CONFIG in named:
         standing.append(_config_map(named[_CONFIG]))
-    return Followed(
+    found = Followed(
         header=Header(cluster="", recorder="folder"),
         start_us=events[0].at_us,
         standing=standing,
         events=events,
     )
+    found.leave_out_claims()
+    return found
 
 
 def _items(text: str) -> list[Item]:

@@ -153,6 +153,13 @@ class BindingHost:
         """Return the known pods of a PodGroup."""
         return self.shared.members.of(group)
 
+    def bind_volumes(self, pod: Key) -> None:
+        """Bind the claims of a pod to the volumes that were assumed for it."""
+        known = self.shared.volumes
+        for key, binding in known.forget(pod).items():
+            if key in known.claims and key not in known.bound:
+                self.shared.bind_claim(key, binding)
+
     def version(self, scheduler: SchedulerRef, node: str) -> int:
         """Return how often others than this scheduler changed the node's pods."""
         return self.versions.foreign(node, scheduler.name)

@@ -10,6 +10,7 @@ from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.cache.node_table import NodeTable, Rows
 from scheduler.kube.cache.pod_group import PodDisruptionBudget, PodGroup
 from scheduler.kube.cache.spread_selectors import SpreadSelectors
+from scheduler.kube.volumes.known import Volumes
 from scheduler.records.node import Node
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
@@ -35,6 +36,8 @@ class ClusterCache:
         self.groups: dict[Key, PodGroup] = {}
         self.budgets: dict[Key, PodDisruptionBudget] = {}
         self.selecting = SpreadSelectors()
+        self.volumes = Volumes()  # the same for every scheduler of a run
+        self.claim_users: dict[Key, int] = {}  # placed pods by claim
         self.images: dict[str, tuple[int, int]] = {}  # name: (bytes, nodes having it)
         self.priorities: dict[int, int] = {}  # of placed pods, and how many
         self.nodes_version = 0
@@ -138,12 +141,23 @@ class ClusterCache:
         _add(counts, node, by)
         if not counts:
             del self.by_labels[group]
+        if pod.shape.claims:
+            self._count_claims(pod, by)
         if pod.shape.has_pod_terms:
             owners = term_class(pod)
             _, nodes = self.with_terms.setdefault(owners, (pod, {}))
             _add(nodes, node, by)
             if not nodes:
                 del self.with_terms[owners]
+
+    def _count_claims(self, pod: Pod, by: int) -> None:
+        for source in pod.shape.claims:
+            key = source.key(pod.namespace, pod.name)
+            left = self.claim_users.get(key, 0) + by
+            if left:
+                self.claim_users[key] = left
+            else:
+                del self.claim_users[key]
 
     def has_lower_priority(self, priority: int) -> bool:
         """Return whether any placed pod has a lower priority."""

@@ -40,13 +40,9 @@ DEFAULTS: dict[str, int] = {
     "NodeDeclaredFeatures": 0,
 }
 
-#: known names whose objects (volumes, claims, features) are not simulated
+#: known names whose objects (device claims, features) are not simulated
 NOT_SIMULATED = frozenset(
     {
-        "VolumeRestrictions",
-        "NodeVolumeLimits",
-        "VolumeBinding",
-        "VolumeZone",
         "DynamicResources",
         "NodeDeclaredFeatures",
     }

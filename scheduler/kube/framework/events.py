@@ -18,6 +18,14 @@ NODE_DELETED = "NodeDelete"
 GROUP_ADDED = "PodGroupAdd"
 GROUP_CHANGED = "PodGroupUpdate"
 NODE_UNLOCKED = "NodeUnlock"  # ours: only under pessimistic locking
+CLAIM_ADDED = "PersistentVolumeClaimAdd"
+CLAIM_CHANGED = "PersistentVolumeClaimUpdate"
+VOLUME_ADDED = "PersistentVolumeAdd"
+VOLUME_CHANGED = "PersistentVolumeUpdate"
+CLASS_ADDED = "StorageClassAdd"
+CLASS_CHANGED = "StorageClassUpdate"
+CSI_NODE_ADDED = "CSINodeAdd"
+CSI_NODE_CHANGED = "CSINodeUpdate"
 NAMESPACE_CHANGED = "NamespaceUpdate"
 
 

@@ -60,6 +60,9 @@ class Handle(Protocol):
     def ask_extenders(self, pod: Pod, candidates: list[Candidate]) -> list[Candidate]:
         """Let the extenders that preempt drop candidates or change victims."""
 
+    def bind_volumes(self, pod: Key) -> None:
+        """Bind the claims of a pod to the volumes that were assumed for it."""
+
     def clear_nomination(self, pod: Pod) -> None:
         """Take a pod's nomination away, so that it is tried again."""
 

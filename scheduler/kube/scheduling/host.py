@@ -49,6 +49,9 @@ class SchedulerHost(Protocol):
     def group_members(self, group: Key) -> Iterable[Pod]:
         """Return the known pods of a PodGroup."""
 
+    def bind_volumes(self, pod: Key) -> None:
+        """Bind the claims of a pod to the volumes that were assumed for it."""
+
     def version(self, scheduler: SchedulerRef, node: str) -> int:
         """Return how often others than this scheduler changed the node's pods."""
 

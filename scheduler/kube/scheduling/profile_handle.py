@@ -76,6 +76,10 @@ class ProfileHandle:
         extenders = self._scheduler.extenders
         return extenders.preempt(pod, candidates, self.cluster)[0]
 
+    def bind_volumes(self, pod: Key) -> None:
+        """Bind the claims of a pod to the volumes that were assumed for it."""
+        self._scheduler.host.bind_volumes(pod)
+
     def clear_nomination(self, pod: Pod) -> None:
         """Take a pod's nomination away."""
         self._scheduler.nominate(pod, "")

@@ -15,6 +15,7 @@ from scheduler.manifests import (
     kinds,
     kubernetes,
     kueue,
+    volumes,
 )
 from scheduler.manifests.documents import (
     Document,
@@ -30,6 +31,7 @@ CHECKS: Mapping[str, Check] = {
     **job_shapes.CHECKS,
     **kueue.CHECKS,
     **capacity.CHECKS,
+    **volumes.CHECKS,
     "Change": changes.check_change,
 }
 

@@ -12,9 +12,8 @@ Manifest = Mapping[str, Any]
 Fields = Iterator[tuple[str, str]]
 
 _EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
-VOLUMES = "volumes are not simulated; a claim holds no pod back"
+TEMPLATES = "the claims of a StatefulSet are not made; its pods wait for no volume"
 CLAIMS = "dynamic resource allocation is not simulated; a claim holds no pod back"
-_CLAIMED = ("persistentVolumeClaim", "ephemeral")
 _DEADLINE = "the deadline of a pod is not followed: it runs to its end"
 _TOGETHER = "its Jobs start together, not one after another"
 _AUTOSCALER = "its autoscaler is not simulated: worker groups keep their replicas"
@@ -30,7 +29,7 @@ def unfollowed(manifest: Manifest) -> Fields:
             found += _pod(path, pod)
     for path, note in found:
         field = path.rpartition("/" if "/" in path else ".")[2]
-        plain = note in (VOLUMES, CLAIMS)
+        plain = note in (TEMPLATES, CLAIMS)
         yield path, note if plain else f"{kind} {field}: {note}"
 
 
@@ -50,10 +49,6 @@ def _pods(value: Any, path: str) -> Iterator[tuple[str, Manifest]]:
 def _pod(path: str, pod: Manifest) -> Fields:
     if pod.get("activeDeadlineSeconds") is not None:
         yield f"{path}.activeDeadlineSeconds", _DEADLINE
-    volumes = pod.get("volumes")
-    claims = volumes if isinstance(volumes, list) else ()
-    if any(name in _object(volume) for volume in claims for name in _CLAIMED):
-        yield f"{path}.volumes", VOLUMES
     if pod.get("resourceClaims"):
         yield f"{path}.resourceClaims", CLAIMS
 
@@ -101,7 +96,7 @@ def _ray(*path: str) -> Callable[[Manifest], Fields]:
 
 def _stateful_set(manifest: Manifest) -> Fields:
     if _object(manifest.get("spec")).get("volumeClaimTemplates"):
-        yield "spec.volumeClaimTemplates", VOLUMES
+        yield "spec.volumeClaimTemplates", TEMPLATES
 
 
 def _spark(manifest: Manifest) -> Fields:

@@ -33,7 +33,7 @@ SET = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet"}
 RAY = {"apiVersion": "ray.io/v1alpha1", "kind": "RayCluster"}
 JOB = {"apiVersion": "batch/v1", "kind": "Job"}
 CONTAINERS = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
-CLAIM = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
+CLAIM = [{"name": "gpu", "resourceClaimName": "c"}]
 UNFOLLOWED = {
     "start together": SET
     | {
@@ -54,7 +54,12 @@ UNFOLLOWED = {
     "runs here as any other": JOB
     | {"spec": {"managedBy": "example.com/x", "template": CONTAINERS}},
     "a claim holds no pod back": JOB
-    | {"spec": {"template": {"spec": {**CONTAINERS["spec"], "volumes": CLAIM}}}},
+    | {"spec": {"template": {"spec": {**CONTAINERS["spec"], "resourceClaims": CLAIM}}}},
+    "wait for no volume": {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "spec": {"volumeClaimTemplates": [{}], "template": CONTAINERS},
+    },
     "deadline of a pod": JOB
     | {
         "spec": {
@@ -135,12 +140,19 @@ def test_affinity_between_pods_is_looked_at_everywhere(stack):
     assert lines(stack, node(), pod(affinity=BETWEEN)) == []
 
 
-@pytest.mark.parametrize("stack", ["kueue", "yunikorn", "kube"])
-def test_claims_of_volumes_and_devices_are_reported_in_every_stack(stack):
+@pytest.mark.parametrize(
+    ("stack", "reported"),
+    [
+        ("kueue", ["dynamic"]),
+        ("yunikorn", ["dynamic", "volumes"]),
+        ("kube", ["dynamic"]),
+    ],
+)
+def test_claims_are_reported_where_they_hold_no_pod_back(stack, reported):
     volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
     asked = pod(volumes=volumes, resourceClaims=[{"name": "gpu"}])
     found = lines(stack, node(), asked)
-    assert [line.partition(" ")[0] for line in found] == ["dynamic", "volumes"]
+    assert [line.partition(" ")[0] for line in found] == reported
 
 
 def test_a_volume_that_needs_no_claim_is_not_reported():

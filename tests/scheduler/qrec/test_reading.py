@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scheduler.errors import SchedulerError
 from scheduler.qrec.entries import Entry, Header
-from scheduler.qrec.reading import read_followed, stamp
+from scheduler.qrec.reading import Followed, RecordedChange, read_followed, stamp
 from scheduler.qrec.watch_events import read_watch_events
 
 KINDS = ["Node", "Pod"]
@@ -116,3 +116,26 @@ def test_what_several_commands_printed_is_one_history() -> None:
         ("cq", 9),
         ("second", 11),
     ]
+
+
+def test_pods_of_a_recording_without_claims_wait_for_none():
+    volumes = [
+        {"name": "v", "persistentVolumeClaim": {"claimName": "c"}},
+        {"name": "w", "emptyDir": {}},
+    ]
+    spec = {"containers": [{"name": "c"}], "volumes": volumes}
+    pod = {"kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+    job = {
+        "kind": "Job",
+        "metadata": {"name": "j"},
+        "spec": {"template": {"spec": spec}},
+    }
+    claim = {"kind": "PersistentVolumeClaim", "metadata": {"name": "c"}}
+    without = Followed(standing=[pod], events=[RecordedChange(1, "ADDED", job)])
+    without.leave_out_claims()
+    assert without.standing[0]["spec"]["volumes"] == volumes[1:]
+    template = without.events[0].object["spec"]["template"]
+    assert template["spec"]["volumes"] == volumes[1:]
+    having = Followed(standing=[pod, claim])
+    having.leave_out_claims()
+    assert having.standing == [pod, claim]

@@ -1,0 +1,3 @@
+"""Volumes: what is known of claims and volumes, and which of them belong together."""
+
+from __future__ import annotations
