@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from scheduler.lifetime.advancing import OWNERS, RANK
-from scheduler.lifetime.job_defaults import give_default_labels, is_covered
+from scheduler.lifetime.jobs.defaults import give_default_labels, is_covered
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.restoring import Restoring
 from scheduler.lifetime.runs import Due
