@@ -64,7 +64,7 @@ class FlavorOptions:
     def _flavor(self, step: Mapping[str, Any]) -> None:
         place = (step["podSet"], step["flavor"], step["resource"])
         row = self.by_place.get(place)
-        if row is None or place in self._reported:
+        if row is None or place in self._reported or row.verdict == "barred":
             return
         self._reported.add(place)
         verdict = VERDICTS[step["mode"]]

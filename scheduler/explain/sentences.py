@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from scheduler.explain.shapes import Explanation, FlavorRow, PreemptionSearch, Waiting
 from scheduler.explain.wording import bare, counted, listed, ordinal, quantity
+from scheduler.kueue.cache.cluster import Cluster
+from scheduler.kueue.workload.info import WorkloadInfo
 
 _STRICT = "StrictFIFO"
 
@@ -19,6 +21,21 @@ def of(answer: Explanation) -> list[str]:
         *_topology(answer),
         *_preemption(answer),
     ]
+
+
+def of_slice(cluster: Cluster, work: WorkloadInfo) -> Iterator[str]:
+    """Yield what a slice of an elastic job has to do with the one beside it.
+
+    Source: docs/semantics/kueue-elastic-jobs.md#scaling-up.
+    """
+    before, after = cluster.replaced_by(work), cluster.successor_of(work)
+    if before is not None and not work.reserved:
+        yield (
+            f"It is to replace {before.key.name}, whose job grows: only what it asks "
+            "beyond that one's quota counts, on the same flavors."
+        )
+    if after is not None and work.reserved:
+        yield f"Its job grows: {after.key.name} waits to take over its quota."
 
 
 def _topology(answer: Explanation) -> Iterator[str]:

@@ -49,9 +49,12 @@ def explain(world: World, key: Key) -> Explanation:
     stage = fork_kueue(world)
     work = stage.cluster.workloads.get(key)
     answer = _blank(world, key, obj.status)
+    slices: list[str] = []
     if work is not None:
+        slices = list(sentences.of_slice(stage.cluster, work))
         _fill(answer, stage, work)
     answer.sentences = [
+        *slices,
         *sentences.of(answer),
         *two_phase.sentences_of(answer.checks, answer.usage),
     ]

@@ -108,19 +108,14 @@ class FlavorSearch:
             self.reasons.append(reason)
             self.severe.append(Severity.NO_MATCH)
             if self.assigner.trace is not None:
-                self.assigner.trace.note(
-                    "barred",
-                    podSet=self.plan.name,
-                    flavor=flavor,
-                    resources=list(self.step.resources),
-                    reason=reason,
-                )
+                self._trace_barred(flavor, list(self.step.resources), reason)
             return None
         preference = self.assigner.queue.spec.preference
         whole, each, severe = BEST, {}, Severity.WAITING
         for resource in self.step.resources:
+            leaves = self.plan.replaced is not None and self._leaves(flavor, resource)
             granted, severity = self._fit_resource(flavor, resource)
-            if self.plan.replaced is not None and self._leaves(flavor, resource):
+            if leaves:
                 granted, severity = WORST, Severity.NO_MATCH
             each[resource] = granted
             severe = max(severe, severity)
@@ -147,9 +142,22 @@ class FlavorSearch:
         """
         assert self.plan.replaced is not None
         held = self.plan.replaced.flavors.get(resource, "")
-        if held != flavor:
-            self.reasons.append(other_flavor(flavor, held))
-        return held != flavor
+        if held == flavor:
+            return False
+        self.reasons.append(other_flavor(flavor, held))
+        if self.assigner.trace is not None:
+            self._trace_barred(flavor, [resource], self.reasons[-1])
+        return True
+
+    def _trace_barred(self, flavor: str, resources: list[str], reason: str) -> None:
+        assert self.assigner.trace is not None
+        self.assigner.trace.note(
+            "barred",
+            podSet=self.plan.name,
+            flavor=flavor,
+            resources=resources,
+            reason=reason,
+        )
 
     def _fit_resource(self, flavor: str, resource: str) -> tuple[FlavorFit, Severity]:
         cell = self.assigner.queue.cells[flavor, resource]

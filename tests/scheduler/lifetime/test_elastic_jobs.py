@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from scheduler.decisions import Admit, Evict, Finish, Preempt
+from scheduler.explain.workloads import explain
 from scheduler.invariants import violations
 from scheduler.records.conditions import true_condition
 from scheduler.records.objects import Key, Object
@@ -127,6 +128,16 @@ def test_a_slice_that_does_not_fit_waits_and_the_old_one_runs_on():
         "in flavor default, 2 more needed"
     )
     assert usage(world) == "2"
+
+
+def test_the_explanations_of_two_slices_name_each_other():
+    world = world_of(*small_cluster(cpu=4), elastic(2, runtime="60s"), scaled("10s", 6))
+    simulate(world, until_ms=20_000)
+    old, new = slices(world)
+    assert f"{new.key.name} waits" in explain(world, old.key).sentences[0]
+    said = explain(world, new.key)
+    assert said.sentences[0].startswith(f"It is to replace {old.key.name}")
+    assert said.flavors[0].requested == "4000"
 
 
 def test_a_slice_that_waits_follows_further_edits():
