@@ -18,6 +18,7 @@ VERBS = {
     "outcomes": "scheduler.cli.outcomes",
     "shadow": "scheduler.cli.shadow",
     "backtest": "scheduler.cli.backtest",
+    "explain": "scheduler.cli.explain",
     "forecast": "scheduler.cli.forecast",
     "check": "scheduler.cli.check",
 }
@@ -31,6 +32,7 @@ USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m
        python -m scheduler replay VECTORS... [--show ID]
        python -m scheduler outcomes FOLDER...
        python -m scheduler convert PATH... [--to kueue|yunikorn]
+       python -m scheduler explain PATH... [--at 5m] [--workload NAME] [--json]
        python -m scheduler forecast PATH... [--at 5m] [--horizon 1h] [--json]
        python -m scheduler check CHANGED --against BASE --on WORK --assert FILE
        python -m scheduler backtest FILE [--load 0.7 ...] [--instants 200]

@@ -1407,6 +1407,7 @@ class Explanation(TypedDict):
     sentences: list[str]
     topology: list[TopologySearch]
     checks: list[CheckRow]
+    clusters: list[ClusterRow]
     usage: list[UsageRow]
 
 
@@ -1682,6 +1683,26 @@ class CheckRow(TypedDict):
     message: str
     sinceMs: int | None
     answersMs: int | None
+
+
+class ClusterRow(TypedDict):
+    """A worker cluster of a workload's check, in the order of the MultiKueueConfig.
+    `state`: what its copy there is, "admitted", "reserved" or "pending"; or why
+    there is none: "missing" (no MultiKueueCluster), "lost" (not reached),
+    "absent" (no object of it is in this world), "unasked" (not nominated),
+    "dropped" (another cluster admitted it), "taken" (the cluster has a Workload
+    or job of its own of this name). `reason`, `message` and `since_ms` are of the
+    condition that says so. `until_ms`: of "lost", when the workload is taken from
+    it; of "unasked", the next round.
+    """
+
+    cluster: str
+    state: str
+    copy: str
+    reason: str
+    message: str
+    sinceMs: int | None
+    untilMs: int | None
 
 
 class UsageRow(TypedDict):

@@ -68,9 +68,10 @@ def sentences_of(checks: list[CheckRow], usage: list[UsageRow]) -> Iterator[str]
 
 
 def _answer(row: CheckRow) -> str:
+    said = f"{row.state}: {row.message}" if row.message else row.state
     if row.answers_ms is None:
-        return row.state
-    return f"{row.state}, answered at {row.answers_ms / 1000:g} s"
+        return said
+    return f"{said}, answered at {row.answers_ms / 1000:g} s"
 
 
 def _texts(usage: Usage) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler import durations
 from scheduler.errors import SchedulerError
-from scheduler.explain import sentences, two_phase
+from scheduler.explain import dispatch, sentences, two_phase
 from scheduler.explain.flavor_options import FlavorOptions
 from scheduler.explain.fork import fork_kueue, kueue_of, object_of
 from scheduler.explain.searches import Reader, decisive
@@ -53,10 +53,12 @@ def explain(world: World, key: Key) -> Explanation:
     if work is not None:
         slices = list(sentences.of_slice(stage.cluster, work))
         _fill(answer, stage, work)
+        answer.clusters = dispatch.clusters_of(world, work)
     answer.sentences = [
         *slices,
         *sentences.of(answer),
         *two_phase.sentences_of(answer.checks, answer.usage),
+        *dispatch.sentences_of(answer.clusters),
     ]
     return answer
 

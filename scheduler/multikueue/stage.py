@@ -124,15 +124,8 @@ class MultiKueueStage:
         return min(dues, default=None)
 
     def _timer(self, key: Key) -> int | None:
-        found = self.dispatches[key]
-        if found.lost_ms is not None:
-            return found.lost_ms + self.settings.lost_ms
-        if found.cluster or found.round_ms is None:
-            return None
-        if self.settings.dispatcher != INCREMENTAL:
-            return None
-        left = set(self._clusters_of(key)) - set(found.nominated)
-        return found.round_ms + ROUND_MS if left else None
+        lost_until = self.lost_until_ms(key)
+        return self.next_round_ms(key) if lost_until is None else lost_until
 
     def dump_state(self) -> dict[str, Any]:
         """Return the state of the workers' stages."""
@@ -161,11 +154,36 @@ class MultiKueueStage:
             if obj is not None and is_copy(obj) and world.kueue is not None:
                 yield cluster, world.kueue.cluster.workloads[key]
 
+    def name_taken(self, cluster: str, key: Key) -> bool:
+        """Return whether a worker's own Workload or job has the name of a copy."""
+        job = job_of(self.host.objects[key], self.host.objects)
+        theirs = self.workers.worlds[cluster].objects
+        names = (key,) if job is None else (key, job.key)
+        return any(name in theirs and not is_copy(theirs[name]) for name in names)
+
     def _check_of(self, work: WorkloadInfo) -> str:
         """Return the check of a Workload that is answered here; "" for none."""
         return next((name for name in work.checks if name in self.checks.handled), "")
 
-    def _clusters_of(self, key: Key) -> list[str]:
+    def lost_until_ms(self, key: Key) -> int | None:
+        """Return when a Workload is taken from its cluster that is not reached."""
+        found = self.dispatches.get(key)
+        if found is None or found.lost_ms is None:
+            return None
+        return found.lost_ms + self.settings.lost_ms
+
+    def next_round_ms(self, key: Key) -> int | None:
+        """Return when more clusters are nominated for a Workload."""
+        found = self.dispatches.get(key)
+        if found is None or found.cluster or found.round_ms is None:
+            return None
+        if self.settings.dispatcher != INCREMENTAL:
+            return None
+        left = set(self.clusters_of(key)) - set(found.nominated)
+        return found.round_ms + ROUND_MS if left else None
+
+    def clusters_of(self, key: Key) -> list[str]:
+        """Return the clusters of a Workload's check in its config's order."""
         work = self._work(key)
         check = "" if work is None else self._check_of(work)
         return (self.checks.clusters(check) or []) if check else []
@@ -360,7 +378,7 @@ class MultiKueueStage:
         """Put copies into the nominated clusters that have none."""
         obj, seed = self.host.objects[work.key], self.context.seed
         for cluster in found.nominated:
-            if not self.checks.reached(cluster):
+            if not self.checks.reached(cluster) or self.name_taken(cluster, work.key):
                 continue
             if work.key in self.workers.worlds[cluster].objects:
                 continue

@@ -1605,6 +1605,7 @@ export interface components {
             readonly sentences: readonly string[];
             readonly topology: readonly components["schemas"]["TopologySearch"][];
             readonly checks: readonly components["schemas"]["CheckRow"][];
+            readonly clusters: readonly components["schemas"]["ClusterRow"][];
             readonly usage: readonly components["schemas"]["UsageRow"][];
         };
         /** @description A place in the quota tree. */
@@ -1866,6 +1867,25 @@ export interface components {
             readonly message: string;
             readonly sinceMs: number | null;
             readonly answersMs: number | null;
+        };
+        /**
+         * @description A worker cluster of a workload's check, in the order of the MultiKueueConfig.
+         *
+         *         `state`: what its copy there is, "admitted", "reserved" or "pending"; or why
+         *         there is none: "missing" (no MultiKueueCluster), "lost" (not reached), "absent"
+         *         (no object of it is in this world), "unasked" (not nominated), "dropped" (another
+         *         cluster admitted it), "taken" (the cluster has a Workload or job of its own of this name).
+         *         `reason`, `message` and `since_ms` are of the condition that says so. `until_ms`:
+         *         of "lost", when the workload is taken from it; of "unasked", the next round.
+         */
+        readonly ClusterRow: {
+            readonly cluster: string;
+            readonly state: string;
+            readonly copy: string;
+            readonly reason: string;
+            readonly message: string;
+            readonly sinceMs: number | null;
+            readonly untilMs: number | null;
         };
         /**
          * @description A LocalQueue of the ClusterQueue as admission fair sharing orders it.
@@ -3437,6 +3457,7 @@ export type TopologySearch = components['schemas']['TopologySearch'];
 export type TopologyLevel = components['schemas']['TopologyLevel'];
 export type TopologyDomain = components['schemas']['TopologyDomain'];
 export type CheckRow = components['schemas']['CheckRow'];
+export type ClusterRow = components['schemas']['ClusterRow'];
 export type UsageRow = components['schemas']['UsageRow'];
 export type PodExplanation = components['schemas']['PodExplanation'];
 export type Scorer = components['schemas']['Scorer'];

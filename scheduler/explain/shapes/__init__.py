@@ -66,6 +66,7 @@ from scheduler.explain.shapes.searching import (
 )
 from scheduler.explain.shapes.waiting import (
     CheckRow,
+    ClusterRow,
     Condition,
     FlavorAttempt,
     FlavorRow,
@@ -98,6 +99,7 @@ __all__ = [
     "Condition",
     "FlavorRow",
     "CheckRow",
+    "ClusterRow",
     "UsageRow",
     "UsedShare",
     "Victim",

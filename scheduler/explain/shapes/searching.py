@@ -13,6 +13,7 @@ from scheduler.explain.shapes.numbers import (
 )
 from scheduler.explain.shapes.waiting import (
     CheckRow,
+    ClusterRow,
     Condition,
     FlavorAttempt,
     FlavorRow,
@@ -171,6 +172,7 @@ class Explanation(Shape):
     sentences: list[str]
     topology: list[TopologySearch] = []
     checks: list[CheckRow] = []
+    clusters: list[ClusterRow] = []
     usage: list[UsageRow] = []
 
 

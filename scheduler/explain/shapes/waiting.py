@@ -87,6 +87,26 @@ class CheckRow(Shape):
     answers_ms: int | None
 
 
+class ClusterRow(Shape):
+    """A worker cluster of a workload's check, in the order of the MultiKueueConfig.
+
+    `state`: what its copy there is, "admitted", "reserved" or "pending"; or why
+    there is none: "missing" (no MultiKueueCluster), "lost" (not reached), "absent"
+    (no object of it is in this world), "unasked" (not nominated), "dropped" (another
+    cluster admitted it), "taken" (the cluster has a Workload or job of its own of this name).
+    `reason`, `message` and `since_ms` are of the condition that says so. `until_ms`:
+    of "lost", when the workload is taken from it; of "unasked", the next round.
+    """
+
+    cluster: str
+    state: str
+    copy: str = ""  # key of the copy
+    reason: str = ""
+    message: str = ""
+    since_ms: int | None = None
+    until_ms: int | None = None
+
+
 class UsageRow(Shape):
     """A LocalQueue of the ClusterQueue as admission fair sharing orders it.
 

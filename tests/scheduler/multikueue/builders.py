@@ -69,13 +69,17 @@ def manager(**queue: Any) -> list[Manifest]:
 def linked(
     *manifests: Manifest,
     workers: dict[str, dict[str, Any]] | None = None,
+    asks: tuple[str, ...] | None = None,
     seed: int = 1,
     kueue: dict[str, Any] | None = None,
     **simulation: Any,
 ) -> World:
-    """Return a manager with workers `a` and `b` of 4 cpu each, or those given."""
+    """Return a manager with workers `a` and `b` of 4 cpu each, or those given.
+
+    The check's config names these, or the clusters of `asks`.
+    """
     given = {"a": {}, "b": {}} if workers is None else workers
-    everything = [*manager(), *check_of(*given)]
+    everything = [*manager(), *check_of(*(given if asks is None else asks))]
     for name, queue in given.items():
         everything += worker(name, **queue)
     return world_of(

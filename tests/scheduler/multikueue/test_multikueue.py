@@ -201,6 +201,14 @@ def test_a_copy_that_is_deleted_at_its_worker_is_made_again() -> None:
     assert where(world) == ["a"]
 
 
+def test_a_job_of_the_workers_own_is_not_replaced_by_a_copy() -> None:
+    world = linked(a_job(), *in_cluster("a", job("x", queue="main", cpu=1)))
+    own = world.objects[Key("Job", "default", "a:x")].uid
+    run(world, 30)
+    assert world.objects[Key("Job", "default", "a:x")].uid == own
+    assert state_of(world) == ("Ready", 'The workload was admitted on "b"')
+
+
 def test_another_priority_is_forwarded() -> None:
     name = workload_of(a_job(runtime="1h"))
     world = linked(

@@ -1,0 +1,95 @@
+"""`python -m scheduler explain`: why each workload of a scenario waits, at an instant."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TextIO
+
+import msgspec
+
+from scheduler import durations
+from scheduler.cli.run import read_sources
+from scheduler.errors import SchedulerError
+from scheduler.explain import to_document
+from scheduler.explain.shapes import Explanation
+from scheduler.explain.workloads import explain
+from scheduler.records.objects import Key, cluster_of
+from scheduler.scenarios import assemble
+from scheduler.tick import advance
+from scheduler.world import World
+
+#: The states of a workload that waits for nothing.
+_SETTLED = frozenset({"admitted", "finished", "future"})
+
+
+def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
+    """Run a scenario up to an instant and explain there; 1 without a workload, 2 on bad input."""
+    out = out or sys.stdout
+    options = _parser().parse_args(arguments)
+    try:
+        world = assemble(read_sources(options.paths)).world
+        advance(world, durations.milliseconds(options.at))
+        found = list(_explained(world, options.workload))
+    except (SchedulerError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    if not found:
+        wanted = f"is named {options.workload}" if options.workload else "waits"
+        sys.stderr.write(f"no workload {wanted} at {options.at}\n")
+        return 1
+    out.write(_json(found) if options.json else _text(found))
+    return 0
+
+
+def _explained(world: World, name: str) -> Iterator[Explanation]:
+    """Yield the explanation of each workload of this name, or of each that waits."""
+    for key in sorted(world.objects):
+        if key.kind != "Workload" or (cluster_of(key) and not name):
+            continue
+        if name and name not in (key.name, _job_of(world, key)):
+            continue
+        answer = explain(*world.inside(key))
+        if name or answer.state not in _SETTLED:
+            yield answer
+
+
+def _job_of(world: World, key: Key) -> str:
+    """Return the name of the job that a Workload was made of; "" without one."""
+    owners = world.objects[key].metadata.get("ownerReferences") or ()
+    return next((str(owner["name"]) for owner in owners), "")
+
+
+def _text(found: list[Explanation]) -> str:
+    return "".join(
+        "\n".join([f"{one.workload}: {one.state}", *(f"  {s}" for s in one.sentences)])
+        + "\n"
+        for one in found
+    )
+
+
+def _json(found: list[Explanation]) -> str:
+    documents = [to_document(one) for one in found]
+    return msgspec.json.format(msgspec.json.encode(documents)).decode() + "\n"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m scheduler explain",
+        description="Run a scenario up to an instant and say why each workload waits: "
+        "quota, whom it would preempt, admission checks, worker clusters.",
+        epilog="example: python -m scheduler explain sandbox/scenarios/friday-rush "
+        "--at 2m30s",
+    )
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
+    parser.add_argument("--at", default="5m", help="the instant; 5m")
+    parser.add_argument(
+        "--workload",
+        default="",
+        metavar="NAME",
+        help="this one alone, waiting or not; its own name or its job's",
+    )
+    parser.add_argument("--json", action="store_true")
+    return parser

@@ -1,0 +1,133 @@
+"""Which worker clusters were asked for a workload, and what each of them says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from scheduler import durations
+from scheduler.explain.shapes import ClusterRow
+from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.multikueue.checks import CLUSTER
+from scheduler.multikueue.dispatch import Dispatch
+from scheduler.reasons import ADMITTED, QUOTA_RESERVED
+from scheduler.records.conditions import condition, is_true
+from scheduler.records.objects import Key, qualified
+from scheduler.world import World
+
+if TYPE_CHECKING:
+    from scheduler.multikueue.stage import MultiKueueStage
+
+
+def clusters_of(world: World, work: WorkloadInfo) -> list[ClusterRow]:
+    """Return the worker clusters of a workload's check, once it holds quota.
+
+    None without MultiKueue: before the manager's quota no cluster is asked.
+
+    Source: docs/semantics/kueue-multikueue.md#dispatch.
+    """
+    stage = world.multikueue
+    if stage is None or work.finished or not work.reserved:
+        return []
+    return [_row(world, stage, work, name) for name in stage.clusters_of(work.key)]
+
+
+def _row(
+    world: World, stage: MultiKueueStage, work: WorkloadInfo, cluster: str
+) -> ClusterRow:
+    if Key(CLUSTER, "", cluster) not in stage.checks.objects:
+        return ClusterRow(cluster=cluster, state="missing")
+    if cluster not in stage.workers.worlds:
+        return ClusterRow(cluster=cluster, state="absent")
+    found = stage.dispatches.get(work.key) or Dispatch()
+    if not stage.checks.reached(cluster):
+        return _lost(world, stage, work.key, cluster, ours=found.cluster == cluster)
+    if stage.name_taken(cluster, work.key):
+        return ClusterRow(cluster=cluster, state="taken")
+    if work.key in world.workers()[cluster].objects:
+        return _copy(world.workers()[cluster], work.key, cluster)
+    if found.cluster:
+        return ClusterRow(cluster=cluster, state="dropped")
+    until = stage.next_round_ms(work.key)
+    return ClusterRow(cluster=cluster, state="unasked", until_ms=until)
+
+
+def _lost(
+    world: World, stage: MultiKueueStage, key: Key, cluster: str, *, ours: bool
+) -> ClusterRow:
+    status = stage.checks.objects[Key(CLUSTER, "", cluster)].status
+    return ClusterRow(
+        cluster=cluster,
+        state="lost",
+        until_ms=stage.lost_until_ms(key) if ours else None,
+        **_words(world, condition(status, "Active") or {}),
+    )
+
+
+def _copy(worker: World, key: Key, cluster: str) -> ClusterRow:
+    """Return what a worker's copy waits for, or that it waits for nothing."""
+    status = worker.get(key).status
+    state, kind = "pending", QUOTA_RESERVED
+    if is_true(status, ADMITTED):
+        state, kind = "admitted", ADMITTED
+    elif is_true(status, QUOTA_RESERVED):
+        state = "reserved"
+    return ClusterRow(
+        cluster=cluster,
+        state=state,
+        copy=str(qualified(key, cluster)),
+        **_words(worker, condition(status, kind) or {}),
+    )
+
+
+def _words(world: World, found: Mapping[str, Any]) -> dict[str, Any]:
+    since = found.get("lastTransitionTime")
+    return {
+        "reason": str(found.get("reason") or ""),
+        "message": str(found.get("message") or ""),
+        "since_ms": world.context.ms(durations.stamp_us(since)) if since else None,
+    }
+
+
+def sentences_of(rows: list[ClusterRow]) -> Iterator[str]:
+    """Yield what each worker cluster has to do with a workload's waiting."""
+    for row in rows:
+        yield f"Worker cluster {row.cluster} {_sentence(row)}."
+
+
+def _sentence(row: ClusterRow) -> str:
+    words = f"{row.message} ({row.reason})" if row.message else row.reason
+    said = f": {words.rstrip('.')}" if words else ""
+    match row.state:
+        case "admitted":
+            return f"runs it{said}"
+        case "reserved":
+            return f"reserved quota for its copy, which is not admitted yet{said}"
+        case "pending":
+            return f"was asked, and its copy waits{said}"
+        case "lost":
+            return f"is not reached{_since(row)}{said}{_given_up(row)}"
+        case "missing":
+            return f"has no {CLUSTER}"
+        case "absent":
+            return "has no objects here, so nothing can be dispatched to it"
+        case "dropped":
+            return "has no copy any more: another cluster admitted it first"
+        case "taken":
+            return (
+                "was not given a copy: it has a Workload or job of its own of this name"
+            )
+        case _:
+            return f"was not asked yet{_at(': the next round is', row.until_ms)}"
+
+
+def _at(words: str, at_ms: int | None) -> str:
+    return "" if at_ms is None else f"{words} at {at_ms / 1000:g} s"
+
+
+def _since(row: ClusterRow) -> str:
+    return "" if row.since_ms is None else f" since {row.since_ms / 1000:g} s"
+
+
+def _given_up(row: ClusterRow) -> str:
+    return _at("; the workload is taken from it", row.until_ms)
