@@ -2601,6 +2601,19 @@ class ResourceFlavorRow(TypedDict):
     taints: list[str]
 
 
+class MultiKueueClusterRow(TypedDict):
+    """A worker cluster as the manager sees it: its condition Active."""
+
+    kind: Literal['MultiKueueCluster']
+    key: str
+    name: str
+    namespace: str
+    active: bool
+    reason: str
+    message: str
+    sinceMs: int | None
+
+
 class WorkloadRow(TypedDict):
     """A Workload as a card shows it."""
 
@@ -2962,6 +2975,17 @@ class ResourceFlavorRowPatch(TypedDict):
     taints: NotRequired[list[str]]
 
 
+class MultiKueueClusterRowPatch(TypedDict):
+    """Changed fields of a MultiKueueClusterRow, whole values."""
+
+    name: NotRequired[str]
+    namespace: NotRequired[str]
+    active: NotRequired[bool]
+    reason: NotRequired[str]
+    message: NotRequired[str]
+    sinceMs: NotRequired[int | None]
+
+
 class WorkloadRowPatch(TypedDict):
     """Changed fields of a WorkloadRow, whole values."""
 
@@ -3103,7 +3127,7 @@ class StatusCause(TypedDict):
     level: Literal['error', 'warning', 'unsupported']
 
 
-AnyRow: TypeAlias = SandboxRow | CohortRow | ClusterQueueRow | LocalQueueRow | ResourceFlavorRow | WorkloadRow | NodeRow | PodRow | QueueRow | ApplicationRow | PolicyRow
+AnyRow: TypeAlias = SandboxRow | CohortRow | ClusterQueueRow | LocalQueueRow | ResourceFlavorRow | MultiKueueClusterRow | WorkloadRow | NodeRow | PodRow | QueueRow | ApplicationRow | PolicyRow
 
 
 ServerMessage: TypeAlias = PageState | Diff | Resync | ServiceStatus | LessonNews

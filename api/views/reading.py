@@ -41,6 +41,7 @@ TABLES = {
     "localqueues": "LocalQueue",
     "cohorts": "Cohort",
     "resourceflavors": "ResourceFlavor",
+    "multikueueclusters": "MultiKueueCluster",
     "queues": "Queue",
     "applications": "Application",
 }

@@ -134,6 +134,17 @@ class ResourceFlavorRow(
     taints: list[str]
 
 
+class MultiKueueClusterRow(
+    Row, tag="MultiKueueCluster", tag_field="kind", frozen=True, kw_only=True
+):
+    """A worker cluster as the manager sees it: its condition Active."""
+
+    active: bool  # the manager reaches it
+    reason: str
+    message: str
+    since_ms: int | None  # since when; None where the status does not say
+
+
 class PodSetCell(Wire, frozen=True, kw_only=True):
     """One pod set of a Workload."""
 
@@ -285,6 +296,7 @@ AnyRow = (
     | ClusterQueueRow
     | LocalQueueRow
     | ResourceFlavorRow
+    | MultiKueueClusterRow
     | WorkloadRow
     | NodeRow
     | PodRow

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scheduler import durations
 from scheduler.explain.shapes import ClusterRow
 from scheduler.kueue.workload.info import WorkloadInfo
-from scheduler.multikueue.checks import CLUSTER
+from scheduler.multikueue.checks import CLUSTER, connection
 from scheduler.multikueue.dispatch import Dispatch
 from scheduler.reasons import ADMITTED, QUOTA_RESERVED
 from scheduler.records.conditions import condition, is_true
@@ -55,12 +55,11 @@ def _row(
 def _lost(
     world: World, stage: MultiKueueStage, key: Key, cluster: str, *, ours: bool
 ) -> ClusterRow:
-    status = stage.checks.objects[Key(CLUSTER, "", cluster)].status
     return ClusterRow(
         cluster=cluster,
         state="lost",
         until_ms=stage.lost_until_ms(key) if ours else None,
-        **_words(world, condition(status, "Active") or {}),
+        **_words(world, connection(stage.checks.objects[Key(CLUSTER, "", cluster)])),
     )
 
 

@@ -5,7 +5,7 @@ Source: docs/semantics/kueue-multikueue.md#objects-of-multikueue.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from msgspec import UnsetType
@@ -100,8 +100,7 @@ class CheckObjects:
         obj = self.objects.get(Key(CLUSTER, "", cluster))
         if obj is None or cluster not in self.workers.worlds:
             return False
-        found = condition(obj.status, "Active") or CONNECTED
-        return bool(found["status"] == "True")
+        return bool(connection(obj)["status"] == "True")
 
     def conditions(self, check: str) -> list[dict[str, Any]]:
         """Return the conditions that a check has now."""
@@ -119,6 +118,11 @@ class CheckObjects:
         if len(missing) + len(inactive) < len(clusters):
             return [_active("True", "SomeActiveClusters", message)]
         return [_active("False", "NoUsableClusters", message)]
+
+
+def connection(cluster: Object) -> Mapping[str, Any]:
+    """Return the condition Active of a MultiKueueCluster: connected if not said."""
+    return condition(cluster.status, "Active") or CONNECTED
 
 
 def _active(status: str, reason: str, message: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.board import PREEMPTED, Board
+from tests.e2e.board import PREEMPTED, Board, prepared
 from tests.services.default_run import DefaultRun
 
 
@@ -77,6 +77,22 @@ def test_a_fork_with_another_policy_is_compared(played: Board) -> None:
     expect(differ).to_contain_text("alpha withinClusterQueue")
     played.agrees_in("Compare")
     played.agrees()
+
+
+def test_a_lost_cluster_says_so_beside_the_others(board: Board) -> None:
+    page, world = board.page, {"scenario": "two-clusters-one-lost"}
+    page.goto(f"{board.url}/s/{prepared(page.request, board.url, world, 10)}/board")
+    for cluster in ("east", "west"):
+        expect(board.queue(f"{cluster}:shared")).to_be_visible()
+    page.get_by_role("button", name="Cluster east").click()
+    page.get_by_role("button", name="Lose the connection").click()
+    expect(
+        page.get_by_role("button", name=re.compile("^east.*not reached$"))
+    ).to_be_visible()
+    board.card("shared", "train", "Admitted").click()
+    asked = page.get_by_role("region", name="Worker clusters")
+    expect(asked).to_contain_text("ClientConnectionFailed")
+    expect(asked).to_contain_text("another cluster admitted it first")
 
 
 def test_why_pending_says_what_would_help(played: Board) -> None:

@@ -2721,6 +2721,21 @@ export interface components {
             };
             readonly taints: readonly string[];
         };
+        /** @description A worker cluster as the manager sees it: its condition Active. */
+        readonly MultiKueueClusterRow: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly kind: "MultiKueueCluster";
+            readonly key: string;
+            readonly name: string;
+            readonly namespace: string;
+            readonly active: boolean;
+            readonly reason: string;
+            readonly message: string;
+            readonly sinceMs: number | null;
+        };
         /** @description A Workload as a card shows it. */
         readonly WorkloadRow: {
             /**
@@ -2963,7 +2978,7 @@ export interface components {
             readonly tick: number;
             readonly added: readonly components["schemas"]["AnyRow"][];
             readonly updated: {
-                readonly [key: string]: components["schemas"]["SandboxRowPatch"] | components["schemas"]["CohortRowPatch"] | components["schemas"]["ClusterQueueRowPatch"] | components["schemas"]["LocalQueueRowPatch"] | components["schemas"]["ResourceFlavorRowPatch"] | components["schemas"]["WorkloadRowPatch"] | components["schemas"]["NodeRowPatch"] | components["schemas"]["PodRowPatch"] | components["schemas"]["QueueRowPatch"] | components["schemas"]["ApplicationRowPatch"] | components["schemas"]["PolicyRowPatch"];
+                readonly [key: string]: components["schemas"]["SandboxRowPatch"] | components["schemas"]["CohortRowPatch"] | components["schemas"]["ClusterQueueRowPatch"] | components["schemas"]["LocalQueueRowPatch"] | components["schemas"]["ResourceFlavorRowPatch"] | components["schemas"]["MultiKueueClusterRowPatch"] | components["schemas"]["WorkloadRowPatch"] | components["schemas"]["NodeRowPatch"] | components["schemas"]["PodRowPatch"] | components["schemas"]["QueueRowPatch"] | components["schemas"]["ApplicationRowPatch"] | components["schemas"]["PolicyRowPatch"];
             };
             readonly removed: readonly string[];
             readonly samples: readonly components["schemas"]["Sample"][];
@@ -3043,7 +3058,7 @@ export interface components {
             readonly weight: number | null;
             readonly args: Record<string, never> | null;
         };
-        readonly AnyRow: components["schemas"]["SandboxRow"] | components["schemas"]["CohortRow"] | components["schemas"]["ClusterQueueRow"] | components["schemas"]["LocalQueueRow"] | components["schemas"]["ResourceFlavorRow"] | components["schemas"]["WorkloadRow"] | components["schemas"]["NodeRow"] | components["schemas"]["PodRow"] | components["schemas"]["QueueRow"] | components["schemas"]["ApplicationRow"] | components["schemas"]["PolicyRow"];
+        readonly AnyRow: components["schemas"]["SandboxRow"] | components["schemas"]["CohortRow"] | components["schemas"]["ClusterQueueRow"] | components["schemas"]["LocalQueueRow"] | components["schemas"]["ResourceFlavorRow"] | components["schemas"]["MultiKueueClusterRow"] | components["schemas"]["WorkloadRow"] | components["schemas"]["NodeRow"] | components["schemas"]["PodRow"] | components["schemas"]["QueueRow"] | components["schemas"]["ApplicationRow"] | components["schemas"]["PolicyRow"];
         readonly ServerMessage: components["schemas"]["PageState"] | components["schemas"]["Diff"] | components["schemas"]["Resync"] | components["schemas"]["ServiceStatus"] | components["schemas"]["LessonNews"];
         /** @description Changed fields of a SandboxRow, whole values. */
         readonly SandboxRowPatch: {
@@ -3125,6 +3140,15 @@ export interface components {
                 readonly [key: string]: string;
             };
             readonly taints?: readonly string[];
+        };
+        /** @description Changed fields of a MultiKueueClusterRow, whole values. */
+        readonly MultiKueueClusterRowPatch: {
+            readonly name?: string;
+            readonly namespace?: string;
+            readonly active?: boolean;
+            readonly reason?: string;
+            readonly message?: string;
+            readonly sinceMs?: number | null;
         };
         /** @description Changed fields of a WorkloadRow, whole values. */
         readonly WorkloadRowPatch: {
@@ -3524,6 +3548,7 @@ export type ClusterQueueRow = components['schemas']['ClusterQueueRow'];
 export type WorkloadCounts = components['schemas']['WorkloadCounts'];
 export type LocalQueueRow = components['schemas']['LocalQueueRow'];
 export type ResourceFlavorRow = components['schemas']['ResourceFlavorRow'];
+export type MultiKueueClusterRow = components['schemas']['MultiKueueClusterRow'];
 export type WorkloadRow = components['schemas']['WorkloadRow'];
 export type PodSetCell = components['schemas']['PodSetCell'];
 export type ConditionCell = components['schemas']['ConditionCell'];
@@ -3551,6 +3576,7 @@ export type CohortRowPatch = components['schemas']['CohortRowPatch'];
 export type ClusterQueueRowPatch = components['schemas']['ClusterQueueRowPatch'];
 export type LocalQueueRowPatch = components['schemas']['LocalQueueRowPatch'];
 export type ResourceFlavorRowPatch = components['schemas']['ResourceFlavorRowPatch'];
+export type MultiKueueClusterRowPatch = components['schemas']['MultiKueueClusterRowPatch'];
 export type WorkloadRowPatch = components['schemas']['WorkloadRowPatch'];
 export type NodeRowPatch = components['schemas']['NodeRowPatch'];
 export type PodRowPatch = components['schemas']['PodRowPatch'];

@@ -1,4 +1,4 @@
-"""Rows of worker clusters: made of the worker's world, under the manager's names."""
+"""Rows of worker clusters, and of the objects in them under the manager's names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 from sandbox.page.diffs import Row
 from sandbox.page.rows.tally import WorkloadTally
-from sandbox.page.wire_rows import WorkloadCounts
+from sandbox.page.wire_rows import MultiKueueClusterRow, WorkloadCounts
+from scheduler import durations
+from scheduler.multikueue.checks import connection
 from scheduler.records.objects import (
     Key,
     Object,
@@ -61,6 +63,20 @@ def each_world(world: World) -> Iterator[tuple[str, World]]:
     """Yield ("", the manager), then each worker by name."""
     yield "", world
     yield from sorted(world.workers().items())
+
+
+def cluster_row(world: World, obj: Object) -> MultiKueueClusterRow:
+    """Return the row of a MultiKueueCluster."""
+    found = connection(obj)
+    since = found.get("lastTransitionTime")
+    return MultiKueueClusterRow(
+        key=str(obj.key),
+        name=obj.key.name,
+        active=found["status"] == "True",
+        reason=str(found.get("reason") or ""),
+        message=str(found.get("message") or ""),
+        since_ms=world.context.ms(durations.stamp_us(since)) if since else None,
+    )
 
 
 class WorkerTally(WorkloadTally):

@@ -39,6 +39,7 @@ MAKERS: dict[str, Make] = {
     "Pod": pods.row,
     "Node": nodes.row,
     "ResourceFlavor": quota.flavor_row,
+    "MultiKueueCluster": clusters.cluster_row,
 }
 
 

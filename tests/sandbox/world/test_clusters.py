@@ -89,6 +89,9 @@ def test_a_cluster_is_lost_by_hand_and_the_edit_is_undone(linked, person):
     lose(person, linked)
     tick(linked, 6)
     check_rows(linked)
+    cluster = page(linked)["MultiKueueCluster//a"]
+    assert (cluster["active"], cluster["sinceMs"]) == (False, 3_000)
+    assert cluster["reason"] == "ClientConnectionFailed"
     assert card(linked, "x")["evictions"] == 1
     actions.do_undo(person, linked.pk)
     check_rows(linked)

@@ -231,6 +231,8 @@ export const EN = {
   "card.runsIn": "runs in {cluster}",
   "card.waitsIn": "waits in {clusters} · QuotaReserved",
   "cluster.menu": "Cluster {name}",
+  "cluster.lost": "not reached",
+  "cluster.since": "since {time}",
   "cluster.lose": "Lose the connection",
   "cluster.recover": "Connect again",
   "cluster.did.lose": "{name} is not reached any more",

@@ -12,6 +12,7 @@ export const TABLES = {
   localqueues: ["name", "namespace", "clusterQueue", "active"],
   cohorts: ["name", "parent", "share", "weight"],
   resourceflavors: ["name"],
+  multikueueclusters: ["name", "active", "reason", "message", "sinceMs"],
   queues: ["name", "parent", "share", "sortPolicy", "applications"],
   applications: ["name", "queue", "state", "user", "submittedMs", "asks", "allocations"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
@@ -56,6 +57,7 @@ const KINDS: Readonly<Record<TableName, RowKind>> = {
   localqueues: "LocalQueue",
   cohorts: "Cohort",
   resourceflavors: "ResourceFlavor",
+  multikueueclusters: "MultiKueueCluster",
   queues: "Queue",
   applications: "Application",
 };

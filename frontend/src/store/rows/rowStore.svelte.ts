@@ -57,6 +57,7 @@ export class RowStore {
     ClusterQueue: new KeyList(),
     LocalQueue: new KeyList(),
     ResourceFlavor: new KeyList(),
+    MultiKueueCluster: new KeyList(),
     Workload: new KeyList(),
     Node: new KeyList(),
     Pod: new KeyList(),

@@ -1,1 +1,0 @@
-import{n as e}from"./cards-DJQeo2XH.js";import{c as t}from"./intents-BpwOgck4.js";import{r as n}from"./live.svelte-D2SMgrfW.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};

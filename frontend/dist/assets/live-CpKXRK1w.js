@@ -1,0 +1,1 @@
+export{t as isServerMessage}from"./live-DYC6OWfb.js";
