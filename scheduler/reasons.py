@@ -13,6 +13,7 @@ REQUEUED = "Requeued"
 FINISHED = "Finished"
 PODS_READY = "PodsReady"
 DEACTIVATION_TARGET = "DeactivationTarget"
+BLOCKED_ON_GATES = "BlockedOnPreemptionGates"
 
 #: The event of a job for which no Workload can be made.
 NO_WORKLOAD = "ErrWorkloadCompose"
@@ -59,6 +60,11 @@ STILL_IN_QUEUE = "Workload is pending evaluation in the scheduling queue"
 BYPASSED = (
     "Bypassed scheduling evaluation because an equivalent workload recently failed"
 )
+
+
+#: Source: docs/semantics/kueue.md#preemption-gates.
+PREEMPTION_GATED = "PreemptionGated"
+GATED_SENTENCE = "Workload requires preemption, but it's gated"
 
 
 def pending_preemption(message: str, count: int) -> str:

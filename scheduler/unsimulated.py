@@ -16,6 +16,7 @@ from scheduler import registry
 from scheduler.autoscaling.kinds import GROWING
 from scheduler.errors import ManifestError
 from scheduler.kueue.configuration import read_configuration
+from scheduler.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
 from scheduler.manifests.jobs import Surroundings
 from scheduler.manifests.simulation_gaps.unfollowed import unfollowed
 from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
@@ -52,8 +53,9 @@ def features_of(world: World) -> list[str]:
     """Return a sentence for each thing without effect. Cost: O(objects)."""
     spec = world.policy.spec
     counts: Counter[str] = Counter()
+    gates = world.kueue.settings.gates if world.kueue else DEFAULT_FEATURE_GATES
     for key, obj in world.objects.items():
-        counts.update(set(_of_object(key.kind, obj.manifest, spec.stack)))
+        counts.update(set(_of_object(key.kind, obj.manifest, spec.stack, gates)))
     lines = [f"{what} ({count})" for what, count in sorted(counts.items())]
     if spec.stack == "kueue":
         lines += _unanswered(world)
@@ -82,8 +84,10 @@ def _unanswered(world: World) -> Iterator[str]:
                 yield f"AdmissionCheck {key.path}: {_NO_CONFIG.format(named)}"
 
 
-def _of_object(kind: str, manifest: Manifest, stack: str) -> Iterator[str]:
-    for path, note in unsimulated(manifest):
+def _of_object(
+    kind: str, manifest: Manifest, stack: str, gates: FeatureGates
+) -> Iterator[str]:
+    for path, note in unsimulated(manifest, gates):
         if stack == "kueue":
             yield f"{kind} {path.rpartition('.')[2]}: {note}"
     for _, note in unfollowed(manifest):

@@ -98,7 +98,7 @@ def _blank(world: World, key: Key, status: Mapping[str, Any]) -> Explanation:
 def _fill(answer: Explanation, stage: KueueStage, work: WorkloadInfo) -> None:
     """Say where a workload that has not finished stands, and try it."""
     queue = _queue_of(stage, work)
-    answer.state = state_of(work)
+    answer.state, answer.priority = state_of(work), work.priority
     answer.chain = list(_chain(work, queue))
     answer.condition = _deciding(answer)
     answer.waiting = waiting_of(stage, work)

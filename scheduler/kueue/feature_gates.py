@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 _NAMES = {
     "ElasticJobsViaWorkloadSlices": "elastic_jobs",
+    "MultiKueueOrchestratedPreemption": "preemption_gates",
+    "PriorityBoost": "priority_boost",
 }
 #: The gates that decide something here.
 NAMES = tuple(_NAMES)
@@ -20,6 +22,8 @@ class FeatureGates:
     """Which features are on, with the defaults of Kueue 0.20."""
 
     elastic_jobs: bool = True  # a running job is scaled by workload slices
+    preemption_gates: bool = False  # a closed gate keeps a workload from preempting
+    priority_boost: bool = False  # an annotation adds to the priority
 
 
 def read_feature_gates(given: Mapping[str, bool]) -> FeatureGates:

@@ -22,7 +22,7 @@ from scheduler.kueue.controller.object_handlers import ObjectHandlers
 from scheduler.kueue.controller.replacements import evict_for_node, replace
 from scheduler.kueue.controller.requeueing import Requeueing
 from scheduler.kueue.controller.stored_state import StoredState
-from scheduler.kueue.queue.requeue import requeue_head
+from scheduler.kueue.queue.requeue import RequeueReason, requeue_head
 from scheduler.kueue.scheduler.cycle import Cycle
 from scheduler.kueue.scheduler.entries import Entry, EntryStatus
 from scheduler.kueue.scheduler.pace import CyclePace
@@ -31,7 +31,12 @@ from scheduler.kueue.trace import Trace
 from scheduler.kueue.workload.check_state import CheckState, read_states
 from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.latencies import StepTimes
-from scheduler.reasons import JOB_FINISHED, JOB_FINISHED_SENTENCE
+from scheduler.reasons import (
+    BLOCKED_ON_GATES,
+    JOB_FINISHED,
+    JOB_FINISHED_SENTENCE,
+    PREEMPTION_GATED,
+)
 from scheduler.records.check_rule import CheckRule
 from scheduler.records.objects import Key, Object
 from scheduler.stage import Context
@@ -214,6 +219,9 @@ class KueueStage:
             return
         if entry.status is EntryStatus.PREEMPTING:
             evictions.preempt(self.life, entry)
+        elif entry.requeue is RequeueReason.PREEMPTION_GATED:
+            kind, reason = BLOCKED_ON_GATES, PREEMPTION_GATED
+            self.life.set_condition(work, kind, True, reason, entry.message)
         inadmissible = requeue_head(
             queue.pending,
             work,

@@ -139,6 +139,7 @@ _EFFECTS = {
     "elastic jobs": "its size stays that with which it was admitted",
     "concurrent admission": "it is tried in one flavor after the other",
     "preemption gates": "it preempts as soon as it may",
+    "PriorityBoost": "its priority stays as it is",
     "of the trace is left out": "fewer jobs come than in the trace",
     "of the trace are left out": "fewer jobs come than in the trace",
     "not an object of a cluster": "nothing of it counts, as kubectl would not take it",

@@ -57,6 +57,8 @@ def check_workload(document: Document) -> Fields:
     expect_flag(document, spec, "spec.active", default=True)
     expect_whole(document, spec, "spec.priority", least=-(2**31), default=0)
     expect_whole(document, spec, "spec.maximumExecutionTimeSeconds", least=1, default=1)
+    for path, item in expect_items(document, spec, "spec.preemptionGates"):
+        expect_text(document, item, f"{path}.name")
     counts = _check_pod_sets(document, spec)
     _check_reclaimable(document, counts)
     manifest = document.copied()

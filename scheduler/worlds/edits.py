@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.manifests.check_answers import check_answers
+from scheduler.manifests.check_answers import check_answers, check_gate_positions
 from scheduler.manifests.reclaimable import check_reclaimable
 from scheduler.provisioning.conditions import REQUEST
 from scheduler.records.objects import Object
 
 RECLAIMABLE = "reclaimablePods"
 CHECKS = "admissionChecks"
+GATES = "preemptionGates"
 #: What the status of a known object may be given from outside: no stage writes it.
 _REPORTED = {
-    "Workload": (RECLAIMABLE, CHECKS, "nominatedClusterNames"),
+    "Workload": (RECLAIMABLE, CHECKS, GATES, "nominatedClusterNames"),
     "MultiKueueCluster": ("conditions",),
     REQUEST: ("conditions", "provisioningClassDetails"),
     "Node": ("allocatable", "capacity", "conditions", "images"),
@@ -28,6 +29,8 @@ def reported_status(obj: Object) -> dict[str, Any]:
 
 def is_checked(edited: Object) -> bool:
     """Return whether an edit is held against what the stages wrote."""
+    if edited.key.kind == "Workload" and edited.spec.get(GATES):
+        return True  # an eviction closes them again
     return not reported_status(edited).keys().isdisjoint({CHECKS, RECLAIMABLE})
 
 
@@ -43,6 +46,8 @@ def replace_manifest(known: Object, edited: Object) -> None:
         check_answers(known, given.pop(CHECKS))
     if RECLAIMABLE in given:
         check_reclaimable(known, given[RECLAIMABLE])
+    if GATES in given:
+        check_gate_positions(edited, given[GATES])
     metadata, before = edited.metadata, known.metadata
     for name in ("uid", "creationTimestamp"):
         metadata[name] = before[name]

@@ -11,6 +11,7 @@ from scheduler.kueue.controller.finishing import give_way
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.workload.check_state import reset
+from scheduler.kueue.workload.gates import closed_again
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import (
     ADMISSION_CHECK,
@@ -98,6 +99,7 @@ def _mark_evicted(
         life.mark_queues_changed(work, queue)
     now = life.context.now_us // _US * _US
     work.checks = {name: reset(check, now) for name, check in work.checks.items()}
+    work.gate_states = closed_again(work.gate_states, now)
     cause = ""
     if reason.startswith(DEACTIVATED_DUE_TO):
         reason, cause = DEACTIVATED, reason.removeprefix(DEACTIVATED_DUE_TO)

@@ -58,7 +58,7 @@ class QueueAssignment:
                 obj.key.namespace, obj.spec.get("queueName") or ""
             )
             work = WorkloadInfo(obj.key, obj.uid, local_queue)
-            update_from_document(work, obj, self.cluster.catalogue)
+            self._read(work, obj)
             update_from_status(work, obj.status)
             self.cluster.workloads[obj.key] = work
         else:
@@ -76,6 +76,10 @@ class QueueAssignment:
             self._look_again(work)
             if _waits_for_victims(work):
                 self.came_waiting.append(work)
+
+    def _read(self, work: WorkloadInfo, obj: Object) -> None:
+        cluster = self.cluster
+        update_from_document(work, obj, cluster.catalogue, cluster.settings.gates)
 
     def _look_again(self, work: WorkloadInfo) -> None:
         """Let the controller look at a workload, also after a restart."""
@@ -95,7 +99,7 @@ class QueueAssignment:
         priority, done = work.priority, work.reclaimable
         if queue is not None:
             drop_quota(work)
-        update_from_document(work, obj, self.cluster.catalogue)
+        self._read(work, obj)
         if queue is not None:
             take_quota(work, queue, self.cluster)
             queue.generation += 1
@@ -261,4 +265,5 @@ def _deciding(work: WorkloadInfo) -> tuple[object, ...]:
         work.gated,
         work.max_execution_s,
         work.reclaimable,
+        work.may_not_preempt,
     )

@@ -21,6 +21,7 @@ class RequeueReason(Enum):
     FAILED_AFTER_NOMINATION = "FailedAfterNomination"
     PENDING_PREEMPTION = "PendingPreemption"
     PREEMPTION_FAILED = "PreemptionFailed"
+    PREEMPTION_GATED = "PreemptionGated"
     NO_FIT = "NoFit"
     NO_CANDIDATES = "PreemptionNoCandidates"
 

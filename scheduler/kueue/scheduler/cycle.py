@@ -146,6 +146,8 @@ class Cycle:
             entry.refuse(RequeueReason.NO_FIT, reason, entry.assignment.message())
         elif mode is Mode.PREEMPT and not entry.targets:
             self._reserve_without_candidates(entry)
+        elif mode is Mode.PREEMPT and entry.work.may_not_preempt:
+            entry.gate()
         elif deferred:
             self._defer(entry)
         elif self._overlaps(entry):

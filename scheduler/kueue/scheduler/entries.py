@@ -11,7 +11,9 @@ from scheduler.kueue.tree.tree import ClusterQueue
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import (
     EXCEEDS_MAX_QUOTA,
+    GATED_SENTENCE,
     NO_MATCHING_FLAVOR,
+    PENDING_EVALUATION,
     TOPOLOGY_PLACEMENT_FAILED,
     WAITING_FOR_ALL,
     WAITING_FOR_PODS_READY,
@@ -85,6 +87,14 @@ class Entry:
         self.status = EntryStatus.SKIPPED
         self.requeue = RequeueReason.FAILED_AFTER_NOMINATION
         self.reason, self.message = WAITING_FOR_QUOTA, message
+
+    def gate(self) -> None:
+        """Say that it would have to preempt, and that a gate forbids it.
+
+        Source: docs/semantics/kueue.md#preemption-gates.
+        """
+        self.refuse(RequeueReason.PREEMPTION_GATED, PENDING_EVALUATION, GATED_SENTENCE)
+        self.work.last_assignment = None
 
     def wait_for_pods(self) -> None:
         """Say that its turn comes when the pods of those admitted are ready."""

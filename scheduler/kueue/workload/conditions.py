@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler.kueue.workload.info import Condition, WorkloadInfo
-from scheduler.reasons import EVICTED, PREEMPTED, QUOTA_RESERVED
+from scheduler.reasons import BLOCKED_ON_GATES, EVICTED, PREEMPTED, QUOTA_RESERVED
 
 
 def set_condition(
@@ -29,7 +29,7 @@ def clear_eviction(work: WorkloadInfo, now_us: int) -> None:
 
     Source: docs/semantics/kueue-lifecycle.md#quota-reserved-and-admitted.
     """
-    for kind in (EVICTED, PREEMPTED):
+    for kind in (EVICTED, PREEMPTED, BLOCKED_ON_GATES):
         known = work.conditions.get(kind)
         if known is not None and known.status:
             message = f"Previously: {known.message}"

@@ -17,6 +17,8 @@ from scheduler.kueue.tree.quota import Amount
 from scheduler.kueue.tree.tree import ClusterQueue
 from scheduler.kueue.workload.check_state import States
 from scheduler.kueue.workload.equivalence_class import EquivalenceClass
+from scheduler.kueue.workload.gates import States as GateStates
+from scheduler.kueue.workload.gates import any_closed
 from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.records.objects import Key
 from scheduler.records.workload import Admission, Amounts, PodSet, PodSets, scale
@@ -68,6 +70,7 @@ class WorkloadInfo:
         "equivalence_class",
         "evictions",
         "flavor_resources",
+        "gate_states",
         "gated",
         "generation",
         "heap_entry",
@@ -85,6 +88,7 @@ class WorkloadInfo:
         "pod_set_specs",
         "pod_sets",
         "pods_ready",
+        "preemption_gates",
         "priority",
         "queue_order",
         "queue_order_us",
@@ -145,6 +149,8 @@ class WorkloadInfo:
         self.local_queue_name = ""
         self.active = True
         self.gated = ""  # who holds the admission back
+        self.preemption_gates: tuple[str, ...] = ()
+        self.gate_states: GateStates = {}
         self.job_uid = ""
         self.elastic = False  # a slice of an elastic job: its counts may shrink
         self.replaces: Key | None = None  # the slice before it
@@ -202,6 +208,11 @@ class WorkloadInfo:
         """Return whether a condition is True."""
         condition = self.conditions.get(kind)
         return condition is not None and condition.status
+
+    @property
+    def may_not_preempt(self) -> bool:
+        """Return whether one of its preemption gates is closed."""
+        return any_closed(self.preemption_gates, self.gate_states)
 
     @property
     def reserved(self) -> bool:

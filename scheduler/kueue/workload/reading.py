@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from scheduler import durations
+from scheduler.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
 from scheduler.kueue.workload.check_state import read_states, written
+from scheduler.kueue.workload.gates import read_gates
+from scheduler.kueue.workload.gates import written as written_gates
 from scheduler.kueue.workload.info import (
     Condition,
     LastAssignment,
@@ -27,15 +31,23 @@ STATUS_FIELDS = (
     "admission",
     "admissionChecks",
     "conditions",
+    "preemptionGates",
     "reclaimablePods",
     "requeueState",
     "schedulingStats",
     "unhealthyNodes",
 )
+PRIORITY_BOOST = "kueue.x-k8s.io/priority-boost"
+PLAIN_NUMBER = re.compile("[+-]?[0-9]{1,10}")
 MAX_EXECUTION = "kueue.x-k8s.io/max-exec-time-seconds"
 
 
-def update_from_document(work: WorkloadInfo, obj: Object, catalogue: Catalogue) -> None:
+def update_from_document(
+    work: WorkloadInfo,
+    obj: Object,
+    catalogue: Catalogue,
+    gates: FeatureGates = DEFAULT_FEATURE_GATES,
+) -> None:
     """Take what the document says; raises QuantityError for bad requests."""
     spec, metadata = obj.spec, obj.metadata
     work.pod_set_specs = spec.get("podSets") or ()
@@ -43,6 +55,10 @@ def update_from_document(work: WorkloadInfo, obj: Object, catalogue: Catalogue) 
     work.uid = obj.uid
     work.generation = int(metadata.get("generation") or 0)
     work.priority = int(spec.get("priority") or 0)
+    if gates.priority_boost:
+        work.priority += priority_boost(obj)
+    names, work.gate_states = read_gates(spec, obj.status)
+    work.preemption_gates = names if gates.preemption_gates else ()
     work.local_queue_name = spec.get("queueName") or ""
     work.active = spec.get("active") is not False
     work.gated = obj.annotations.get(GATED_BY) or ""
@@ -55,6 +71,15 @@ def update_from_document(work: WorkloadInfo, obj: Object, catalogue: Catalogue) 
     created = metadata.get("creationTimestamp")
     work.created_us = durations.stamp_us(created) if created else 0
     work.reclaimable = read_reclaimable(obj.status)
+
+
+def priority_boost(obj: Object) -> int:
+    """Return what a Workload's annotation adds to its priority; 0 for no number.
+
+    Source: docs/semantics/kueue.md#priority-boost.
+    """
+    given = obj.annotations.get(PRIORITY_BOOST) or ""
+    return int(given) if PLAIN_NUMBER.fullmatch(given) else 0
 
 
 def _seconds(spec: Manifest, labels: Mapping[str, str]) -> int | None:
@@ -131,6 +156,8 @@ def status_of(work: WorkloadInfo) -> dict[str, Any]:
         ]
     if work.checks:
         status["admissionChecks"] = written(work.checks)
+    if work.gate_states:
+        status["preemptionGates"] = written_gates(work.gate_states)
     if work.reclaimable:
         status["reclaimablePods"] = [
             {"name": name, "count": count} for name, count in work.reclaimable.items()
