@@ -131,7 +131,9 @@ def _of_pod(pod: Manifest, stack: str) -> Iterator[str]:
 
 
 def _not_by_yunikorn(pod: Manifest) -> Iterator[str]:
-    """Yield what YuniKorn's predicates do not look at here: wishes, volumes."""
+    """Yield what YuniKorn's predicates do not look at here: wishes, claims."""
+    if pod.get("resourceClaims"):
+        yield "devices are not looked at under YuniKorn; a claim holds no pod back"
     if any("persistentVolumeClaim" in v or "ephemeral" in v for v in _volumes(pod)):
         yield "volumes are not looked at under YuniKorn; a claim holds no pod back"
     affinity = pod.get("affinity") or {}

@@ -74,6 +74,7 @@ class ObjectHandlers:
         self.shared.pods[pod.key] = pod
         self.shared.members.put(pod)
         self.shared.volumes.pod_added(pod)
+        self.shared.devices.pod_added(pod)
         self.context.journal.touch(pod.key)
         placed = self.shared.nodes.placed.get(pod.key)
         if any(pod.key in scheduler.assumed for scheduler in self.shared.schedulers):
@@ -136,6 +137,8 @@ class ObjectHandlers:
                 self.binding.versions.bump(found[1], "")
         for scheduler in self.shared.schedulers:
             scheduler.pod_gone(pod)
+        if pod.shape.device_claims:
+            self.shared.free_devices(pod)
 
 
 def _change(before: Node | None, now: Node) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scheduler.kube.cache.cluster import ClusterCache
 from scheduler.kube.cache.pod_group_index import PodGroupIndex
+from scheduler.kube.devices.known import Devices
 from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
 from scheduler.kube.scheduling.scheduler import Scheduler
@@ -27,6 +28,7 @@ class SharedCluster:
         self.schedulers: list[Scheduler] = []
         self.nodes = ClusterCache()
         self.volumes = Volumes()
+        self.devices = Devices()
         self.pods: dict[Key, Pod] = {}
         self.members = PodGroupIndex()
         self.refused: dict[Key, tuple[str, str]] = {}  # by their node: reason, message
@@ -35,6 +37,7 @@ class SharedCluster:
         """Take a scheduler; the only one of a run shows the nodes as they are."""
         self.schedulers.append(scheduler)
         scheduler.cluster.volumes = self.volumes
+        scheduler.cluster.devices = self.devices
         if not self.several:
             self.nodes = scheduler.cluster
 
@@ -59,6 +62,20 @@ class SharedCluster:
         if not binding.made:
             self.context.journal.touch(Key(VOLUME, "", binding.volume))
         self.notify(Event(events.CLAIM_CHANGED, old=before, new=before))
+
+    def bind_devices(self, pod: Pod) -> None:
+        """Give a pod's claims the devices that were assumed for it."""
+        self.devices.bind(pod)
+        self._claims_changed(self.devices.claim_keys(pod))
+
+    def free_devices(self, pod: Pod) -> None:
+        """Free the devices that nobody uses any more without the pod."""
+        self._claims_changed(self.devices.pod_gone(pod))
+
+    def _claims_changed(self, keys: list[Key]) -> None:
+        for key in keys:
+            self.context.journal.touch(key)
+            self.notify(Event(events.DEVICE_CLAIM_CHANGED, new=key))
 
     def notify(self, event: Event) -> None:
         """Let an event requeue the pods that it may help."""

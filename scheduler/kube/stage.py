@@ -18,6 +18,8 @@ from scheduler.kube.configuration.configuration import (
     Configuration,
     read_configurations,
 )
+from scheduler.kube.device_handlers import KINDS as DEVICE_KINDS
+from scheduler.kube.device_handlers import DeviceHandlers
 from scheduler.kube.extender.extenders import Extenders
 from scheduler.kube.extender.ports import Port
 from scheduler.kube.extender.static import latency_of, port_for
@@ -62,6 +64,7 @@ class KubeStage:
         self.counts.update((s.name, BindingCounts()) for s in self.schedulers)
         self.handlers = ObjectHandlers(context, self.shared, self.binding)
         self.volumes = VolumeHandlers(self.shared)
+        self.devices = DeviceHandlers(self.shared)
         self.turns = Turns(context, self.schedulers, self.binding)
 
     def _scheduler(self, configuration: Configuration) -> Scheduler:
@@ -125,7 +128,7 @@ class KubeStage:
             if restore:
                 self.handlers.restore_pod(obj, pod)
             else:
-                self.handlers.put_pod(pod)
+                self._put_pod(pod)
         elif kind == "PodGroup":
             self._put_group(obj, restore=restore)
         elif kind == "PodDisruptionBudget":
@@ -134,6 +137,8 @@ class KubeStage:
                 cluster.budgets[obj.key] = budget
         elif kind in VOLUME_KINDS:
             self.volumes.put(obj, restore=restore)
+        elif kind in DEVICE_KINDS:
+            self.devices.put(obj, restore=restore)
         elif kind in selecting.KINDS:
             for cluster in self.clusters():
                 cluster.selecting.put(obj.key, obj.manifest)
@@ -142,6 +147,13 @@ class KubeStage:
                 cluster.namespaces[obj.key.name] = dict(obj.labels)
             if not restore:
                 self.handlers.notify(Event(events.NAMESPACE_CHANGED, new=obj.key.name))
+
+    def _put_pod(self, pod: Pod) -> None:
+        known = pod.key in self.pods
+        self.handlers.put_pod(pod)
+        found = pod.wanted_node and not known and not pod.finished
+        if pod.shape.device_claims and found:
+            self.devices.found_placed(pod, pod.wanted_node)
 
     def _put_group(self, obj: Object, *, restore: bool) -> None:
         group = read_group(obj.manifest, obj.key.namespace)
@@ -162,6 +174,8 @@ class KubeStage:
             self.handlers.pod_gone(key)
         elif key.kind in VOLUME_KINDS:
             self.volumes.remove(key)
+        elif key.kind in DEVICE_KINDS:
+            self.devices.remove(key)
         for cluster in self.clusters():
             cluster.groups.pop(key, None)
             cluster.budgets.pop(key, None)
@@ -224,12 +238,17 @@ class KubeStage:
             state.write_pod(self.shared, obj)
         elif obj.key.kind in VOLUME_KINDS:
             self.volumes.write(obj)
+        elif obj.key.kind in DEVICE_KINDS:
+            self.devices.write(obj)
 
     def dump_state(self) -> dict[str, Any]:
         """Return what is kept beside the objects."""
-        volumes = self.shared.volumes.dump_state()
+        kept = {
+            "volumes": self.shared.volumes.dump_state(),
+            "devices": self.shared.devices.dump_state(),
+        }
         return {
-            **({"volumes": volumes} if volumes else {}),
+            **{name: found for name, found in kept.items() if found},
             "processes": {p.name: p.dump_state() for p in self.schedulers},
             "sharing": self.binding.dump_state(),
             **self.turns.dump_state(),
@@ -241,6 +260,7 @@ class KubeStage:
             scheduler.load_state(state.get("processes", {}).get(scheduler.name, {}))
         self.binding.load_state(state.get("sharing", {}))
         self.shared.volumes.load_state(state.get("volumes", {}))
+        self.shared.devices.load_state(state.get("devices", {}))
         self.turns.load_state(state)
 
     def owned(self) -> Iterable[Key]:

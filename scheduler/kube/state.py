@@ -166,6 +166,7 @@ def restore_pod(shared: SharedCluster, obj: Object, pod: Pod) -> bool:
     shared.pods[pod.key] = pod
     shared.members.put(pod)
     shared.volumes.pod_added(pod)
+    shared.devices.pod_added(pod)
     if "refused" in kept:
         shared.refused[pod.key] = (kept["refused"][0], kept["refused"][1])
     if kept.get("node"):
@@ -183,6 +184,7 @@ def _restore_placed(shared: SharedCluster, pod: Pod, kept: dict[str, Any]) -> No
         disrupted=pod.disrupted or kept["leaving"],
     )
     shared.pods[pod.key] = placed
+    shared.devices.use(placed)
     for cluster in shared.clusters():
         cluster.place(placed, kept["node"])
 

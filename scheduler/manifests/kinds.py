@@ -156,6 +156,21 @@ TABLE: tuple[Kind, ...] = (
     _simulated(
         "StorageClass", "storage.k8s.io", ("v1",), "storageclasses", namespaced=False
     ),
+    *(
+        _simulated(
+            kind,
+            "resource.k8s.io",
+            ("v1", "v1beta2", "v1beta1"),
+            plural,
+            namespaced=kind.startswith("ResourceClaim"),
+        )
+        for kind, plural in (
+            ("DeviceClass", "deviceclasses"),
+            ("ResourceSlice", "resourceslices"),
+            ("ResourceClaim", "resourceclaims"),
+            ("ResourceClaimTemplate", "resourceclaimtemplates"),
+        )
+    ),
     _simulated("CSINode", "storage.k8s.io", ("v1",), "csinodes", namespaced=False),
     _simulated(
         "PriorityClass",

@@ -127,7 +127,14 @@ _NOBODY_KNOWS = "no decision here depends on it; in a cluster its controller may
 #: What is said of a thing that is not simulated -> what that changes.
 _EFFECTS = {
     "wait for no volume": "pods are bound that would wait for a volume",
-    "dynamic resource allocation": "pods are bound that would wait for a device",
+    "a claim holds no pod back": "pods are bound that would wait for it",
+    "it accepts all": "a pod may get a device that the expression does not select",
+    "only the first is tried": "a pod waits where a later alternative is free",
+    "administrative access": "a pod waits for devices that others have",
+    "distinctAttribute": "a pod may get devices that it refuses",
+    "shared counters": "more of a device may be given away than there is",
+    "takes all of it": "fewer pods get a device than could share it",
+    "taints of devices": "a pod may get a device that nobody should use",
     "admission checks are not": "Workloads are admitted that would wait for a check",
     "controller is not simulated": "no pods come of it, so what it runs takes no room",
     "does not take part in": "no decision depends on it",

@@ -7,45 +7,46 @@ from typing import Any
 
 from scheduler.qrec.entries import Manifest
 
-#: What a pod holds of a kind -> the kind whose absence takes it out.
 _VOLUMES = ("persistentVolumeClaim", "ephemeral")
-_CLAIM = "PersistentVolumeClaim"
+KINDS = frozenset({"PersistentVolumeClaim", "ResourceClaim"})
 
 
-def has_claims(manifests: Iterable[Manifest]) -> bool:
-    """Return whether PersistentVolumeClaims were recorded."""
-    return any(manifest["kind"] == _CLAIM for manifest in manifests)
+def recorded_claims(manifests: Iterable[Manifest]) -> set[str]:
+    """Return which kinds of claims were recorded."""
+    return {manifest["kind"] for manifest in manifests} & KINDS
 
 
-def without_claims(manifest: Manifest) -> Manifest:
-    """Return an object without the volumes of its pods that come from claims.
+def without_claims(manifest: Manifest, absent: frozenset[str]) -> Manifest:
+    """Return an object without what its pods claim of the absent kinds.
 
-    Itself where there are none. Cost: that of its size, of a Pod that of its volumes.
+    Itself where there is nothing. Cost: that of its size, of a Pod that of its claims.
     """
     if manifest["kind"] == "Pod":
         spec = manifest.get("spec")
-        kept = _pod(spec) if isinstance(spec, dict) else spec
+        kept = _pod(spec, absent) if isinstance(spec, dict) else spec
         return manifest if kept is spec else {**manifest, "spec": kept}
-    found: Manifest = _anything(manifest)
+    found: Manifest = _anything(manifest, absent)
     return found
 
 
-def _pod(spec: dict[str, Any]) -> dict[str, Any]:
+def _pod(spec: dict[str, Any], absent: frozenset[str]) -> dict[str, Any]:
+    if "ResourceClaim" in absent and spec.get("resourceClaims"):
+        spec = {n: part for n, part in spec.items() if n != "resourceClaims"}
     volumes = spec.get("volumes")
-    if not isinstance(volumes, list):
+    if "PersistentVolumeClaim" not in absent or not isinstance(volumes, list):
         return spec
     kept = [one for one in volumes if not any(name in one for name in _VOLUMES)]
     return spec if len(kept) == len(volumes) else {**spec, "volumes": kept}
 
 
-def _anything(value: Any) -> Any:
+def _anything(value: Any, absent: frozenset[str]) -> Any:
     if isinstance(value, list):
-        items = [_anything(item) for item in value]
+        items = [_anything(item, absent) for item in value]
         same = all(a is b for a, b in zip(items, value, strict=True))
         return value if same else items
     if not isinstance(value, dict):
         return value
-    found = {name: _anything(part) for name, part in value.items()}
+    found = {name: _anything(part, absent) for name, part in value.items()}
     if any(found[name] is not part for name, part in value.items()):
         value = found
-    return _pod(value) if "containers" in value else value
+    return _pod(value, absent) if "containers" in value else value

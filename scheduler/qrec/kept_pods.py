@@ -29,6 +29,7 @@ _DOMAINS = (
 )
 _ANNOTATIONS = (
     "ray.io/ft-enabled",
+    "resource.kubernetes.io/pod-claim-name",
     "pv.kubernetes.io/bind-completed",
     "volume.kubernetes.io/selected-node",
     "storageclass.kubernetes.io/is-default-class",

@@ -13,6 +13,7 @@ NAMES = frozenset(
         "clusterQueue",
         "cohort",
         "cohortName",
+        "deviceClassName",
         "generateName",
         "group",
         "groups",
@@ -25,11 +26,14 @@ NAMES = frozenset(
         "parent",
         "parentName",
         "podName",
+        "pool",
         "priorityClass",
         "priorityClassName",
         "prefix",
         "queue",
         "queueName",
+        "resourceClaimName",
+        "resourceClaimTemplateName",
         "runtimeClassName",
         "serviceAccount",
         "serviceAccountName",
@@ -61,6 +65,9 @@ PLAIN = frozenset(
         "jobsStatus",
         "dependsOn",
         "drivers",
+        "devices",
+        "requests",
+        "resourceClaims",
         "transformations",
         "deviceClassMappings",
     ]
@@ -100,9 +107,13 @@ ADDRESSES = frozenset(
     ["addresses", "podIP", "podIPs", "hostIP", "hostIPs", "clusterIP"]
 )
 #: Annotations whose values are switches and spans.
-SWITCHES = frozenset({*KNOWN, "yunikorn.apache.org/schedulingPolicyParameters"}) - {
-    RUNTIME_SOURCE
-}
+SWITCHES = frozenset(
+    {
+        *KNOWN,
+        "yunikorn.apache.org/schedulingPolicyParameters",
+        "resource.kubernetes.io/pod-claim-name",
+    }
+) - {RUNTIME_SOURCE}
 #: Names that a scheduler or the API treats in a way of its own.
 KEPT = frozenset(
     [

@@ -15,7 +15,7 @@ import msgspec
 
 from scheduler import ranges
 from scheduler.errors import SchedulerError
-from scheduler.qrec.claims import has_claims, without_claims
+from scheduler.qrec.claims import KINDS, recorded_claims, without_claims
 from scheduler.qrec.entries import (
     EVENTS,
     Entry,
@@ -56,12 +56,13 @@ class Followed:
     gaps: list[tuple[int, int, str, str]] = field(default_factory=list)
 
     def leave_out_claims(self) -> None:
-        """Take claims out of the pods of a recording in which there is no claim."""
+        """Take claims out of pods where the recording has none of their kind."""
         changed = (event.object for event in self.events)
-        if not has_claims(chain(self.standing, changed)):
-            self.standing = [without_claims(one) for one in self.standing]
+        absent = KINDS - recorded_claims(chain(self.standing, changed))
+        if absent:
+            self.standing = [without_claims(one, absent) for one in self.standing]
             self.events = [
-                RecordedChange(one.at_us, one.type, without_claims(one.object))
+                RecordedChange(one.at_us, one.type, without_claims(one.object, absent))
                 for one in self.events
             ]
 

@@ -113,6 +113,8 @@ KEPT: dict[str, Tree] = {
         metadata=METADATA,
     ),
     "CSINode": fields("apiVersion kind spec", metadata=METADATA),
+    **dict.fromkeys(("ResourceClaim", "ResourceClaimTemplate"), _PLAIN),
+    **dict.fromkeys(("DeviceClass", "ResourceSlice"), _PLAIN),
     "Node": fields(
         "apiVersion kind", metadata=METADATA, spec=_NODE, status=_NODE_STATUS
     ),

@@ -11,6 +11,7 @@ import msgspec
 from scheduler.amounts import parse
 from scheduler.durations import stamp_us
 from scheduler.records.conditions import has_ended
+from scheduler.records.devices.claims import PodClaim, read_pod_claims
 from scheduler.records.objects import Key
 from scheduler.records.requests import (
     Container,
@@ -78,6 +79,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     spread: tuple[Spread, ...] = ()
     ports: tuple[tuple[str, str, int], ...] = ()  # (ip, protocol, port)
     claims: tuple[ClaimVolume, ...] = ()
+    device_claims: tuple[PodClaim, ...] = ()
     gates: tuple[str, ...] = ()
     qos: str = BEST_EFFORT
     never_preempts: bool = False
@@ -219,6 +221,7 @@ def _shape(encoded: bytes) -> Shape:
         ),
         ports=_ports(spec),
         claims=read_claim_volumes(spec),
+        device_claims=read_pod_claims(spec),
         gates=tuple(str(g.get("name")) for g in spec.get("schedulingGates") or ()),
         qos=qos_class(spec),
         never_preempts=spec.get("preemptionPolicy") == "Never",

@@ -101,6 +101,9 @@ class _SchedulerHost:
     def bind_volumes(self, pod: Key) -> None:
         """Do nothing: no vector has volumes."""
 
+    def bind_devices(self, pod: Pod) -> None:
+        """Do nothing: no vector has devices."""
+
     def group_members(self, group: Key) -> list[Pod]:
         return []
 

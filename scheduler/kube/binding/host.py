@@ -160,6 +160,10 @@ class BindingHost:
             if key in known.claims and key not in known.bound:
                 self.shared.bind_claim(key, binding)
 
+    def bind_devices(self, pod: Pod) -> None:
+        """Give a pod's claims the devices that were assumed for it."""
+        self.shared.bind_devices(pod)
+
     def version(self, scheduler: SchedulerRef, node: str) -> int:
         """Return how often others than this scheduler changed the node's pods."""
         return self.versions.foreign(node, scheduler.name)

@@ -10,6 +10,7 @@ from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.cache.node_table import NodeTable, Rows
 from scheduler.kube.cache.pod_group import PodDisruptionBudget, PodGroup
 from scheduler.kube.cache.spread_selectors import SpreadSelectors
+from scheduler.kube.devices.known import Devices
 from scheduler.kube.volumes.known import Volumes
 from scheduler.records.node import Node
 from scheduler.records.objects import Key
@@ -37,6 +38,7 @@ class ClusterCache:
         self.budgets: dict[Key, PodDisruptionBudget] = {}
         self.selecting = SpreadSelectors()
         self.volumes = Volumes()  # the same for every scheduler of a run
+        self.devices = Devices()  # shared likewise
         self.claim_users: dict[Key, int] = {}  # placed pods by claim
         self.images: dict[str, tuple[int, int]] = {}  # name: (bytes, nodes having it)
         self.priorities: dict[int, int] = {}  # of placed pods, and how many

@@ -40,13 +40,8 @@ DEFAULTS: dict[str, int] = {
     "NodeDeclaredFeatures": 0,
 }
 
-#: known names whose objects (device claims, features) are not simulated
-NOT_SIMULATED = frozenset(
-    {
-        "DynamicResources",
-        "NodeDeclaredFeatures",
-    }
-)
+#: known names whose objects (features that nodes declare) are not simulated
+NOT_SIMULATED = frozenset({"NodeDeclaredFeatures"})
 
 #: configuration's name of a point -> ours, and the method whose presence shows who has it
 POINTS: dict[str, tuple[str, str]] = {

@@ -26,6 +26,12 @@ CLASS_ADDED = "StorageClassAdd"
 CLASS_CHANGED = "StorageClassUpdate"
 CSI_NODE_ADDED = "CSINodeAdd"
 CSI_NODE_CHANGED = "CSINodeUpdate"
+DEVICE_CLAIM_ADDED = "ResourceClaimAdd"
+DEVICE_CLAIM_CHANGED = "ResourceClaimUpdate"
+DEVICE_CLASS_ADDED = "DeviceClassAdd"
+DEVICE_CLASS_CHANGED = "DeviceClassUpdate"
+SLICE_ADDED = "ResourceSliceAdd"
+SLICE_CHANGED = "ResourceSliceUpdate"
 NAMESPACE_CHANGED = "NamespaceUpdate"
 
 

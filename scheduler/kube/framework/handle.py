@@ -63,6 +63,9 @@ class Handle(Protocol):
     def bind_volumes(self, pod: Key) -> None:
         """Bind the claims of a pod to the volumes that were assumed for it."""
 
+    def bind_devices(self, pod: Pod) -> None:
+        """Give a pod's claims the devices that were assumed for it."""
+
     def clear_nomination(self, pod: Pod) -> None:
         """Take a pod's nomination away, so that it is tried again."""
 

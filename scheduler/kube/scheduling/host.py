@@ -52,6 +52,9 @@ class SchedulerHost(Protocol):
     def bind_volumes(self, pod: Key) -> None:
         """Bind the claims of a pod to the volumes that were assumed for it."""
 
+    def bind_devices(self, pod: Pod) -> None:
+        """Give a pod's claims the devices that were assumed for it."""
+
     def version(self, scheduler: SchedulerRef, node: str) -> int:
         """Return how often others than this scheduler changed the node's pods."""
 

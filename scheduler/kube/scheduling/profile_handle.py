@@ -80,6 +80,10 @@ class ProfileHandle:
         """Bind the claims of a pod to the volumes that were assumed for it."""
         self._scheduler.host.bind_volumes(pod)
 
+    def bind_devices(self, pod: Pod) -> None:
+        """Give a pod's claims the devices that were assumed for it."""
+        self._scheduler.host.bind_devices(pod)
+
     def clear_nomination(self, pod: Pod) -> None:
         """Take a pod's nomination away."""
         self._scheduler.nominate(pod, "")

@@ -11,11 +11,11 @@ from scheduler.errors import (
 from scheduler.manifests import (
     capacity,
     changes,
+    claims,
     job_shapes,
     kinds,
     kubernetes,
     kueue,
-    volumes,
 )
 from scheduler.manifests.documents import (
     Document,
@@ -31,7 +31,7 @@ CHECKS: Mapping[str, Check] = {
     **job_shapes.CHECKS,
     **kueue.CHECKS,
     **capacity.CHECKS,
-    **volumes.CHECKS,
+    **claims.CHECKS,
     "Change": changes.check_change,
 }
 

@@ -8,12 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from scheduler.manifests.simulation_gaps.devices import unread_devices
+
 Manifest = Mapping[str, Any]
 Fields = Iterator[tuple[str, str]]
 
+_OF_DEVICES = (
+    "ResourceClaim",
+    "ResourceClaimTemplate",
+    "DeviceClass",
+    "ResourceSlice",
+)
 _EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 TEMPLATES = "the claims of a StatefulSet are not made; its pods wait for no volume"
-CLAIMS = "dynamic resource allocation is not simulated; a claim holds no pod back"
 _DEADLINE = "the deadline of a pod is not followed: it runs to its end"
 _TOGETHER = "its Jobs start together, not one after another"
 _AUTOSCALER = "its autoscaler is not simulated: worker groups keep their replicas"
@@ -29,8 +36,7 @@ def unfollowed(manifest: Manifest) -> Fields:
             found += _pod(path, pod)
     for path, note in found:
         field = path.rpartition("/" if "/" in path else ".")[2]
-        plain = note in (TEMPLATES, CLAIMS)
-        yield path, note if plain else f"{kind} {field}: {note}"
+        yield path, note if note == TEMPLATES else f"{kind} {field}: {note}"
 
 
 def _pods(value: Any, path: str) -> Iterator[tuple[str, Manifest]]:
@@ -49,8 +55,6 @@ def _pods(value: Any, path: str) -> Iterator[tuple[str, Manifest]]:
 def _pod(path: str, pod: Manifest) -> Fields:
     if pod.get("activeDeadlineSeconds") is not None:
         yield f"{path}.activeDeadlineSeconds", _DEADLINE
-    if pod.get("resourceClaims"):
-        yield f"{path}.resourceClaims", CLAIMS
 
 
 def _job(manifest: Manifest) -> Fields:
@@ -135,6 +139,7 @@ _BY_KIND: Mapping[str, Callable[[Manifest], Fields]] = {
     "SparkApplication": _spark,
     "PyTorchJob": _pytorch,
     "StatefulSet": _stateful_set,
+    **dict.fromkeys(_OF_DEVICES, unread_devices),
     "TrainJob": _train_job,
 }
 #: A Workload's podSets are those of its job, which says it.

@@ -37,6 +37,7 @@ def test_an_empty_configuration_is_the_default_profile() -> None:
         "VolumeZone",
         "PodTopologySpread",
         "InterPodAffinity",
+        "DynamicResources",
     ]
     assert profile.weights["TaintToleration"] == 3
     assert set(DEFAULTS) > NOT_SIMULATED

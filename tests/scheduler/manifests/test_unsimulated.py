@@ -33,7 +33,14 @@ SET = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet"}
 RAY = {"apiVersion": "ray.io/v1alpha1", "kind": "RayCluster"}
 JOB = {"apiVersion": "batch/v1", "kind": "Job"}
 CONTAINERS = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
-CLAIM = [{"name": "gpu", "resourceClaimName": "c"}]
+CLAIM = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim"}
+MATCHES = {
+    "name": "gpu",
+    "exactly": {
+        "deviceClassName": "gpu",
+        "selectors": [{"cel": {"expression": 'device.driver.startsWith("x")'}}],
+    },
+}
 UNFOLLOWED = {
     "start together": SET
     | {
@@ -53,8 +60,7 @@ UNFOLLOWED = {
     },
     "runs here as any other": JOB
     | {"spec": {"managedBy": "example.com/x", "template": CONTAINERS}},
-    "a claim holds no pod back": JOB
-    | {"spec": {"template": {"spec": {**CONTAINERS["spec"], "resourceClaims": CLAIM}}}},
+    "it accepts all": CLAIM | {"spec": {"devices": {"requests": [MATCHES]}}},
     "wait for no volume": {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
@@ -143,9 +149,9 @@ def test_affinity_between_pods_is_looked_at_everywhere(stack):
 @pytest.mark.parametrize(
     ("stack", "reported"),
     [
-        ("kueue", ["dynamic"]),
-        ("yunikorn", ["dynamic", "volumes"]),
-        ("kube", ["dynamic"]),
+        ("kueue", []),
+        ("yunikorn", ["devices", "volumes"]),
+        ("kube", []),
     ],
 )
 def test_claims_are_reported_where_they_hold_no_pod_back(stack, reported):

@@ -1,0 +1,3 @@
+"""Devices: what is known of claims, classes and slices, and who has which device."""
+
+from __future__ import annotations

@@ -1,0 +1,51 @@
+"""What claims of devices say that is not followed here.
+
+Source: docs/semantics/kube-scheduler.md#devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scheduler.records.devices.selectors import read_rule
+
+Fields = Iterator[tuple[str, str]]
+
+_EXPRESSION = "an expression that does more than compare is not read; it accepts all"
+_FIRST = "of alternatives only the first is tried"
+_ADMIN = "administrative access is not told from other use"
+_DISTINCT = "distinctAttribute is not followed: devices may be equal in it"
+_COUNTERS = "shared counters are not followed: partitions of a device are all free"
+_SHARE = "a share of a device takes all of it"
+_TAINTS = "taints of devices are not followed"
+
+
+def unread_devices(manifest: Mapping[str, Any]) -> Fields:
+    """Yield (field, what is done instead) of a claim, template, class or slice."""
+    yield from _fields(manifest.get("spec"), "spec")
+
+
+def _fields(value: Any, path: str) -> Fields:
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _fields(item, f"{path}[{index}]")
+    if not isinstance(value, Mapping):
+        return
+    for name, inner in value.items():
+        if name == "expression" and isinstance(inner, str) and read_rule(inner) is None:
+            yield f"{path}.{name}", _EXPRESSION
+        if name in _UNREAD and inner:
+            yield f"{path}.{name}", _UNREAD[name]
+        if name == "capacity" and isinstance(inner, Mapping) and "requests" in inner:
+            yield f"{path}.{name}", _SHARE
+        yield from _fields(inner, f"{path}.{name}")
+
+
+_UNREAD = {
+    "firstAvailable": _FIRST,
+    "adminAccess": _ADMIN,
+    "distinctAttribute": _DISTINCT,
+    "consumesCounters": _COUNTERS,
+    "taints": _TAINTS,
+}
