@@ -18,6 +18,7 @@ from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.resources import SETTINGS
 from sandbox.live import limits
 from sandbox.models import RecordedTick, Sandbox
+from sandbox.process import idle_flag
 from sandbox.twins import clusters
 from sandbox.world.seen import pack
 from scheduler.errors import SchedulerError
@@ -90,7 +91,7 @@ def do_follow_cluster(user: User, name: str, *, title: str = "") -> Sandbox:
         raise InvalidError(problem, causes=[Cause(problem=problem)]) from error
     source = {"kind": "cluster", "name": one.name, "startTime": stamp(start_us)}
     try:
-        return begin(
+        sandbox = begin(
             user,
             world,
             title=(title or one.name)[:200],
@@ -101,6 +102,8 @@ def do_follow_cluster(user: User, name: str, *, title: str = "") -> Sandbox:
     except IntegrityError as error:
         _refuse_second(user, one.name)
         raise ConflictError("the cluster is followed already") from error
+    idle_flag.clear_after_commit()
+    return sandbox
 
 
 def _refuse_second(user: User, cluster: str) -> None:

@@ -26,6 +26,7 @@ from sandbox.experiments.bases import base_of, open_base, store
 from sandbox.experiments.work import plan_of
 from sandbox.live import limits
 from sandbox.models import Experiment, Run, Sandbox
+from sandbox.process import idle_flag
 from sandbox.world.findings import causes_of
 from scheduler.advice.advisor import Advisor
 from scheduler.errors import ManifestError, SchedulerError
@@ -188,6 +189,7 @@ def _insert(experiment: Experiment, todo: Plan) -> None:
         ],
         batch_size=500,
     )
+    idle_flag.clear_after_commit()
 
 
 def visible(user: User, experiment_id: str) -> Experiment:

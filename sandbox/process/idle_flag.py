@@ -1,4 +1,4 @@
-"""A mark on the bus while no sandbox plays: the clock then speaks seldom."""
+"""A mark on the bus while no sandbox plays: the clock then rests until it is woken."""
 
 from __future__ import annotations
 
@@ -16,25 +16,52 @@ from sandbox.process.services import bus_client
 logger = logging.getLogger(__name__)
 
 MARK = "quotalab:still"
+#: A list that gets an element when the mark is taken away: the resting clock reads it.
+WAKE = "quotalab:wake"
+WAKE_MS = 1000
 #: How long the mark stays. Should nobody take it away, whoever plays waits so long.
-MARK_MS = 500
+MARK_MS = 2000
 
 
 def mark_if_idle() -> bool:
-    """Put the mark when nothing plays and no experiment or forecast runs; return whether it is so."""
-    still = not (
+    """Put the mark when nothing plays and no experiment or forecast runs; return whether it is so.
+
+    Looks again once the mark is there: who began meanwhile may have woken the clock
+    before it was put.
+    """
+    if not _is_idle():
+        return False
+    _ask(lambda bus: bus.set(MARK, 1, px=MARK_MS))
+    if _is_idle():
+        return True
+    wake_clock()
+    return False
+
+
+def _is_idle() -> bool:
+    return not (
         Sandbox.objects.filter(playing=True).exists()
         or Experiment.objects.filter(state=Experiment.RUNNING).exists()
         or KeptForecast.objects.filter(state=KeptForecast.RUNNING).exists()
     )
-    if still:
-        _ask(lambda bus: bus.set(MARK, 1, px=MARK_MS))
-    return still
 
 
 def clear_after_commit() -> None:
-    """Take the mark away once it is committed that something plays."""
-    transaction.on_commit(lambda: _ask(lambda bus: bus.delete(MARK)), robust=True)
+    """Take the mark away, and wake the clock, once it is committed that something plays."""
+    transaction.on_commit(wake_clock, robust=True)
+
+
+def wake_clock() -> None:
+    """Take the mark away and end the clock's rest."""
+    _ask(_wake)
+
+
+def _wake(bus: redis.Redis) -> None:
+    with bus.pipeline(transaction=False) as ask:
+        ask.delete(MARK)
+        ask.lpush(WAKE, 1)
+        ask.pexpire(WAKE, WAKE_MS)
+        ask.execute()
 
 
 def _ask(command: Callable[[redis.Redis], Any]) -> None:

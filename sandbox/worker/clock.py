@@ -17,7 +17,7 @@ from kombu.exceptions import OperationalError
 
 from sandbox.base.probe import show_life
 from sandbox.process.celery import app
-from sandbox.process.idle_flag import MARK
+from sandbox.process.idle_flag import MARK, WAKE
 from sandbox.process.services import bus_client
 
 logger = logging.getLogger(__name__)
@@ -27,6 +27,8 @@ LEASE_MS = 2000
 # With this many tasks waiting no worker is keeping up; more pulses would not help.
 LONGEST_QUEUE = 200
 PAUSE_AFTER_TROUBLE_S = 0.25
+#: While nothing plays the clock looks this seldom, unless it is woken.
+REST_S = 0.5
 
 
 class Clock:
@@ -36,17 +38,21 @@ class Clock:
         self.token = secrets.token_hex(8).encode()
         self.bus = bus_client(settings.BUS_URL)
         self.troubled = False
+        self.resting = False  # it is the one that speaks, and nothing plays
         self.shown_at = 0.0  # monotonic seconds
         self.tidied_at = time.monotonic()
 
     def run(self, stop: threading.Event) -> None:
-        """Beat every PULSE_EVERY_S until `stop`; a lost bus is waited out."""
+        """Beat every PULSE_EVERY_S until `stop`, more seldom while nothing plays.
+
+        A lost bus is waited out.
+        """
         due = time.monotonic()
         while not stop.wait(max(0.0, due - time.monotonic())):
             # After a halt the missed beats are skipped, not made up for.
             due = max(due + settings.PULSE_EVERY_S, time.monotonic())
             try:
-                well = self.beat()
+                well = self.beat() and self._rest()
             except Exception:
                 # Whatever it was: without a clock every sandbox would stand still.
                 logger.exception("beat failed")
@@ -70,6 +76,15 @@ class Clock:
             logger.warning("clock reaches the bus again")
         self.troubled = False
         self._show_life()
+        return True
+
+    def _rest(self) -> bool:
+        """Wait until something plays, for REST_S; return whether the bus answered."""
+        if self.resting:
+            try:
+                self.bus.blpop([WAKE], timeout=REST_S)
+            except (redis.RedisError, OSError):
+                return False
         return True
 
     def _tidy(self) -> None:
@@ -103,6 +118,7 @@ class Clock:
             ask.llen(queue)
             ask.exists(MARK)
             _, holder, left_ms, waiting, still = ask.execute()
+        self.resting = holder == self.token and bool(still)
         if holder != self.token:
             return False
         if left_ms < LEASE_MS // 2:

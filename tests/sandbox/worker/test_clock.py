@@ -9,6 +9,7 @@ import time
 import pytest
 
 from sandbox import actions
+from sandbox.models import Sandbox
 from sandbox.process import idle_flag
 from sandbox.worker import clock as clocks
 from sandbox.worker import tasks
@@ -87,6 +88,32 @@ def test_who_plays_is_heard_at_the_next_beat(valkey, clock, make, person):
     actions.do_play(person, sandbox.pk)
     clock.beat()
     assert valkey.client().llen(QUEUE) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_plays_ends_the_rest_of_the_clock(valkey, clock, make, person, monkeypatch):
+    sandbox = make()
+    tasks.pulse()
+    clock.beat()
+    assert clock.resting
+    monkeypatch.setattr(clocks, "REST_S", 0)  # until it is woken, or all fails
+    monkeypatch.setattr(idle_flag, "WAKE_MS", 60_000)
+    actions.do_play(person, sandbox.pk)
+    assert clock._rest()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_mark_that_came_too_late_is_taken_away(valkey, make, monkeypatch):
+    sandbox = make()
+    ask = idle_flag._ask
+
+    def play_and_ask(command):
+        Sandbox.objects.filter(pk=sandbox.pk).update(playing=True)
+        ask(command)
+
+    monkeypatch.setattr(idle_flag, "_ask", play_and_ask)
+    assert not idle_flag.mark_if_idle()
+    assert not valkey.client().exists(idle_flag.MARK)
 
 
 @pytest.mark.django_db(transaction=True)
