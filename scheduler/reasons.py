@@ -174,6 +174,10 @@ def other_flavor(flavor: str, held: str) -> str:
     )
 
 
+#: Source: docs/semantics/kueue-lifecycle.md#retention.
+RETIRED = "Deleted finished workload due to elapsed retention"
+RETIRED_DEACTIVATED = "Deleted deactivated workload due to elapsed retention"
+
 JOB_FINISHED = "JobFinished"
 JOB_FINISHED_SENTENCE = "Job finished successfully"
 

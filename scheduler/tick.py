@@ -193,6 +193,8 @@ def run_controllers(world: World) -> None:
         while world.autoscaling.check_requests():
             _reconcile(world, kueue)
     react(world)
+    for key in kueue.expired():
+        world.lifetime.jobs.retire(world.get(key))
 
 
 def _reconcile(world: World, kueue: KueueStage) -> None:

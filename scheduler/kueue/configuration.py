@@ -24,6 +24,8 @@ from scheduler.kueue.resource_settings import (
     ignores_undeclared,
     read_transform,
 )
+from scheduler.kueue.retention_settings import FIELDS as RETENTION_FIELDS
+from scheduler.kueue.retention_settings import RetentionSettings, read_retention
 from scheduler.kueue.topology.gates import (
     DEFAULT_GATES,
     NAMES,
@@ -76,6 +78,7 @@ _SIMULATED = {
     "integrations": ("labelKeysToCopy",),
     "managedJobsNamespaceSelector": ("matchExpressions", "matchLabels"),
     "multiKueue": MULTI_KUEUE_FIELDS,
+    "objectRetentionPolicies": RETENTION_FIELDS,
     "resources": FIELDS,
     "waitForPodsReady": (
         "blockAdmission",
@@ -130,6 +133,7 @@ class Settings:
     ignores_undeclared: bool = False  # resources.quotaCheckStrategy
     topology_gates: TopologyGates = DEFAULT_GATES  # of featureGates
     gates: FeatureGates = DEFAULT_FEATURE_GATES  # of featureGates, too
+    retention: RetentionSettings | None = None  # objectRetentionPolicies
     kept: tuple[str, ...] = ()  # fields given that are not simulated
 
     @property
@@ -175,6 +179,7 @@ def read_configuration(document: Document) -> Settings:
         ignores_undeclared=ignores_undeclared(resources),
         topology_gates=read_gates(_section(document, "featureGates")),
         gates=read_feature_gates(_section(document, "featureGates")),
+        retention=read_retention(_section(document, "objectRetentionPolicies")),
         kept=tuple(_kept(document)),
     )
 

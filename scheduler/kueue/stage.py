@@ -259,6 +259,14 @@ class KueueStage:
         self.pace.note_change()
         finish(self.life, self.cluster.workloads[key], reason, message)
 
+    def expired(self) -> list[Key]:
+        """Return the workloads whose retention is over: the driver deletes them.
+
+        Each is named once. Source: docs/semantics/kueue-lifecycle.md#retention.
+        """
+        retention = self.life.retention
+        return [] if retention is None else list(retention.take_due())
+
     def answer_check(self, key: Key, name: str, answer: CheckState) -> bool:
         """Take what a check says of a workload; return whether the workload has it."""
         work = self.cluster.workloads.get(key)
@@ -307,6 +315,8 @@ class KueueStage:
         ]
         if self.life.ledger is not None:
             dues.append(self.life.ledger.due())
+        if self.life.retention is not None:
+            dues.append(self.life.retention.due())
         dues += [
             self.context.ms(work.second_pass_us)
             for work in self.life.second_passes

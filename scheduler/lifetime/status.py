@@ -77,6 +77,8 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
     Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
     """
     run = _run_of(lifetime, job)
+    if run is None and came_ended(job):
+        return  # its Workload is gone, and what it came to stays
     if job.state.get("job", {}).get("workload") and job.key.kind in _SUSPENDED:
         # A job with a Workload runs while that is admitted.
         job.spec["suspend"] = run is None or not (run.active or run.done or run.overran)

@@ -9,6 +9,7 @@ from scheduler.decisions import Wait
 from scheduler.kueue.cache.assumed import drop_quota
 from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.controller.check_answers import CheckAnswers
+from scheduler.kueue.controller.retention import Retention
 from scheduler.kueue.queue.clocks import Timers
 from scheduler.kueue.queue.requeue import backoff_over
 from scheduler.kueue.scheduler.entries import Entry
@@ -71,6 +72,9 @@ class Lifecycle:
         ] = {}  # admitted, and not all of their pods run
         self.second_passes: dict[WorkloadInfo, None] = {}  # in order of need
         self.timers = Timers(context, cluster.settings.waiting)
+        self.retention: Retention | None = None
+        if cluster.settings.retention is not None:
+            self.retention = Retention(context, cluster.settings.retention)
 
     # ---- conditions ----
 
@@ -215,6 +219,8 @@ class Lifecycle:
     def arm_timer(self, work: WorkloadInfo) -> None:
         """Set the workload's timer, and count whether admissions wait for its pods."""
         self.timers.arm(work)
+        if self.retention is not None:
+            self.retention.arm(work)
         if work.checks:
             self.answers.arm(work)
         if self.cluster.settings.waiting is None:

@@ -134,6 +134,8 @@ class QueueAssignment:
         if work.replaces is not None:
             self.cluster.successors.pop(work.replaces, None)
         self.life.timers.drop(key)
+        if self.life.retention is not None:
+            self.life.retention.drop(key)
         for pending in (
             self.life.stopping,
             self.life.dirty,

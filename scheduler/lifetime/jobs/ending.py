@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 from scheduler import registry
+from scheduler.decisions import Edit
 from scheduler.errors import ManifestError
 from scheduler.kueue.workload.slices import is_elastic
 from scheduler.lifetime.continuing import SERVING
@@ -16,7 +17,12 @@ from scheduler.lifetime.runs import OVERRAN, Run
 from scheduler.lifetime.runtime_state import JOB_KINDS
 from scheduler.manifests import deadlines
 from scheduler.manifests.jobs import JobKind
-from scheduler.reasons import JOB_FINISHED, JOB_FINISHED_SENTENCE
+from scheduler.reasons import (
+    JOB_FINISHED,
+    JOB_FINISHED_SENTENCE,
+    RETIRED,
+    RETIRED_DEACTIVATED,
+)
 from scheduler.records.annotations import ARRIVAL, FROM_DEADLINE, PREFIX, RUNTIME_SOURCE
 from scheduler.records.conditions import is_true
 from scheduler.records.objects import Key, Object
@@ -103,6 +109,28 @@ class JobEnd(JobStart):
         if job is not None and job in self.host.objects:
             self.lifetime.context.journal.touch(job)
         self.controllers.changed(job or owner.key)
+
+    def retire(self, workload: Object) -> None:
+        """Delete a Workload whose retention is over; of one that Kueue gave up, its job.
+
+        Source: docs/semantics/kueue-lifecycle.md#retention.
+        """
+        finished = is_true(workload.status, "Finished")
+        job = owner_key(workload, frozenset(JOB_KINDS))
+        key, message = workload.key, RETIRED if finished else RETIRED_DEACTIVATED
+        if job is not None and job in self.host.objects:
+            self.host.get(job)  # its status is written while there is a run to read
+            key = workload.key if finished else job
+        self.lifetime.context.journal.emit(
+            Edit(
+                at_ms=self.lifetime.context.now_ms,
+                subject=key,
+                reason="Deleted",
+                message=message,
+                action="Delete",
+            )
+        )
+        self.host.delete(key)
 
     def _waiting_slices(self, owner: Object) -> list[Key]:
         """Return the slice that waits to replace this one; [] for other jobs."""
