@@ -37,6 +37,10 @@ _NO_WORKER = (
 )
 _NO_CONFIG = "no ProvisioningRequestConfig{} here, so it is Ready at once"
 _NO_NODES = "no Node here: pods are placed nowhere and are ready after podStartMs"
+_NO_GANGS = (
+    "pods of a schedulingGroup or workloadRef are placed one by one: no profile has "
+    "GangScheduling"
+)
 _HINT = "preferredDuringSchedulingIgnoredDuringExecution"
 #: Of Kueue's Configuration: what would decide something in the real system.
 _DECIDING = frozenset(
@@ -57,6 +61,7 @@ def features_of(world: World) -> list[str]:
     for key, obj in world.objects.items():
         counts.update(set(_of_object(key.kind, obj.manifest, spec.stack, gates)))
     lines = [f"{what} ({count})" for what, count in sorted(counts.items())]
+    lines += _ungrouped(world)
     if spec.stack == "kueue":
         lines += _unanswered(world)
         kept = read_configuration(spec.kueue).kept
@@ -65,6 +70,15 @@ def features_of(world: World) -> list[str]:
         if not any(key.kind in ("Node", *GROWING) for key in world.objects):
             lines.append(_NO_NODES)
     return lines
+
+
+def _ungrouped(world: World) -> list[str]:
+    """Return a sentence where pods name gangs and no profile has their plug-in."""
+    configured = str(world.policy.spec.kube_scheduler)
+    if world.kube is None or "GangScheduling" in configured:
+        return []
+    count = sum(pod.shape.gang is not None for pod in world.kube.pods.values())
+    return [f"{_NO_GANGS} ({count})"] if count else []
 
 
 def _unanswered(world: World) -> Iterator[str]:

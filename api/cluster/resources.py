@@ -31,6 +31,7 @@ SHORT_NAMES: dict[str, list[str]] = {
     "limitranges": ["limits"],
     "persistentvolumeclaims": ["pvc"],
     "persistentvolumes": ["pv"],
+    "storageclasses": ["sc"],
     "serviceaccounts": ["sa"],
 }
 VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scheduler.kube.cache.cluster import ClusterCache
+from scheduler.kube.cache.gangs import Gangs
 from scheduler.kube.cache.pod_group_index import PodGroupIndex
 from scheduler.kube.devices.known import Devices
 from scheduler.kube.framework import events
@@ -29,6 +30,7 @@ class SharedCluster:
         self.nodes = ClusterCache()
         self.volumes = Volumes()
         self.devices = Devices()
+        self.gangs = Gangs()
         self.pods: dict[Key, Pod] = {}
         self.members = PodGroupIndex()
         self.refused: dict[Key, tuple[str, str]] = {}  # by their node: reason, message
@@ -38,6 +40,7 @@ class SharedCluster:
         self.schedulers.append(scheduler)
         scheduler.cluster.volumes = self.volumes
         scheduler.cluster.devices = self.devices
+        scheduler.cluster.gangs = self.gangs
         if not self.several:
             self.nodes = scheduler.cluster
 

@@ -12,6 +12,7 @@ from scheduler.kube.binding.host import BindingHost
 from scheduler.kube.binding.rules import BindingCounts
 from scheduler.kube.cache import spread_selectors as selecting
 from scheduler.kube.cache.cluster import ClusterCache
+from scheduler.kube.cache.gangs import KINDS as GANG_KINDS
 from scheduler.kube.cache.invariants import sum_violations
 from scheduler.kube.cache.pod_group import read_budget, read_group
 from scheduler.kube.configuration.configuration import (
@@ -139,6 +140,11 @@ class KubeStage:
             self.volumes.put(obj, restore=restore)
         elif kind in DEVICE_KINDS:
             self.devices.put(obj, restore=restore)
+        elif kind in GANG_KINDS:
+            added = self.shared.gangs.put(obj.key, obj.spec)
+            if not restore:
+                name = events.GANG_ADDED if added else events.GANG_CHANGED
+                self.handlers.notify(Event(name, new=obj.key))
         elif kind in selecting.KINDS:
             for cluster in self.clusters():
                 cluster.selecting.put(obj.key, obj.manifest)
@@ -176,6 +182,8 @@ class KubeStage:
             self.volumes.remove(key)
         elif key.kind in DEVICE_KINDS:
             self.devices.remove(key)
+        elif key.kind in GANG_KINDS:
+            self.shared.gangs.remove(key)
         for cluster in self.clusters():
             cluster.groups.pop(key, None)
             cluster.budgets.pop(key, None)

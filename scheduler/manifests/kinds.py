@@ -216,6 +216,14 @@ TABLE: tuple[Kind, ...] = (
         "LeaderWorkerSet", "leaderworkerset.x-k8s.io", ("v1",), "leaderworkersets"
     ),
     _simulated("PodGroup", "scheduling.x-k8s.io", ("v1alpha1",), "podgroups"),
+    # Their names are other groups' too: no plural, so that the API serves those.
+    _simulated(
+        "PodGroup.scheduling.k8s.io",
+        "scheduling.k8s.io",
+        ("v1alpha2", "v1alpha3", "v1beta1"),
+        "",
+    ),
+    _simulated("Workload.scheduling.k8s.io", "scheduling.k8s.io", ("v1alpha1",), ""),
     _simulated("PodDisruptionBudget", "policy", ("v1",), "poddisruptionbudgets"),
     Kind(
         kind="ConfigMap",

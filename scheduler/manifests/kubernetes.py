@@ -267,6 +267,29 @@ def check_pod_group(document: Document) -> dict[str, Any]:
     return document.copied()
 
 
+def check_gang_group(document: Document) -> dict[str, Any]:
+    """Return a PodGroup of scheduling.k8s.io."""
+    spec = expect_object(document, document.data, "spec", needed=True)
+    _check_policy(document, spec, "spec.schedulingPolicy")
+    return document.copied()
+
+
+def check_gang_workload(document: Document) -> dict[str, Any]:
+    """Return a Workload of scheduling.k8s.io, with its pod groups."""
+    spec = expect_object(document, document.data, "spec", needed=True)
+    for path, group in expect_items(document, spec, "spec.podGroups"):
+        expect_text(document, group, f"{path}.name")
+        _check_policy(document, group, f"{path}.policy")
+    return document.copied()
+
+
+def _check_policy(document: Document, holder: dict[str, Any], path: str) -> None:
+    policy = expect_object(document, holder, path, needed=True)
+    gang = expect_object(document, policy, f"{path}.gang")
+    if policy.get("gang") is not None:
+        expect_whole(document, gang, f"{path}.gang.minCount", least=1)
+
+
 def check_configuration(document: Document) -> dict[str, Any]:
     """Return a KubeSchedulerConfiguration; wrong names and values name their path."""
     try:
@@ -284,5 +307,7 @@ CHECKS: dict[str, Callable[[Document], dict[str, Any]]] = {
     "PriorityClass": check_priority_class,
     "PodDisruptionBudget": check_disruption_budget,
     "PodGroup": check_pod_group,
+    "PodGroup.scheduling.k8s.io": check_gang_group,
+    "Workload.scheduling.k8s.io": check_gang_workload,
     "KubeSchedulerConfiguration": check_configuration,
 }

@@ -62,6 +62,14 @@ class Spread(msgspec.Struct, frozen=True, gc=False):
     match_keys: tuple[str, ...] = ()
 
 
+class Gang(msgspec.Struct, frozen=True, gc=False):
+    """What a pod's schedulingGroup or workloadRef names."""
+
+    group: str
+    workload: str = ""  # "" for a PodGroup of its own
+    replica: str = ""  # podGroupReplicaKey
+
+
 class Shape(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """All that a Pod's spec says to placement; equal specs share one object."""
 
@@ -80,6 +88,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     ports: tuple[tuple[str, str, int], ...] = ()  # (ip, protocol, port)
     claims: tuple[ClaimVolume, ...] = ()
     device_claims: tuple[PodClaim, ...] = ()
+    gang: Gang | None = None
     gates: tuple[str, ...] = ()
     qos: str = BEST_EFFORT
     never_preempts: bool = False
@@ -222,10 +231,20 @@ def _shape(encoded: bytes) -> Shape:
         ports=_ports(spec),
         claims=read_claim_volumes(spec),
         device_claims=read_pod_claims(spec),
+        gang=_gang(spec),
         gates=tuple(str(g.get("name")) for g in spec.get("schedulingGates") or ()),
         qos=qos_class(spec),
         never_preempts=spec.get("preemptionPolicy") == "Never",
     )
+
+
+def _gang(spec: Mapping[str, Any]) -> Gang | None:
+    if group := (spec.get("schedulingGroup") or {}).get("podGroupName"):
+        return Gang(str(group))
+    if named := spec.get("workloadRef"):
+        replica = str(named.get("podGroupReplicaKey") or "")
+        return Gang(str(named.get("podGroup")), str(named.get("name")), replica)
+    return None
 
 
 def _required_nodes(node: Mapping[str, Any]) -> tuple[NodeTerm, ...] | None:

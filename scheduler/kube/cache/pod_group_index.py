@@ -1,9 +1,10 @@
-"""Which pods carry the label of which group."""
+"""Which pods carry the label of which group, or name it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from scheduler.kube.cache.gangs import gang_key
 from scheduler.kube.cache.pod_group import GROUP_LABEL, OLD_GROUP_LABEL
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
@@ -20,20 +21,20 @@ class PodGroupIndex:
 
     def __init__(self) -> None:
         self._of: dict[Key, dict[Key, Pod]] = {}
-        self._group: dict[Key, Key] = {}
+        self._groups: dict[Key, list[Key]] = {}
 
     def put(self, pod: Pod) -> None:
         """Take a pod, or what changed of it."""
         self.remove(pod)
-        group = group_key(pod)
-        if group is not None:
+        groups = [key for key in (group_key(pod), gang_key(pod)) if key is not None]
+        for group in groups:
             self._of.setdefault(group, {})[pod.key] = pod
-            self._group[pod.key] = group
+        if groups:
+            self._groups[pod.key] = groups
 
     def remove(self, pod: Pod) -> None:
         """Forget a pod."""
-        group = self._group.pop(pod.key, None)
-        if group is not None:
+        for group in self._groups.pop(pod.key, ()):
             del self._of[group][pod.key]
             if not self._of[group]:
                 del self._of[group]

@@ -32,6 +32,8 @@ DEVICE_CLASS_ADDED = "DeviceClassAdd"
 DEVICE_CLASS_CHANGED = "DeviceClassUpdate"
 SLICE_ADDED = "ResourceSliceAdd"
 SLICE_CHANGED = "ResourceSliceUpdate"
+GANG_ADDED = "GangAdd"  # a PodGroup or Workload of scheduling.k8s.io
+GANG_CHANGED = "GangUpdate"
 NAMESPACE_CHANGED = "NamespaceUpdate"
 
 

@@ -55,7 +55,7 @@ class Handle(Protocol):
         """Move waiting-to-be-tried pods to the active queue at once."""
 
     def members(self, group: Key) -> Iterable[Pod]:
-        """Return the known pods with the label of a PodGroup, finished ones not."""
+        """Return the known pods of a PodGroup or gang, finished ones not."""
 
     def ask_extenders(self, pod: Pod, candidates: list[Candidate]) -> list[Candidate]:
         """Let the extenders that preempt drop candidates or change victims."""

@@ -18,7 +18,7 @@ from scheduler.kube.framework.status import (
     error,
     unresolvable,
 )
-from scheduler.kube.plugins.volume_binding import other_labels
+from scheduler.kube.plugins.volumes.volume_binding import other_labels
 from scheduler.records.devices.claims import Allocation, DeviceClaim
 from scheduler.records.pod import Pod
 from scheduler.registry import register

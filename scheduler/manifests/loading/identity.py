@@ -85,6 +85,10 @@ def kind_of(document: Document) -> kinds.Kind | None:
     group, version = kinds.split(document.api_version)
     if entry is None and group in KNOWN_WHOLE:
         raise document.error("kind", _unknown_kind(document.kind, group))
+    of_group = kinds.BY_KIND.get(f"{document.kind}.{group}")
+    if of_group is not None:
+        read = version in of_group.versions
+        return of_group if read else _unknown(document, group, version)
     if entry is None or (group != entry.group and group not in kinds.GROUPS):
         return _unknown(document, group, version)
     if group != entry.group:

@@ -14,7 +14,7 @@ Fields = Iterator[tuple[str, str]]
 
 _EXPRESSION = "an expression that does more than compare is not read; it accepts all"
 _FIRST = "of alternatives only the first is tried"
-_ADMIN = "administrative access is not told from other use"
+_ADMIN = "administrative access counts as any other use"
 _DISTINCT = "distinctAttribute is not followed: devices may be equal in it"
 _COUNTERS = "shared counters are not followed: partitions of a device are all free"
 _SHARE = "a share of a device takes all of it"

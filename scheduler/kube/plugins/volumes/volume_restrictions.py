@@ -16,7 +16,7 @@ from scheduler.kube.framework.status import (
     unresolvable,
     unschedulable,
 )
-from scheduler.kube.plugins.volume_binding import uses_claim
+from scheduler.kube.plugins.volumes.volume_binding import uses_claim
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
 from scheduler.records.storage.claims import ONCE_POD

@@ -15,7 +15,7 @@ from scheduler.kube.framework.status import (
     Status,
     unschedulable,
 )
-from scheduler.kube.plugins.volume_binding import uses_claim
+from scheduler.kube.plugins.volumes.volume_binding import uses_claim
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
 from scheduler.registry import register

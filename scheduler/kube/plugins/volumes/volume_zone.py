@@ -16,7 +16,7 @@ from scheduler.kube.framework.status import (
     Status,
     unresolvable,
 )
-from scheduler.kube.plugins.volume_binding import other_labels, uses_claim
+from scheduler.kube.plugins.volumes.volume_binding import other_labels, uses_claim
 from scheduler.records.node import REGION, ZONE
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod

@@ -1,0 +1,3 @@
+"""Plug-ins that look at the volumes of a pod's claims."""
+
+from __future__ import annotations
