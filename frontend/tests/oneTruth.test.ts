@@ -9,9 +9,10 @@ import { describe, expect, it } from "vitest";
 import type { Diff, PageState } from "@/protocol/types";
 import { applyDiff, pageAt, pageOf, rewritesHistory, tickOf, type Page } from "@/store/rows/page";
 import { usageLines } from "@/store/rows/curves";
-import { poolsOf } from "@/store/rows/pools";
+import { largestAsk, poolsOf } from "@/store/rows/pools";
 import { treeOf } from "@/store/rows/quota";
 import { RowStore } from "@/store/rows/rowStore.svelte";
+import { waitingIn } from "@/store/rows/workloadTable";
 import { workload } from "./worlds";
 
 interface Step {
@@ -39,6 +40,7 @@ function shownBy(store: RowStore): unknown {
     events: store.events,
     tree: treeOf(store.all("Cohort"), store.all("ClusterQueue")),
     pools: poolsOf(store.all("Node")),
+    asks: ["cpu", "memory"].map((resource) => store.asks.largest(resource)),
     curves: usageLines(store.samples, store.all("ClusterQueue").map((row) => row.name), "cpu"),
   };
 }
@@ -132,6 +134,15 @@ describe("what is shown", () => {
     );
   });
 
+  it("has the largest request of who waits, as all rows have it", () => {
+    const store = new RowStore(pageOf(recorded.state));
+    for (const step of recorded.steps) {
+      store.show(pageOf(step.fresh));
+      const waiting = [...waitingIn(store.page.rows)];
+      expect(store.asks.largest("cpu")).toBe(largestAsk(waiting, "cpu"));
+    }
+  });
+
   it("is the same after a reconnect at any step", () => {
     fc.assert(
       fc.property(steps, steps, (from, to) => {
@@ -200,8 +211,8 @@ describe("what is shown", () => {
     const sandbox = page.rows.get("Sandbox//sandbox");
     if (sandbox?.kind !== "Sandbox") throw new Error("the recording has no sandbox");
     const card = workload({ phase: "pending" });
-    const rows = new Map([...page.rows, [card.key, card] as const]);
-    const other = new Map([...rows, [sandbox.key, { ...sandbox, stack: "kube" as const }] as const]);
+    const rows = page.rows.with(new Map([[card.key, card]]));
+    const other = rows.with(new Map([[sandbox.key, { ...sandbox, stack: "kube" as const }]]));
     const store = new RowStore({ ...page, rows });
     store.show({ ...page, rows: other });
     expect(shownBy(store)).toEqual(shownBy(new RowStore({ ...page, rows: other })));

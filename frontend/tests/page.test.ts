@@ -1,11 +1,14 @@
 import { readFileSync } from "node:fs";
 
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import type { Diff, PageState } from "@/protocol/types";
 import { isServerMessage } from "virtual:checks/live";
 import { parsed } from "@/protocol/checked";
 import { applyDiff, changedKeys, EMPTY_PAGE, GapError, joinSamples, pageOf } from "@/store/rows/page";
+import { RowMap } from "@/store/rows/rowMap";
+import { workload } from "./worlds";
 
 interface Run {
   readonly state: PageState;
@@ -35,7 +38,7 @@ describe("a page", () => {
     const rows = new Map(before.rows);
     const first = recorded.diffs[0];
     if (first !== undefined) applyDiff(before, first);
-    expect(before.rows).toEqual(rows);
+    expect(new Map(before.rows)).toEqual(rows);
   });
 
   it("refuses a diff that starts at another revision", () => {
@@ -56,7 +59,7 @@ describe("a page", () => {
   it("names what differs between two pages and nothing else", () => {
     const page = replayed();
     expect(changedKeys(page, page)).toEqual([]);
-    const without = { ...page, rows: new Map([...page.rows].slice(1)) };
+    const without = { ...page, rows: new RowMap(new Map([...page.rows].slice(1))) };
     expect(changedKeys(without, page)).toEqual([[...page.rows.keys()][0]]);
   });
 
@@ -81,5 +84,38 @@ describe("a recorded message", () => {
     const rows = recorded.state.rows.map((row) => ({ ...row, name: 3 }));
     const broken = JSON.stringify({ ...recorded.state, rows });
     expect(() => parsed(isServerMessage, broken, "message")).toThrow(/rows.0.name/);
+  });
+});
+
+describe("rows in versions", () => {
+  const change = fc.tuple(fc.nat({ max: 5 }).map(String), fc.option(fc.nat(), { nil: undefined }));
+  const changes = fc.array(change, { maxLength: 4 });
+  // Which version is changed, how, and which one is read as a whole afterwards.
+  const act = fc.record({ of: fc.nat(), changes, read: fc.nat() });
+
+  it("each are what a copy with the same changes is", () => {
+    fc.assert(
+      fc.property(fc.array(act, { maxLength: 10 }), (acts) => {
+        const versions = [new RowMap(new Map())];
+        const copies = [new Map<string, ReturnType<typeof workload>>()];
+        for (const { of, changes, read } of acts) {
+          const [version, copy] = [versions[of % versions.length], new Map(copies[of % copies.length])];
+          if (version === undefined) continue;
+          const rows = new Map(changes.map(([key, priority]) => [key, priority === undefined ? undefined : workload({ name: key, priority })] as const));
+          for (const [key, row] of rows) {
+            if (row === undefined) copy.delete(key);
+            else copy.set(key, row);
+          }
+          versions.push(version.with(rows));
+          copies.push(copy);
+          const looked = read % versions.length;
+          expect(new Map(versions[looked])).toEqual(copies[looked]);
+        }
+        versions.forEach((version, at) => {
+          for (const key of "012345") expect(version.get(key)).toBe(copies[at]?.get(key));
+          expect(version.size).toBe(copies[at]?.size);
+        });
+      }),
+    );
   });
 });

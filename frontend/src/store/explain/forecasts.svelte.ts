@@ -55,6 +55,7 @@ class Forecasts {
 
   /** Return what is left of the band of a workload that waits still. */
   bandOf(key: string): Band | undefined {
+    if (this.#held === null) return undefined; // a board without a forecast does not follow the page for it
     const held = this.current?.held;
     const one = held?.starts.get(key);
     return held === undefined || one === undefined ? undefined : held.toBand(one, held.found, live.nowMs - held.found.nowMs);

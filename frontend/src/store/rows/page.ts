@@ -1,10 +1,11 @@
 // One sandbox at one revision, and what a diff makes of it; pure.
 
 import type { AnyRow, Diff, EventLine, PageState, Sample, SandboxRow } from "@/protocol/types";
+import { RowMap } from "@/store/rows/rowMap";
 
 export interface Page {
   readonly revision: number;
-  readonly rows: ReadonlyMap<string, AnyRow>;
+  readonly rows: RowMap;
   readonly samples: readonly Sample[]; // ascending ticks, one each
   readonly events: readonly EventLine[]; // ascending (revision, seq)
 }
@@ -17,12 +18,12 @@ export class GapError extends Error {
 const MOST_SAMPLES = 20_000;
 const MOST_EVENTS = 4_000;
 
-export const EMPTY_PAGE: Page = { revision: -1, rows: new Map(), samples: [], events: [] };
+export const EMPTY_PAGE: Page = { revision: -1, rows: new RowMap(new Map()), samples: [], events: [] };
 
 /** Return the page that a whole state describes, and nothing of any page before it. */
 export function pageOf(state: PageState): Page {
   const { revision, rows, samples, events } = state;
-  return { revision, rows: new Map(rows.map((row) => [row.key, row])), samples, events };
+  return { revision, rows: new RowMap(new Map(rows.map((row) => [row.key, row]))), samples, events };
 }
 
 /** Return the page at a tick of the past; its curves reach back as far as the newest page's. */
@@ -51,27 +52,26 @@ export function sandboxOf(page: Page): SandboxRow | undefined {
 
 /** Return the page after a diff.
  *
- * Throws GapError when the diff starts at another revision. O(rows) for the copied
- * map; rows that did not change are the same objects. When the clock goes back, samples and
+ * Throws GapError when the diff starts at another revision. O(changes) of the newest page;
+ * rows that did not change are the same objects. When the clock goes back, samples and
  * events of the ticks after it are gone.
  */
 export function applyDiff(page: Page, diff: Diff): Page {
   if (diff.from !== page.revision) {
     throw new GapError(`diff from ${diff.from}, page is at ${page.revision}`);
   }
-  const rows = new Map(page.rows);
-  for (const key of diff.removed) rows.delete(key);
-  for (const row of diff.added) rows.set(row.key, row);
+  const changes = new Map<string, AnyRow | undefined>(diff.removed.map((key) => [key, undefined]));
+  for (const row of diff.added) changes.set(row.key, row);
   for (const [key, fields] of Object.entries(diff.updated)) {
-    const row = rows.get(key);
+    const row = changes.has(key) ? changes.get(key) : page.rows.get(key);
     if (row === undefined) throw new GapError(`diff updates ${key}, which is not here`);
-    rows.set(key, { ...row, ...fields } as AnyRow); // the key names the kind of both
+    changes.set(key, { ...row, ...fields } as AnyRow); // the key names the kind of both
   }
   const { samples } = page;
   const back = diff.tick < tickOf(page);
   return {
     revision: diff.revision,
-    rows,
+    rows: page.rows.with(changes),
     samples: joinSamples(back ? upTo(samples, diff.tick) : samples, diff.samples),
     events: [...(back ? upTo(page.events, diff.tick) : page.events), ...diff.events].slice(-MOST_EVENTS),
   };

@@ -30,10 +30,34 @@ export interface Stranded {
   readonly askText: string;
 }
 
-/** Return nodes grouped by flavor, else by worker cluster, in the order of their names. O(nodes) while no name is new. */
-export function poolsOf(nodes: readonly NodeRow[]): Pool[] {
+let layout: { readonly nodes: readonly NodeRow[]; readonly pools: readonly Pool[] } = { nodes: [], pools: [] };
+let placeOf: ReadonlyMap<string, number> = new Map();
+
+/** Return nodes grouped by flavor, else by worker cluster, in the order of their names. O(nodes).
+ *
+ * The order and what pools are called is worked out again only where a node came, went or has
+ * another shape; else the nodes of before are replaced by those of now.
+ */
+export function poolsOf(nodes: readonly NodeRow[]): readonly Pool[] {
+  if (!sameShapes(layout.nodes, nodes)) {
+    layout = { nodes, pools: grouped(nodes) };
+    placeOf = new Map(nodes.map((node, at) => [node.key, at]));
+    return layout.pools;
+  }
+  return layout.pools.map((pool) => ({ ...pool, nodes: pool.nodes.map((node) => nodes[placeOf.get(node.key) ?? 0] ?? node) }));
+}
+
+function sameShapes(before: readonly NodeRow[], now: readonly NodeRow[]): boolean {
+  if (before.length !== now.length) return false;
+  return now.every((node, at) => {
+    const old = before[at];
+    return old === node || (old?.key === node.key && old.flavor === node.flavor && old.allocatable === node.allocatable);
+  });
+}
+
+function grouped(nodes: readonly NodeRow[]): Pool[] {
   const groups = new Map<string, NodeRow[]>();
-  for (const node of inOrder(nodes)) {
+  for (const node of nodes.toSorted((a, b) => NUMERIC.compare(a.name, b.name))) {
     const pool = node.flavor || clusterOf(node.name);
     const members = groups.get(pool);
     if (members === undefined) groups.set(pool, [node]);
@@ -47,19 +71,6 @@ export function poolsOf(nodes: readonly NodeRow[]): Pool[] {
 }
 
 const NUMERIC = new Intl.Collator("en", { numeric: true });
-let ranked: ReadonlyMap<string, number> = new Map();
-
-// Comparing names as people count is slow; the order is made again for new names only.
-function inOrder(nodes: readonly NodeRow[]): NodeRow[] {
-  if (!nodes.every((node) => ranked.has(node.name))) {
-    const names = nodes.map((node) => node.name).sort((a, b) => NUMERIC.compare(a, b));
-    ranked = new Map(names.map((name, at) => [name, at]));
-  }
-  const slots = new Array<NodeRow | undefined>(ranked.size);
-  for (const node of nodes) slots[ranked.get(node.name) ?? 0] = node;
-  return slots.filter((node) => node !== undefined);
-}
-
 function dominantOf(nodes: readonly NodeRow[]): string {
   const there = new Set<string>();
   for (const node of nodes) {
@@ -70,34 +81,29 @@ function dominantOf(nodes: readonly NodeRow[]): string {
   return device ?? (names.includes("cpu") ? "cpu" : (names[0] ?? "cpu"));
 }
 
-const largest = new WeakMap<Sized["podSets"], Map<string, number>>();
-
-// Pod sets that did not change were looked through before.
-function largestAsk(waiting: Iterable<Sized>, resource: string): number {
-  let asked = 0;
-  for (const { podSets } of waiting) {
-    let known = largest.get(podSets);
-    if (known === undefined) largest.set(podSets, (known = new Map<string, number>()));
-    let most = known.get(resource);
-    if (most === undefined) {
-      most = podSets.reduce((size, set) => Math.max(size, amount(set.requests[resource])), 0);
-      known.set(resource, most);
-    }
-    if (most > asked) asked = most;
-  }
-  return asked;
+/** Return the largest request of a resource among pods. */
+export function largestAsk(waiting: Iterable<Sized>, resource: string): number {
+  let most = 0;
+  for (const { podSets } of waiting) for (const set of podSets) most = Math.max(most, amount(set.requests[resource]));
+  return most;
 }
 
-/** Return what is free in the scarcest pool and how much of it the next pod could use. */
-export function strandedOf(pools: readonly Pool[], waiting: Iterable<Sized>): Stranded | null {
+/** Return what is free in the scarcest pool and how much of it the largest waiting pod could use. O(nodes). */
+export function strandedOf(pools: readonly Pool[], largest: (resource: string) => number): Stranded | null {
   const pool = pools.find((candidate) => candidate.resource.includes("/")) ?? pools[0];
   if (pool === undefined) return null;
   const { resource } = pool;
-  const asked = largestAsk(waiting, resource);
-  const pieces = freePieces(pools, resource);
-  const free = pieces.reduce((sum, piece) => sum + piece, 0);
-  if (asked === 0 || free === 0) return null;
-  const usable = usableOf(pieces, asked);
+  const asked = largest(resource);
+  if (asked === 0) return null;
+  let [free, usable] = [0, 0];
+  for (const { nodes } of pools) {
+    for (const node of nodes) {
+      const piece = pieceOf(node, resource);
+      free += piece;
+      usable += Math.floor(piece / asked) * asked;
+    }
+  }
+  if (free === 0) return null;
   return {
     resource,
     free,
@@ -108,12 +114,17 @@ export function strandedOf(pools: readonly Pool[], waiting: Iterable<Sized>): St
   };
 }
 
+// What pods can still take of a node: nothing where it is not ready.
+function pieceOf(node: NodeRow, resource: string): number {
+  if (node.state !== "ready") return 0;
+  return Math.max(0, amount(node.allocatable[resource]) - amount(node.used[resource]));
+}
+
 /** Return what is free of a resource on each ready node, largest first. */
 export function freePieces(pools: readonly Pool[], resource: string): number[] {
   return pools
     .flatMap((pool) => pool.nodes)
-    .filter((node) => node.state === "ready")
-    .map((node) => amount(node.allocatable[resource]) - amount(node.used[resource]))
+    .map((node) => pieceOf(node, resource))
     .filter((piece) => piece > 0)
     .sort((a, b) => b - a);
 }

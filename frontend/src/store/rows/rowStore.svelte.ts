@@ -8,6 +8,7 @@ import type { RowKind } from "@/protocol/rows";
 import { Columns } from "@/store/rows/columns.svelte";
 import type { Stack } from "@/store/rows/cardPositions";
 import { changedKeys, EMPTY_PAGE, type Page } from "@/store/rows/page";
+import { WaitingAsks } from "@/store/rows/waitingAsks.svelte";
 
 type RowOf<K extends RowKind> = Extract<AnyRow, { kind: K }>;
 
@@ -49,6 +50,7 @@ export const byName = (a: string, b: string): number => names.compare(a, b) || (
 export class RowStore {
   page = $state.raw<Page>(EMPTY_PAGE);
   readonly columns = new Columns();
+  readonly asks = new WaitingAsks();
   readonly #cells = new Map<string, RowSignal>();
   // All at once: a list made while it is being read would not be reactive.
   readonly #keyLists: Readonly<Record<RowKind, KeyList>> = {
@@ -140,6 +142,7 @@ export class RowStore {
     const placed = stack === this.#stack ? changed : [...new Set([...changed, ...page.rows.keys()])];
     this.#stack = stack;
     this.columns.update(placed, (key) => page.rows.get(key), stack);
+    this.asks.update(changed, (key) => page.rows.get(key));
   }
 
   #put(key: string, row: AnyRow | undefined, moved: Set<RowKind>): void {

@@ -102,9 +102,12 @@ export function valuesOf(rows: readonly WorkloadRow[], field: WorkloadField): [s
   return [...counts].sort((a, b) => order(a[0], b[0]));
 }
 
+/** Return whether a row is a workload whose pods are still to run. */
+export function waitsForPods(row: AnyRow): row is WorkloadRow {
+  return row.kind === "Workload" && (row.phase === "pending" || row.phase === "inadmissible" || row.phase === "reserved");
+}
+
 /** Yield the workloads of a page that have no pods running yet. */
 export function* waitingIn(rows: ReadonlyMap<string, AnyRow>): Generator<WorkloadRow> {
-  for (const row of rows.values()) {
-    if (row.kind === "Workload" && (row.phase === "pending" || row.phase === "inadmissible" || row.phase === "reserved")) yield row;
-  }
+  for (const row of rows.values()) if (waitsForPods(row)) yield row;
 }

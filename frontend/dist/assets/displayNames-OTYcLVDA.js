@@ -1,1 +1,0 @@
-import{n as e}from"./cards-bbFAMnw_.js";import{c as t}from"./intents-BfhsKoTD.js";import{r as n}from"./live.svelte-CpMvGbaA.js";function r(r){let i=r.startsWith(`Workload/`)?n.shown.row(r):void 0;return i?.kind===`Workload`?e(i):t(r)}export{r as t};
