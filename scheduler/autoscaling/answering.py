@@ -5,13 +5,13 @@ Source: docs/semantics/capacity.md#provisioningrequests.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from scheduler.autoscaling.bookings import Bookings, pods_of
 from scheduler.autoscaling.expanders import GrowthOption
 from scheduler.autoscaling.growing import Growing
-from scheduler.autoscaling.packing import Alike, NodeSpace, pack, place
+from scheduler.autoscaling.packing import Alike, left_of, pack
 from scheduler.decisions import NodeChange
 from scheduler.durations import stamp_us
 from scheduler.kube.stage import KubeStage
@@ -124,7 +124,7 @@ class RequestAnswers:
         """Return the pods that fit on no node that is there, nor (atomic) that boots."""
         atomic = request.spec["provisioningClassName"] == ATOMIC
         spaces = self.growing.spaces(kube, booting=atomic)
-        self.bookings.take(spaces)
+        self.growing.seat(kube, spaces)
         return left_of(pods_of(request, self.host.objects), spaces)
 
     def _whole(self, left: list[Alike]) -> GrowthOption | None:
@@ -172,12 +172,6 @@ class RequestAnswers:
                 message=message,
             )
         )
-
-
-def left_of(groups: Iterable[Alike], spaces: list[NodeSpace]) -> list[Alike]:
-    """Put all of them into the spaces; return what fits nowhere."""
-    left = [place(group, spaces) for group in groups]
-    return [Alike(pods) for pods in left if pods]
 
 
 def _try(request: Object) -> dict[str, Any]:

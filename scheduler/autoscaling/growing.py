@@ -5,7 +5,7 @@ Source: docs/semantics/capacity.md#estimate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from scheduler import streams
 from scheduler.autoscaling.balancing import shares, similar
@@ -20,8 +20,8 @@ from scheduler.autoscaling.packing import (
     alike,
     empty_node,
     fitting,
+    left_of,
     pack,
-    place,
     space_of,
     suits,
 )
@@ -54,7 +54,7 @@ class Growing:
 
     def grow(self, kube: KubeStage) -> bool:
         """Let the best group grow, if any may; the rest is looked at next time."""
-        waiting = [*self.waiting(kube)]
+        waiting = self.waiting(kube)
         options = [
             option
             for group in (self.supply.in_order() if waiting else ())
@@ -112,17 +112,17 @@ class Growing:
         others = similar(group, self.supply.in_order())
         return [one for one in others if one is group or not self.supply.held(one)]
 
-    def waiting(self, kube: KubeStage) -> Iterator[Alike]:
-        """Yield the pods that found no place and fit neither here nor where nodes boot."""
-        pods = [kube.pods[key] for key in sorted(kube.pods) if _waits(kube, key)]
-        if not pods:
-            return
-        spaces = self.spaces(kube)
+    def waiting(self, kube: KubeStage) -> list[Alike]:
+        """Return the pods that found no place and fit neither here nor where nodes boot."""
+        if not any(_waits(kube, key) for key in kube.pods):
+            return []
+        return self.seat(kube, self.spaces(kube))
+
+    def seat(self, kube: KubeStage, spaces: list[NodeSpace]) -> list[Alike]:
+        """Take what is booked and what waiting pods will take; return those without a place."""
         self.bookings.take(spaces)
-        for group in alike(pods):
-            left = place(group, spaces)
-            if left:
-                yield Alike(left)
+        waiting = [kube.pods[key] for key in sorted(kube.pods) if _waits(kube, key)]
+        return left_of(alike(waiting), spaces)
 
     def spaces(self, kube: KubeStage, *, booting: bool = True) -> list[NodeSpace]:
         """Return what is free on each node that is there, and on those that boot."""

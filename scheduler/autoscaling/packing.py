@@ -114,6 +114,12 @@ def place(group: Alike, spaces: Iterable[NodeSpace]) -> list[Pod]:
     return left
 
 
+def left_of(groups: Iterable[Alike], spaces: list[NodeSpace]) -> list[Alike]:
+    """Put all of them into the spaces; return what fits nowhere."""
+    left = [place(group, spaces) for group in groups]
+    return [Alike(pods) for pods in left if pods]
+
+
 def pack(groups: Iterable[Alike], node: Node, most: int) -> tuple[list[NodeSpace], int]:
     """Fill new nodes of one kind, largest pods first; return them and the pods placed.
 

@@ -216,7 +216,7 @@ class AutoscalingStage:
 
     def _buy(self, kube: KubeStage) -> bool:
         """Buy nodes of the pools for what waits; return whether any were."""
-        waiting = [*self.growing.waiting(kube)]
+        waiting = self.growing.waiting(kube)
         plans, _ = plan(waiting, self.pools.by_weight()) if waiting else ([], [])
         self.pools.buy(plans, "")
         if plans:

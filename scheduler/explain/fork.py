@@ -61,6 +61,8 @@ def fork_kueue(world: World) -> KueueStage:
     now = world.context
     context = Context(seed=now.seed, epoch_us=now.epoch_us, now_ms=now.now_ms)
     stage = KueueStage(context, live.settings, rules=live.answers.given)
+    stage.answers.elsewhere = live.answers.elsewhere
+    stage.answers.dispatched = live.answers.dispatched
     stage.load_state(live.dump_state())
     for key, obj in sorted(world.own_objects().items()):
         if world.lifetime.waits(key):

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from scheduler.decisions import Admit, Evict, NodeChange
+from scheduler.explain.workloads import explain
 from scheduler.provisioning.request import merged, request_name
 from scheduler.records.objects import Key, Object
 from scheduler.scenarios import InputError
@@ -113,6 +114,24 @@ def test_nothing_is_ordered_for_a_request_that_no_group_takes_whole():
         "Pending",
         "Capacity is not found, CA will try to find it later.",
     )
+
+
+def test_nodes_that_boot_for_an_admitted_workload_are_not_found_for_another():
+    works = [
+        job(n, queue="main", cpu=4, parallelism=2, arrival=f"{i + 1}s")
+        for i, n in enumerate("ab")
+    ]
+    world = asking(*works, group(maxNodes=3))
+    decisions = run(world, 60_000)
+    assert [d.at_ms for d in decisions if isinstance(d, Admit)] == [10_000]
+    assert len(world.autoscaling.groups["g"].ordered) == 2
+
+
+def test_an_explanation_names_no_rule_for_a_check_that_requests_answer():
+    world = asking(job("work", queue="main", cpu=4, parallelism=5))
+    run(world, 60_000)
+    (row,) = explain(world, the(world, "Workload").key).checks
+    assert (row.state, row.answers_ms) == ("Pending", None)
 
 
 def test_a_request_that_is_too_old_fails_and_is_made_again_until_the_limit():
