@@ -39,11 +39,11 @@ def mark_if_idle() -> bool:
 
 
 def _is_idle() -> bool:
-    return not (
-        Sandbox.objects.filter(playing=True).exists()
-        or Experiment.objects.filter(state=Experiment.RUNNING).exists()
-        or KeptForecast.objects.filter(state=KeptForecast.RUNNING).exists()
-    )
+    """Ask whether anything plays or runs; one statement."""
+    busy = Sandbox.objects.filter(playing=True).values_list("pk")
+    running = Experiment.objects.filter(state=Experiment.RUNNING).values_list("pk")
+    forecasts = KeptForecast.objects.filter(state=KeptForecast.RUNNING)
+    return not busy.union(running, forecasts.values_list("pk"), all=True).exists()
 
 
 def clear_after_commit() -> None:

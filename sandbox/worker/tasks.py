@@ -59,8 +59,11 @@ def pulse() -> int:
     """Send every sandbox that is due to a worker; return how many.
 
     A fixed number of statements: a pulse that takes long while hundreds are due would
-    find its own messages old when it ends, and send them again for ever.
+    find its own messages old when it ends, and send them again for ever. While nothing
+    plays or runs there is nothing to look for.
     """
+    if idle_flag.mark_if_idle():
+        return 0
     sent = 0
     # One that was sent and never begun goes to whoever is there.
     for fresh, seconds in ((True, EXPIRES_S), (False, EXPIRES_FOR_ALL_S)):
@@ -69,8 +72,6 @@ def pulse() -> int:
             sent += 1
     experiments.look()
     forecasts.look()
-    if not sent:
-        idle_flag.mark_if_idle()
     return sent
 
 
