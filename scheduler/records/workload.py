@@ -183,6 +183,7 @@ class PodSetAssignment(msgspec.Struct, gc=False):
     flavors: dict[str, str]
     usage: Amounts
     topology: TopologyAssignment | None = None
+    delayed: str = ""  # Pending or Ready where places are found in a second pass
 
 
 class Admission(msgspec.Struct):
@@ -210,6 +211,8 @@ def _document(part: PodSetAssignment) -> dict[str, Any]:
     }
     if part.topology is not None:
         written["topologyAssignment"] = part.topology.document()
+    if part.delayed:
+        written["delayedTopologyRequest"] = part.delayed
     return written
 
 
@@ -241,6 +244,7 @@ def _read_part(part: Manifest, counts: Mapping[str, int]) -> PodSetAssignment:
             for name, text in (part.get("resourceUsage") or {}).items()
         },
         topology=read_topology_assignment(part.get("topologyAssignment")),
+        delayed=part.get("delayedTopologyRequest") or "",
     )
 
 

@@ -14,9 +14,14 @@ from scheduler.kueue.topology.cache import TopologyCache
 from scheduler.kueue.tree.forest import Forest
 from scheduler.kueue.tree.tree import ClusterQueue, Cohort
 from scheduler.kueue.usage.ledger import UsageLedger
+from scheduler.kueue.workload.checks import Delays
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.kueue.workload.local_queue import LocalQueue
-from scheduler.records.admission_check import AdmissionCheck
+from scheduler.records.admission_check import (
+    MULTI_KUEUE,
+    PROVISIONING,
+    AdmissionCheck,
+)
 from scheduler.records.objects import Key
 from scheduler.records.quota import ClusterQueueSpec, Flavor, LocalQueueSpec
 from scheduler.records.workload import Catalogue
@@ -77,6 +82,20 @@ class Cluster:
         if after is None or after is work or after.finished:
             return None
         return after
+
+    def delays_topology(self, queue: ClusterQueue) -> Delays:
+        """Return which flavors have their nodes later, and whether others place.
+
+        Source: docs/semantics/kueue-topology.md#delayed-assignments.
+        """
+        flavors: frozenset[str] = frozenset()
+        elsewhere = False
+        for check in queue.spec.checks:
+            known = self.checks.get(check.name)
+            if known is not None and known.controller == PROVISIONING:
+                flavors |= check.flavors
+            elsewhere |= known is not None and known.controller == MULTI_KUEUE
+        return Delays(flavors, elsewhere)
 
     def put_local_queue(self, spec: LocalQueueSpec) -> LocalQueue:
         """Take a LocalQueue, new or changed; those who name it stay."""

@@ -6,7 +6,7 @@ Source: docs/semantics/kueue-admission-checks.md#two-phase-admission.
 from __future__ import annotations
 
 from scheduler.kueue.controller import evictions
-from scheduler.kueue.controller.admissions import become_admitted
+from scheduler.kueue.controller.admissions import become_admitted, wait_for_places
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.tree.tree import ClusterQueue
 from scheduler.kueue.workload.check_state import (
@@ -16,7 +16,11 @@ from scheduler.kueue.workload.check_state import (
     CheckState,
     verdict,
 )
-from scheduler.kueue.workload.checks import all_ready, required_checks
+from scheduler.kueue.workload.checks import (
+    all_ready,
+    required_checks,
+    waits_for_places,
+)
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import (
     ADMISSION_CHECK,
@@ -81,7 +85,9 @@ class AdmissionChecks:
         """Admit a workload with quota once all checks are ready."""
         if work.has_condition(ADMITTED):
             return
-        if all_ready(work.checks):
+        if waits_for_places(work.checks, work.admission):
+            wait_for_places(self.life, work)
+        elif all_ready(work.checks):
             become_admitted(self.life, work)
         else:
             self.life.set_condition(

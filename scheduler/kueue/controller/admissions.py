@@ -12,12 +12,18 @@ from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.tree.quota import revert_usages
 from scheduler.kueue.tree.tree import ClusterQueue
-from scheduler.kueue.workload.checks import all_ready, required_checks
+from scheduler.kueue.workload.checks import (
+    all_ready,
+    required_checks,
+    waits_for_places,
+)
 from scheduler.kueue.workload.conditions import clear_eviction
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import (
     ADMITTED,
     ADMITTED_SENTENCE,
+    DELAYED_SENTENCE,
+    DELAYED_TOPOLOGY,
     NOT_ALL_CHECKS_READY,
     PODS_DO_NOT_RUN,
     PODS_READY,
@@ -75,12 +81,24 @@ def _first_phase(life: Lifecycle, work: WorkloadInfo, queue: ClusterQueue) -> bo
         life.dirty[work] = None
     if any(name not in work.checks for name in needed):
         return False
+    if waits_for_places(work.checks, work.admission):
+        wait_for_places(life, work)
+        return False
     if all_ready(work.checks):
         _set_admitted(life, work)
         return True
     life.dirty[work] = None
     life.set_condition(work, ADMITTED, False, UNSATISFIED_CHECKS, NOT_ALL_CHECKS_READY)
     return False
+
+
+def wait_for_places(life: Lifecycle, work: WorkloadInfo) -> None:
+    """Say that the checks are ready and the places are not; look for them soon.
+
+    Source: docs/semantics/kueue-topology.md#delayed-assignments.
+    """
+    life.set_condition(work, ADMITTED, False, DELAYED_TOPOLOGY, DELAYED_SENTENCE)
+    life.note_second_pass(work)
 
 
 def _set_admitted(life: Lifecycle, work: WorkloadInfo) -> None:

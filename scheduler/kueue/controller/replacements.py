@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from scheduler.decisions import PodSetAdmission, Replace
 from scheduler.kueue.cache.assumed import stands_of
+from scheduler.kueue.controller.admissions import become_admitted
 from scheduler.kueue.controller.evictions import evict
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.scheduler.entries import Entry
@@ -18,7 +19,7 @@ def replace(life: Lifecycle, entry: Entry) -> None:
     """Store the new assignment of a workload; nothing else of it changes."""
     assert entry.assignment is not None
     work = entry.work
-    node = work.unhealthy_nodes[0]
+    nodes = work.unhealthy_nodes
     work.admission = entry.assignment.admission(entry.queue.name)
     if work.topology is not None:
         work.topology.release()
@@ -26,12 +27,15 @@ def replace(life: Lifecycle, entry: Entry) -> None:
     work.unhealthy_nodes = ()
     life.note_second_pass(work)
     life.context.journal.touch(work.key)
+    if not nodes:  # these are its first places
+        become_admitted(life, work)
+        return
     life.context.journal.emit(
         Replace(
             at_ms=life.context.now_ms,
             subject=work.key,
             reason=NODE_REPLACED,
-            message=replaced(node),
+            message=replaced(nodes[0]),
             queue=work.admission.queue,
             pod_sets=tuple(
                 PodSetAdmission(
@@ -47,6 +51,9 @@ def evict_for_node(life: Lifecycle, entry: Entry) -> None:
     """Evict a workload whose pods have no other place, or let it try again later."""
     work = entry.work
     if work.evicted:
+        return
+    if not work.unhealthy_nodes:  # no room for its first places: it tries again
+        life.note_second_pass(work)
         return
     if life.cluster.topologies.gates.fail_fast:
         message = no_replacement(work.unhealthy_nodes)

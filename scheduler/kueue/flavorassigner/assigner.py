@@ -39,6 +39,7 @@ from scheduler.kueue.tree.quota import (
     borrowing_height,
 )
 from scheduler.kueue.tree.tree import ClusterQueue, GroupSearch, ResourceNode
+from scheduler.kueue.workload.checks import Delays
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.records.podset_template import PodShape
 from scheduler.records.quota import Flavor
@@ -57,7 +58,7 @@ class FlavorAssigner:
     holds counts as free for the workload.
     """
 
-    __slots__ = ("fair", "flavors", "ignores_undeclared", "only", "oracle", "placement",
+    __slots__ = ("delays", "fair", "flavors", "ignores_undeclared", "only", "oracle", "placement",
                  "queue", "refusals", "replaced", "resume", "topologies", "trace",
                  "work")  # fmt: skip
 
@@ -76,7 +77,9 @@ class FlavorAssigner:
         trace: Trace | None = None,
         topologies: TopologyCache | None = None,
         replaced: WorkloadInfo | None = None,
+        delays: Delays | None = None,
     ) -> None:
+        self.delays = delays
         self.replaced = {} if replaced is None else held_by_pod_set(replaced)
         self.work = work
         self.queue = queue
@@ -145,6 +148,7 @@ class FlavorAssigner:
         self, assignment: Assignment, topologies: TopologyCache
     ) -> None:
         self.placement = TopologyPlacement(topologies, self.work, self.queue)
+        self.placement.delays = self.delays
         self.placement.trace = self.trace
         if assignment.mode is not Mode.NO_FIT:
             self.placement.apply(assignment)

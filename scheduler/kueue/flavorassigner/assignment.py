@@ -31,6 +31,7 @@ class PodSetPlan:
 
     __slots__ = (
         "count",
+        "delayed",
         "error",
         "fits",
         "flavors",
@@ -57,6 +58,7 @@ class PodSetPlan:
         self.searched: list[str] = []  # the flavor that each of them chose, or ""
         self.error = ""  # why no flavor can be worked out for it at all
         self.topology: TopologyAssignment | None = None
+        self.delayed = ""  # places are found when its nodes are there
 
     def held(self, resource: str) -> int:
         """Return what of a request the slice before it holds already."""
@@ -159,6 +161,7 @@ class Assignment:
                         if name in part.requests
                     },
                     topology=part.topology,
+                    delayed=part.delayed,
                 )
                 for part in self.parts
             ),

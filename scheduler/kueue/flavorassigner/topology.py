@@ -26,6 +26,7 @@ from scheduler.kueue.topology.question import (
 )
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.tree import ClusterQueue
+from scheduler.kueue.workload.checks import PENDING_TOPOLOGY, Delays
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.records.topology import TopologyAssignment
 from scheduler.records.workload import PodSet
@@ -44,6 +45,7 @@ class TopologyPlacement:
         self.queue = queue
         self.by_flavor: ByFlavor = {}
         self.trace: Trace | None = None
+        self.delays: Delays | None = None
 
     def apply(self, assignment: Assignment) -> None:
         """Place the podsets of an assignment, or say why they cannot be.
@@ -69,6 +71,10 @@ class TopologyPlacement:
             if error:
                 plan.error = error
                 assignment.mode = Mode.NO_FIT
+            elif self.delays is not None and self.delays.elsewhere:
+                continue  # the worker that takes it places its pods
+            elif self.delays is not None and flavor in self.delays.flavors:
+                plan.delayed = PENDING_TOPOLOGY
             else:
                 self.by_flavor.setdefault(flavor, []).append(
                     to_place(part, plan.count, implied=not is_explicit(part))

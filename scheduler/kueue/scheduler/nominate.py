@@ -147,6 +147,9 @@ def assign_flavors(
         trace=trace,
         topologies=cluster.topologies,
         replaced=entry.replaced,
+        delays=cluster.delays_topology(entry.queue)
+        if entry.queue.spec.checks
+        else None,
     )
     full = assigner.assign()
     if full.mode is Mode.FIT:

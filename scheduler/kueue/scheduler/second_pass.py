@@ -10,10 +10,12 @@ from scheduler.kueue.flavorassigner.assignment import Assignment, PodSetPlan
 from scheduler.kueue.flavorassigner.modes import Mode
 from scheduler.kueue.flavorassigner.topology import to_place
 from scheduler.kueue.flavorassigner.topology_flavors import is_explicit
+from scheduler.kueue.scheduler.delayed_topology import place_delayed
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.topology.cache import DomainUsage
 from scheduler.kueue.topology.placement import PodSetPlacement, PodSetToPlace, Results
 from scheduler.kueue.topology.replacement import replace_node, stands_on
+from scheduler.kueue.workload.checks import waits_for_places
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.records.topology import TopologyAssignment
 from scheduler.records.workload import PodSetAssignment, remaining_usage
@@ -22,15 +24,17 @@ FIRST_WAIT_US, LONGEST_WAIT_US = 1_000_000, 30_000_000
 
 
 def needs_second_pass(work: WorkloadInfo) -> bool:
-    """Return whether pods of a workload stand on a node that failed.
+    """Return whether pods of a workload stand on a node that failed, or nowhere yet.
 
     Source: docs/semantics/kueue-topology.md#second-pass.
     """
-    if not work.unhealthy_nodes or work.admission is None:
+    if work.admission is None:
         return False
     if not work.reserved or work.evicted or work.finished:
         return False
-    return work.has_condition("Admitted") and any(
+    if not work.has_condition("Admitted"):
+        return waits_for_places(work.checks, work.admission)
+    return any(
         stands_on(part.topology, node)
         for part in work.admission.pod_sets
         for node in work.unhealthy_nodes
@@ -45,6 +49,8 @@ def wait_us(tries: int) -> int:
 def nominate_replacement(cluster: Cluster, entry: Entry) -> None:
     """Give an entry the assignment that it has, with the failed node replaced.
 
+    One that is not admitted yet waits for its first places.
+
     Its mode is NO_FIT where no other place is found. Flavors are kept.
     """
     work = entry.work
@@ -53,6 +59,9 @@ def nominate_replacement(cluster: Cluster, entry: Entry) -> None:
     for part in work.admission.pod_sets:
         assignment.parts.append(_plan(work, part))
     entry.assignment = assignment
+    if not work.has_condition("Admitted"):
+        place_delayed(cluster, entry, assignment)
+        return
     if work.owned_by_pod:
         return
     results = _search(cluster, work, assignment)
@@ -72,7 +81,7 @@ def _plan(work: WorkloadInfo, part: PodSetAssignment) -> PodSetPlan:
     count = min(part.count, counts.get(part.name, part.count))
     plan = PodSetPlan(part.name, count, dict(remaining_usage(part, count)))
     plan.flavors = dict(part.flavors)
-    plan.topology = part.topology
+    plan.topology, plan.delayed = part.topology, part.delayed
     return plan
 
 

@@ -5,9 +5,21 @@ Source: docs/semantics/kueue-admission-checks.md#which-checks-a-workload-needs.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from scheduler.kueue.workload.check_state import READY, REJECTED, RETRY, States
 from scheduler.records.quota import ClusterQueueSpec
 from scheduler.records.workload import Admission
+
+#: Where a podset's delayedTopologyRequest stands.
+PENDING_TOPOLOGY, READY_TOPOLOGY = "Pending", "Ready"
+
+
+class Delays(NamedTuple):
+    """Flavors that are placed in a second pass; whether another cluster places."""
+
+    flavors: frozenset[str] = frozenset()
+    elsewhere: bool = False
 
 
 def required_checks(spec: ClusterQueueSpec, admission: Admission | None) -> list[str]:
@@ -31,6 +43,19 @@ def required_checks(spec: ClusterQueueSpec, admission: Admission | None) -> list
 def all_ready(states: States) -> bool:
     """Return whether every listed check is ready; true for none."""
     return all(check.state == READY for check in states.values())
+
+
+def waits_for_places(states: States, admission: Admission | None) -> bool:
+    """Return whether all checks are ready and podsets are still to be placed.
+
+    Source: docs/semantics/kueue-topology.md#delayed-assignments.
+    """
+    return (
+        admission is not None
+        and any(part.delayed == PENDING_TOPOLOGY for part in admission.pod_sets)
+        and bool(states)
+        and all_ready(states)
+    )
 
 
 def failed(states: States) -> bool:
