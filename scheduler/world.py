@@ -117,7 +117,7 @@ class World(WorldObjects):
         """
         if self.multikueue is not None:
             self.multikueue.workers.set_policy(policy)
-        self._freshen()
+        self.freshen()
         self.policy = policy
         journal = self.context.journal
         kept = journal.take_decisions(), dict(journal.touched), dict(journal.removed)
@@ -136,7 +136,7 @@ class World(WorldObjects):
     def _write_all(self) -> None:
         for key in self.objects:
             self.context.journal.touch(key)
-        self._freshen()
+        self.freshen()
 
     def header(self) -> Header:
         """Return the header as it stands now."""
@@ -150,7 +150,7 @@ class World(WorldObjects):
 
     def encode(self) -> bytes:
         """Return the whole world as msgpack; `decode` gives it back."""
-        self._freshen()
+        self.freshen()
         return encode_world(self.header(), self.objects)
 
     @classmethod
@@ -168,5 +168,5 @@ class World(WorldObjects):
         The digest of the header's canonical msgpack and of each object's, in
         key order. Only objects that changed are digested again.
         """
-        self._freshen()
+        self.freshen()
         return self.digests.hash(self.header(), self.objects)

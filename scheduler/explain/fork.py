@@ -22,19 +22,12 @@ def fork(world: World) -> World:
     Shares what nobody writes into: manifests below metadata and spec. O(objects),
     about half the cost of writing all bytes and reading them.
     """
-    freshen(world)
+    world.freshen()
     header = msgspec.convert(
         msgspec.msgpack.decode(msgspec.msgpack.encode(world.header())), Header
     )
     objects = (_copy(obj) for obj in world.objects.values())
     return World.load(header, objects, cluster=world.cluster)
-
-
-def freshen(world: World) -> None:
-    """Let the stages write what changed into the objects."""
-    for key in world.objects:
-        world.get(key)
-        return
 
 
 def _copy(obj: Object) -> Object:
@@ -57,7 +50,7 @@ def fork_kueue(world: World) -> KueueStage:
     the stack has no Kueue.
     """
     live = kueue_of(world)
-    freshen(world)
+    world.freshen()
     now = world.context
     context = Context(seed=now.seed, epoch_us=now.epoch_us, now_ms=now.now_ms)
     stage = KueueStage(context, live.settings, rules=live.answers.given)

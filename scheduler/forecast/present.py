@@ -15,7 +15,7 @@ from random import Random
 from scheduler import streams
 from scheduler.decisions import Admit, Decision
 from scheduler.errors import SchedulerError
-from scheduler.explain.fork import fork, freshen
+from scheduler.explain.fork import fork
 from scheduler.forecast.coming import LEAST_BATCHES, FittedArrivals, arriving, fit
 from scheduler.forecast.futures import Draws
 from scheduler.forecast.run_times import RunTime, RunTimes
@@ -55,7 +55,7 @@ class ForecastWorld:
 def present_of(world: World, *, continued: bool) -> ForecastWorld:
     """Return what `world` knows now. Raises SchedulerError for a stack without Kueue."""
     check_stack(world)
-    freshen(world)
+    world.freshen()
     history, finished = _history(world)
     return ForecastWorld(
         world=world,

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from scheduler.durations import stamp_text
-from scheduler.explain.fork import freshen
 from scheduler.manifests.loading.loaded import in_order
 from scheduler.records.annotations import ARRIVAL
 from scheduler.records.objects import Object
@@ -32,7 +31,7 @@ def start_of_world(world: World, until_ms: int) -> Start:
     What has not arrived by `until_ms` (virtual time of the world) is left out:
     it cannot matter. Statuses are believed, as those of any dump.
     """
-    freshen(world)
+    world.freshen()
     now = world.context.now_ms
     policy = world.policy.document()
     began = stamp_text(world.context.us(now))

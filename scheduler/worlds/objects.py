@@ -107,7 +107,7 @@ class WorldObjects(WorldStages):
 
     def _replace(self, known: Object, obj: Object) -> None:
         if edits.is_checked(obj):
-            self._freshen()
+            self.freshen()
         edits.replace_manifest(known, obj)
 
     def delete(self, key: Key) -> None:
@@ -152,7 +152,7 @@ class WorldObjects(WorldStages):
         """
         if self.kueue is not None:
             self.kueue.settle()
-        self._freshen()
+        self.freshen()
         journal = self.context.journal
         touched = [self.objects[k] for k in journal.touched if k in self.objects]
         changes = Changes(
@@ -164,7 +164,7 @@ class WorldObjects(WorldStages):
         journal.removed.clear()
         return changes
 
-    def _freshen(self) -> None:
+    def freshen(self) -> None:
         """Write the stages' state into every object touched since last time."""
         stale, stages = self.context.journal.stale, list(self.stages())
         for key in stale:

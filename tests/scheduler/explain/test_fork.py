@@ -6,6 +6,7 @@ import pytest
 
 from scheduler.explain.fork import fork
 from scheduler.simulation import simulate
+from scheduler.tick import run_tick
 from tests.builders import cluster_queue, flavor, job, local_queue, node, world_of
 from tests.scheduler.explain.worlds import contended, run_to
 
@@ -19,6 +20,13 @@ def test_a_fork_has_the_same_hash_and_the_same_future(seed: int) -> None:
     theirs = simulate(other, until_ms=200_000).decisions
     ours = simulate(world.copy(), until_ms=200_000).decisions
     assert theirs == ours
+
+
+def test_a_fork_has_what_changed_since_the_world_was_looked_at() -> None:
+    world = contended(1, fair=False)
+    for _ in range(8):
+        run_tick(world)
+    assert fork(world).hash() == world.hash()
 
 
 def test_running_a_fork_leaves_the_world_as_it_is() -> None:
