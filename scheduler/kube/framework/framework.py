@@ -58,6 +58,11 @@ class Framework:
         self.weights = weights
         self.filters = points["filter"]
         self.scorers = points["score"]
+        self._without_claims = {
+            point: [p for p in plugins if not p.for_claims]
+            for point, plugins in points.items()
+        }
+        self._claim_filters = {p.name for p in points["pre_filter"] if p.for_claims}
         seen = {id(p): p for plugins in points.values() for p in plugins}
         self.plugins = {plugin.name: plugin for plugin in seen.values()}
         #: gets every call outside Filter and Score; None in normal runs
@@ -68,6 +73,13 @@ class Framework:
             if type(p).add_pod is not Plugin.add_pod
             or type(p).remove_pod is not Plugin.remove_pod
         ]
+
+    def _for(self, point: str, pod: Pod) -> list[Plugin]:
+        """Return the plug-ins of a point that a pod concerns; all in a trace."""
+        shape = pod.shape
+        if shape.claims or shape.device_claims or self.trace is not None:
+            return self.points[point]
+        return self._without_claims[point]
 
     def note(
         self,
@@ -86,7 +98,7 @@ class Framework:
 
     def pre_enqueue(self, pod: Pod) -> Status:
         """Return the first refusal to let the pod into the active queue."""
-        for plugin in self.points["pre_enqueue"]:
+        for plugin in self._for("pre_enqueue", pod):
             status = plugin.pre_enqueue(pod)
             if not status.ok:
                 return status.by(plugin.name)
@@ -99,7 +111,10 @@ class Framework:
         names: frozenset[str] | None = None
         narrowed: list[str] = []
         refused: Status | None = None
-        for plugin in self.points["pre_filter"]:
+        plugins = self._for("pre_filter", pod)
+        if len(plugins) < len(self.points["pre_filter"]):
+            state.skip_filter |= self._claim_filters
+        for plugin in plugins:
             status, only = plugin.pre_filter(state, pod)
             self.note("PreFilter", plugin, pod, status)
             if status.code is Code.SKIP:
@@ -164,7 +179,7 @@ class Framework:
 
     def reserve(self, state: CycleState, pod: Pod, node: str) -> Status:
         """Run Reserve; at the first failure give back all that was taken."""
-        for plugin in self.points["reserve"]:
+        for plugin in self._for("reserve", pod):
             status = plugin.reserve(state, pod, node)
             if not status.ok:
                 self.unreserve(state, pod, node)
@@ -173,7 +188,7 @@ class Framework:
 
     def unreserve(self, state: CycleState, pod: Pod, node: str) -> None:
         """Give back, in reverse order."""
-        for plugin in reversed(self.points["unreserve"]):
+        for plugin in reversed(self._for("unreserve", pod)):
             plugin.unreserve(state, pod, node)
             self.note("Unreserve", plugin, pod, OK, node)
 
@@ -193,7 +208,7 @@ class Framework:
 
     def bind(self, state: CycleState, pod: Pod, node: str) -> Status:
         """Run PreBind, then the binders until one does not skip."""
-        for plugin in self.points["pre_bind"]:
+        for plugin in self._for("pre_bind", pod):
             status = plugin.pre_bind(state, pod, node)
             if not status.ok and status.code is not Code.SKIP:
                 return status.by(plugin.name)

@@ -76,6 +76,8 @@ class Plugin:
     reason: ClassVar[str] = ""
     #: set when a normalized score depends on the raw one and the highest only
     normalizes_by_peak: ClassVar[bool] = False
+    #: set when it does nothing for a pod without claims: such a pod skips it
+    for_claims: ClassVar[bool] = False
     #: set when sort keys change while pods are queued
     changing_keys: ClassVar[bool] = False
     #: points at which a configuration may name it though nothing is done there

@@ -50,6 +50,7 @@ class DynamicResources(Plugin):
     """Source: docs/semantics/kube-scheduler.md#devices."""
 
     name = "DynamicResources"
+    for_claims = True
 
     @property
     def _known(self) -> Devices:

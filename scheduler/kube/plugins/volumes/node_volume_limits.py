@@ -33,6 +33,7 @@ class NodeVolumeLimits(Plugin):
     """Source: docs/semantics/kube-scheduler.md#volumes."""
 
     name = "NodeVolumeLimits"
+    for_claims = True
     reason = "node(s) exceed max volume count"
 
     def pre_filter(

@@ -53,6 +53,7 @@ class VolumeBinding(Plugin):
     """Source: docs/semantics/kube-scheduler.md#volumes."""
 
     name = "VolumeBinding"
+    for_claims = True
 
     def pre_filter(
         self, state: CycleState, pod: Pod

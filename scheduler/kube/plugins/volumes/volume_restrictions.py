@@ -45,6 +45,7 @@ class VolumeRestrictions(Plugin):
     """Source: docs/semantics/kube-scheduler.md#volumes."""
 
     name = "VolumeRestrictions"
+    for_claims = True
     reason = (
         "node has pod using PersistentVolumeClaim with the same name and "
         "ReadWriteOncePod access mode"

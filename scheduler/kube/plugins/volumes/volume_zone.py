@@ -53,6 +53,7 @@ class VolumeZone(Plugin):
     """Source: docs/semantics/kube-scheduler.md#volumes."""
 
     name = "VolumeZone"
+    for_claims = True
     reason = "node(s) had no available volume zone"
 
     def pre_filter(
