@@ -24,7 +24,8 @@ def make_pod(
     """Return one pod of this pod set, with what its admission adds.
 
     `node_selector` and `tolerations` come from the flavors assigned, as Kueue
-    injects them into the pod template at start.
+    injects them into the pod template at start, and from admission checks, as do
+    `labels` and `annotations` of the pod set.
     Source: <https://kueue.sigs.k8s.io/docs/concepts/resource_flavor/>
     """
     template = pod_set.get("template") or {}
@@ -46,12 +47,12 @@ def _manifest(
     pod_set: dict[str, Any],
 ) -> dict[str, Any]:
     metadata = template.get("metadata") or {}
-    labels = dict(metadata.get("labels") or {})
+    labels = {**(metadata.get("labels") or {}), **(pod_set.get("labels") or {})}
     annotations = {
         name: value
         for name, value in (metadata.get("annotations") or {}).items()
         if not name.startswith(PREFIX)
-    }
+    } | (pod_set.get("annotations") or {})
     reference = {
         "apiVersion": owner.manifest["apiVersion"],
         "kind": owner.key.kind,

@@ -134,6 +134,22 @@ def test_an_explanation_names_no_rule_for_a_check_that_requests_answer():
     assert (row.state, row.answers_ms) == ("Pending", None)
 
 
+def test_pods_are_made_with_what_the_request_and_its_class_add():
+    keys = [{"key": "zone", "valueFromProvisioningClassDetail": "Zone"}]
+    wanted = config(podSetUpdates={"nodeSelector": keys})
+    here, there = (node(n, zone=n) for n in ("here", "there"))
+    world = asking(job("work", queue="main", cpu=4), here, there, given=wanted)
+    advance(world, 5_000)
+    request = the(world, "ProvisioningRequest")
+    request.status["provisioningClassDetails"] = {"Zone": "there"}
+    run(world, 20_000)
+    (pod,) = world.keys("Pod")
+    assert world.get(pod).spec["nodeSelector"] == {"zone": "there"}
+    assert world.get(pod).spec["nodeName"] == "there"
+    name = "autoscaling.x-k8s.io/consume-provisioning-request"
+    assert world.get(pod).annotations[name] == request.key.name
+
+
 def test_a_request_that_is_too_old_fails_and_is_made_again_until_the_limit():
     once = config(
         parameters={"ValidUntilSeconds": "0"},

@@ -9,6 +9,7 @@ from scheduler.decisions import PodSetAdmission
 from scheduler.kueue.topology.ungating import RankedPod, domains_for
 from scheduler.kueue.workload.slices import is_elastic
 from scheduler.lifetime.jobs.pod_admission import ADMISSION_GATE
+from scheduler.lifetime.jobs.pod_set_updates import with_updates
 from scheduler.lifetime.jobs.state import JobState, PodSets, pod_sets_of
 from scheduler.lifetime.pods import owner_key
 from scheduler.records.objects import Key, Object
@@ -98,7 +99,30 @@ class JobStart(JobState):
             if topology is not None:
                 extra["topology"] = topology
             found.append({**pod_set, "count": count, **extra})
+        return self._with_updates(workload, found)
+
+    def _with_updates(self, workload: Object, pod_sets: PodSets) -> PodSets:
+        """Add what the admission checks say; what they contradict is reported."""
+        updates = self._updates(workload.key)
+        if not updates:
+            return pod_sets
+        found = []
+        for pod_set in pod_sets:
+            changed, problems = with_updates(pod_set, updates)
+            found.append(changed)
+            for problem in problems:
+                self.lifetime.context.journal.complain(
+                    f"{workload.key}: podSetUpdates of {pod_set['name']}: {problem}, "
+                    "which stands; Kueue would not start the job"
+                )
         return found
+
+    def _updates(self, workload: Key) -> list[dict[str, Any]]:
+        """Return the podSetUpdates of a Workload's checks, in the order of their names."""
+        kueue = self.host.kueue
+        work = None if kueue is None else kueue.cluster.workloads.get(workload)
+        checks = () if work is None else sorted(work.checks.items())
+        return [update for _, check in checks for update in check.pod_set_updates]
 
     def _start(self, workload: Object, pod_sets: PodSets) -> None:
         given = self._given_pods(workload.key)
@@ -144,6 +168,9 @@ class JobStart(JobState):
         gates = [g for g in spec.get("schedulingGates") or [] if g != _GATE]
         spec["schedulingGates"] = gates
         for pod_set in pod_sets[:1]:
+            for field in ("labels", "annotations"):
+                if added := pod_set.get(field):
+                    pod.metadata[field] = {**(pod.metadata.get(field) or {}), **added}
             spec["nodeSelector"] = {
                 **(spec.get("nodeSelector") or {}),
                 **pod_set["nodeSelector"],
