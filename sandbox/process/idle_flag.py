@@ -53,10 +53,10 @@ def clear_after_commit() -> None:
 
 def wake_clock() -> None:
     """Take the mark away and end the clock's rest."""
-    _ask(_wake)
+    _ask(_remove_mark)
 
 
-def _wake(bus: redis.Redis) -> None:
+def _remove_mark(bus: redis.Redis) -> None:
     with bus.pipeline(transaction=False) as ask:
         ask.delete(MARK)
         ask.lpush(WAKE, 1)

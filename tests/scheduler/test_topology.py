@@ -18,9 +18,18 @@ from scheduler.records.topology import (
 from scheduler.scenarios import InputError
 from scheduler.simulation import simulate
 from scheduler.world import World
-from tests.builders import cluster_queue, flavor, job, local_queue, node, world_of
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    node,
+    pod,
+    world_of,
+)
 
 HOST = "kubernetes.io/hostname"
+GROUP = "kueue.x-k8s.io/pod-group"
 Manifest = dict[str, Any]
 
 
@@ -160,6 +169,24 @@ def test_ranks_go_to_domains_in_the_order_of_the_assignment():
     assert domains_for(pods, assignment, request) == {
         "a": ("y",), "b": ("x",), "c": ("x",)
     }  # fmt: skip
+
+
+def test_an_offset_of_the_template_is_taken_off_the_index():
+    group = {"kueue.x-k8s.io/queue-name": "main", f"{GROUP}-name": "g"}
+    annotations = {
+        f"{GROUP}-total-count": "2",
+        "kueue.x-k8s.io/pod-index-offset": "10",
+        "kueue.x-k8s.io/podset-required-topology": "rack",
+    }
+    members = []
+    for name, index in (("p", "11"), ("q", "10")):
+        made = pod(name, cpu=3, labels={**group, f"{GROUP}-pod-index": index})
+        made["metadata"]["annotations"] = annotations
+        members.append(made)
+    world = racks(*members)
+    simulate(world, until_ms=2_000)
+    at = {key.name: world.get(key).spec["nodeName"] for key in world.keys("Pod")}
+    assert at == {"q": "a1", "p": "a2"}
 
 
 def test_pods_without_ranks_fill_domains_in_order_beside_those_that_stand():

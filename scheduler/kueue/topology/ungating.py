@@ -6,9 +6,12 @@ Source: docs/semantics/kueue-topology.md#ungating-pods.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scheduler.records.topology import Path, TopologyAssignment, TopologyRequest
+
+#: Annotation of a pod template: what the first index of its podset is.
+INDEX_OFFSET = "kueue.x-k8s.io/pod-index-offset"
 
 
 class RankedPod(NamedTuple):
@@ -37,6 +40,15 @@ def domains_for(
     ):
         return {pod.name: slots[ranks[pod.name]] for pod in pods if pod.domain is None}
     return _as_they_come(pods, assignment)
+
+
+def index_offset(template: Mapping[str, Any]) -> int:
+    """Return the index of the first pod of a podset, as its template says it.
+
+    What is no whole number counts as 0.
+    """
+    annotations = (template.get("metadata") or {}).get("annotations") or {}
+    return _number(annotations.get(INDEX_OFFSET)) or 0
 
 
 def _ranks(

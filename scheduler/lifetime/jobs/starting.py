@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from scheduler.decisions import PodSetAdmission
-from scheduler.kueue.topology.ungating import RankedPod, domains_for
+from scheduler.kueue.topology.ungating import RankedPod, domains_for, index_offset
 from scheduler.kueue.workload.slices import is_elastic
 from scheduler.lifetime.jobs.pod_admission import ADMISSION_GATE
 from scheduler.lifetime.jobs.pod_set_updates import with_updates
@@ -146,7 +146,8 @@ class JobStart(JobState):
             return {}
         request = read_topology_request(pod_sets[0].get("topologyRequest"))
         ranked = [RankedPod(pod.key.name, pod.labels) for pod in given]
-        found = domains_for(ranked, assignment, request)
+        offset = index_offset(pod_sets[0].get("template") or {})
+        found = domains_for(ranked, assignment, request, offset=offset)
         return {
             name: dict(zip(assignment.levels, values, strict=True))
             for name, values in found.items()
