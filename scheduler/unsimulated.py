@@ -35,7 +35,7 @@ _NO_WORKER = (
     "none of its clusters has objects here (annotation quotalab.dev/cluster), so it "
     "is Ready at once"
 )
-_NO_CONFIG = "no ProvisioningRequestConfig{} here, so it is Ready at once"
+_NO_CONFIG = "no ProvisioningRequestConfig{} here, so it is {}"
 _NO_NODES = "no Node here: pods are placed nowhere and are ready after podStartMs"
 _NO_GANGS = (
     "pods of a schedulingGroup or workloadRef are placed one by one: no profile has "
@@ -95,7 +95,9 @@ def _unanswered(world: World) -> Iterator[str]:
             kind, name = check.parameters
             if kind != CONFIG or Key(CONFIG, "", name) not in world.objects:
                 named = f" {name}" if name else ""
-                yield f"AdmissionCheck {key.path}: {_NO_CONFIG.format(named)}"
+                simulated = kind == CONFIG and world.autoscaling is not None
+                what = "inactive" if simulated else "Ready at once"
+                yield f"AdmissionCheck {key.path}: {_NO_CONFIG.format(named, what)}"
 
 
 def _of_object(

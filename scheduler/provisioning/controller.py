@@ -26,6 +26,7 @@ from scheduler.records.admission_check import (
     AdmissionCheck,
     read_admission_check,
 )
+from scheduler.records.conditions import condition
 from scheduler.records.objects import Key, Object
 from scheduler.stage import Context
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from scheduler.kueue.stage import KueueStage
 
 NOT_NEEDED = "the provisioning request is not needed"
+NOT_ACTIVE = "the check is not active"
+BAD_PARAMETERS = "BadParametersRef"
 
 
 class RequestHost(Protocol):
@@ -51,8 +54,8 @@ class RequestHost(Protocol):
 class RequestController:
     """Makes a request for each reservation whose check asks for one, and reads it.
 
-    A check is this controller's if its config is there and no rule of the policy
-    answers it. It keeps nothing: requests and checks say everything.
+    A check is this controller's if no rule of the policy answers it; without its
+    config it is inactive. It keeps nothing: requests and checks say everything.
     """
 
     def __init__(self, context: Context, host: RequestHost) -> None:
@@ -67,10 +70,7 @@ class RequestController:
         kueue, check = self.host.kueue, self.checks.get(name)
         if kueue is None or check is None or name in kueue.answers.rules:
             return False
-        kind, config = check.parameters
-        return (check.controller, kind) == (PROVISIONING, CONFIG) and (
-            config in self.configs
-        )
+        return (check.controller, check.parameters[0]) == (PROVISIONING, CONFIG)
 
     def put(self, obj: Object) -> None:
         """Take a check, a config or a request."""
@@ -112,9 +112,25 @@ class RequestController:
         self._clean_up(kueue)
         if not any(map(self.answers, self.checks)):
             return False
-        changed = False
+        changed = self._write_checks(kueue)
         for work, name in [*self._asked(kueue)]:
             changed |= self._reconcile_check(kueue, work, name)
+        return changed
+
+    def _write_checks(self, kueue: KueueStage) -> bool:
+        """Say of each check whether its config is there; return whether that changed."""
+        changed = False
+        for name in sorted(filter(self.answers, self.checks)):
+            config = self.checks[name].parameters[1]
+            obj = self.host.objects[Key("AdmissionCheck", "", name)]
+            known = condition(obj.status, "Active") or {}
+            was_missing = known.get("reason") == BAD_PARAMETERS
+            if (config not in self.configs) != was_missing:
+                found = _active() if was_missing else _inactive(config)
+                obj.status["conditions"] = [found]
+                self.context.journal.touch(obj.key)
+                kueue.put(obj)
+                changed = True
         return changed
 
     def _asked(self, kueue: KueueStage) -> Iterator[tuple[WorkloadInfo, str]]:
@@ -149,10 +165,14 @@ class RequestController:
     def _reconcile_check(
         self, kueue: KueueStage, work: WorkloadInfo, name: str
     ) -> bool:
-        config = self.configs[self.checks[name].parameters[1]]
+        config = self.configs.get(self.checks[name].parameters[1])
         known = work.checks[name]
-        needed = self._pod_sets(work, config)
-        if not needed:
+        needed = [] if config is None else self._pod_sets(work, config)
+        if config is None:
+            if known.state != PENDING:
+                return False
+            answer = CheckState(state=PENDING, message=NOT_ACTIVE, since_us=0)
+        elif not needed:
             answer = CheckState(state=READY, message=NOT_NEEDED, since_us=0)
         else:
             request = self._request(work, name, needed, config)
@@ -240,3 +260,17 @@ def owner_of(request: Object) -> Key | None:
         if reference.get("kind") == "Workload":
             return Key("Workload", request.key.namespace, str(reference["name"]))
     return None
+
+
+def _active() -> dict[str, str]:
+    message = "The admission check is active"
+    return {"type": "Active", "status": "True", "reason": "Active", "message": message}
+
+
+def _inactive(config: str) -> dict[str, str]:
+    return {
+        "type": "Active",
+        "status": "False",
+        "reason": BAD_PARAMETERS,
+        "message": f'{CONFIG}.kueue.x-k8s.io "{config}" not found',
+    }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from scheduler.decisions import Admit, Evict, NodeChange
 from scheduler.explain.workloads import explain
+from scheduler.manifests.load import load
 from scheduler.provisioning.request import merged, request_name
 from scheduler.records.objects import Key, Object
 from scheduler.scenarios import InputError
@@ -336,13 +338,26 @@ def without_config() -> World:
     return world
 
 
-def test_a_check_whose_config_is_deleted_is_answered_as_without_one():
+def test_a_check_whose_config_is_deleted_is_inactive_until_it_is_back():
     world = without_config()
     again = world.copy()
     for one in (world, again):
         run(one, 90_000)
-        assert state(one)["state"] == "Ready"
+        found = state(one)
+        assert (found["state"], found["message"]) == (
+            "Pending",
+            "the check is not active",
+        )
+        (active,) = the(one, "AdmissionCheck").status["conditions"]
+        assert (active["status"], active["reason"]) == ("False", "BadParametersRef")
+        main = one.get(Key("ClusterQueue", "", "main")).status["conditions"]
+        assert [c["reason"] for c in main] == ["AdmissionCheckInactive"]
     assert again.hash() == world.hash()
+    (text,) = [("config.yaml", msgspec.json.encode(config()).decode())]
+    world.put(load([text]).objects[0])
+    run(world, 200_000)
+    (active,) = the(world, "AdmissionCheck").status["conditions"]
+    assert active["status"] == "True"
 
 
 def test_a_request_goes_with_its_workload_though_no_check_asks_any_more():
