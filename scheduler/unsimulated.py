@@ -41,6 +41,7 @@ _NO_GANGS = (
     "pods of a schedulingGroup or workloadRef are placed one by one: no profile has "
     "GangScheduling"
 )
+_NO_QUOTAS = "ElasticQuotas decide nothing: no profile has CapacityScheduling"
 _HINT = "preferredDuringSchedulingIgnoredDuringExecution"
 #: Of Kueue's Configuration: what would decide something in the real system.
 _DECIDING = frozenset(
@@ -61,7 +62,7 @@ def features_of(world: World) -> list[str]:
     for key, obj in world.objects.items():
         counts.update(set(_of_object(key.kind, obj.manifest, spec.stack, gates)))
     lines = [f"{what} ({count})" for what, count in sorted(counts.items())]
-    lines += _ungrouped(world)
+    lines += _without_plugin(world)
     if spec.stack == "kueue":
         lines += _unanswered(world)
         kept = read_configuration(spec.kueue).kept
@@ -72,13 +73,17 @@ def features_of(world: World) -> list[str]:
     return lines
 
 
-def _ungrouped(world: World) -> list[str]:
-    """Return a sentence where pods name gangs and no profile has their plug-in."""
+def _without_plugin(world: World) -> Iterator[str]:
+    """Yield a sentence for gangs and quotas where no profile has their plug-in."""
     configured = str(world.policy.spec.kube_scheduler)
-    if world.kube is None or "GangScheduling" in configured:
-        return []
+    if world.kube is None:
+        return
     count = sum(pod.shape.gang is not None for pod in world.kube.pods.values())
-    return [f"{_NO_GANGS} ({count})"] if count else []
+    if count and "GangScheduling" not in configured:
+        yield f"{_NO_GANGS} ({count})"
+    quotas = len(world.keys("ElasticQuota"))
+    if quotas and "CapacityScheduling" not in configured:
+        yield f"{_NO_QUOTAS} ({quotas})"
 
 
 def _unanswered(world: World) -> Iterator[str]:

@@ -28,6 +28,7 @@ SHORT_NAMES: dict[str, list[str]] = {
     "daemonsets": ["ds"],
     "cronjobs": ["cj"],
     "podgroups": ["pg", "pgs"],
+    "elasticquotas": ["eq", "eqs"],
     "limitranges": ["limits"],
     "persistentvolumeclaims": ["pvc"],
     "persistentvolumes": ["pv"],

@@ -12,6 +12,10 @@ from scheduler.kube.binding.host import BindingHost
 from scheduler.kube.binding.rules import BindingCounts
 from scheduler.kube.cache import spread_selectors as selecting
 from scheduler.kube.cache.cluster import ClusterCache
+from scheduler.kube.cache.elastic_quotas import (
+    ELASTIC_QUOTA,
+    read_elastic_quota,
+)
 from scheduler.kube.cache.gangs import KINDS as GANG_KINDS
 from scheduler.kube.cache.invariants import sum_violations
 from scheduler.kube.cache.pod_group import read_budget, read_group
@@ -145,6 +149,12 @@ class KubeStage:
             if not restore:
                 name = events.GANG_ADDED if added else events.GANG_CHANGED
                 self.handlers.notify(Event(name, new=obj.key))
+        elif kind == ELASTIC_QUOTA:
+            quota = read_elastic_quota(obj.manifest, obj.key)
+            for cluster in self.clusters():
+                cluster.quotas[quota.namespace] = quota
+            if not restore:
+                self.handlers.notify(Event(events.QUOTA_CHANGED, new=quota))
         elif kind in selecting.KINDS:
             for cluster in self.clusters():
                 cluster.selecting.put(obj.key, obj.manifest)
@@ -190,6 +200,10 @@ class KubeStage:
             cluster.selecting.remove(key)
             if key.kind == "Namespace":
                 cluster.namespaces.pop(key.name, None)
+            elif key.kind == ELASTIC_QUOTA:
+                cluster.quotas.pop(key.namespace, None)
+        if key.kind == ELASTIC_QUOTA:
+            self.handlers.notify(Event(events.QUOTA_CHANGED, old=key))
 
     def schedule(self) -> None:
         """Try pods until no queue has one to try now. Cost: see `Turns.schedule`."""

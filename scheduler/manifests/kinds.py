@@ -216,6 +216,7 @@ TABLE: tuple[Kind, ...] = (
         "LeaderWorkerSet", "leaderworkerset.x-k8s.io", ("v1",), "leaderworkersets"
     ),
     _simulated("PodGroup", "scheduling.x-k8s.io", ("v1alpha1",), "podgroups"),
+    _simulated("ElasticQuota", "scheduling.x-k8s.io", ("v1alpha1",), "elasticquotas"),
     # Their names are other groups' too: no plural, so that the API serves those.
     _simulated(
         "PodGroup.scheduling.k8s.io",

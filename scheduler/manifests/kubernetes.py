@@ -267,6 +267,14 @@ def check_pod_group(document: Document) -> dict[str, Any]:
     return document.copied()
 
 
+def check_elastic_quota(document: Document) -> dict[str, Any]:
+    """Return an ElasticQuota."""
+    spec = expect_object(document, document.data, "spec", needed=True)
+    for name in ("min", "max"):
+        expect_amounts(document, spec, f"spec.{name}")
+    return document.copied()
+
+
 def check_gang_group(document: Document) -> dict[str, Any]:
     """Return a PodGroup of scheduling.k8s.io."""
     spec = expect_object(document, document.data, "spec", needed=True)
@@ -307,6 +315,7 @@ CHECKS: dict[str, Callable[[Document], dict[str, Any]]] = {
     "PriorityClass": check_priority_class,
     "PodDisruptionBudget": check_disruption_budget,
     "PodGroup": check_pod_group,
+    "ElasticQuota": check_elastic_quota,
     "PodGroup.scheduling.k8s.io": check_gang_group,
     "Workload.scheduling.k8s.io": check_gang_workload,
     "KubeSchedulerConfiguration": check_configuration,

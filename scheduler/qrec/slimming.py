@@ -82,6 +82,7 @@ KEPT: dict[str, Tree] = {
             "LimitRange",
             "Namespace",
             "PodGroup",
+            "ElasticQuota",
             "PodDisruptionBudget",
             "MultiKueueConfig",
         ),

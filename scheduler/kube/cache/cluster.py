@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from scheduler.kube.cache.elastic_quotas import ElasticQuota
 from scheduler.kube.cache.gangs import Gangs
 from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.cache.node_table import NodeTable, Rows
@@ -39,6 +40,7 @@ class ClusterCache:
         self.budgets: dict[Key, PodDisruptionBudget] = {}
         self.selecting = SpreadSelectors()
         self.volumes = Volumes()  # the same for every scheduler of a run
+        self.quotas: dict[str, ElasticQuota] = {}  # by namespace
         self.gangs = Gangs()  # shared, as volumes and devices are
         self.devices = Devices()  # shared likewise
         self.claim_users: dict[Key, int] = {}  # placed pods by claim

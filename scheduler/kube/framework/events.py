@@ -34,6 +34,7 @@ SLICE_ADDED = "ResourceSliceAdd"
 SLICE_CHANGED = "ResourceSliceUpdate"
 GANG_ADDED = "GangAdd"  # a PodGroup or Workload of scheduling.k8s.io
 GANG_CHANGED = "GangUpdate"
+QUOTA_CHANGED = "ElasticQuotaUpdate"  # or added, or deleted
 NAMESPACE_CHANGED = "NamespaceUpdate"
 
 

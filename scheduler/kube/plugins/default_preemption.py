@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import msgspec
 
 from scheduler import streams
@@ -54,7 +56,7 @@ class DefaultPreemption(Plugin):
     name = "DefaultPreemption"
     args_type = DefaultPreemptionArgs
     # The request to remove victims takes no virtual time: nobody is held back.
-    idle_points = ("pre_enqueue",)
+    idle_points: ClassVar[tuple[str, ...]] = ("pre_enqueue",)
     #: An explanation gets every search here; nothing else sets it.
     trace: list[TracedSearch] | None = None
 

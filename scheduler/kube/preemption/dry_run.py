@@ -89,12 +89,10 @@ class VictimSearch:
         self, state: CycleState, pod: Pod, node_info: NodeInfo, rivals: list[Pod]
     ) -> Candidate | Status:
         """Remove all lesser pods, then give back all that can stay."""
-        lower = [
-            other for other in node_info.pods.values() if other.priority < pod.priority
-        ]
+        lower = self.removable(state, pod, node_info)
         for other in lower:
             self.framework.remove_pod(state, pod, other, node_info)
-        status = self.framework.filter_with(state, pod, node_info, rivals)
+        status = self.fits(state, pod, node_info, rivals)
         if not status.ok:
             return status
         lower.sort(key=self.importance)
@@ -108,6 +106,16 @@ class VictimSearch:
             )
         kept_out.sort(key=self.importance)
         return Candidate(node_info.node.name, tuple(kept_out), violations)
+
+    def removable(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> list[Pod]:
+        """Return the pods on a node that may be removed for the pod."""
+        return [p for p in node_info.pods.values() if p.priority < pod.priority]
+
+    def fits(
+        self, state: CycleState, pod: Pod, node_info: NodeInfo, rivals: list[Pod]
+    ) -> Status:
+        """Return whether the pod fits on a node that all these were taken off."""
+        return self.framework.filter_with(state, pod, node_info, rivals)
 
     def _reprieve(
         self,

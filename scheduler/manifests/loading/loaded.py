@@ -104,6 +104,7 @@ _FIRST = (
     "Node",
     "PodDisruptionBudget",
     "PodGroup",
+    "ElasticQuota",
 )
 
 

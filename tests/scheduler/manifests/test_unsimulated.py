@@ -161,6 +161,21 @@ def test_claims_are_reported_where_they_hold_no_pod_back(stack, reported):
     assert [line.partition(" ")[0] for line in found] == reported
 
 
+def test_gangs_and_elastic_quotas_without_their_plug_in_are_reported():
+    quota = {
+        "apiVersion": "scheduling.x-k8s.io/v1alpha1",
+        "kind": "ElasticQuota",
+        "metadata": {"name": "q", "namespace": "default"},
+        "spec": {"min": {"cpu": "1"}},
+    }
+    grouped = pod(schedulingGroup={"podGroupName": "g"})
+    found = lines("kube", node(), quota, grouped)
+    assert [line.rpartition(" ")[0].split(": ")[-1] for line in found] == [
+        "no profile has GangScheduling",
+        "no profile has CapacityScheduling",
+    ]
+
+
 def test_a_volume_that_needs_no_claim_is_not_reported():
     assert lines("kube", node(), pod(volumes=[{"name": "v", "emptyDir": {}}])) == []
 
