@@ -48,7 +48,6 @@ MOST_MIB = 1024
 _PROGRAM = """
 import gc, gzip, json, resource, sys, time
 import msgspec
-from scheduler.kueue import modes
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.scheduler.nominate import assign_flavors
 from scheduler.replay import kueue

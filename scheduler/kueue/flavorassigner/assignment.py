@@ -102,7 +102,9 @@ class Assignment:
         self.parts.append(part)
         self.mode = min(self.mode, part.mode)
         for resource, cell in cells.items():
-            amount = part.requests.get(resource, 0) - part.held(resource)
+            amount = part.requests.get(resource, 0)
+            if part.replaced is not None:
+                amount -= part.held(resource)
             self.usage[cell] = self.usage.get(cell, 0) + amount
             self.borrow = max(self.borrow, part.fits[resource].borrow)
 

@@ -57,8 +57,9 @@ def update_from_document(
     work.priority = int(spec.get("priority") or 0)
     if gates.priority_boost:
         work.priority += priority_boost(obj)
-    names, work.gate_states = read_gates(spec, obj.status)
-    work.preemption_gates = names if gates.preemption_gates else ()
+    if spec.get("preemptionGates") or work.preemption_gates:
+        names, work.gate_states = read_gates(spec, obj.status)
+        work.preemption_gates = names if gates.preemption_gates else ()
     work.local_queue_name = spec.get("queueName") or ""
     work.active = spec.get("active") is not False
     work.gated = obj.annotations.get(GATED_BY) or ""

@@ -20,6 +20,8 @@ def is_elastic(obj: Object) -> bool:
 
 def replaced_slice(workload: Object) -> Key | None:
     """Return the slice that a Workload is to replace, if it names one."""
-    reference = workload.annotations.get(REPLACEMENT_FOR) or ""
+    reference = workload.annotations.get(REPLACEMENT_FOR)
+    if not reference:
+        return None
     namespace, _, name = reference.rpartition("/")
-    return Key("Workload", namespace, name) if name else None
+    return Key("Workload", namespace, name)

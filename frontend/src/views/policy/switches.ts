@@ -54,6 +54,19 @@ export const GROUPS: readonly SwitchGroup[] = [
     ],
   },
   {
+    word: "group.gates",
+    source: "source.kueue",
+    part: "scheduling",
+    stacks: ["kueue"],
+    switches: [
+      { path: "kueue.featureGates.ElasticJobsViaWorkloadSlices", word: "switch.elastic", help: "help.elastic", kind: "flag", first: true },
+      { path: "kueue.featureGates.PriorityBoost", word: "switch.boost", help: "help.boost", kind: "flag", first: false },
+      { path: "kueue.featureGates.MultiKueueOrchestratedPreemption", word: "switch.gates", help: "help.gates", kind: "flag", first: false },
+      { path: "kueue.objectRetentionPolicies.workloads.afterFinished", word: "switch.retention", help: "help.retention", kind: "text", first: "" },
+      { path: "kueue.objectRetentionPolicies.workloads.afterDeactivatedByKueue", word: "switch.retired", help: "help.retired", kind: "text", first: "" },
+    ],
+  },
+  {
     word: "group.yunikorn",
     source: "source.yunikorn",
     part: "scheduling",
