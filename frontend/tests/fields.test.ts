@@ -88,3 +88,29 @@ describe("a queue of YuniKorn", () => {
     expect(sent).toEqual({ spec: { yunikorn: { queues: { partitions: [{ name: "default", queues: [{ name: "root", queues: [{ name: "a" }, { name: "b", resources: { guaranteed: { vcore: "4" }, max: { "nvidia.com/gpu": "2", vcore: "8" } }, properties: { "preemption.policy": "fence" } }] }] }] } } } });
   });
 });
+
+const NODE = {
+  kind: "Node",
+  metadata: { labels: { zone: "a", disk: "ssd" } },
+  spec: { taints: [{ key: "gpu", value: "true", effect: "NoSchedule" }, { key: "spot", effect: "NoExecute" }] },
+  status: { allocatable: { cpu: "4" } },
+};
+
+describe("labels and taints of a node", () => {
+  const [labels, taints] = [named(NODE, "labels"), named(NODE, "taints")];
+
+  it("are written as kubectl writes them", () => {
+    expect(labels.text).toBe("zone=a, disk=ssd");
+    expect(taints.text).toBe("gpu=true:NoSchedule, spot:NoExecute");
+  });
+
+  it("that are not named are taken away", () => {
+    expect(patchOf(NODE, [[labels, "zone=b, new"]])).toEqual({ metadata: { labels: { zone: "b", disk: null, new: "" } } });
+    expect(patchOf(NODE, [[taints, "spot:NoExecute"]])).toEqual({ spec: { taints: [{ key: "spot", effect: "NoExecute" }] } });
+    expect(patchOf(NODE, [[taints, ""]])).toEqual({ spec: { taints: null } });
+  });
+
+  it("have the refusal of one of them at their field", () => {
+    expect(fieldAt([labels, taints], "spec.taints[0].effect")).toBe(taints);
+  });
+});

@@ -2,6 +2,7 @@
 
 import type { Json } from "@/net/rest";
 import type { Word } from "@/lib/words.svelte";
+import { labelsOf, taintsOf } from "@/store/edits/pairs";
 
 export const ADDABLE = ["workload", "queue", "node"] as const;
 export type Addable = (typeof ADDABLE)[number];
@@ -40,7 +41,7 @@ export function questionsOf(kind: Addable, around: Around): FormQuestion[] {
   const name: FormQuestion = { id: "name", word: "add.name", first: around.free(kind === "workload" ? "job" : kind) };
   if (kind === "node") {
     const labels = Object.entries(around.nodeLabels).map(([key, value]) => `${key}=${value}`).join(", ");
-    return [name, { id: "copies", word: "add.copies", first: "1", whole: true }, ...each(around.nodeAmounts), { id: "pods", word: "add.pods", first: "110", whole: true }, { id: "labels", word: "add.labels", first: labels }];
+    return [name, { id: "copies", word: "add.copies", first: "1", whole: true }, ...each(around.nodeAmounts), { id: "pods", word: "add.pods", first: "110", whole: true }, { id: "labels", word: "add.labels", first: labels }, { id: "taints", word: "field.taints", first: "" }];
   }
   if (kind === "queue") {
     return [
@@ -82,13 +83,11 @@ const said = (answers: FormAnswers, id: string): string => answers[id] ?? "";
 
 function nodes(answers: FormAnswers): Json[] {
   const copies = Math.max(1, Math.min(500, Number(said(answers, "copies")) || 1));
-  const labels = Object.fromEntries(
-    said(answers, "labels").split(",").map((part) => part.trim().split("=")).flatMap(([key = "", value = ""]) => (key === "" ? [] : [[key, value]])),
-  );
+  const [labels, taints] = [labelsOf(said(answers, "labels")), taintsOf(said(answers, "taints"))];
   const allocatable = { ...amountsOf(answers), pods: said(answers, "pods") || "110" };
   return Array.from({ length: copies }, (_, at) => {
     const name = copies === 1 ? said(answers, "name") : `${said(answers, "name")}-${at + 1}`;
-    return { apiVersion: "v1", kind: "Node", metadata: { name, labels: { ...labels, "kubernetes.io/hostname": name } }, status: { allocatable } };
+    return { apiVersion: "v1", kind: "Node", metadata: { name, labels: { ...labels, "kubernetes.io/hostname": name } }, ...(taints.length > 0 ? { spec: { taints } } : {}), status: { allocatable } };
   });
 }
 
@@ -144,6 +143,7 @@ const PLACES: readonly (readonly [RegExp, string])[] = [
   [/weight$/, "weight"],
   [/flavors\[\d+\]\.name$/, "flavor"],
   [/metadata\.annotations/, "runtime"],
+  [/spec\.taints/, "taints"],
   [/queue-name$|metadata\.labels$/, "queue"],
   [/parallelism$|completions$/, "count"],
   [/priority/i, "priorityClass"],

@@ -2,6 +2,7 @@
 
 import type { Json } from "@/net/rest";
 import type { Word } from "@/lib/words.svelte";
+import { pairsPatch, pairsText, type Pairs } from "@/store/edits/pairs";
 
 export type Path = readonly (string | number)[];
 
@@ -14,6 +15,7 @@ export interface ManifestField {
   readonly text: string;
   readonly whole: boolean; // a whole number in the manifest
   readonly choices?: readonly string[]; // what it may be; any text where there are none
+  readonly pairs?: Pairs; // several in one text, parted by commas
 }
 
 const RUNTIME = "quotalab.dev/runtime";
@@ -27,7 +29,7 @@ export function fieldsOf(manifest: Json, queue = ""): ManifestField[] {
     case "Cohort":
       return [field(manifest, "field.weight", ["spec", "fairSharing", "weight"]), ...quotas(manifest)];
     case "Node":
-      return amounts(manifest, ["status", "allocatable"], "status.allocatable");
+      return [...amounts(manifest, ["status", "allocatable"], "status.allocatable"), pairs(manifest, "add.labels", ["metadata", "labels"], "labels"), pairs(manifest, "field.taints", ["spec", "taints"], "taints")];
     case "Workload":
       return [field(manifest, "field.priority", ["spec", "priority"], "", true), runtime(manifest), ...podSets(manifest)];
     case "Job":
@@ -135,6 +137,10 @@ function field(manifest: Json, word: Word | "", path: Path, group = "", whole = 
   return { word, name: String(path.at(-1)), group, path, text: valueAt(manifest, path), whole };
 }
 
+function pairs(manifest: Json, word: Word, path: Path, form: Pairs): ManifestField {
+  return { ...field(manifest, word, path, path.join(".")), text: pairsText(form, read(manifest, path)), pairs: form };
+}
+
 function items(manifest: Json, path: Path): Path[] {
   const given = read(manifest, path);
   return Array.isArray(given) ? given.map((_, index) => [...path, index]) : [];
@@ -164,7 +170,7 @@ export function patchOf(manifest: Json, changes: readonly (readonly [ManifestFie
     const list = one.path.findIndex((part) => typeof part === "number");
     // A merge patch takes a field away by null; inside a list, which is replaced, it is left out.
     const gone = list < 0 ? null : undefined;
-    const value = text === "" ? gone : one.whole && /^-?\d+$/.test(text) ? Number(text) : text;
+    const value = one.pairs ? pairsPatch(one.pairs, text, read(manifest, one.path)) : text === "" ? gone : one.whole && /^-?\d+$/.test(text) ? Number(text) : text;
     now = put(now, one.path, value);
     const head = list < 0 ? one.path : one.path.slice(0, list);
     patch = put(patch, head, list < 0 ? value : read(now, head)) as Json;
