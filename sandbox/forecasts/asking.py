@@ -168,7 +168,7 @@ def _begin(
     try:
         with transaction.atomic():
             kept.save()
-            _let_go(sandbox.pk)
+            _delete_oldest(sandbox.pk)
             if kept.world is not None:
                 parts.split(kept, options.futures)
                 idle_flag.clear_after_commit()
@@ -177,7 +177,7 @@ def _begin(
     return kept
 
 
-def _let_go(sandbox_id: str) -> None:
+def _delete_oldest(sandbox_id: str) -> None:
     mine = KeptForecast.objects.filter(sandbox_id=sandbox_id)
     oldest = mine.order_by("-pk").values_list("pk", flat=True)[MOST_KEPT:][:1].first()
     if oldest is not None:

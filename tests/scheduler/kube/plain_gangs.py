@@ -60,11 +60,11 @@ class GangWorld:
             gone = self.goes(each)
             if gone is not None:
                 self.members.remove(gone)
-                self._wake([m for m in self.members if not m.few], gone.state)
+                self._requeue([m for m in self.members if not m.few], gone.state)
             self._try_all()
             yield {member.name: member.state for member in self.members}
 
-    def _wake(self, members: list[Member], cause: State) -> None:
+    def _requeue(self, members: list[Member], cause: State) -> None:
         """Queue those again whom an assigned pod that comes or goes may help."""
         for member in members if cause == BOUND else ():
             member.queued = True
@@ -95,7 +95,7 @@ class GangWorld:
         if not self.binds:
             return False
         self.binds -= 1
-        self._wake([m for m in self.members if m.few], "bound")
+        self._requeue([m for m in self.members if m.few], "bound")
         return True
 
     def _try(self, member: Member) -> None:

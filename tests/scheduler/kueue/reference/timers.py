@@ -129,7 +129,7 @@ class OpenOrderError(Exception):
 
 
 @dataclass(eq=False)
-class _Queue:
+class _PendingQueue:
     name: str
     cohort: str
     quota: int
@@ -138,13 +138,13 @@ class _Queue:
 
 
 @dataclass(eq=False)
-class _Work:
+class _Workload:
     """One workload: what the text says of it, as plain values. Seconds."""
 
     name: str
     cpu: int
     priority: int
-    queue: _Queue
+    queue: _PendingQueue
     longest: int | None
     created: float
     admitted_at: int | None = None
@@ -158,8 +158,8 @@ class _Work:
     active: bool = True
     off: bool = False  # taken out because it is not active
     gone: bool = False  # finished, or deactivated by Kueue
-    parked: bool = False  # inadmissible until its tree is requeued
-    stuck: bool = False  # parked whatever is requeued
+    inadmissible: bool = False  # until its tree is requeued
+    stuck: bool = False  # whatever is requeued
 
     @property
     def alike(self) -> Class:
@@ -213,12 +213,12 @@ class Timers:
         [work] = [w for w in self.works if w.name == step["wl"].removeprefix("ns/")]
         if work.gone:
             if step["op"] == ("active" if work.evicted else "inactive"):
-                self._wake(work.queue, now)  # deactivated, or once more
+                self._requeue_inadmissible(work.queue, now)  # deactivated, or once more
         elif step["op"] in ("active", "inactive"):
             work.active = step["op"] == "active"
             if work.active and work.off:
                 self._enter(work)
-                work.parked |= work.stuck
+                work.inadmissible |= work.stuck
         elif work.admitted_at is not None:
             self._play_pods(work, step["op"], now)
 
@@ -230,11 +230,11 @@ class Timers:
                     self._enter(work)
         queue.stop = spec["stopPolicy"]
 
-    def _enter(self, work: _Work) -> None:
+    def _enter(self, work: _Workload) -> None:
         """Put it among those to try, backoff or not, unless its like has failed."""
-        work.parked = work.alike in work.queue.failed
+        work.inadmissible = work.alike in work.queue.failed
 
-    def _wake(self, queue: _Queue, now: int) -> None:
+    def _requeue_inadmissible(self, queue: _PendingQueue, now: int) -> None:
         """Requeue the tree; a held LocalQueue's workloads wake nobody."""
         if queue.stop != "None":
             return
@@ -243,12 +243,12 @@ class Timers:
         for work in self.works:
             over = work.again_at <= now and not work.stuck
             if work.queue in self._tree(queue) and over:
-                work.parked = False
+                work.inadmissible = False
 
-    def _play_pods(self, work: _Work, op: str, now: int) -> None:
+    def _play_pods(self, work: _Workload, op: str, now: int) -> None:
         if op == "finish":
             work.gone, work.admitted_at = True, None
-            self._wake(work.queue, now)
+            self._requeue_inadmissible(work.queue, now)
         elif op == "ready":
             work.ready, work.lost_at = True, None
         elif work.ready:
@@ -256,7 +256,7 @@ class Timers:
 
     # ---- evictions ----
 
-    def _expire(self, work: _Work, now: int) -> None:
+    def _expire(self, work: _Workload, now: int) -> None:
         if work.gone:
             return
         if not work.active:
@@ -264,14 +264,14 @@ class Timers:
                 self._evict(work, "Deactivated", now)
             if not work.off:
                 work.retries = work.again_at = 0
-                self._wake(work.queue, now)
+                self._requeue_inadmissible(work.queue, now)
         work.off = not work.active
         if not work.active:
             return
         if work.admitted_at is not None:
             self._expire_admitted(work, now)
 
-    def _expire_admitted(self, work: _Work, now: int) -> None:
+    def _expire_admitted(self, work: _Workload, now: int) -> None:
         assert work.admitted_at is not None
         if work.again_at > now:
             return  # brought back by its queue: looked at when its backoff is over
@@ -291,7 +291,7 @@ class Timers:
         if overtime and not work.gone:
             self._end_overtime(work, before, now)
 
-    def _pods_took_too_long(self, work: _Work, now: int) -> bool:
+    def _pods_took_too_long(self, work: _Workload, now: int) -> bool:
         assert work.admitted_at is not None
         if work.ready:
             return False
@@ -299,15 +299,15 @@ class Timers:
             return now >= work.admitted_at + self.timeout
         return self.recovery is not None and now >= work.lost_at + self.recovery
 
-    def _back_off(self, work: _Work, now: int) -> None:
+    def _back_off(self, work: _Workload, now: int) -> None:
         self._evict(work, "PodsReadyTimeout", now)
         work.retries += 1
         wait = self.strategy["backoffBaseSeconds"] * 2 ** (work.retries - 1)
         if work.retries > 1:
             wait = min(wait, self.strategy["backoffMaxSeconds"])
-        work.again_at, work.parked = now + wait, True
+        work.again_at, work.inadmissible = now + wait, True
 
-    def _end_overtime(self, work: _Work, before: int, now: int) -> None:
+    def _end_overtime(self, work: _Workload, before: int, now: int) -> None:
         """Deactivate for good, unless an earlier run had left time behind."""
         work.ran -= before
         if not work.evicted:
@@ -316,13 +316,13 @@ class Timers:
         work.retries = work.again_at = 0
         work.active, work.off, work.gone = False, True, not before
 
-    def _evict(self, work: _Work, why: str, now: int) -> None:
+    def _evict(self, work: _Workload, why: str, now: int) -> None:
         self.events.append((now, "evict", work.name, why))
         work.evicted, work.evicted_at, work.stuck = why, now, False
         if work.admitted_at is not None:
             work.ran += now - work.admitted_at
         work.admitted_at, work.ready, work.lost_at = None, False, None
-        self._wake(work.queue, now)
+        self._requeue_inadmissible(work.queue, now)
 
     # ---- cycles ----
 
@@ -333,14 +333,14 @@ class Timers:
             blocked = [h for h in heads if h not in able and h.cpu <= h.queue.quota]
             for head in heads:
                 if head not in able:
-                    self._park(head)
+                    self._set_inadmissible(head)
             self._refuse_ties(able + blocked)
             self._cycle(able, blocked, now)
             self._look(now)
 
-    def _cycle(self, able: list[_Work], blocked: list[_Work], now: int) -> None:
+    def _cycle(self, able: list[_Workload], blocked: list[_Workload], now: int) -> None:
         """Admit in order; who could only preempt, and whom nobody yields, reserves."""
-        reserved: dict[_Queue, int] = {}
+        reserved: dict[_PendingQueue, int] = {}
         admitted = []
         for head in sorted(able + blocked, key=self._rank):
             if head in blocked:
@@ -350,51 +350,53 @@ class Timers:
                 head.admitted_at, head.evicted = now, ""
         self.events += sorted((now, "admit", head.name, "") for head in admitted)
 
-    def _park(self, head: _Work) -> None:
+    def _set_inadmissible(self, head: _Workload) -> None:
         """Set it aside, and its like with it."""
         head.queue.failed.add(head.alike)
         for work in self.works:
             if work.queue is head.queue and work.alike == head.alike:
-                work.parked = True
+                work.inadmissible = True
 
-    def _waits(self, work: _Work) -> bool:
+    def _waits(self, work: _Workload) -> bool:
         open_ = work.queue.stop == "None" and work.active and not work.gone
-        return open_ and work.admitted_at is None and not work.parked
+        return open_ and work.admitted_at is None and not work.inadmissible
 
-    def _heads(self, waiting: list[_Work]) -> list[_Work]:
+    def _heads(self, waiting: list[_Workload]) -> list[_Workload]:
         """Return the first of each queue."""
-        first: dict[_Queue, _Work] = {}
+        first: dict[_PendingQueue, _Workload] = {}
         for work in sorted(waiting, key=lambda w: (*self._place(w), w.name)):
             first.setdefault(work.queue, work)
         return list(first.values())
 
-    def _place(self, work: _Work) -> tuple[float, float]:
+    def _place(self, work: _Workload) -> tuple[float, float]:
         by_eviction = self.strategy.get("timestamp") != "Creation"
         timed_out = work.evicted == "PodsReadyTimeout" and by_eviction
         return -work.priority, work.evicted_at if timed_out else work.created
 
-    def _rank(self, work: _Work) -> tuple[bool, float, float]:
+    def _rank(self, work: _Workload) -> tuple[bool, float, float]:
         mine = self._used([work.queue]) + work.cpu
         return mine > work.queue.quota, *self._place(work)
 
-    def _refuse_ties(self, able: list[_Work]) -> None:
+    def _refuse_ties(self, able: list[_Workload]) -> None:
         """Stop where the order of two heads of one cohort is open."""
         keys = [(w.queue.cohort, self._rank(w)) for w in able if w.queue.cohort]
         if len(set(keys)) < len(keys):
             raise OpenOrderError(self.events)
 
-    def _fits(self, work: _Work, reserved: Mapping[_Queue, int] | None = None) -> bool:
+    def _fits(
+        self, work: _Workload, reserved: Mapping[_PendingQueue, int] | None = None
+    ) -> bool:
         members = self._tree(work.queue)
         quota = sum(q.quota - (reserved or {}).get(q, 0) for q in members)
         return self._used(members) + work.cpu <= quota
 
-    def _tree(self, queue: _Queue) -> list[_Queue]:
+    def _tree(self, queue: _PendingQueue) -> list[_PendingQueue]:
         queues = self.queues.values()
         return [
             q for q in queues if q is queue or (q.cohort and q.cohort == queue.cohort)
         ]
 
-    def _used(self, queues: list[_Queue]) -> int:
+    def _used(self, queues: list[_PendingQueue]) -> int:
         return sum(
             work.cpu
             for work in self.works
@@ -402,19 +404,21 @@ class Timers:
         )
 
 
-def _read_queue(manifest: dict[str, Any]) -> _Queue:
+def _read_queue(manifest: dict[str, Any]) -> _PendingQueue:
     spec = manifest["spec"]
     [flavor] = spec["resourceGroups"][0]["flavors"]
     quota = int(flavor["resources"][0]["nominalQuota"])
-    return _Queue(manifest["metadata"]["name"], spec.get("cohortName", ""), quota)
+    return _PendingQueue(
+        manifest["metadata"]["name"], spec.get("cohortName", ""), quota
+    )
 
 
 def _read_work(
-    number: int, manifest: dict[str, Any], queues: dict[str, _Queue]
-) -> _Work:
+    number: int, manifest: dict[str, Any], queues: dict[str, _PendingQueue]
+) -> _Workload:
     spec = manifest["spec"]
     [container] = spec["podSets"][0]["template"]["spec"]["containers"]
-    return _Work(
+    return _Workload(
         name=manifest["metadata"]["name"],
         cpu=int(container["resources"]["requests"]["cpu"]),
         priority=spec["priority"],
