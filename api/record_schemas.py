@@ -58,6 +58,7 @@ def describe(result: dict[str, Any]) -> None:
     kinds = [kind for found in ANSWERS.values() for kind in found]
     kinds += [*MESSAGES, wire.Hello, *(kind for _, kind in LISTS.values())]
     _, found = msgspec.json.schema_components(kinds, ref_template=_HEAD + "{name}")
+    _check_protocol_names(schemas)
     names = {name: _name(name, schemas) for name in found}
     for name, schema in found.items():
         schemas[names[name]] = _renamed(_whole(schema), names)
@@ -67,6 +68,16 @@ def describe(result: dict[str, Any]) -> None:
         for operation in path.values():
             if isinstance(operation, dict):
                 _fill(operation, names)
+
+
+def _check_protocol_names(schemas: dict[str, Any]) -> None:
+    """Refuse a serializer that has the name of a message, or a row, of the live protocol."""
+    for kind in (*MESSAGES, wire.Hello, *get_args(wire_rows.AnyRow)):
+        if kind.__name__ in schemas:
+            raise ValueError(
+                f"{kind.__name__} is a shape of the live protocol "
+                f"({kind.__module__}): give the serializer another name"
+            )
 
 
 def _describe_messages(schemas: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 from drf_spectacular.generators import SchemaGenerator
 
+from api import record_schemas
 from sandbox.page import wire, wire_rows
 
 
@@ -33,6 +34,12 @@ def test_a_diff_may_change_each_field_but_what_identifies_the_row(schemas, kind)
     fields = set(schemas[kind.__name__]["properties"])
     assert set(patch["properties"]) == fields - {"kind", "key"}
     assert patch["additionalProperties"] is False
+
+
+def test_a_serializer_named_as_a_message_is_refused():
+    taken = {"components": {"schemas": {"Hello": {}}}, "paths": {}}
+    with pytest.raises(ValueError, match="Hello is a shape of the live protocol"):
+        record_schemas.describe(taken)
 
 
 def test_every_message_of_the_server_is_found_by_its_type(schemas):
