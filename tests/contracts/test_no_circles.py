@@ -5,16 +5,11 @@ from __future__ import annotations
 import grimp
 import pytest
 
-GRAPHS = {name: grimp.build_graph(name) for name in ("scheduler", "sandbox", "api")}
-PACKAGES = sorted(
-    module
-    for graph in GRAPHS.values()
-    for module in graph.modules
-    if graph.find_children(module)
-)
 
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_imports_go_downwards_only(package):
-    graph = GRAPHS[package.partition(".")[0]]
-    assert sorted(graph.nominate_cycle_breakers(package)) == []
+@pytest.mark.parametrize("name", ["scheduler", "sandbox", "api"])
+def test_imports_go_downwards_only_in_each_package(name):
+    graph = grimp.build_graph(name)
+    packages = sorted(one for one in graph.modules if graph.find_children(one))
+    assert len(packages) > 1
+    circles = {one: sorted(graph.nominate_cycle_breakers(one)) for one in packages}
+    assert {one: found for one, found in circles.items() if found} == {}
