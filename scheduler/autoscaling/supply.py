@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -34,6 +34,13 @@ _READY = {
     "reason": "KubeletReady",
     "message": "kubelet is posting ready status",
 }
+
+
+class Numbered(Protocol):
+    """What names its nodes by its own name and a number that never repeats."""
+
+    name: str
+    made: int
 
 
 class NodeSupply:
@@ -103,18 +110,18 @@ class NodeSupply:
 
     def order(self, group: NodeGroup, *, boots: bool = True) -> str:
         """Order one node; it is paid for from now on."""
-        name, now = self._free_name(group), self.context.now_ms
+        name, now = self.free_name(group), self.context.now_ms
         group.ordered[name] = now
         if boots:
             group.booting[name] = now + group.boot_ms(self.context.seed, name)
         self.touch(group)
         return name
 
-    def _free_name(self, group: NodeGroup) -> str:
-        """Return the group's next name that no other node has."""
+    def free_name(self, of: Numbered) -> str:
+        """Return the next name of a group's or pool's nodes that no other node has."""
         while True:
-            group.made += 1
-            name = f"{group.name}-{group.made}"
+            of.made += 1
+            name = f"{of.name}-{of.made}"
             if Key("Node", "", name) not in self.host.objects:
                 return name
 
@@ -165,7 +172,7 @@ class NodeSupply:
         """Return the node's name, or another if a person has taken it meanwhile."""
         if Key("Node", "", name) not in self.host.objects:
             return name
-        free = self._free_name(group)
+        free = self.free_name(group)
         group.ordered[free] = group.ordered.pop(name)
         group.booting.pop(name, None)
         return free

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.decisions import Bind, NodeChange
+from scheduler.explain.capacity import capacity
 from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.records.objects import Key, Object
 from scheduler.scenarios import InputError
@@ -307,12 +308,11 @@ def test_what_of_a_pool_is_not_obeyed_is_reported():
     given = pool(
         inner={
             "startupTaints": [{"key": "a", "effect": "NoSchedule"}],
-            "requirements": [{"key": "a", "operator": "Exists", "minValues": 2}],
+            "requirements": [{"key": "a", "operator": "Exists"}],
         }
     )
     assert [path.rpartition(".")[2] for path, _ in unsimulated(given)] == [
         "startupTaints",
-        "minValues",
     ]
 
 
@@ -377,3 +377,29 @@ def test_the_cost_is_what_every_instant_of_the_history_adds_up_to(seed):
         since, rate = world.context.now_ms, world.autoscaling.per_hour()
         assert world.autoscaling.cost() == pytest.approx(found)
     assert found > 0
+
+
+def flexible(least: int) -> dict:
+    """A pool whose nodes must be able to be of so many types."""
+    kinds = {"key": "node.kubernetes.io/instance-type", "operator": "Exists"}
+    return pool(inner={"requirements": [{**kinds, "minValues": least}]})
+
+
+def test_fewer_pods_are_put_on_a_node_until_enough_types_take_them():
+    pods = [pod(f"a{i}", cpu=4, runtime="1h") for i in range(4)]
+    world = pooled(flexible(2), SMALL, LARGE, *pods)
+    run(world, 120_000)
+    assert types(world) == ["small"] * 4
+
+
+def test_a_pool_whose_types_are_too_few_buys_nothing_and_says_so():
+    world = pooled(flexible(2), SMALL, LARGE, pod("a", cpu=8, runtime="1h"))
+    run(world, 120_000)
+    assert types(world) == []
+    (found,) = capacity(world).unplaced[0].refusals
+    assert "fewer values than minValues" in found.reason
+
+
+def test_min_values_below_one_are_refused():
+    with pytest.raises(InputError, match=r"requirements\[0\].minValues"):
+        assembled(flexible(0))

@@ -34,17 +34,38 @@ class NodePlan:
         """Put as many of the pods on it as any candidate takes; return the others."""
         first, needs = group.first, group.needs
         takes = [self._takes(one, first, needs, len(pods)) for one in self.candidates]
-        most = max(takes, default=0)
+        most, kept = self._best(takes)
         if not most:
             return pods
-        pairs = zip(self.candidates, takes, strict=True)
-        self.candidates = [one for one, count in pairs if count >= most]
+        self.candidates = kept
         for resource, amount in needs.items():
             self.used[resource] = self.used.get(resource, 0) + amount * most
         if keeps_apart(first):
             self.alone.add(first.shape.ordinal)
         self.pods += most
         return pods[most:]
+
+    def takes(self, group: Alike) -> bool:
+        """Return whether a candidate takes a pod of the group, minValues aside."""
+        first, needs = group.first, group.needs
+        return any(self._takes(one, first, needs, 1) for one in self.candidates)
+
+    def _best(self, takes: list[int]) -> tuple[int, list[Candidate]]:
+        """Return the most pods that enough kinds of candidates take, and those; 0 if none."""
+        pairs = [*zip(self.candidates, takes, strict=True)]
+        for most in sorted({count for count in takes if count}, reverse=True):
+            kept = [one for one, count in pairs if count >= most]
+            if self._is_varied(kept):
+                return most, kept
+        return 0, []
+
+    def _is_varied(self, kept: list[Candidate]) -> bool:
+        """Return whether the candidates have the values that minValues asks for."""
+        return all(
+            len({one.node.labels[key] for one in kept if key in one.node.labels})
+            >= least
+            for key, least in self.pool.spec.min_values.items()
+        )
 
     def _takes(self, one: Candidate, pod: Pod, needs: Amounts, most: int) -> int:
         if not suits(pod, one.node):
@@ -140,11 +161,13 @@ def refusal(pool: NodePool, pod: Pod) -> str:
     if not pool.candidates:
         return "no InstanceType here meets its requirements"
     group = Alike([pod])
-    fitting = [c for c in pool.candidates if not NodePlan(pool, [c]).add(group, [pod])]
+    fitting = [c for c in pool.candidates if NodePlan(pool, [c]).takes(group)]
     if not any(suits(pod, one.node) for one in pool.candidates):
         return "its nodes do not match the pod's selector, affinity or tolerations"
     if not fitting:
         return "the pod fits on none of its instance types"
     if not any(one in affordable(pool) for one in fitting):
         return "its limits are reached"
+    if NodePlan(pool, affordable(pool)).add(group, [pod]):
+        return "what takes the pod has fewer values than minValues asks for"
     return ""

@@ -26,9 +26,13 @@ Manifest = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodePoolSpec:
-    """A NodePool. Milliseconds; None is never. `limits` are canonical amounts."""
+    """A NodePool. Milliseconds; None is never. `limits` are canonical amounts.
+
+    `min_values`: of how many values of a label a node must be able to be.
+    """
 
     requirements: tuple[Requirement, ...]
+    min_values: dict[str, int]
     labels: dict[str, str]
     annotations: dict[str, str]
     taints: tuple[dict[str, Any], ...]
@@ -54,6 +58,11 @@ def read_pool_spec(spec: Manifest) -> NodePoolSpec:
     after = disruption.get("consolidateAfter") or "0s"
     return NodePoolSpec(
         requirements=_requirements(inner.get("requirements")),
+        min_values={
+            str(item["key"]): int(item["minValues"])
+            for item in inner.get("requirements") or ()
+            if item.get("minValues")
+        },
         labels=dict(metadata.get("labels") or {}),
         annotations=dict(metadata.get("annotations") or {}),
         taints=tuple(inner.get("taints") or ()),

@@ -147,7 +147,7 @@ class NodePools:
         return names
 
     def _buy(self, pool: NodePool, chosen: Candidate) -> str:
-        name, now = self._free_name(pool), self.context.now_ms
+        name, now = self.supply.free_name(pool), self.context.now_ms
         offer = chosen.offer
         delay = read_span(offer.spec.boot_time).draw(self.context.seed, "boot", name)
         expire = pool.spec.expire_ms
@@ -163,13 +163,6 @@ class NodePools:
         )
         self.touch(pool)
         return name
-
-    def _free_name(self, pool: NodePool) -> str:
-        while True:
-            pool.made += 1
-            name = f"{pool.name}-{pool.made}"
-            if Key("Node", "", name) not in self.host.objects:
-                return name
 
     def advance(self) -> None:
         """Bring what has booted; take away what is interrupted, replaced or too old."""

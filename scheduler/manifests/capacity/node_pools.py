@@ -36,8 +36,9 @@ def check_node_pool(document: Document) -> dict[str, Any]:
         expect_text(document, taint, f"{where}.effect")
     for name in ("spec.template.spec.requirements", "spec.disruption.budgets"):
         holder = inner if "requirements" in name else spec.get("disruption") or {}
-        for _ in expect_items(document, holder, name):
-            pass
+        for where, item in expect_items(document, holder, name):
+            if item.get("minValues") is not None:
+                expect_whole(document, item, f"{where}.minValues", least=1)
     expect_object(document, spec, "spec.limits")
     expect_object(document, spec, "spec.disruption")
     if spec.get("weight") is not None:

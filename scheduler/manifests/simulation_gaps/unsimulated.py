@@ -59,10 +59,6 @@ def _of_node_pool(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, note in _TEMPLATE.items():
         if inner.get(name):
             yield f"spec.template.spec.{name}", note
-    for index, item in enumerate(inner.get("requirements") or ()):
-        if item.get("minValues") is not None:
-            path = f"spec.template.spec.requirements[{index}].minValues"
-            yield path, "the cheapest type is bought, however few there are"
 
 
 _GATES = "preemption gates count only with MultiKueueOrchestratedPreemption, off"
