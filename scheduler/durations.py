@@ -60,10 +60,11 @@ def duration_text(ms: int) -> str:
     return f"{minutes}m{seconds}" if minutes else seconds
 
 
+@lru_cache(maxsize=16_384)
 def stamp_us(text: str) -> int:
     """Return an RFC 3339 time as microseconds since the Unix epoch.
 
-    Raises QuantityError naming the text.
+    Raises QuantityError naming the text. Many objects have the same few: read once.
     """
     match = _STAMP.fullmatch(text)
     if match is None:

@@ -83,6 +83,10 @@ class PodSets(tuple[PodSet, ...]):
         )
 
 
+#: Of a Workload whose document was not read yet.
+NO_POD_SETS = PodSets(())
+
+
 @dataclass(slots=True, kw_only=True)
 class Catalogue:
     """Reads podsets, each distinct text once; knows what namespaces add to pods."""

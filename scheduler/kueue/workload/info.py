@@ -21,7 +21,14 @@ from scheduler.kueue.workload.gates import States as GateStates
 from scheduler.kueue.workload.gates import any_closed
 from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.records.objects import Key
-from scheduler.records.workload import Admission, Amounts, PodSet, PodSets, scale
+from scheduler.records.workload import (
+    NO_POD_SETS,
+    Admission,
+    Amounts,
+    PodSet,
+    PodSets,
+    scale,
+)
 
 
 class Condition(msgspec.Struct, gc=False):
@@ -155,7 +162,7 @@ class WorkloadInfo:
         self.elastic = False  # a slice of an elastic job: its counts may shrink
         self.replaces: Key | None = None  # the slice before it
         self.max_execution_s: int | None = None
-        self.pod_sets = PodSets(())
+        self.pod_sets: PodSets = NO_POD_SETS
 
     def __repr__(self) -> str:
         return f"<Work {self.name}>"
