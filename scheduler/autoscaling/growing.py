@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from scheduler import streams
 from scheduler.autoscaling.balancing import shares, similar
 from scheduler.autoscaling.bookings import Bookings
+from scheduler.autoscaling.claims import held_back
 from scheduler.autoscaling.expanders import GrowthOption, best
 from scheduler.autoscaling.group_spec import NODE_GROUP
 from scheduler.autoscaling.looks import LookTimes
@@ -165,4 +166,7 @@ def _waits(kube: KubeStage, key: Key) -> bool:
     queued = scheduler.queue.entries.get(key) if scheduler is not None else None
     if queued is None or scheduler is None or key in scheduler.assumed:
         return False
-    return queued.reason == "Unschedulable" and not kube.pods[key].terminating
+    pod = kube.pods[key]
+    if queued.reason != "Unschedulable" or pod.terminating:
+        return False
+    return not held_back(scheduler.cluster, pod)

@@ -15,6 +15,7 @@ import msgspec
 from scheduler.amounts import text_of
 from scheduler.autoscaling.answering import RequestAnswers
 from scheduler.autoscaling.bookings import Bookings
+from scheduler.autoscaling.claims import held_back
 from scheduler.autoscaling.giving_back import GivingBack
 from scheduler.autoscaling.group_spec import NODE_GROUP, read_group_spec
 from scheduler.autoscaling.growing import Growing
@@ -241,6 +242,10 @@ class AutoscalingStage:
             (NODE_GROUP, group.name): self.growing.refusal(group, pod)
             for group in self.supply.in_order()
         }
-        return groups | {
+        found = groups | {
             (NODE_POOL, pool.name): refusal(pool, pod) for pool in self.pools.in_order()
         }
+        kube = self.host.kube
+        if kube is not None and held_back(kube.nodes, pod):
+            return dict.fromkeys(found, "the pod waits for its claims, not for a node")
+        return found

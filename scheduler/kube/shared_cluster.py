@@ -38,9 +38,10 @@ class SharedCluster:
     def add(self, scheduler: Scheduler) -> None:
         """Take a scheduler; the only one of a run shows the nodes as they are."""
         self.schedulers.append(scheduler)
-        scheduler.cluster.volumes = self.volumes
-        scheduler.cluster.devices = self.devices
-        scheduler.cluster.gangs = self.gangs
+        for cluster in (scheduler.cluster, self.nodes):
+            cluster.volumes = self.volumes
+            cluster.devices = self.devices
+            cluster.gangs = self.gangs
         if not self.several:
             self.nodes = scheduler.cluster
 

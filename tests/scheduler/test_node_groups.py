@@ -109,6 +109,18 @@ def test_a_pod_that_no_node_of_the_group_suits_orders_nothing():
     assert "selector" in refused["NodeGroup", "g"]
 
 
+def test_no_group_grows_for_a_pod_that_waits_for_its_claims():
+    stored, equipped = pod("p", cpu=1), pod("q", cpu=1)
+    source = {"persistentVolumeClaim": {"claimName": "none"}}
+    stored["spec"]["volumes"] = [{"name": "v", **source}]
+    equipped["spec"]["resourceClaims"] = [{"name": "g", "resourceClaimName": "none"}]
+    world = grown(group(), stored, equipped)
+    _, decisions = run(world, 200_000)
+    assert orders(decisions) == []
+    refused = world.autoscaling.refusals(world.kube.pods[Key("Pod", "default", "p")])
+    assert "claims" in refused["NodeGroup", "g"]
+
+
 @pytest.mark.parametrize(
     ("expanders", "grows"),
     [
