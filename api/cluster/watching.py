@@ -33,6 +33,8 @@ from sandbox.models import Sandbox
 from sandbox.world import history
 
 LOOK_EVERY_S = 0.2
+#: Watches of one sandbox that look within this time share one question.
+SHARED_S = 0.05
 BOOKMARK_EVERY_S = 5.0
 MOST_SECONDS = 3600
 #: A watch may begin this many revisions back; who is later lists again.
@@ -41,6 +43,7 @@ MOST_BEHIND = 512
 MOST_WATCHES = 256
 
 _open = 0
+_newest: dict[str, tuple[float, asyncio.Task[int | None]]] = {}
 _encode = msgspec.json.Encoder().encode
 NamespacedName = tuple[str, str]  # namespace, name
 Event = dict[str, Any]
@@ -118,23 +121,24 @@ class Watch:
                 "namespace", "name", "revision"
             )
         }
-        for place in [place for place in self.known if place not in heads]:
-            yield self._forget(place)
         fresh = [p for p, revision in heads.items() if revision > self.known.get(p, -1)]
         yield from self._fresh(fresh, present)
+        # Last: they bear the newest version, and who breaks off goes on behind it.
+        for place in [place for place in self.known if place not in heads]:
+            yield self._forget(place)
 
     def _where(self) -> dict[str, Any]:
         return {"resource": self.resource, "namespace": self.namespace}
 
     def _fresh(self, places: list[NamespacedName], present: Any) -> Iterator[Event]:
-        """Yield the changed objects; by one query when they are many."""
+        """Yield the changed objects, the oldest first; by one query when they are many."""
         wanted = set(places)
         if not wanted:
             return
         rows = present
         if len(wanted) < 200:
             rows = present.filter(name__in={name for _, name in wanted})
-        for row in rows.iterator():
+        for row in rows.order_by("revision", "namespace", "name").iterator():
             place = (row.namespace, row.name)
             if place not in wanted:
                 continue
@@ -209,6 +213,24 @@ async def _events(watch: Watch) -> AsyncIterator[Event]:
         right.cancel()
 
 
+async def _revision(sandbox_id: str) -> int | None:
+    """Return a sandbox's revision, not older than SHARED_S; None when it is gone."""
+    now = time.monotonic()
+    asked = _newest.get(sandbox_id)
+    if asked is None or now - asked[0] > SHARED_S:
+        for old in [one for one, (at, _) in _newest.items() if now - at > 1]:
+            del _newest[old]
+        asked = now, asyncio.create_task(_read_revision(sandbox_id))
+        _newest[sandbox_id] = asked
+    return await asyncio.shield(asked[1])
+
+
+@database_sync_to_async
+def _read_revision(sandbox_id: str) -> int | None:
+    row = Sandbox.objects.filter(pk=sandbox_id).values_list("revision", flat=True)
+    return row.first()
+
+
 async def _while_allowed(
     watch: Watch, right: asyncio.Task[str]
 ) -> AsyncIterator[Event]:
@@ -217,7 +239,8 @@ async def _while_allowed(
     look = database_sync_to_async(watch.look)
     while time.monotonic() < end:
         try:
-            found = await look()
+            fresh = await _revision(watch.sandbox.pk) != watch.revision
+            found = await look() if fresh else []
         except (SandboxError, DatabaseError) as error:
             yield {"type": "ERROR", "object": _expired(str(error))}
             return

@@ -34,6 +34,7 @@ class Reflector:
         self.take = take
         self.stop = stop
         self.version = ""  # where the watch goes on; empty: list first
+        self.newest = ""  # the last event's; more of the same version may come
         self.known: dict[tuple[str, str], str] = {}  # -> resourceVersion
         self.first = True
         self.lost = False
@@ -64,35 +65,54 @@ class Reflector:
 
     def list(self) -> None:
         """List the kind: all of it the first time, only what differs afterwards."""
-        seen, version = set(), ""
+        seen, differing, version = set(), list[Json](), ""
         for page in self.cluster.pages(self.resource.path):
             for item in page["items"]:
                 manifest = self._whole(item)
                 seen.add(_place(manifest))
-                self._listed(manifest)
+                if self.first:
+                    self._listed(manifest)
+                elif self._differs(manifest):
+                    differing.append(manifest)
             version = page["metadata"]["resourceVersion"]
         for place in [place for place in self.known if place not in seen]:
             self._gone(place)
+        for manifest in sorted(differing, key=_age):
+            self._seen_again(manifest)
         self.version = version  # not before: a list that breaks off is made again
         if self.first:
             self.first = False
             self.take("SYNCED", None, "")
 
     def _listed(self, manifest: Json) -> None:
+        if self._differs(manifest):
+            self._see("LISTED", _place(manifest), manifest)
+
+    def _differs(self, manifest: Json) -> bool:
+        known = self.known.get(_place(manifest))
+        return bool(known != manifest["metadata"].get("resourceVersion", ""))
+
+    def _seen_again(self, manifest: Json) -> None:
+        """Take an object as a watch would show it now."""
         place = _place(manifest)
-        before = self.known.get(place)
-        if before == manifest["metadata"].get("resourceVersion", ""):
-            return
-        known: Type = "MODIFIED" if before is not None else "ADDED"
-        self._see("LISTED" if self.first else known, place, manifest)
+        self._see("MODIFIED" if place in self.known else "ADDED", place, manifest)
 
     def watch(self) -> None:
-        """Watch until the server ends it; the next one begins where this one ended."""
+        """Watch until the server ends it; the next one begins where this one ended.
+
+        A server may change several objects at one version: one is behind us only when
+        another has come. What comes twice by that is known by its version.
+        """
         path = self.resource.path
+        self.newest = self.version
         for event in self.cluster.watch(path, self.version, self._opened):
             manifest = self._whole(event["object"])
-            self.version = manifest["metadata"]["resourceVersion"]
-            if event["type"] != "BOOKMARK":
+            version = manifest["metadata"]["resourceVersion"]
+            if version != self.newest:
+                self.version, self.newest = self.newest, version
+            if event["type"] == "BOOKMARK":
+                self.version = version
+            else:
                 self._changed(event["type"], manifest)
             if self.stop.is_set():
                 return
@@ -100,10 +120,10 @@ class Reflector:
     def _changed(self, kind: Type, manifest: Json) -> None:
         place = _place(manifest)
         if kind == "DELETED":
-            self.known.pop(place, None)
-            self.take(kind, manifest, "")
-        elif self.known.get(place) != manifest["metadata"]["resourceVersion"]:
-            self._see("MODIFIED" if place in self.known else "ADDED", place, manifest)
+            if self.known.pop(place, None) is not None:
+                self.take(kind, manifest, "")
+        elif self._differs(manifest):
+            self._seen_again(manifest)
 
     def _see(self, kind: Type, place: tuple[str, str], manifest: Json) -> None:
         self.known[place] = manifest["metadata"].get("resourceVersion", "")
@@ -123,6 +143,12 @@ class Reflector:
             "kind": self.resource.kind,
             **item,
         }
+
+
+def _age(manifest: Json) -> int:
+    """Return an object's place in the order of changes, where versions have one."""
+    version = manifest["metadata"].get("resourceVersion", "")
+    return int(version) if version.isdecimal() else 0
 
 
 def _place(manifest: Json) -> tuple[str, str]:

@@ -162,11 +162,9 @@ class Follower:
     ) -> None:
         def take(kind: Type, manifest: Json | None, message: str) -> None:
             at_us = time.time_ns() // 1000 + self.skew_us
-            at = (manifest or {}).get("metadata", {}).get("resourceVersion", "")
-            # Objects of a list come in any order: only its whole has a version to go on.
-            version = reflector.version if at in ("", reflector.version) else ""
-            version = "" if manifest is not None and not at else version
-            news = _News(at_us, kind, resource.kind, manifest, message, version)
+            news = _News(
+                at_us, kind, resource.kind, manifest, message, reflector.version
+            )
             while not self.stop.is_set():
                 with suppress(queue.Full):
                     self.seen.put(news, timeout=1)

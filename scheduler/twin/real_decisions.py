@@ -153,7 +153,14 @@ def _words(status: Status, name: str) -> dict[str, Any]:
 
 
 def _became(was: Status, now: Status, name: str) -> bool:
-    return is_true(now, name) and not is_true(was, name)
+    """Return whether it became true, also if it was so before and not in between."""
+    if not is_true(now, name):
+        return False
+    return not is_true(was, name) or _since(was, name) != _since(now, name)
+
+
+def _since(status: Status, name: str) -> str:
+    return str((condition(status, name) or {}).get("lastTransitionTime") or "")
 
 
 def _evicted_anew(was: Status, now: Status) -> bool:

@@ -201,6 +201,20 @@ async def test_a_watch_reports_every_change_from_its_version_on(busy, person):
     await lines.aclose()
 
 
+@pytest.mark.django_db(transaction=True)
+async def test_a_watch_shows_changes_in_the_order_of_their_versions(busy, person):
+    """Who breaks off goes on behind the version seen last; older ones would be lost."""
+    since = await asyncio.to_thread(lambda: row(busy).revision)
+    for name in ("b", "a"):
+        await asyncio.to_thread(_hold, person, busy, name)
+    path = url(busy, f"{KUEUE}/clusterqueues?watch=1&timeoutSeconds=20")
+    answer = await AsyncClient().get(f"{path}&resourceVersion={since}")
+    lines = answer.streaming_content.__aiter__()
+    seen = [json.loads(await anext(lines))["object"]["metadata"] for _ in "ba"]
+    await lines.aclose()
+    assert [one["name"] for one in seen] == ["b", "a"]
+
+
 def _hold(person, sandbox, name):
     document = cluster_queue(name)
     document["spec"]["stopPolicy"] = "Hold"
