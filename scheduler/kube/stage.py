@@ -12,13 +12,8 @@ from scheduler.kube.binding.host import BindingHost
 from scheduler.kube.binding.rules import BindingCounts
 from scheduler.kube.cache import spread_selectors as selecting
 from scheduler.kube.cache.cluster import ClusterCache
-from scheduler.kube.cache.elastic_quotas import (
-    ELASTIC_QUOTA,
-    read_elastic_quota,
-)
-from scheduler.kube.cache.gangs import KINDS as GANG_KINDS
 from scheduler.kube.cache.invariants import sum_violations
-from scheduler.kube.cache.pod_group import read_budget, read_group
+from scheduler.kube.cache.pod_group import read_budget
 from scheduler.kube.configuration.configuration import (
     Configuration,
     read_configurations,
@@ -30,6 +25,8 @@ from scheduler.kube.extender.ports import Port
 from scheduler.kube.extender.static import latency_of, port_for
 from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
+from scheduler.kube.group_handlers import KINDS as GROUP_KINDS
+from scheduler.kube.group_handlers import GroupHandlers
 from scheduler.kube.object_handlers import ObjectHandlers
 from scheduler.kube.scheduling.plugin_table import PluginTable, table
 from scheduler.kube.scheduling.scheduler import Scheduler
@@ -70,6 +67,7 @@ class KubeStage:
         self.handlers = ObjectHandlers(context, self.shared, self.binding)
         self.volumes = VolumeHandlers(self.shared)
         self.devices = DeviceHandlers(self.shared)
+        self.groups = GroupHandlers(self.shared)
         self.turns = Turns(context, self.schedulers, self.binding)
 
     def _scheduler(self, configuration: Configuration) -> Scheduler:
@@ -134,8 +132,8 @@ class KubeStage:
                 self.handlers.restore_pod(obj, pod)
             else:
                 self._put_pod(pod)
-        elif kind == "PodGroup":
-            self._put_group(obj, restore=restore)
+        elif kind in GROUP_KINDS:
+            self.groups.put(obj, restore=restore)
         elif kind == "PodDisruptionBudget":
             budget = read_budget(obj.manifest, {}, obj.key.namespace)
             for cluster in self.clusters():
@@ -144,17 +142,6 @@ class KubeStage:
             self.volumes.put(obj, restore=restore)
         elif kind in DEVICE_KINDS:
             self.devices.put(obj, restore=restore)
-        elif kind in GANG_KINDS:
-            added = self.shared.gangs.put(obj.key, obj.spec)
-            if not restore:
-                name = events.GANG_ADDED if added else events.GANG_CHANGED
-                self.handlers.notify(Event(name, new=obj.key))
-        elif kind == ELASTIC_QUOTA:
-            quota = read_elastic_quota(obj.manifest, obj.key)
-            for cluster in self.clusters():
-                cluster.quotas[quota.namespace] = quota
-            if not restore:
-                self.handlers.notify(Event(events.QUOTA_CHANGED, new=quota))
         elif kind in selecting.KINDS:
             for cluster in self.clusters():
                 cluster.selecting.put(obj.key, obj.manifest)
@@ -171,15 +158,6 @@ class KubeStage:
         if pod.shape.device_claims and found:
             self.devices.found_placed(pod, pod.wanted_node)
 
-    def _put_group(self, obj: Object, *, restore: bool) -> None:
-        group = read_group(obj.manifest, obj.key.namespace)
-        known = obj.key in self.schedulers[0].cluster.groups
-        for cluster in self.clusters():
-            cluster.groups[obj.key] = group
-        if not restore:
-            name = events.GROUP_CHANGED if known else events.GROUP_ADDED
-            self.handlers.notify(Event(name, new=group))
-
     def remove(self, key: Key) -> None:
         """Forget an object; a node's pods are the lifetime's to end."""
         self.objects.pop(key, None)
@@ -192,18 +170,13 @@ class KubeStage:
             self.volumes.remove(key)
         elif key.kind in DEVICE_KINDS:
             self.devices.remove(key)
-        elif key.kind in GANG_KINDS:
-            self.shared.gangs.remove(key)
+        elif key.kind in GROUP_KINDS:
+            self.groups.remove(key)
         for cluster in self.clusters():
-            cluster.groups.pop(key, None)
             cluster.budgets.pop(key, None)
             cluster.selecting.remove(key)
             if key.kind == "Namespace":
                 cluster.namespaces.pop(key.name, None)
-            elif key.kind == ELASTIC_QUOTA:
-                cluster.quotas.pop(key.namespace, None)
-        if key.kind == ELASTIC_QUOTA:
-            self.handlers.notify(Event(events.QUOTA_CHANGED, old=key))
 
     def schedule(self) -> None:
         """Try pods until no queue has one to try now. Cost: see `Turns.schedule`."""
