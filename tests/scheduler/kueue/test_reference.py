@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
 
 from scheduler.replay import kueue, vectors
+from tests.draws import fresh
 from tests.scheduler.kueue.reference.changes import Change, changed
 from tests.scheduler.kueue.reference.cycle import one_cycle
 from tests.scheduler.kueue.reference.settle import settle
@@ -31,18 +31,19 @@ def test_the_text_word_for_word_decides_as_the_real_kueue_did():
         assert reported == {name: vector["expect"][name] for name in reported}
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_a_cycle_on_a_changed_state_is_that_of_the_text(seed):
-    draw = random.Random(seed)
+@pytest.mark.parametrize("part", range(8))
+def test_a_cycle_on_a_changed_state_is_that_of_the_text(part):
+    seed, draw = fresh(part)
     for vector in draw.sample(recorded("cycle"), CASES):
         state = changed(vector, draw)
         decided, expected = kueue.decide(state), one_cycle(state)
-        assert {name: decided[name] for name in expected} == expected, vector["id"]
+        found = {name: decided[name] for name in expected}
+        assert found == expected, (vector["id"], seed)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_run_with_reclaimed_pods_and_pod_level_requests_is_that_of_the_text(seed):
-    draw = random.Random(seed)
+@pytest.mark.parametrize("part", range(4))
+def test_a_run_with_reclaimed_pods_and_pod_level_requests_is_that_of_the_text(part):
+    seed, draw = fresh(part)
     for vector in draw.sample(recorded("settle"), CASES):
         change = Change(vector, draw)
         for _ in range(4):
@@ -50,17 +51,17 @@ def test_a_run_with_reclaimed_pods_and_pod_level_requests_is_that_of_the_text(se
             change.shrinking()
         expected = settle(change.vector)
         if expected.pop("converged"):
-            assert kueue.decide(change.vector) == expected, vector["id"]
+            assert kueue.decide(change.vector) == expected, (vector["id"], seed)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_run_from_a_changed_state_is_that_of_the_text(seed):
-    draw = random.Random(seed)
+@pytest.mark.parametrize("part", range(4))
+def test_a_run_from_a_changed_state_is_that_of_the_text(part):
+    seed, draw = fresh(part)
     for vector in draw.sample(recorded("settle"), CASES):
         state = changed(vector, draw)
         reported = settle(state)
         if reported.pop("converged"):
-            assert kueue.decide(state) == reported, vector["id"]
+            assert kueue.decide(state) == reported, (vector["id"], seed)
 
 
 def test_a_stopped_queue_does_not_make_its_cohort_higher():

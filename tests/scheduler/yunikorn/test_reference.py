@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
 
 from scheduler.errors import SchedulerError
 from scheduler.replay import vectors, yunikorn, yunikorn_state
+from tests.draws import fresh
 from tests.scheduler.yunikorn.reference import placement, quota_change
 from tests.scheduler.yunikorn.reference.changes import changed, open_order
 from tests.scheduler.yunikorn.reference.cycle import MOST_CYCLES, decide
@@ -51,8 +51,7 @@ def test_the_text_word_for_word_decides_as_the_real_yunikorn_did(suite, monkeypa
 @pytest.mark.parametrize("part", range(6))
 def test_a_changed_state_is_decided_as_the_text_says(part, monkeypatch):
     monkeypatch.setattr(yunikorn_state, "_MAX_CYCLES", MOST_CYCLES)
-    seed = random.getrandbits(32) + part
-    draw = random.Random(seed)
+    seed, draw = fresh(part)
     small = [
         vector
         for suite in ("cycle", "preemption", "laws", "sort", *THIN)
@@ -70,8 +69,7 @@ def test_a_changed_state_is_decided_as_the_text_says(part, monkeypatch):
 
 
 def test_a_changed_quota_takes_what_the_text_says():
-    seed = random.getrandbits(32)
-    draw = random.Random(seed)
+    seed, draw = fresh()
     for vector in draw.sample(recorded("quota-change"), MOST_ASKS):
         state = other_quotas(vector, draw)
         try:
@@ -83,8 +81,7 @@ def test_a_changed_quota_takes_what_the_text_says():
 
 
 def test_applications_are_placed_as_the_text_says():
-    seed = random.getrandbits(32)
-    draw = random.Random(seed)
+    seed, draw = fresh()
     for vector in draw.sample(recorded("placement"), MOST_ASKS):
         state = other_applications(vector, draw)
         try:
@@ -95,8 +92,7 @@ def test_applications_are_placed_as_the_text_says():
 
 
 def test_limits_hold_as_the_text_says():
-    seed = random.getrandbits(32)
-    draw = random.Random(seed)
+    seed, draw = fresh()
     for vector in draw.sample(recorded("limits"), CASES):
         state = other_users(vector, draw)
         outcome = yunikorn.show(state)[1]["outcome"]

@@ -10,7 +10,8 @@ from scheduler.amounts import parse
 
 Vector = dict[str, Any]
 _SIZES = ["0", "1", "2", "3", "4", "5", "6", "8", "10"]
-_HALVES = {"cpu": ["2500m", "500m"]}
+_UNLIMITED = "9223372036854775"  # the fewest cores that 64 bits do not hold
+_MORE = {"cpu": ["2500m", "500m", _UNLIMITED]}
 _RULES = ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
 
 
@@ -35,7 +36,7 @@ class Change:
     def amount(self, resource: str) -> str:
         unit = "Gi" if resource == "memory" else ""
         sizes = [f"{n}{unit}" for n in _SIZES]
-        return self.draw.choice(sizes + _HALVES.get(resource, []))
+        return self.draw.choice(sizes + _MORE.get(resource, []))
 
     def quota(self) -> None:
         node = self.draw.choice(self.queues + self.cohorts)
