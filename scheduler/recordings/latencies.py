@@ -47,6 +47,8 @@ class RecordedTimes(StepTimes):
         self.begin = begin  # of the run, ms since t=0
         self.lifetime, self.jobs, self.steps = lifetime, jobs, watch.steps
         self.places: dict[str, tuple[str, int]] = {}
+        #: Workload and instant (ms) of its admission -> after how long (ms) it is seen
+        self.unseen: dict[tuple[str, int], int] = {}
         self.samples: Samples = {
             step: watch.samples[step] for step in self.spans if watch.samples.get(step)
         }
@@ -86,7 +88,9 @@ class RecordedTimes(StepTimes):
         if job is None or self.cycles is not None:
             return 0
         if step == "job_start":
-            return self.writes.admission(self._now, job)
+            length = self.writes.admission(self._now, job)
+            self.unseen[subject, self.context.now_ms] = length
+            return length
         return self.writes.eviction(self._now, job) if step == "suspension" else 0
 
     def _taken(self, step: str, subject: str, n: int) -> int:

@@ -58,15 +58,17 @@ def rerun(
         world, jobs = build(recording, simulation, seed)
     else:
         world, jobs = go_on(recording, snapshot, simulation, seed)
-    if measured:
-        use_times(world, recording, jobs)
+    times = use_times(world, recording, jobs) if measured else None
     begin = since_start(world, recording)
     outcome = simulate(world, until_ms=recording.end_ms - begin)
-    return compare(recording, outcome.decisions, jobs, begin)
+    unseen = times.unseen if times is not None else None
+    return compare(recording, outcome.decisions, jobs, begin, unseen)
 
 
-def use_times(world: World, recording: Recording, jobs: Mapping[Key, str]) -> None:
-    """Let the steps of this world take what they took in the recording."""
+def use_times(
+    world: World, recording: Recording, jobs: Mapping[Key, str]
+) -> RecordedTimes:
+    """Let the steps of this world take what they took in the recording; return them."""
     waiting = world.kueue.settings.waiting if world.kueue is not None else None
     times = RecordedTimes(
         world.context,
@@ -85,6 +87,7 @@ def use_times(world: World, recording: Recording, jobs: Mapping[Key, str]) -> No
         world.kueue.pace.steps = times
         if times.cycles is None:
             world.kueue.pace.writing = times
+    return times
 
 
 def compare(
@@ -92,14 +95,19 @@ def compare(
     decisions: Sequence[Decision],
     jobs: Mapping[Key, str],
     begin: int = 0,
+    unseen: Mapping[tuple[str, int], int] | None = None,
 ) -> Rerun:
-    """Hold what was decided against what was recorded from `begin` (ms) on."""
+    """Hold what was decided against what was recorded from `begin` (ms) on.
+
+    A recording has an admission when it was seen, which is after it was written:
+    `unseen` says how long (ms) after its decision that is in the run.
+    """
     since = begin / 1000
-    ours = [
-        (since + decision.at_ms / 1000, jobs[decision.subject])
+    ours = sorted(
+        (since + _seen(decision, unseen or {}) / 1000, jobs[decision.subject])
         for decision in decisions
         if isinstance(decision, Admit) and decision.subject in jobs
-    ]
+    )
     theirs = sorted(
         (admission.at, f"{row.namespace}/{row.name}")
         for row in recording.arrivals
@@ -125,6 +133,11 @@ def compare(
             if name in first and at > since
         ),
     )
+
+
+def _seen(decision: Admit, unseen: Mapping[tuple[str, int], int]) -> int:
+    """Return when (ms) whoever follows the run sees an admission."""
+    return decision.at_ms + unseen.get((str(decision.subject), decision.at_ms), 0)
 
 
 def _first(admissions: Sequence[tuple[float, str]]) -> dict[str, float]:

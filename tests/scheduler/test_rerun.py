@@ -17,9 +17,11 @@ from scheduler.cli.recording_folder import read_folder, read_snapshot
 from scheduler.decisions import Admit, Decision, Finish, Wait
 from scheduler.recordings.cycles import CycleClock, cycle_ends
 from scheduler.recordings.recording import Event, read_attempts
+from scheduler.recordings.rerun import compare
 from scheduler.recordings.steps import Stopwatch, Writes, measure
 from scheduler.recordings.worlds import go_on
 from scheduler.recordings.writes import WriteClock
+from scheduler.records.objects import Key
 from scheduler.simulation import simulate
 from tests.builders import cluster_queue, flavor, job, local_queue, node, world_of
 
@@ -247,6 +249,17 @@ def test_an_admission_is_seen_when_that_of_its_job_was():
     clock = WriteClock(Writes(admissions={A: [1250]}), ())
     assert clock.admission(1000, A) == 250
     assert clock.admission(1000, B) == 200  # not in the recording: the usual
+
+
+def test_an_admission_of_a_run_counts_when_it_would_be_seen(folder):
+    recording = read_folder(folder)  # decided at 1.0 s, seen at 1.2 s
+    key = Key("Workload", "default", "job-first")
+    admit = Admit(at_ms=1000, subject=key, queue="q")
+    ran = [
+        compare(recording, [admit], {key: "default/first"}, 0, unseen)
+        for unseen in ({}, {(str(key), 1000): 200})
+    ]
+    assert [round(run.quantile(0.5), 3) for run in ran] == [0.2, 0]
 
 
 def test_a_pod_that_ended_is_reclaimed_when_its_workload_says_so():
