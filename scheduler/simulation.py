@@ -30,25 +30,25 @@ def simulate(
 
     Jumps over empty time; the decisions are those that ticks would make. With
     `stop`, time ends at the instant of that decision. `hear` gets what was
-    decided at each instant, while the world still stands there.
+    decided at each instant, while the world still stands there; neither changes it.
     """
     decisions: list[Decision] = []
-    settled = False
-    while world.context.now_ms <= until_ms:
-        at = next_instant(world)
-        if at is None or at > until_ms:
-            settled = at is None
-            break
-        advance(world, max(at, world.context.now_ms))
+    stopped = False
+    at = next_instant(world)
+    while at is not None and at <= until_ms:
+        at = advance(world, max(at, world.context.now_ms), at)
         fresh = world.context.journal.take_decisions()
         decisions += fresh
         if hear is not None:
             hear(fresh)
         if stop is not None and any(stop(decision) for decision in fresh):
+            stopped = True
             break
     _count_ticks(world)
     return SimulationResult(
-        decisions=decisions, end_ms=world.context.now_ms, settled=settled
+        decisions=decisions,
+        end_ms=world.context.now_ms,
+        settled=at is None and not stopped,
     )
 
 

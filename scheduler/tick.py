@@ -34,13 +34,15 @@ def run_tick(world: World) -> list[Decision]:
     return world.context.journal.decisions[before:]
 
 
-def advance(world: World, until_ms: int) -> int | None:
+def advance(world: World, until_ms: int, at: int | None = None) -> int | None:
     """Go from instant to instant until virtual time is `until_ms`.
 
-    Returns when something happens by itself next, or None.
+    `at` is the first of them, where the caller has just asked for it. Returns when
+    something happens by itself next, or None.
     """
     attempts, quiet = 0, True
-    while (at := next_instant(world)) is not None and at <= until_ms:
+    at = next_instant(world) if at is None else at
+    while at is not None and at <= until_ms:
         attempts = attempts + 1 if at <= world.context.now_ms else 0
         if attempts > MOST_ATTEMPTS:
             world.context.journal.complain(
@@ -52,6 +54,7 @@ def advance(world: World, until_ms: int) -> int | None:
             quiet = True
         world.context.now_ms = max(at, world.context.now_ms)
         quiet = settle(world, quota=quiet) and quiet
+        at = next_instant(world)
     world.context.now_ms = until_ms
     return at
 

@@ -122,7 +122,7 @@ def run_until(
     while at is not None and at <= last_ms:
         if not keep_on():
             raise CancelledError("the run was given up")
-        at = advance(world, max(at, world.context.now_ms))
+        at = advance(world, max(at, world.context.now_ms), at)
         hear(world.context.journal.take_decisions())
     settled = at is None
     made = ticks(world.context.now_ms if settled else last_ms)
