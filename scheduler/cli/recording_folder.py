@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,8 +41,7 @@ def read_folder(folder: Path) -> Recording:
     if (folder / "config.yaml").is_file():
         sources.append(("config.yaml", _text(folder / "config.yaml")))
     watch = folder / "watch.jsonl.gz"
-    with gzip.open(watch) as lines:
-        events = list(read_events(lines, str(watch)))
+    events = list(read_events(_lines(watch), str(watch)))
     arrivals = folder / "arrivals.json"
     return Recording(
         name=folder.name,
@@ -161,14 +161,28 @@ def _attempts(folder: Path) -> list[tuple[int, Attempts]]:
 
 def _events(path: Path, start_us: int) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """Yield (ms since t=0, type, object); raises SchedulerError with file and line."""
-    with gzip.open(path) as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                event = msgspec.json.decode(line)
-                at = durations.stamp_us(event["at"])
-            except (msgspec.MsgspecError, KeyError, TypeError) as error:
-                raise SchedulerError(
-                    f"{path}:{number}: expected a watch event with at, type and "
-                    f"object: {error}"
-                ) from error
-            yield (at - start_us) // _US_PER_MS, event["type"], event["object"]
+    for number, line in enumerate(_lines(path), start=1):
+        try:
+            event = msgspec.json.decode(line)
+            at = durations.stamp_us(event["at"])
+        except (msgspec.MsgspecError, KeyError, TypeError) as error:
+            raise SchedulerError(
+                f"{path}:{number}: expected a watch event with at, type and "
+                f"object: {error}"
+            ) from error
+        yield (at - start_us) // _US_PER_MS, event["type"], event["object"]
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a packed file; raises SchedulerError where it is cut off."""
+    number = 0
+    try:
+        with gzip.open(path) as lines:
+            for line in lines:
+                number += 1
+                yield line
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise SchedulerError(
+            f"{path}: expected a whole gzip file, it breaks off after line {number}; "
+            f"copy it again: {error}"
+        ) from error

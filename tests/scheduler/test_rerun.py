@@ -207,6 +207,13 @@ def test_a_folder_that_is_no_recording_is_named(tmp_path, capsys):
     assert "README.md: expected a file of a recording" in capsys.readouterr().err
 
 
+def test_a_recording_that_was_cut_off_is_named(folder, capsys):
+    watch = folder / "watch.jsonl.gz"
+    watch.write_bytes(watch.read_bytes()[:-20])
+    assert command.main([str(folder)]) == 2
+    assert "watch.jsonl.gz: expected a whole gzip" in capsys.readouterr().err
+
+
 def test_attempts_are_read_from_the_metrics():
     name = "kueue_admission_attempt_duration_seconds"
     text = f'{name}_sum{{result="success"}} 2.5\n{name}_count{{result="success"}} 5\n'
