@@ -42,6 +42,8 @@ def read_folder(folder: Path) -> Recording:
         sources.append(("config.yaml", _text(folder / "config.yaml")))
     watch = folder / "watch.jsonl.gz"
     events = list(read_events(_lines(watch), str(watch)))
+    if not events:
+        raise SchedulerError(f"{watch}: expected events of Jobs, Workloads and Pods")
     arrivals = folder / "arrivals.json"
     return Recording(
         name=folder.name,
@@ -146,8 +148,8 @@ def _standing(folder: Path) -> list[dict[str, Any]]:
 
 def _items(snapshot: Path) -> list[dict[str, Any]]:
     """Return the objects of a snapshot."""
-    with gzip.open(snapshot) as text:
-        items: list[dict[str, Any]] = msgspec.json.decode(text.read())["items"]
+    text = b"".join(_lines(snapshot))
+    items: list[dict[str, Any]] = msgspec.json.decode(text)["items"]
     return items
 
 

@@ -214,6 +214,13 @@ def test_a_recording_that_was_cut_off_is_named(folder, capsys):
     assert "watch.jsonl.gz: expected a whole gzip" in capsys.readouterr().err
 
 
+def test_a_recording_without_events_is_named(folder, capsys):
+    with gzip.open(folder / "watch.jsonl.gz", "wt"):
+        pass
+    assert command.main([str(folder)]) == 2
+    assert "expected events of Jobs" in capsys.readouterr().err
+
+
 def test_attempts_are_read_from_the_metrics():
     name = "kueue_admission_attempt_duration_seconds"
     text = f'{name}_sum{{result="success"}} 2.5\n{name}_count{{result="success"}} 5\n'
