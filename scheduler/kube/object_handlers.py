@@ -73,7 +73,8 @@ class ObjectHandlers:
                 scheduler.end_deleted(pod.key)
         self.shared.pods[pod.key] = pod
         self.shared.members.put(pod)
-        self.shared.volumes.pod_added(pod)
+        if pod.shape.claims:
+            self.shared.volumes.pod_added(pod)
         self.shared.devices.pod_added(pod)
         self.context.journal.touch(pod.key)
         placed = self.shared.nodes.placed.get(pod.key)

@@ -55,17 +55,17 @@ class Object:
     @property
     def uid(self) -> str:
         """Return the UID, which the world has filled in."""
-        return str(self.metadata.get("uid", ""))
+        return str(self.manifest["metadata"].get("uid", ""))
 
     @property
     def labels(self) -> dict[str, str]:
         """Return the labels; empty when there are none."""
-        return self.metadata.get("labels") or {}
+        return self.manifest["metadata"].get("labels") or {}
 
     @property
     def annotations(self) -> dict[str, str]:
         """Return the annotations; empty when there are none."""
-        return self.metadata.get("annotations") or {}
+        return self.manifest["metadata"].get("annotations") or {}
 
 
 # -- the cluster that an object lives in: the manager, or one of its workers
