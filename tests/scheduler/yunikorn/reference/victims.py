@@ -276,7 +276,8 @@ def for_required(ask: Pod, node: Node) -> list[Pod]:
         and any(k in ask.res for k in p.res)
     ]
     rank = lambda p: (  # noqa: E731
-        p.originator, not p.opted_in, p.priority, -p.created, p.key
+        p.originator, not p.opted_in, p.priority, -p.created,
+        sorted(p.res.items()), p.key,
     )  # fmt: skip
     taken: list[Pod] = []
     freed: Res = {}
