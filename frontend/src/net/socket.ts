@@ -1,11 +1,12 @@
 // The live connection to one sandbox: connects, resumes where it was, connects again.
 
 import { Refusal, request } from "@/net/rest";
-import { parsed } from "@/protocol/checked";
+import { parsed, ProtocolError } from "@/protocol/checked";
 import type { Hello, ServerMessage } from "@/protocol/types";
 import { isServerMessage } from "virtual:checks/live";
 
-export type SocketState = "connecting" | "live" | "reconnecting" | "closed";
+/** `differs`: a message was not of this page's protocol; only a reload ends that. */
+export type SocketState = "connecting" | "live" | "reconnecting" | "closed" | "differs";
 
 export interface Listener {
   /** Take in a message; return false when the page needs a whole state. */
@@ -40,11 +41,15 @@ export class SandboxSocket {
   }
 
   close(): void {
+    this.#end("closed", "");
+  }
+
+  #end(state: SocketState, why: string): void {
     this.#closed = true;
     removeEventListener("online", this.#now);
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#socket?.close();
-    this.#listener.state("closed", "");
+    this.#listener.state(state, why);
   }
 
   readonly #now = (): void => {
@@ -64,7 +69,7 @@ export class SandboxSocket {
       opened = true;
       this.#opened();
     });
-    socket.addEventListener("message", (event) => this.#take(String(event.data)));
+    socket.addEventListener("message", (event) => this.#receive(String(event.data)));
     socket.addEventListener("close", (event) => {
       if (opened) this.#lost(event);
       else void this.#refused(event);
@@ -88,8 +93,17 @@ export class SandboxSocket {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(hello));
   }
 
-  #take(text: string): void {
-    const message = parsed(isServerMessage, text, "message");
+  #receive(text: string): void {
+    if (this.#closed) return; // what was on its way when it ended
+    try {
+      this.#take(parsed(isServerMessage, text, "message"));
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      this.#end("differs", error.message);
+    }
+  }
+
+  #take(message: ServerMessage): void {
     if (message.type !== "resync") this.#live();
     if (message.type === "resync") this.#hello(null);
     else if (!this.#listener.message(message)) this.#hello(null);

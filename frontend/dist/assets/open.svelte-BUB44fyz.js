@@ -1,1 +1,0 @@
-import{Nt as e,jt as t,vt as n}from"./rest-D7ty2odV.js";var r=new class{#e=e(null);get kind(){return n(this.#e)}set kind(e){t(this.#e,e,!0)}};export{r as t};

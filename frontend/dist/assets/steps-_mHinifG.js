@@ -1,1 +1,0 @@
-import{M as e}from"./rest-D7ty2odV.js";function t(t,n){let[r=``,i=``]=e(t,`preemptions`).split(`?`),a=new URLSearchParams(i);return a.set(`p`,`${n.revision}.${n.seq}`),`${r}?${a.toString()}`}export{t};
