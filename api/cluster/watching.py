@@ -43,7 +43,8 @@ MOST_BEHIND = 512
 MOST_WATCHES = 256
 
 _open = 0
-_newest: dict[str, tuple[float, asyncio.Task[int | None]]] = {}
+_Asked = tuple[float, asyncio.Task[int | None]]  # monotonic seconds, the answer
+_newest: dict[tuple[asyncio.AbstractEventLoop, str], _Asked] = {}
 _encode = msgspec.json.Encoder().encode
 NamespacedName = tuple[str, str]  # namespace, name
 Event = dict[str, Any]
@@ -125,7 +126,7 @@ class Watch:
         yield from self._fresh(fresh, present)
         # Last: they bear the newest version, and who breaks off goes on behind it.
         for place in [place for place in self.known if place not in heads]:
-            yield self._forget(place)
+            yield self._forget(place, self.revision)
 
     def _where(self) -> dict[str, Any]:
         return {"resource": self.resource, "namespace": self.namespace}
@@ -149,14 +150,11 @@ class Watch:
                 self.gone[place] = document["metadata"]
                 yield self._event("MODIFIED" if known else "ADDED", document)
             elif place in self.known:
-                yield self._forget(place)
+                yield self._forget(place, row.revision)
 
-    def _forget(self, place: NamespacedName) -> Event:
+    def _forget(self, place: NamespacedName, revision: int) -> Event:
         del self.known[place]
-        metadata = {
-            **self.gone.pop(place),
-            "resourceVersion": str(self.sandbox.revision),
-        }
+        metadata = {**self.gone.pop(place), "resourceVersion": str(revision)}
         document = {
             "apiVersion": self.resource.group_version,
             "kind": self.resource.kind.kind,
@@ -216,12 +214,13 @@ async def _events(watch: Watch) -> AsyncIterator[Event]:
 async def _revision(sandbox_id: str) -> int | None:
     """Return a sandbox's revision, not older than SHARED_S; None when it is gone."""
     now = time.monotonic()
-    asked = _newest.get(sandbox_id)
+    place = asyncio.get_running_loop(), sandbox_id
+    asked = _newest.get(place)
     if asked is None or now - asked[0] > SHARED_S:
         for old in [one for one, (at, _) in _newest.items() if now - at > 1]:
             del _newest[old]
         asked = now, asyncio.create_task(_read_revision(sandbox_id))
-        _newest[sandbox_id] = asked
+        _newest[place] = asked
     return await asyncio.shield(asked[1])
 
 

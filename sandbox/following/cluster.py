@@ -57,7 +57,7 @@ class Cluster:
         except (config.ConfigException, OSError) as error:
             place = path or os.environ.get("KUBECONFIG") or "~/.kube/config"
             raise ClusterError(f"kubeconfig {place}: {error}") from error
-        return cls._of(found)
+        return cls.of_configuration(found)
 
     @classmethod
     def of_pod(cls) -> Cluster:
@@ -69,13 +69,16 @@ class Cluster:
             config.load_incluster_config(client_configuration=found)
         except config.ConfigException as error:
             raise ClusterError(f"in-cluster: {error}") from error
-        return cls._of(found)
+        return cls.of_configuration(found)
 
     @classmethod
-    def _of(cls, configuration: Any) -> Cluster:
+    def of_configuration(cls, configuration: Any) -> Cluster:
+        """Return the cluster of a configuration of the official client."""
         from kubernetes import client
 
         configuration.connection_pool_maxsize = MOST_CONNECTIONS
+        # Who follows tries again, and says so: urllib3 would warn four times before.
+        configuration.retries = False
         return cls(client.ApiClient(configuration))
 
     @property

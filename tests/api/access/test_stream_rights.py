@@ -13,6 +13,7 @@ from django.contrib.sessions.models import Session
 from django.db import OperationalError
 from django.utils import timezone
 
+from api.cluster import watching
 from sandbox import actions
 from sandbox.live import rights
 from sandbox.live.consumers import MOST_HELLOS
@@ -190,6 +191,28 @@ async def test_a_stream_ends_with_the_right_to_it(
         wrong += [] if good else [way]
         await leaving(lines[way], kind)
     assert wrong == []
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_watches_that_share_a_question_end_each_with_its_own_right(
+    server, quiet, be, monkeypatch, settings
+):
+    settings.HTTPS = settings.SECURE_SSL_REDIRECT = False
+    monkeypatch.setattr(rights, "CHECK_EVERY_S", 0.05)
+    monkeypatch.setattr(watching, "SHARED_S", 1000.0)
+    viewer, owner = await sync_to_async(be)("viewer"), quiet.owner
+    lines = [
+        watch(quiet.pk, await sync_to_async(cookie)(user)) for user in (viewer, owner)
+    ]
+    for line in lines:
+        await begun("watch", line)
+    asked = [place for place in watching._newest if place[1] == quiet.pk]
+    assert len(asked) == 1, "one question, of both"
+    await sync_to_async(actions.do_unmember)(owner, quiet.pk, "viewer")
+    assert await ended("watch", lines[0])
+    assert await lines[1].receive_nothing(0.3), "the other goes on"
+    for line in lines:
+        await leaving(line, "watch")
 
 
 async def lose(way: str, quiet: Sandbox, user: User, token: Token) -> None:

@@ -215,8 +215,30 @@ async def test_a_watch_shows_changes_in_the_order_of_their_versions(busy, person
     assert [one["name"] for one in seen] == ["b", "a"]
 
 
-def _hold(person, sandbox, name):
+@pytest.mark.django_db(transaction=True)
+async def test_what_a_selector_leaves_behind_is_gone_at_the_version_of_its_change(
+    busy, person
+):
+    for name in ("a", "b"):
+        await asyncio.to_thread(_hold, person, busy, name, team="x")
+    since = await asyncio.to_thread(lambda: row(busy).revision)
+    await asyncio.to_thread(_hold, person, busy, "a", team="y")
+    await asyncio.to_thread(_hold, person, busy, "b", team="x", more="z")
+    path = url(busy, f"{KUEUE}/clusterqueues?watch=1&timeoutSeconds=20")
+    answer = await AsyncClient().get(
+        f"{path}&labelSelector=team%3Dx&resourceVersion={since}"
+    )
+    lines = answer.streaming_content.__aiter__()
+    seen = [json.loads(await anext(lines)) for _ in "ab"]
+    await lines.aclose()
+    assert [one["type"] for one in seen] == ["DELETED", "MODIFIED"]
+    versions = [int(one["object"]["metadata"]["resourceVersion"]) for one in seen]
+    assert since < versions[0] < versions[1]
+
+
+def _hold(person, sandbox, name, **labels):
     document = cluster_queue(name)
+    document["metadata"]["labels"] = labels
     document["spec"]["stopPolicy"] = "Hold"
     actions.do_import(person, sandbox.pk, [("x", json.dumps(document))])
 

@@ -32,12 +32,9 @@ def served() -> Iterator[Served]:
     from kubernetes import client
 
     with api_server() as (server, url):
-        configuration = client.Configuration(host=url)
-        # The recorder tries again by itself.
-        configuration.retries = False
-        api = client.ApiClient(configuration)
-        yield server, Cluster(api)
-        api.close()
+        cluster = Cluster.of_configuration(client.Configuration(host=url))
+        yield server, cluster
+        cluster.api.close()
 
 
 class Running:
@@ -233,6 +230,16 @@ def test_a_cluster_that_lets_nothing_be_listed_is_refused_with_its_reason(
     server.forbidden |= {"Pod", "Node"}
     with pytest.raises(ClusterError, match=r"no kind to follow: .*is forbidden"):
         of_cluster(cluster)
+
+
+def test_a_cluster_that_is_away_is_said_at_once_and_fills_no_log(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    server, cluster = served
+    server.down = True
+    with pytest.raises(ClusterError, match="/version"):
+        of_cluster(cluster)
+    assert caplog.records == []
 
 
 def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
