@@ -84,9 +84,13 @@ class Plan:
         names = ["WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor"]
         # The podset without a place says it; those before it were only waiting.
         worst = [
-            min(s) for p in self.parts if p.mode == NO_FIT for s in p.severities if s
+            min(s, default=-1)
+            for p in self.parts
+            if p.mode == NO_FIT
+            for s in p.severities
         ]
-        return names[max(worst)] if worst else "NoMatchingFlavor"
+        found = max(worst, default=len(names) - 1)
+        return names[found] if found >= 0 else ""
 
 
 class Finder:
