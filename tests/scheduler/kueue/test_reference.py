@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
@@ -44,7 +43,7 @@ def test_a_cycle_on_a_changed_state_is_that_of_the_text(part):
 
 @pytest.mark.parametrize("part", range(4))
 def test_a_run_with_reclaimed_pods_and_pod_level_requests_is_that_of_the_text(part):
-    draw = random.Random(part)
+    seed, draw = fresh(part)
     for vector in draw.sample(recorded("settle"), CASES):
         change = Change(vector, draw)
         for _ in range(4):
@@ -52,17 +51,17 @@ def test_a_run_with_reclaimed_pods_and_pod_level_requests_is_that_of_the_text(pa
             change.shrinking()
         expected = settle(change.vector)
         if expected.pop("converged"):
-            assert kueue.decide(change.vector) == expected, vector["id"]
+            assert kueue.decide(change.vector) == expected, (vector["id"], seed)
 
 
 @pytest.mark.parametrize("part", range(4))
 def test_a_run_from_a_changed_state_is_that_of_the_text(part):
-    draw = random.Random(part)
+    seed, draw = fresh(part)
     for vector in draw.sample(recorded("settle"), CASES):
         state = changed(vector, draw)
         reported = settle(state)
         if reported.pop("converged"):
-            assert kueue.decide(state) == reported, vector["id"]
+            assert kueue.decide(state) == reported, (vector["id"], seed)
 
 
 def test_a_stopped_queue_does_not_make_its_cohort_higher():
