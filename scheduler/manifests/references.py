@@ -9,6 +9,7 @@ from scheduler import registry
 from scheduler.errors import SourceLocation
 from scheduler.manifests.documents import Document
 from scheduler.manifests.loading.loaded import Finding
+from scheduler.manifests.simulation_gaps.missing_claims import missing_claims
 from scheduler.records.objects import (
     Key,
     cluster_of,
@@ -28,14 +29,17 @@ def check_references(
 
     `manifests` are all objects, those already there included. A name that
     nothing has is a warning, as the real systems take it and leave the queue
-    inactive; a loop of cohorts is an error. Names of Kueue's objects decide
-    nothing in another stack, so nothing is said of them. Cost: O(objects).
+    inactive or the pod pending; a loop of cohorts is an error. Names of Kueue's
+    objects and claims of pods decide nothing in another stack, so nothing is said
+    of them. Cost: O(objects).
     """
     findings: list[Finding] = []
     for key, document in places.items():
         manifest = manifests.get(key)
         if manifest is not None and stack == "kueue":
             findings += _dangling(key, manifest, document, manifests)
+    if stack != "yunikorn":
+        findings += missing_claims(manifests, places)
     findings += _loops(manifests, places)
     return findings
 

@@ -127,6 +127,10 @@ _NOBODY_KNOWS = "no decision here depends on it; in a cluster its controller may
 #: What is said of a thing that is not simulated -> what that changes.
 _EFFECTS = {
     "wait for no volume": "pods are bound that would wait for a volume",
+    "claims and volumes as well": "pods that have no node wait for it, as in a cluster "
+    "that lacks it; those that have one stay",
+    "classes and slices as well": "pods that have no node wait for it, as in a cluster "
+    "that lacks it; those that have one stay",
     "a claim holds no pod back": "pods are bound that would wait for it",
     "it accepts all": "a pod may get a device that the expression does not select",
     "only the first is tried": "a pod waits where a later alternative is free",

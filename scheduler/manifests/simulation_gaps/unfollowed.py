@@ -31,12 +31,17 @@ def unfollowed(manifest: Manifest) -> Fields:
     kind = str(manifest.get("kind"))
     find = _BY_KIND.get(kind)
     found = [*find(manifest)] if find is not None else []
-    if kind in _WITH_PODS:
-        for path, pod in _pods(manifest.get("spec"), "spec"):
-            found += _pod(path, pod)
+    for path, pod in pod_specs(manifest):
+        found += _pod(path, pod)
     for path, note in found:
         field = path.rpartition("/" if "/" in path else ".")[2]
         yield path, note if note == TEMPLATES else f"{kind} {field}: {note}"
+
+
+def pod_specs(manifest: Manifest) -> Iterator[tuple[str, Manifest]]:
+    """Yield the pod specs of a pod or of what makes pods, each with its path."""
+    if manifest.get("kind") in _WITH_PODS:
+        yield from _pods(manifest.get("spec"), "spec")
 
 
 def _pods(value: Any, path: str) -> Iterator[tuple[str, Manifest]]:
