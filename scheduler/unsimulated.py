@@ -18,6 +18,7 @@ from scheduler.errors import ManifestError
 from scheduler.kueue.configuration import read_configuration
 from scheduler.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
 from scheduler.manifests.jobs import Surroundings
+from scheduler.manifests.simulation_gaps.gated import gated
 from scheduler.manifests.simulation_gaps.unfollowed import unfollowed
 from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.provisioning.config import CONFIG
@@ -108,7 +109,7 @@ def _unanswered(world: World) -> Iterator[str]:
 def _of_object(
     kind: str, manifest: Manifest, stack: str, gates: FeatureGates
 ) -> Iterator[str]:
-    for path, note in unsimulated(manifest, gates):
+    for path, note in (*unsimulated(manifest), *gated(manifest, gates)):
         if stack == "kueue":
             yield f"{kind} {path.rpartition('.')[2]}: {note}"
     for _, note in unfollowed(manifest):

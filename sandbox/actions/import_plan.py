@@ -25,6 +25,7 @@ from scheduler.manifests.dumps.dump_time import time_of
 from scheduler.manifests.loading.loaded import Finding, Loaded
 from scheduler.manifests.references import check_references
 from scheduler.manifests.report import Report, report_of
+from scheduler.manifests.simulation_gaps.gated import find_gated
 from scheduler.manifests.updates import check_update
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import read_policy
@@ -63,6 +64,7 @@ def plan_of(
     world: World, loaded: Loaded, *, skip_errors: bool
 ) -> tuple[Edit | None, Imported]:
     """Return what to do to the world, and what it comes to."""
+    find_gated(loaded, world.policy.spec.kueue)
     findings = [*loaded.findings, *_scenarios(loaded)]
     present = {key: obj.manifest for key, obj in world.objects.items()}
     coming = {obj.key: obj.manifest for obj in loaded.objects}

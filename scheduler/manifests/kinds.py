@@ -62,12 +62,16 @@ _CLUSTER_WIDE = frozenset(
     {
         "ClusterRole",
         "ClusterRoleBinding",
+        "ComponentStatus",
         "CustomResourceDefinition",
+        "DeviceTaintRule",
+        "VolumeAttachment",
     }
 )
 
 _NO_CONTROLLER = "its controller is not simulated; give the Pods or Jobs it makes"
 _SERVES = "read for one thing: the pods that it selects are spread by default"
+_UNLIMITED = "pods beyond it are made all the same"
 _NOT_SCHEDULED = "does not take part in scheduling decisions"
 
 
@@ -254,7 +258,43 @@ TABLE: tuple[Kind, ...] = (
     _kept("Secret", "", "v1", "secrets", _NOT_SCHEDULED),
     _kept("Event", "", "v1", "events", _NOT_SCHEDULED),
     _kept("Endpoints", "", "v1", "endpoints", _NOT_SCHEDULED),
-    _kept("ResourceQuota", "", "v1", "resourcequotas", _NOT_SCHEDULED),
+    _kept("ResourceQuota", "", "v1", "resourcequotas", _UNLIMITED),
+    _kept("ComponentStatus", "", "v1", "componentstatuses", _NOT_SCHEDULED),
+    _kept(
+        "HorizontalPodAutoscaler",
+        "autoscaling",
+        "v2",
+        "horizontalpodautoscalers",
+        "the replicas stay those of the manifest",
+    ),
+    _kept(
+        "VerticalPodAutoscaler",
+        "autoscaling.k8s.io",
+        "v1",
+        "verticalpodautoscalers",
+        "the requests and replicas stay those of the manifest",
+    ),
+    _kept(
+        "CSIStorageCapacity",
+        "storage.k8s.io",
+        "v1",
+        "csistoragecapacities",
+        "free storage is not counted",
+    ),
+    _kept(
+        "VolumeAttachment",
+        "storage.k8s.io",
+        "v1",
+        "volumeattachments",
+        "the volumes of a node are those of its pods, no attachment counts",
+    ),
+    _kept(
+        "DeviceTaintRule",
+        "resource.k8s.io",
+        "v1alpha3",
+        "devicetaintrules",
+        "taints of devices are not followed",
+    ),
     _kept("Role", "rbac.authorization.k8s.io", "v1", "roles", _NOT_SCHEDULED),
     _kept(
         "RoleBinding", "rbac.authorization.k8s.io", "v1", "rolebindings", _NOT_SCHEDULED

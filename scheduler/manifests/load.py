@@ -35,6 +35,7 @@ from scheduler.manifests.loading.identity import (
     no_manifest,
 )
 from scheduler.manifests.loading.loaded import Finding, Loaded, rank
+from scheduler.manifests.simulation_gaps.gated import find_gated
 from scheduler.manifests.simulation_gaps.unfollowed import unfollowed
 from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.manifests.texts.plain_text import is_suspect, unstorable
@@ -63,6 +64,7 @@ def load(
         loaded.warn(
             loaded.places[key].place("status"), f"ClusterQueue {key.name}: {problem}"
         )
+    find_gated(loaded)
     _refuse_if_nothing(loaded)
     loaded.objects.sort(key=rank)
     return loaded

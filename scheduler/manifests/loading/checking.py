@@ -48,7 +48,8 @@ def checked(document: Document, kind: kinds.Kind) -> tuple[Key, dict[str, Any]]:
     key = key_of(document, kind)
     check_shape(document, status=kind.level == "simulated")
     _check_annotations(document)
-    check = CHECKS.get(kind.kind)  # a Job of Volcano is none of batch
+    # A Job of Volcano is none of batch, a version that is not read is not checked.
+    check = CHECKS.get(kind.kind) if kind.level == "simulated" else None
     return key, check(document) if check else dict(document.data)
 
 

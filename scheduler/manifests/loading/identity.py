@@ -88,7 +88,7 @@ def kind_of(document: Document) -> kinds.Kind | None:
     of_group = kinds.BY_KIND.get(f"{document.kind}.{group}")
     if of_group is not None:
         read = version in of_group.versions
-        return of_group if read else _unknown(document, group, version)
+        return of_group if read else _unread(document, of_group, version)
     if entry is None or (group != entry.group and group not in kinds.GROUPS):
         return _unknown(document, group, version)
     if group != entry.group:
@@ -99,11 +99,16 @@ def kind_of(document: Document) -> kinds.Kind | None:
     versions = (*entry.versions, *kinds.FORMER.get(entry.kind, ()))
     if entry.level == "kept" or version in versions:
         return entry
+    return _unread(document, entry, version)
+
+
+def _unread(document: Document, entry: kinds.Kind, version: str) -> kinds.Kind:
+    """Return an entry for a version that is not read: kept as it is."""
     known = ", ".join(entry.versions)
-    problem = f"version {version!r} of {entry.kind} is not read; known: {known}"
-    if entry.level == "configuration" or group in KNOWN_WHOLE:
+    problem = f"version {version!r} of {document.kind} is not read; known: {known}"
+    if entry.level == "configuration" or entry.group in KNOWN_WHOLE:
         raise document.error("apiVersion", problem)
-    return replace(_unknown(document, group, version), note=problem)
+    return replace(_unknown(document, entry.group, version), note=problem)
 
 
 #: Groups of which every kind is in the table: another one is a slip of the pen.

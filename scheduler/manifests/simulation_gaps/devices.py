@@ -19,6 +19,7 @@ _DISTINCT = "distinctAttribute is not followed: devices may be equal in it"
 _COUNTERS = "shared counters are not followed: partitions of a device are all free"
 _SHARE = "a share of a device takes all of it"
 _TAINTS = "taints of devices are not followed"
+_EXTENDED = "a pod that asks for it as a resource gets no device of the class"
 
 
 def unread_devices(manifest: Mapping[str, Any]) -> Fields:
@@ -48,4 +49,5 @@ _UNREAD = {
     "distinctAttribute": _DISTINCT,
     "consumesCounters": _COUNTERS,
     "taints": _TAINTS,
+    "extendedResourceName": _EXTENDED,
 }

@@ -19,9 +19,20 @@ _OF_DEVICES = (
     "DeviceClass",
     "ResourceSlice",
 )
+_DYNAMIC = "spark.dynamicAllocation.enabled"
 _EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 TEMPLATES = "the claims of a StatefulSet are not made; its pods wait for no volume"
 _DEADLINE = "the deadline of a pod is not followed: it runs to its end"
+_OWN_DISK = "a disk named in the pod itself holds it back on no node"
+_DISKS = (
+    "awsElasticBlockStore",
+    "azureDisk",
+    "gcePersistentDisk",
+    "cinder",
+    "iscsi",
+    "rbd",
+    "vsphereVolume",
+)
 _TOGETHER = "its Jobs start together, not one after another"
 _AUTOSCALER = "its autoscaler is not simulated: worker groups keep their replicas"
 
@@ -60,6 +71,11 @@ def _pods(value: Any, path: str) -> Iterator[tuple[str, Manifest]]:
 def _pod(path: str, pod: Manifest) -> Fields:
     if pod.get("activeDeadlineSeconds") is not None:
         yield f"{path}.activeDeadlineSeconds", _DEADLINE
+    volumes = pod.get("volumes")
+    for index, volume in enumerate(volumes if isinstance(volumes, list) else ()):
+        for name in _DISKS:
+            if name in _object(volume):
+                yield f"{path}.volumes[{index}].{name}", _OWN_DISK
 
 
 def _job(manifest: Manifest) -> Fields:
@@ -113,9 +129,11 @@ def _spark(manifest: Manifest) -> Fields:
     if spec.get("batchScheduler"):
         note = "the scheduler is that of the pods and the policy, not the one named"
         yield "spec.batchScheduler", note
+    note = "executors are not added or taken while it runs: there are `instances`"
     if _object(spec.get("dynamicAllocation")).get("enabled") is True:
-        note = "executors are not added or taken while it runs: there are `instances`"
         yield "spec.dynamicAllocation", note
+    if str(_object(spec.get("sparkConf")).get(_DYNAMIC)).lower() == "true":
+        yield f"spec.sparkConf.{_DYNAMIC}", note
 
 
 def _pytorch(manifest: Manifest) -> Fields:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scheduler.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
-from scheduler.kueue.workload.reading import PRIORITY_BOOST
 from scheduler.kueue.workload.slices import ELASTIC_JOB, ELASTIC_KINDS
 from scheduler.manifests.workloads import MIN_PARALLELISM
 
@@ -25,22 +23,14 @@ _FIELDS: dict[str, dict[str, str]] = {
 }
 
 
-def unsimulated(
-    manifest: Manifest, gates: FeatureGates = DEFAULT_FEATURE_GATES
-) -> Iterator[tuple[str, str]]:
-    """Yield (field, what it means) for what is given and not simulated.
-
-    What a feature gate switches is named while that is off.
-    """
-    yield from _annotations(manifest, gates)
+def unsimulated(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """Yield (field, what it means) for what is given and not simulated."""
+    yield from _annotations(manifest)
     spec = manifest.get("spec")
     if not isinstance(spec, Mapping):
         return
     if manifest.get("kind") == "NodePool":
         yield from _of_node_pool(spec)
-    gated = manifest.get("kind") == "Workload" and spec.get("preemptionGates")
-    if gated and not gates.preemption_gates:
-        yield "spec.preemptionGates", _GATES
     for name, note in _FIELDS.get(str(manifest.get("kind")), {}).items():
         if spec.get(name):
             yield f"spec.{name}", note
@@ -61,15 +51,13 @@ def _of_node_pool(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield f"spec.template.spec.{name}", note
 
 
-_GATES = "preemption gates count only with MultiKueueOrchestratedPreemption, off"
-_BOOST = "it counts only with the feature gate PriorityBoost, which is off"
 _KUEUE = "kueue.x-k8s.io/"
 _ANNOTATIONS = {
     f"{_KUEUE}queue-name": "Kueue reads the label of this name, not the annotation",
 }
 
 
-def _annotations(manifest: Manifest, gates: FeatureGates) -> Iterator[tuple[str, str]]:
+def _annotations(manifest: Manifest) -> Iterator[tuple[str, str]]:
     """Yield the annotations that somebody may believe to be obeyed here."""
     metadata = manifest.get("metadata")
     given = metadata.get("annotations") if isinstance(metadata, Mapping) else None
@@ -77,8 +65,6 @@ def _annotations(manifest: Manifest, gates: FeatureGates) -> Iterator[tuple[str,
     for name in annotations:
         if name in _ANNOTATIONS:
             yield f"metadata.annotations.{name}", _ANNOTATIONS[name]
-    if PRIORITY_BOOST in annotations and not gates.priority_boost:
-        yield f"metadata.annotations.{PRIORITY_BOOST}", _BOOST
     if annotations.get(ELASTIC_JOB) == "true" and (
         note := _keeps_its_size(manifest, annotations)
     ):

@@ -40,18 +40,15 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
 }
 _OPERATOR = r"\s*(==|!=|>=|<=|>|<)\s*"
-_NAMED = r'\["([^"]+)"\]\.([A-Za-z_]\w*)'
-_DRIVER = re.compile(r"device\.driver" + _OPERATOR + r'"([^"]*)"')
+_TEXT = r"""("[^"]*"|'[^']*')"""  # CEL has both quotes
+_NAMED = rf"\[{_TEXT}\]\.([A-Za-z_]\w*)"
+_DRIVER = re.compile(r"device\.driver" + _OPERATOR + _TEXT)
 _FLAG = re.compile(r"(!?)\s*device\.attributes" + _NAMED)
 _ATTRIBUTE = re.compile(
-    r"device\.attributes" + _NAMED + _OPERATOR + r'("[^"]*"|-?\d+|true|false)'
+    rf"device\.attributes{_NAMED}{_OPERATOR}({_TEXT}|-?\d+|true|false)"
 )
 _CAPACITY = re.compile(
-    r"device\.capacity"
-    + _NAMED
-    + r'\.compareTo\(quantity\("([^"]+)"\)\)'
-    + _OPERATOR
-    + "0"
+    rf"device\.capacity{_NAMED}\.compareTo\(quantity\({_TEXT}\)\){_OPERATOR}0"
 )
 
 
@@ -71,23 +68,28 @@ def read_rule(expression: str) -> Rule | None:
 
 def _term(text: str) -> Rule | None:
     if found := _DRIVER.fullmatch(text):
-        compare, driver = _COMPARE[found[1]], found[2]
+        compare, driver = _COMPARE[found[1]], found[2][1:-1]
         return lambda device: compare(device.driver, driver)
     if found := _FLAG.fullmatch(text):
-        flag, wanted = f"{found[2]}/{found[3]}", found[1] == ""
+        flag, wanted = _full(found[2], found[3]), found[1] == ""
         return lambda device: device.attributes.get(flag) is wanted
     if found := _ATTRIBUTE.fullmatch(text):
-        return _attribute(f"{found[1]}/{found[2]}", _COMPARE[found[3]], found[4])
+        return _attribute(_full(found[1], found[2]), _COMPARE[found[3]], found[4])
     if found := _CAPACITY.fullmatch(text):
-        return _capacity(f"{found[1]}/{found[2]}", _COMPARE[found[4]], found[3])
+        return _capacity(_full(found[1], found[2]), _COMPARE[found[4]], found[3][1:-1])
     return None
 
 
+def _full(quoted: str, name: str) -> str:
+    """Return the full name of an attribute of a domain in quotes."""
+    return f"{quoted[1:-1]}/{name}"
+
+
 def _attribute(name: str, compare: Callable[[Any, Any], bool], text: str) -> Rule:
-    literal: Attribute = text.strip('"')
+    literal: Attribute = text[1:-1]
     if text in ("true", "false"):
         literal = text == "true"
-    elif not text.startswith('"'):
+    elif text[0] not in "\"'":
         literal = int(text)
 
     def rule(device: Device) -> bool:

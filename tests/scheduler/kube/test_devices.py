@@ -204,6 +204,10 @@ SELECTED = {
     f'device.attributes["{DRIVER}"].none == "x"': False,
     f'device.capacity["{DRIVER}"].memory.compareTo(quantity("40Gi")) >= 0': True,
     f'device.driver == "{DRIVER}" && device.attributes["{DRIVER}"].model == "x"': False,
+    f"device.driver == '{DRIVER}' && device.attributes['{DRIVER}'].model == 'a100'": (
+        True
+    ),
+    f"device.capacity['{DRIVER}'].memory.compareTo(quantity('41Gi')) >= 0": False,
 }
 
 

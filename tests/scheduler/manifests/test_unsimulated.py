@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 import yaml
 
+from scheduler.kueue.feature_gates import FeatureGates
 from scheduler.manifests.load import load
-from scheduler.manifests.report import report_of
+from scheduler.manifests.report import effect_of, report_of
+from scheduler.manifests.simulation_gaps.gated import find_gated, gated
 from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.scenarios import assemble
 from scheduler.unsimulated import features_of
@@ -66,6 +68,31 @@ UNFOLLOWED = {
         "kind": "StatefulSet",
         "spec": {"volumeClaimTemplates": [{}], "template": CONTAINERS},
     },
+    "as a resource gets no device": {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "DeviceClass",
+        "spec": {"extendedResourceName": "example.com/gpu"},
+    },
+    "a disk named in the pod": JOB
+    | {
+        "spec": {
+            "template": {
+                "spec": {
+                    **CONTAINERS["spec"],
+                    "volumes": [{"name": "v", "gcePersistentDisk": {"pdName": "d"}}],
+                }
+            }
+        }
+    },
+    "executors are not added": {
+        "apiVersion": "sparkoperator.k8s.io/v1beta2",
+        "kind": "SparkApplication",
+        "spec": {
+            "sparkConf": {"spark.dynamicAllocation.enabled": "true"},
+            "driver": {"cores": 1},
+            "executor": {"instances": 1, "cores": 1},
+        },
+    },
     "deadline of a pod": JOB
     | {
         "spec": {
@@ -82,6 +109,62 @@ def test_an_import_says_what_a_controller_would_obey_and_nothing_here_does(said)
     assert said in finding.problem
     assert finding.effect
     assert finding.places[0].line > 1
+
+
+BOOSTED = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: x, annotations: {kueue.x-k8s.io/priority-boost: "1"}}
+spec: {clusterQueue: a}
+"""
+GATES = """\
+apiVersion: config.kueue.x-k8s.io/v1beta2
+kind: Configuration
+featureGates: {PriorityBoost: %s}
+"""
+
+
+def test_a_gate_counts_wherever_it_is_switched():
+    world = {"featureGates": {"PriorityBoost": True}}
+    for on, count in (("true", 0), ("false", 1)):
+        loaded = load([("w.yaml", BOOSTED), ("config.yaml", GATES % on)])
+        assert len(loaded.findings) == count
+        find_gated(loaded, world)  # what is loaded counts over what is there
+        assert len(loaded.findings) == count
+    loaded = load([("w.yaml", BOOSTED)])
+    assert [found.place.line for found in loaded.findings] == [3]
+    find_gated(loaded, world)
+    assert loaded.findings == []
+
+
+def test_an_elastic_job_under_a_gate_that_is_off_is_named():
+    off = FeatureGates(elastic_jobs=False)
+    manifest = {"kind": "Job", "metadata": {"name": "j", "annotations": ELASTIC}}
+    ((_, note),) = gated(manifest, off)
+    assert "ElasticJobsViaWorkloadSlices" in note
+    assert effect_of(note)
+
+
+KEPT = {
+    "v1 ResourceQuota": "pods run that the API server would refuse",
+    "v1 ComponentStatus": "no decision depends on it",
+    "autoscaling/v2 HorizontalPodAutoscaler": "from its start to its end",
+    "autoscaling/v1 HorizontalPodAutoscaler": "from its start to its end",
+    "storage.k8s.io/v1 CSIStorageCapacity": "where no storage is left",
+    "storage.k8s.io/v1 VolumeAttachment": "more volumes than it can attach",
+    "resource.k8s.io/v1alpha3 DeviceTaintRule": "that nobody should use",
+    "scheduling.k8s.io/v1alpha9 Workload": "nothing of it counts",
+}
+
+
+@pytest.mark.parametrize("said", KEPT)
+def test_what_the_real_scheduler_or_server_obeys_is_not_said_to_decide_nothing(said):
+    version, kind = said.split()
+    text = f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: x}}\n"
+    loaded = load([("w.yaml", text)])
+    assert not loaded.errors
+    (finding,) = report_of(loaded).findings
+    assert KEPT[said] in finding.effect
 
 
 def test_versions_of_older_clusters_are_read_and_those_of_other_projects_kept():
