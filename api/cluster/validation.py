@@ -1,4 +1,4 @@
-"""Fields that pods do not have, as `fieldValidation` of a write asks about them.
+"""Fields that an object's kind does not have, as `fieldValidation` asks about them.
 
 Source: <https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation>
 and <https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/>
@@ -12,6 +12,10 @@ from typing import Any
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.serializers import ValidationError
+
+from scheduler.manifests.documents import Document
+from scheduler.manifests.faults.unknown import without_unknown
+from scheduler.manifests.loading.checking import check_object
 
 CHOICES = ("Strict", "Warn", "Ignore")
 _POD = frozenset(
@@ -117,14 +121,25 @@ def warnings_of(
     if choice == "Ignore" or document.get("kind") != "Pod":
         return []
     before = set() if known is None else set(_unknown(known))
-    found = [
-        f'unknown field "{field}"'
-        for field in _unknown(document)
-        if field not in before
-    ]
+    return _answered([f for f in _unknown(document) if f not in before], choice)
+
+
+def pruned(document: dict[str, Any], choice: str) -> tuple[dict[str, Any], list[str]]:
+    """Return an object of Kueue without the fields that its kind does not have.
+
+    Beside it a warning per field, none where they are to be ignored. Raises
+    ParseError naming every field where the write is Strict.
+    """
+    given = Document(file="body", data=document)
+    kept, unknown = without_unknown(given, check_object)
+    return kept.data, _answered(unknown, choice)
+
+
+def _answered(unknown: list[str], choice: str) -> list[str]:
+    found = [f'unknown field "{field}"' for field in unknown]
     if found and choice == "Strict":
         raise ParseError(f"strict decoding error: {', '.join(found)}")
-    return found
+    return [] if choice == "Ignore" else found
 
 
 def _unknown(pod: Mapping[str, Any]) -> Iterator[str]:

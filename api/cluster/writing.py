@@ -17,6 +17,7 @@ from sandbox import actions
 from sandbox.actions.sessions import allowed, refuse_real
 from sandbox.base.errors import Cause, StaleError
 from sandbox.models import Sandbox, StoredObject
+from scheduler.manifests.kinds import KUEUE
 from scheduler.manifests.load import load
 from scheduler.records.objects import Key
 
@@ -59,7 +60,7 @@ class Change:
             raise AlreadyExistsError(
                 f'{self.resource.full_name} "{name}" already exists'
             )
-        return self._put(document, self._unknown(document))
+        return self._put(*self._pruned(document))
 
     def replace(self, name: str, given: Any) -> Document:
         """Replace an object; a resourceVersion in it must be the present one."""
@@ -68,18 +69,22 @@ class Change:
         if row is not None:
             self._check_version(document, row.revision)
         before = row.manifest if row is not None else None
-        unknown = self._unknown(document, before)
-        return self._put(document, unknown, known=row is not None)
+        return self._put(*self._pruned(document, before), known=row is not None)
 
     def patched(self, name: str, document: Any) -> Document:
         """Put what a patch made of an object."""
         row = reading.get(self.sandbox.pk, self.resource, self.namespace, name)
         document = self._placed(document, name)
         self._check_version(document, row.revision)
-        return self._put(document, self._unknown(document, row.manifest), known=True)
+        return self._put(*self._pruned(document, row.manifest), known=True)
 
-    def _unknown(self, document: Document, before: Document | None = None) -> list[str]:
-        return validation.warnings_of(document, self.validation, known=before)
+    def _pruned(
+        self, document: Document, before: Document | None = None
+    ) -> tuple[Document, list[str]]:
+        """Return what is kept of a document, and warnings of fields it has too much."""
+        if self.resource.kind.group == KUEUE:
+            return validation.pruned(document, self.validation)
+        return document, validation.warnings_of(document, self.validation, known=before)
 
     def delete(self, names: list[tuple[str, str]]) -> None:
         """Delete objects by (namespace, name); what runs for them stops."""

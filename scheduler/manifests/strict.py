@@ -6,7 +6,14 @@ import difflib
 from collections.abc import Sequence
 from typing import Any
 
+from scheduler.errors import ManifestError
 from scheduler.manifests.documents import Document
+
+
+class UnknownFieldError(ManifestError):
+    """An object has fields that its kind does not have: `fields` are all of them."""
+
+    fields: tuple[str, ...] = ()
 
 
 def expect_known(
@@ -14,16 +21,18 @@ def expect_known(
 ) -> None:
     """Refuse a field that is not one of `known`; suggests the nearest.
 
-    Raises ManifestError naming the field.
+    Raises UnknownFieldError naming the first, with the paths of all of them.
     """
-    for name in holder:
-        if name not in known:
-            near = difflib.get_close_matches(str(name), known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            where = f"{path}.{name}" if path else str(name)
-            raise document.error(
-                where, f"unknown field; known: {', '.join(sorted(known))}{hint}"
-            )
+    unknown = [str(name) for name in holder if name not in known]
+    if not unknown:
+        return
+    fields = tuple(f"{path}.{name}" if path else name for name in unknown)
+    near = difflib.get_close_matches(unknown[0], known, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    problem = f"unknown field; known: {', '.join(sorted(known))}{hint}"
+    error = UnknownFieldError(problem, place=document.place(fields[0]))
+    error.fields = fields
+    raise error
 
 
 def expect_texts(document: Document, holder: dict[str, Any], path: str) -> list[str]:

@@ -52,7 +52,7 @@ def _fault(document: Document, check: Check) -> ManifestError | None:
 def _put_right(document: Document, fault: ManifestError, check: Check) -> bool:
     """Change the field so that the check goes on beyond it; False when nothing helps."""
     path = fault.place.field if fault.place else ""
-    found = _holder(document.data, path) if path else None
+    found = holder_of(document.data, path) if path else None
     if found is None:
         return False
     holder, name = found
@@ -91,8 +91,11 @@ def _candidates(fault: ManifestError, *, in_list: bool) -> Iterator[Any]:
     yield from (1, "1", "a", {}, [], True, ["a"], {"a": "a"})
 
 
-def _holder(data: Any, path: str) -> tuple[Any, Any] | None:
-    """Return the object or list that the last step of a path is in, and that step."""
+def holder_of(data: Any, path: str) -> tuple[Any, Any] | None:
+    """Return the object or list that the last step of a path is in, and that step.
+
+    None where the path leads nowhere.
+    """
     at, rest = data, path
     while True:
         step = _next(at, rest)

@@ -260,6 +260,28 @@ def test_such_a_field_is_kept_with_a_warning_or_without_one(call, busy, choice, 
     assert call("patch", busy, strict, later).status_code == 200
 
 
+def test_an_unknown_field_of_a_kind_of_kueue_is_pruned_unless_a_write_is_strict(
+    call, busy
+):
+    path, given = f"{KUEUE}/clusterqueues", cluster_queue("slip")
+    given["spec"] |= {"cohort": "x", "preemptions": {}}
+    given["spec"]["resourceGroups"][0]["flavours"] = []
+    strict = call("post", busy, f"{path}?fieldValidation=Strict", given)
+    assert strict.status_code == 400
+    for field in ("cohort", "preemptions", "resourceGroups[0].flavours"):
+        assert f'unknown field "spec.{field}"' in strict.json()["message"]
+    for choice, warned in (("Ignore", False), ("Warn", True)):
+        tried = f"{path}?dryRun=All&fieldValidation={choice}"
+        answer = call("post", busy, tried, given)
+        assert answer.status_code == 201, answer.content
+        assert ("spec.preemptions" in answer.headers.get("Warning", "")) is warned
+        assert not {"cohort", "preemptions"} & set(answer.json()["spec"])
+    later = {"spec": {"stopPolicies": "Hold"}}
+    answer = call("patch", busy, QUEUE, later)
+    assert answer.status_code == 200
+    assert "spec.stopPolicies" in answer.headers["Warning"]
+
+
 def test_a_field_validation_that_is_none_is_refused(call, busy):
     answer = call("post", busy, f"{PODS}?fieldValidation=Soon", slip())
     assert answer.status_code == 422
