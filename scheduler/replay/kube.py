@@ -95,7 +95,9 @@ class _SchedulerHost:
     def commit(self, scheduler: SchedulerRef, assumed: AssumedPod) -> Status:
         return OK
 
-    def remove_victim(self, victim: Pod, node: str, preemptor: Pod) -> None:
+    def remove_victim(
+        self, victim: Pod, node: str, preemptor: Pod, plugin: str
+    ) -> None:
         raise AssertionError("an evaluation removes nobody")
 
     def bind_volumes(self, pod: Key) -> None:

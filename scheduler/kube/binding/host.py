@@ -127,7 +127,9 @@ class BindingHost:
             )
         )
 
-    def remove_victim(self, victim: Pod, node: str, preemptor: Pod) -> None:
+    def remove_victim(
+        self, victim: Pod, node: str, preemptor: Pod, plugin: str
+    ) -> None:
         """Ask for a pod's deletion; until then it keeps its place, terminating."""
         leaving = msgspec.structs.replace(victim, terminating=True, disrupted=True)
         self.shared.pods[victim.key] = leaving
@@ -144,7 +146,7 @@ class BindingHost:
                 by=preemptor.key,
                 reason="PreemptionByScheduler",
                 message=f"Preempted by pod {preemptor.uid} on node {node}",
-                strategy="DefaultPreemption",
+                strategy=plugin,
                 work_lost_ms=lost,
             )
         )

@@ -69,5 +69,5 @@ class Handle(Protocol):
     def clear_nomination(self, pod: Pod) -> None:
         """Take a pod's nomination away, so that it is tried again."""
 
-    def evict(self, victim: Pod, node: str, preemptor: Pod) -> None:
-        """Remove a pod from its node to make room."""
+    def evict(self, victim: Pod, node: str, preemptor: Pod, plugin: str) -> None:
+        """Remove a pod from its node to make room, as a plug-in chose."""

@@ -88,7 +88,7 @@ class DefaultPreemption(Plugin):
             return unschedulable(f"preemption: {self._why(verdicts, run)}"), ""
         chosen = self._choose(search, pod, candidates)
         for victim in chosen.victims:
-            self.handle.evict(victim, chosen.node, pod)
+            self.handle.evict(victim, chosen.node, pod, self.name)
         self._take_nominations(pod, chosen.node)
         return OK, chosen.node
 

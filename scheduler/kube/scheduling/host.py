@@ -43,8 +43,10 @@ class SchedulerHost(Protocol):
     def commit(self, scheduler: SchedulerRef, assumed: AssumedPod) -> Status:
         """Write a binding; an error when it was refused."""
 
-    def remove_victim(self, victim: Pod, node: str, preemptor: Pod) -> None:
-        """Ask that a bound pod be deleted to make room."""
+    def remove_victim(
+        self, victim: Pod, node: str, preemptor: Pod, plugin: str
+    ) -> None:
+        """Ask that a bound pod be deleted to make room, as a plug-in chose."""
 
     def group_members(self, group: Key) -> Iterable[Pod]:
         """Return the known pods of a PodGroup."""

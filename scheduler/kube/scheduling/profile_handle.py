@@ -88,10 +88,10 @@ class ProfileHandle:
         """Take a pod's nomination away."""
         self._scheduler.nominate(pod, "")
 
-    def evict(self, victim: Pod, node: str, preemptor: Pod) -> None:
+    def evict(self, victim: Pod, node: str, preemptor: Pod, plugin: str) -> None:
         """Remove a pod from its node; one not bound yet is just turned back."""
         if victim.key in self._scheduler.assumed:
             status = Status(Code.ERROR, (f"preempted by {preemptor.key.path}",))
             self._scheduler.signal(victim.key, status)
         else:
-            self._scheduler.host.remove_victim(victim, node, preemptor)
+            self._scheduler.host.remove_victim(victim, node, preemptor, plugin)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scheduler.decisions import Preempt
 from tests.scheduler.kube.rig import Rig, node, pod, profile
 
 ENABLED = [{"name": "CapacityScheduling"}]
@@ -67,6 +68,8 @@ def test_what_was_borrowed_is_taken_back_whatever_the_priority():
     rig.run(40_000)
     names = sorted(rig.places())
     assert [name[0] for name in names] == ["p", "p", "q", "q"]
+    removals = [one for one in rig.decisions if isinstance(one, Preempt)]
+    assert {one.strategy for one in removals} == {"CapacityScheduling"}
 
 
 def test_beyond_its_own_a_namespace_takes_from_its_lower_pods_only():
