@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from scheduler.decisions import Admit, PodSetAdmission, ReserveQuota
 from scheduler.kueue.cache.assumed import count_admitted, take_quota
-from scheduler.kueue.controller.finishing import replace_slice
+from scheduler.kueue.controller.finishing import end_elsewhere, replace_slice
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.kueue.tree.quota import revert_usages
@@ -57,6 +57,8 @@ def admit(life: Lifecycle, entry: Entry) -> None:
     revert_usages(entry.assignment.usage.items())
     if entry.replaced is not None and not entry.replaced.finished:
         replace_slice(life, entry.replaced, by=work)
+    elif work.replaces is not None:
+        end_elsewhere(life, work.replaces)
     life.cluster.topologies.add_usage(entry.assignment.topology_usage, -1)
     take_quota(work, queue, life.cluster)
     if life.ledger is not None and queue.spec.usage_based:

@@ -14,6 +14,7 @@ from scheduler.reasons import (
     SLICE_REPLACED,
     slice_replaced,
 )
+from scheduler.records.objects import Key
 
 
 def finish(life: Lifecycle, work: WorkloadInfo, reason: str, message: str) -> None:
@@ -56,3 +57,13 @@ def give_way(life: Lifecycle, work: WorkloadInfo) -> bool:
         return False
     finish(life, work, SLICE_REPLACED, NEW_SLICE_SENTENCE)
     return True
+
+
+def end_elsewhere(life: Lifecycle, replaced: Key) -> None:
+    """Finish a slice whose successor got all of its quota in another ClusterQueue.
+
+    Source: docs/semantics/kueue-elastic-jobs.md#another-queue.
+    """
+    work = life.cluster.workloads.get(replaced)
+    if work is not None and life.cluster.successor_of(work) and not work.finished:
+        finish(life, work, SLICE_REPLACED, NEW_SLICE_SENTENCE)

@@ -13,7 +13,15 @@ from scheduler.records.conditions import true_condition
 from scheduler.records.objects import Key, Object
 from scheduler.simulation import simulate
 from scheduler.world import World
-from tests.builders import job, node, small_cluster, workload_priority, world_of
+from tests.builders import (
+    cluster_queue,
+    job,
+    local_queue,
+    node,
+    small_cluster,
+    workload_priority,
+    world_of,
+)
 
 JOB = {"kind": "Job", "name": "grow", "namespace": "default"}
 ELASTIC = "kueue.x-k8s.io/elastic-job"
@@ -162,6 +170,28 @@ def test_the_slice_that_waits_ends_with_the_job():
     for one in slices(world):
         assert true_condition(one.status, "Finished") is not None
     assert usage(world) == "0"
+
+
+def test_a_slice_that_goes_to_another_queue_leaves_no_quota_behind():
+    world = world_of(
+        *small_cluster(cpu=4), cluster_queue("other", cpu=4),
+        local_queue("other", cluster_queue="other"), elastic(2, runtime="60s"),
+    )  # fmt: skip
+    simulate(world, until_ms=1_000)
+    moved = elastic(3, runtime="60s")
+    moved["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "other"
+    world.put(Object(key=Key("Job", "default", "grow"), manifest=moved))
+    simulate(world, until_ms=2_000)
+    queues = {
+        one.spec["queueName"]: true_condition(one.status, "Finished")
+        for one in slices(world)
+    }
+    finished = queues.pop("main")
+    assert finished is not None
+    assert finished["message"] == "Replaced to accommodate a new workload slice"
+    assert queues == {"other": None}
+    assert usage(world) == "0"
+    assert not list(violations(world))
 
 
 def test_the_new_slice_is_an_ordinary_workload_when_the_old_one_is_preempted():
