@@ -209,6 +209,22 @@ def test_storing_a_world_at_any_tick_changes_no_later_decision(nodes, stored, se
     assert kept.hash() == plain.hash()
 
 
+def test_a_world_read_between_two_edits_knows_who_still_holds_quota():
+    world = world_of(*small_cluster(cpu=4), job("x", queue="main"))
+    simulate(world, until_ms=1_000)
+    known = world.get(world.keys("Workload")[0])
+    stopped = {**known.manifest, "spec": {**known.spec, "active": False}}
+    world.put(Object(key=known.key, manifest=stopped))
+    world.take()
+    both = world, world.copy()
+    for one in both:
+        again = local_queue("more", cluster_queue="main")
+        one.put(Object(key=Key("LocalQueue", "default", "more"), manifest=again))
+        one.take()
+    assert both[1].hash() == both[0].hash()
+    assert not list(invariants.violations(both[1]))
+
+
 def test_a_copy_lives_its_own_life():
     world = contended()
     ticks(world, 3)

@@ -100,6 +100,8 @@ class QueueAssignment:
         if queue is not None:
             drop_quota(work)
         self._read(work, obj)
+        if work.local_queue.key.name != work.local_queue_name:
+            self._change_queue(work)
         if queue is not None:
             take_quota(work, queue, self.cluster)
             queue.generation += 1
@@ -107,17 +109,20 @@ class QueueAssignment:
         if _deciding(work) == before:
             return
         self.life.leave_queue(work)
+        freed = queue and (work.reclaimable != done or work.elastic)
+        if work.priority != priority or freed or not work.active:
+            self.life.request_requeue(work)
+
+    def _change_queue(self, work: WorkloadInfo) -> None:
+        """Let a workload, without its quota for now, be of the LocalQueue it names."""
+        self.life.leave_queue(work)
+        self.life.mark_queues_changed(work, None)
         work.local_queue.workloads.pop(work, None)
-        if self.life.ledger is not None and (
-            work.local_queue.key.name != work.local_queue_name
-        ):
+        if self.life.ledger is not None:
             self.life.ledger.forget(work)
         work.local_queue = self.cluster.local_queue(
             work.namespace, work.local_queue_name
         )
-        freed = queue and (work.reclaimable != done or work.elastic)
-        if work.priority != priority or freed or not work.active:
-            self.life.request_requeue(work)
 
     def remove(self, key: Key) -> None:
         """Forget a Workload; what it held goes to others."""
@@ -178,7 +183,7 @@ class QueueAssignment:
         if work.cluster_queue is not None or work.finished:
             work.refresh()
         elif work.reserved and work.admission is not None:
-            self._place_admitted(work)
+            self._place_admitted(work, holds=bool(state and state.get("holds")))
         else:
             self.life.enqueue(work, backing_off=work not in self.added)
         if state is not None:
@@ -195,12 +200,16 @@ class QueueAssignment:
         if state.get("dirty"):
             self.life.dirty[work] = None
 
-    def _place_admitted(self, work: WorkloadInfo) -> None:
+    def _place_admitted(self, work: WorkloadInfo, *, holds: bool) -> None:
+        """Take the quota of a workload that came with it.
+
+        An inactive one has none, but one that `holds` it until it is evicted.
+        """
         assert work.admission is not None
         self.life.update_queue_order(work)
         work.refresh()
         queue = self.cluster.forest.queues.get(work.admission.queue)
-        if queue is not None and work.active:
+        if queue is not None and (work.active or holds):
             take_quota(work, queue, self.cluster)
             self.life.note_second_pass(work)
         if work.evicted:

@@ -79,6 +79,8 @@ class StoredState:
         if work in self.life.dirty:
             obj.state[self.name]["dirty"] = True
             self._dirty.add(work.key)
+        if work.cluster_queue is not None and not work.active:
+            obj.state[self.name]["holds"] = True
         pending = work.pending_queue
         early = pending is not None and work in pending.backing_off
         if early or work in self.handlers.assignment.added:

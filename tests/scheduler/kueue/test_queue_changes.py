@@ -5,6 +5,7 @@ From the text of the semantics, not recorded from the real system.
 
 from __future__ import annotations
 
+from scheduler.kueue.queries import violations
 from scheduler.records.objects import Key
 from tests.scheduler.kueue.rig import Rig
 
@@ -209,3 +210,19 @@ def test_a_queue_that_becomes_strict_lets_its_head_block():
     rig.queue("q", cpu=2, strategy="StrictFIFO")
     rig.workload("small", "q")
     assert rig.run(1) == []
+
+
+def test_a_workload_with_quota_that_names_another_queue_is_counted_there():
+    rig = Rig()
+    rig.queue("q", 4)
+    rig.local("other", queue="q")
+    rig.workload("w", "q")
+    rig.run(0)
+    rig.edit(Key("Workload", "default", "w"), queueName="other")
+    rig.run(1)
+    counts = {
+        name: rig.status("LocalQueue", name, "default")["admittedWorkloads"]
+        for name in ("q", "other")
+    }
+    assert counts == {"q": 0, "other": 1}
+    assert not list(violations(rig.stage))
