@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,12 +11,17 @@ import msgspec
 
 from scheduler.arrivals import expand
 from scheduler.errors import ManifestError, SchedulerError, SourceLocation
-from scheduler.files.unpacking import READ, UnreadText
+from scheduler.files.unpacking import UnreadText, is_read
 from scheduler.manifests import kinds
 from scheduler.manifests.documents import DEFAULT_LIMITS, Document, Limits
 from scheduler.manifests.dumps.dump_time import time_of
 from scheduler.manifests.dumps.run_times import estimate_run_times
-from scheduler.manifests.load import load, take_document
+from scheduler.manifests.load import (
+    UNREAD,
+    load,
+    refuse_if_nothing_came,
+    take_document,
+)
 from scheduler.manifests.loading.loaded import Finding, Loaded
 from scheduler.manifests.references import check_references
 from scheduler.patches import merge as merge
@@ -29,6 +35,12 @@ from scheduler.world import World
 
 Sources = Sequence[tuple[str, str]]  # (file name, text)
 _YAML = (".yaml", ".yml", ".json", ".jsonl")
+#: Comments and marks of documents, then a field that a document begins with.
+_MANIFEST = re.compile(
+    r"""(?:[ \t\r]*(?:\#[^\n]*|---[^\n]*)?\n)*+
+    (?:(?:apiVersion|kind|metadata|partitions|queues\.yaml):|\s*\{\s*")""",
+    re.VERBOSE,
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -166,6 +178,7 @@ def prepare(
         _report_unread(loaded, sources)
         stack = loaded.policy.get("stack") or stack_of(loaded)
         take_traces(loaded, sources, stack=stack, options=traces)
+        refuse_if_nothing_came(loaded)
     return Prepared(files=dict(sources), loaded=loaded, scenario=scenario)
 
 
@@ -173,15 +186,19 @@ def _is_loaded(name: str, text: str) -> bool:
     """Return whether a file holds manifests, or cannot be read, which a load says."""
     if isinstance(text, UnreadText):
         return True
-    return name.lower().endswith(_YAML) and not is_trace(name, text)
+    named = name.lower().endswith(_YAML) or _holds_manifests(name, text)
+    return named and not is_trace(name, text)
+
+
+def _holds_manifests(name: str, text: str) -> bool:
+    """Return whether a file whose name says nothing begins as a manifest does."""
+    return not is_read(name) and _MANIFEST.match(text) is not None
 
 
 def _report_unread(loaded: Loaded, sources: Sources) -> None:
     for name, text in sources:
         if not (_is_loaded(name, text) or is_trace(name, text)):
-            place = SourceLocation(file=name, line=1)
-            known = ", ".join(READ)
-            loaded.warn(place, f"not read: expected a name in {known}")
+            loaded.warn(SourceLocation(file=name, line=1), UNREAD)
             loaded.files.append(name)
 
 

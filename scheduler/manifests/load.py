@@ -41,6 +41,9 @@ from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.manifests.texts.plain_text import is_suspect, unstorable
 from scheduler.records.objects import Object
 
+EMPTY = "holds no document; nothing was taken of it"
+UNREAD = f"not read: expected a name in {', '.join(READ)}, or manifests in it"
+
 
 def load(
     sources: Iterable[tuple[str, str]], *, limits: Limits = DEFAULT_LIMITS
@@ -93,9 +96,7 @@ def _why_nothing(file: str) -> str:
 
     Of an archive (its path has a folder) only files of known names are unpacked.
     """
-    if is_read(file) or "/" not in file:
-        return "holds no document; nothing was taken of it"
-    return f"not read: expected a name in {', '.join(READ)}"
+    return EMPTY if is_read(file) or "/" not in file else UNREAD
 
 
 def _refuse_if_nothing(loaded: Loaded) -> None:
@@ -104,6 +105,16 @@ def _refuse_if_nothing(loaded: Loaded) -> None:
         return
     loaded.findings = [
         replace(found, level="error") if found.sort in ASIDE else found
+        for found in loaded.findings
+    ]
+
+
+def refuse_if_nothing_came(loaded: Loaded) -> None:
+    """Make errors of the files that hold nothing, where nothing came of the others."""
+    if loaded.outcomes:
+        return
+    loaded.findings = [
+        replace(found, level="error") if found.problem in (EMPTY, UNREAD) else found
         for found in loaded.findings
     ]
 

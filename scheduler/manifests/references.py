@@ -10,6 +10,7 @@ from scheduler.errors import SourceLocation
 from scheduler.manifests.documents import Document
 from scheduler.manifests.loading.loaded import Finding
 from scheduler.manifests.simulation_gaps.missing_claims import missing_claims
+from scheduler.reasons import missing
 from scheduler.records.objects import (
     Key,
     cluster_of,
@@ -55,10 +56,14 @@ def _dangling(
             yield Finding(
                 level="warning",
                 place=document.place(path),
-                problem=f"{target.kind} {target.path!r} does not exist; {effect}",
+                problem=f"{missing(target.kind, target.name)}{_where(target)}; {effect}",
             )
     if key.kind == "ClusterQueue":
         yield from _foreign_flavors(manifest, document)
+
+
+def _where(key: Key) -> str:
+    return f" in namespace {key.namespace}" if key.namespace else ""
 
 
 def _foreign_flavors(

@@ -216,3 +216,11 @@ def test_files_that_name_no_stack_are_taken_for_the_one_they_are_of(texts, stack
 def test_a_queue_that_is_missing_matters_where_queues_are_kueues(stack, warned):
     found = assemble([("j.yaml", LABELLED)], policy={"stack": stack}).loaded.findings
     assert any("nowhere" in finding.problem for finding in found) == warned
+
+
+def test_a_missing_queue_is_said_on_import_as_kueue_says_it_later():
+    found = assemble([("j.yaml", LABELLED)]).loaded.findings
+    said = "LocalQueue nowhere doesn't exist in namespace default; the workload waits"
+    assert [str(one).partition(" until")[0] for one in found] == [
+        f"j.yaml:4: metadata.labels.kueue.x-k8s.io/queue-name: {said}"
+    ]

@@ -10,7 +10,7 @@ import pytest
 
 from scheduler.cli.files import read_paths
 from scheduler.files.unpacking import Unpacking
-from scheduler.scenarios import assemble
+from scheduler.scenarios import InputError, assemble
 
 GOOD = b"apiVersion: v1\nkind: Namespace\nmetadata: {name: good}\n"
 NAMED = b"apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n"
@@ -90,3 +90,24 @@ def test_a_folder_is_read_with_what_is_no_text_in_it(tmp_path, capsys):
     made = assemble(read_paths([tmp_path]), skip_errors=True)
     assert [key.name for key in made.world.objects] == ["good"]
     assert "gone.yaml: ignored; expected a file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["manifests", "manifests.txt", "a/b.yml.bak"])
+def test_manifests_in_a_file_whose_name_says_nothing_are_taken(name):
+    assert taken(b"# ours\n---\n" + NAMED % b"odd", name) == ({"good", "odd"}, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        (
+            "notes.md",
+            "# Notes\n\nOn kind: Pod.\n",
+            "not read: expected a name in .yaml",
+        ),
+        ("a.yaml", "# nothing\n", "holds no document; nothing was taken"),
+    ],
+)
+def test_files_of_which_nothing_comes_are_refused(name, text, problem):
+    with pytest.raises(InputError, match=f"^{name}:1: {problem}"):
+        assemble([(name, text)])
