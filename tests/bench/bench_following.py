@@ -1,10 +1,11 @@
-"""How late a sandbox shows what another one, played as the cluster, has changed."""
+"""How late a sandbox shows what has changed in the cluster that it follows."""
 
 from __future__ import annotations
 
 import datetime
 import json
 import sqlite3
+import subprocess
 import sys
 import time
 import urllib.request
@@ -13,10 +14,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.services.default_run import DefaultRun, wait_for
+from tests.bench.big_cluster import TURN_SHARE
+from tests.services.default_run import ROOT, DefaultRun, wait_for
 
 pytestmark = pytest.mark.bench
 CHANGES, RATE = 400, 20.0
+SECONDS = 60
 _AT = "SELECT r.at FROM sandbox_revision r"
 _EDITS = f"{_AT} WHERE r.sandbox_id = ? AND r.kind = 'edit' ORDER BY r.number"
 _SHOWN = (
@@ -46,6 +49,66 @@ def test_lag_of_a_sandbox_that_follows_another(tmp_path: Path) -> None:
     p50, p95 = lags[len(lags) // 2], lags[int(0.95 * len(lags))]
     line = f"{rate:.1f} changes/s: lag p50 {p50:.2f} s, p95 {p95:.2f} s"
     sys.stdout.write(f"\n{line}\n")
+
+
+@pytest.mark.parametrize(("objects", "rate"), [(1000, 20), (50_000, 200)])
+def test_lag_of_a_sandbox_that_follows_a_cluster(
+    tmp_path: Path, objects: int, rate: int
+) -> None:
+    words = [sys.executable, "-m", "tests.bench.big_cluster", str(objects)]
+    clusters = tmp_path / "clusters.yaml"
+    with (
+        subprocess.Popen(
+            [*words, str(rate), str(SECONDS)], stdout=subprocess.PIPE, cwd=ROOT
+        ) as server,
+        DefaultRun(tmp_path / "run", QUOTALAB_CLUSTERS=str(clusters)) as run,
+    ):
+        assert server.stdout is not None
+        url = f"http://127.0.0.1:{int(server.stdout.readline())}"
+        try:
+            _allow(clusters, url)
+            _measure(run, url, objects, rate)
+        finally:
+            server.kill()
+
+
+def _measure(run: DefaultRun, url: str, objects: int, rate: int) -> None:
+    """Follow it for a minute; print the lag, and what the follower takes."""
+    begun = time.monotonic()
+    twin = run.post("/api/v1/twins", {"cluster": "prod"})["id"]
+    path = f"/api/v1/sandboxes/{twin}"
+    wait_for(lambda: run.get(path)["tick"] > 1, "the first list")
+    listed_s = time.monotonic() - begun
+    workers = run.child("py worker").children()
+    spent = [sum(one.cpu_times()[:2]) for one in workers]
+    begun = time.monotonic()
+    urllib.request.urlopen(f"{url}/begin").close()
+    time.sleep(SECONDS)
+    shares = [
+        (sum(one.cpu_times()[:2]) - before) / (time.monotonic() - begun)
+        for one, before in zip(workers, spent, strict=True)
+    ]
+    database = f"file:{run.folder}/data/quotalab.sqlite3?mode=ro"
+    turns = -(-rate * SECONDS // TURN_SHARE)
+    with sqlite3.connect(database, uri=True) as rows:
+        wait_for(lambda: len(_times(rows, _SHOWN, twin)) == turns, "each change")
+        shown = _times(rows, _SHOWN, twin)
+    with urllib.request.urlopen(f"{url}/turned") as answer:
+        sent = json.load(answer)["times"]
+    lags = sorted(at - was for at, was in zip(shown, sent, strict=True))
+    p50, p95 = lags[len(lags) // 2], lags[int(0.95 * len(lags))]
+    most = max(_peak_kib(one.pid) for one in workers)
+    sys.stdout.write(
+        f"\n{objects} objects, {rate} changes/s: listed in {listed_s:.0f} s, lag p50 "
+        f"{p50:.2f} s, p95 {p95:.2f} s, follower {max(shares):.2f} of a core, "
+        f"{most / 1024:.0f} MiB at most\n"
+    )
+
+
+def _peak_kib(pid: int) -> int:
+    """Return the most memory that a process ever held, its first list included."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return next(int(one.split()[1]) for one in status.splitlines() if "VmHWM" in one)
 
 
 def _allow(file: Path, server: str) -> None:
