@@ -17,9 +17,10 @@ from sandbox.base.database_time import DatabaseTime, database_seconds
 from sandbox.base.errors import OvertakenError
 from sandbox.base.memory import collect_seldom
 from sandbox.experiments import tasks as experiments
+from sandbox.forecasts import by_itself
 from sandbox.forecasts import tasks as forecasts
 from sandbox.models import Sandbox
-from sandbox.process import idle_flag, service_counts
+from sandbox.process import calls, idle_flag, service_counts
 from sandbox.process.celery import app, own_queue
 from sandbox.retention.retention import (
     BATCH,
@@ -70,8 +71,8 @@ def pulse() -> int:
         for pk, warm, ticket in _mark_due(fresh=fresh, seconds=seconds):
             send(pk, warm if fresh else "", ticket)
             sent += 1
-    experiments.look()
-    forecasts.look()
+    by_itself.look()
+    calls.look((experiments.WORK, forecasts.WORK))
     return sent
 
 

@@ -6,9 +6,11 @@ import pytest
 
 from sandbox import actions
 from sandbox.base.database_time import database_seconds
+from sandbox.experiments import tasks as experiments
 from sandbox.forecasts import asking, by_itself, parts, tasks
 from sandbox.forecasts.work import execute, work
 from sandbox.models import ForecastPart, KeptForecast
+from sandbox.process import calls
 from tests.builders import job, small_cluster
 from tests.sandbox.conftest import row, text_of, tick
 
@@ -121,12 +123,16 @@ def test_a_part_whose_worker_was_lost_is_taken_up_again_and_written_once(call, q
     assert call("get", queue, f"/forecasts/{begun['id']}").json()["ended"] == 4
 
 
-def test_the_clock_calls_workers_to_what_waits(call, queue, monkeypatch):
+def test_the_clock_calls_workers_to_what_waits(
+    call, queue, monkeypatch, django_assert_num_queries
+):
     sent = []
-    monkeypatch.setattr(tasks.app, "send_task", lambda *a, **k: sent.append(a[0]))
+    monkeypatch.setattr(calls.app, "send_task", lambda *a, **k: sent.append(a[0]))
     asked(call, queue)
-    tasks.look()
-    tasks.look()
+    works = (experiments.WORK, tasks.WORK)
+    calls.look(works)
+    with django_assert_num_queries(1):
+        calls.look(works)
     assert sent == ["sandbox.forecasts"] * 4
 
 

@@ -12,10 +12,12 @@ from sandbox.base.errors import (
     InvalidError,
     NotFoundError,
 )
-from sandbox.experiments import actions, claims, reading
+from sandbox.experiments import actions, claims, reading, tasks
 from sandbox.experiments.bases import base_of
 from sandbox.experiments.work import execute, plan_of, work
+from sandbox.forecasts import tasks as forecasts
 from sandbox.models import Experiment, Run, Sandbox
+from sandbox.process import calls
 from scheduler.experiments.runs import run
 from tests.sandbox.conftest import contended, row, text_of, tick
 from tests.sandbox.experiments.conftest import again, document_of, world_text
@@ -45,6 +47,19 @@ def test_a_run_is_what_the_engine_alone_makes_of_it(start):
     kept = Run.objects.get(experiment=experiment, variant=1, seed=2)
     assert kept.hash == alone.hash
     assert kept.result["summary"]["waitP50Ms"] == alone.summary.wait_p50_ms
+
+
+def test_the_clock_calls_a_worker_to_each_run_and_again_after_a_while(
+    start, monkeypatch
+):
+    sent = []
+    monkeypatch.setattr(calls.app, "send_task", lambda *a, **_: sent.append(a[0]))
+    experiment = start()
+    for late in (False, False, True):
+        if late:
+            Experiment.objects.filter(pk=experiment.pk).update(look_at=0)
+        calls.look((tasks.WORK, forecasts.WORK))
+    assert sent == ["sandbox.experiments"] * 4 * 2
 
 
 def test_a_run_that_somebody_holds_is_not_taken_up(start):
