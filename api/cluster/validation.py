@@ -50,6 +50,7 @@ _POD = frozenset(
         "restartPolicy",
         "runtimeClassName",
         "schedulerName",
+        "schedulingGroup",
         "schedulingGates",
         "securityContext",
         "serviceAccount",

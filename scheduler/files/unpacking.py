@@ -25,6 +25,14 @@ PACKED = (".gz", ".tgz", ".zip", ".tar")
 _MOST_BYTES = 256 * 2**20
 _MOST_FILES = 20_000
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
+#: Other archives by their first bytes: named, not read.
+_OTHERS = {
+    b"\xfd7zXZ\0": "xz",
+    b"BZh9": "bzip2",
+    b"7z\xbc\xaf": "7z",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"Rar!\x1a": "rar",
+}
 _DEEPEST = 3  # archives within archives
 
 Text = tuple[str, str]  # (name, text)
@@ -181,6 +189,7 @@ def _without_gz(name: str) -> str:
 
 def _decoded(name: str, data: bytes) -> str:
     """Return the text; UTF-16 with its mark too, as some shells write it."""
+    _refuse_packed(name, data)
     try:
         if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
             text = data.decode("utf-16")
@@ -194,6 +203,12 @@ def _decoded(name: str, data: bytes) -> str:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise _wrong(name, "expected text, got a NUL (a binary file?)", line)
     return text
+
+
+def _refuse_packed(name: str, data: bytes) -> None:
+    for mark, packed in _OTHERS.items():
+        if data.startswith(mark):
+            raise _wrong(name, f"packed as {packed}: pack it as .zip or .tar.gz")
 
 
 def _json_of(name: str, data: bytes) -> str:

@@ -70,6 +70,37 @@ KEPT = (
     "waitForPodsReady",
     "webhook",
 )
+#: The sections of Kueue's own process: no Workload is admitted otherwise for them.
+OF_PROCESS = frozenset(
+    {
+        "clientConnection",
+        "controller",
+        "health",
+        "internalCertManagement",
+        "leaderElection",
+        "metrics",
+        "namespace",
+        "pprofBindAddress",
+        "queueVisibility",
+        "tls",
+        "visibilityServer",
+        "webhook",
+    }
+)
+#: Gates of what is simulated always: only switching them off is not followed.
+_ALWAYS_ON = (
+    "AdmissionFairSharing",
+    "FlavorFungibility",
+    "HierarchicalCohorts",
+    "LendingLimit",
+    "LocalQueueDefaulting",
+    "MultiKueue",
+    "ObjectRetentionPolicies",
+    "PartialAdmission",
+    "PrioritySortingWithinCohort",
+    "TopologyAwareScheduling",
+    "VisibilityOnDemand",
+)
 #: The sections that decide something here, and which of their fields do.
 _SIMULATED = {
     "admissionFairSharing": USAGE_FIELDS,
@@ -280,12 +311,19 @@ def _kept(document: Document) -> Iterator[str]:
     for name in sorted(document):
         if name in _SIMULATED:
             section = _section(document, name)
-            yield from _others(section, _SIMULATED[name], name)
+            known = (*_SIMULATED[name], *_switched_on(section, name))
+            yield from _others(section, known, name)
             requeuing = section.get("requeuingStrategy")
             if isinstance(requeuing, Mapping):
                 yield from _others(requeuing, _REQUEUING, f"{name}.requeuingStrategy")
         elif name not in (*_SET_UP, "manageJobsWithoutQueueName"):
             yield name
+
+
+def _switched_on(section: Document, name: str) -> Iterator[str]:
+    """Yield the gates of a section that are given as they always are here."""
+    if name == "featureGates":
+        yield from (gate for gate in _ALWAYS_ON if section.get(gate) is True)
 
 
 def _others(section: Document, known: tuple[str, ...], path: str) -> Iterator[str]:

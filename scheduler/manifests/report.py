@@ -174,6 +174,8 @@ _EFFECTS = {
     "runs here as any other": "it takes room here that it would take elsewhere",
     "have, not before": "it holds its quota longer than in a cluster",
     "it runs on": "it holds its quota longer than in a cluster",
+    "a setting of Kueue's own process": "no decision depends on it",
+    "integrations.frameworks: kept": "jobs are queued whose framework is not listed",
     "kept, not simulated": "decisions are those of the default",
 }
 

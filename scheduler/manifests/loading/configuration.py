@@ -8,6 +8,7 @@ from scheduler.errors import (
     ManifestError,
 )
 from scheduler.kube.configuration.configuration import notices
+from scheduler.kueue.configuration import OF_PROCESS
 from scheduler.manifests import kueue, yunikorn
 from scheduler.manifests.documents import (
     Document,
@@ -48,7 +49,7 @@ def take_configuration(loaded: Loaded, document: Document) -> None:
             kueue.check_configuration(document)
             _merge_policy(loaded, document, {"kueue": document.data})
             for path in kueue.kept_fields(document):
-                leave_out(loaded, document, path, "kept, not simulated")
+                _leave_out_setting(loaded, document, path)
         case "KubeSchedulerConfiguration":
             _add_scheduler(loaded, document)
         case "Policy":
@@ -58,6 +59,18 @@ def take_configuration(loaded: Loaded, document: Document) -> None:
             _merge_policy(loaded, document, spec)
         case _:
             loaded.scenarios.append(document)
+
+
+def _leave_out_setting(loaded: Loaded, document: Document, path: str) -> None:
+    """Name a field of Kueue's Configuration; each that would decide by itself."""
+    problem = "kept, not simulated"
+    sort = f"{path}: {problem}"
+    if path in OF_PROCESS:
+        problem = sort = "kept; a setting of Kueue's own process"
+    place = document.place(path)
+    loaded.findings.append(
+        Finding(level="unsupported", place=place, problem=problem, sort=sort)
+    )
 
 
 def _add_scheduler(loaded: Loaded, document: Document) -> None:
@@ -94,6 +107,16 @@ def read_config_map(loaded: Loaded, document: Document) -> None:
                 take_configuration(loaded, inner)
             elif not inner.kind and yunikorn.holds_queues(inner):
                 take_bare(loaded, inner)
+    _name_settings(loaded, document, texts)
+
+
+def _name_settings(loaded: Loaded, document: Document, texts: dict[str, Any]) -> None:
+    """Name what a ConfigMap of YuniKorn says beside its queues, if it is one."""
+    if document.metadata.get("name") not in ("yunikorn-defaults", "yunikorn-configs"):
+        return
+    for name in texts:
+        if str(name).startswith(("admissionController.", "service.")):
+            leave_out(loaded, document, f"data.{name}", f"{name}: kept, not simulated")
 
 
 def _inner(document: Document, name: str, text: str) -> list[Document]:

@@ -260,6 +260,12 @@ def test_such_a_field_is_kept_with_a_warning_or_without_one(call, busy, choice, 
     assert call("patch", busy, strict, later).status_code == 200
 
 
+def test_a_strict_write_takes_the_scheduling_group_of_a_pod(call, busy):
+    given = slip(schedulingGroup={"podGroupName": "g"})
+    answer = call("post", busy, f"{PODS}?dryRun=All&fieldValidation=Strict", given)
+    assert answer.status_code == 201, answer.content
+
+
 def test_an_unknown_field_of_a_kind_of_kueue_is_pruned_unless_a_write_is_strict(
     call, busy
 ):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import zipfile
 
 import pytest
@@ -35,6 +37,8 @@ def taken(data: bytes, name: str = "strange.yaml"):
 
 
 REFUSED = {
+    "bzip2": (bz2.compress(GOOD), "packed as bzip2: pack it as .zip or .tar.gz"),
+    "xz": (lzma.compress(GOOD), "packed as xz: pack it as .zip or .tar.gz"),
     "latin-1": (NAMED % "caf\xe9".encode("latin-1"), "byte 0xE9; save it as UTF-8"),
     "a NUL": (NAMED % b"a\0b", ":3: expected text, got a NUL (a binary file?)"),
     "UTF-16 without its mark": ((NAMED % b"a").decode().encode("utf-16-le"), "a NUL"),

@@ -137,6 +137,40 @@ def test_a_gate_counts_wherever_it_is_switched():
     assert loaded.findings == []
 
 
+def test_settings_are_named_by_what_they_change():
+    settings = """\
+apiVersion: config.kueue.x-k8s.io/v1beta2
+kind: Configuration
+health: {}
+webhook: {}
+featureGates: {TopologyAwareScheduling: true, PartialAdmission: false}
+integrations: {frameworks: [pod]}
+"""
+    found = report_of(load([("config.yaml", settings)])).findings
+    assert {one.problem.partition(":")[0]: one.count for one in found} == {
+        "kept; a setting of Kueue's own process": 2,
+        "featureGates.PartialAdmission": 1,
+        "integrations.frameworks": 1,
+    }
+    assert all(one.effect for one in found)
+
+
+def test_what_a_config_map_of_yunikorn_says_beside_its_queues_is_named():
+    text = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: yunikorn-defaults, namespace: yunikorn}
+data:
+  service.placeholderImage: x
+  log.level: "-1"
+"""
+    (finding,) = load([("w.yaml", text)]).findings
+    assert (finding.place.line, finding.place.field) == (
+        5,
+        "data.service.placeholderImage",
+    )
+
+
 def test_an_elastic_job_under_a_gate_that_is_off_is_named():
     off = FeatureGates(elastic_jobs=False)
     manifest = {"kind": "Job", "metadata": {"name": "j", "annotations": ELASTIC}}
