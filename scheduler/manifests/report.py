@@ -149,6 +149,8 @@ _EFFECTS = {
     "admission checks are not": "Workloads are admitted that would wait for a check",
     "controller is not simulated": "no pods come of it, so what it runs takes no room",
     "does not take part in": "no decision depends on it",
+    "spread by default": "it is not simulated otherwise: no other decision depends on it",
+    "read as policy when": "no decision depends on one that holds neither",
     "decides nothing here": _NOBODY_KNOWS,
     "topology-aware": "pods are placed without regard to the topology that is asked; "
     "where the flavor has none, Kueue would not admit the Workload",

@@ -6,8 +6,10 @@ from typing import Any
 
 from scheduler.errors import (
     ManifestError,
+    PolicyError,
+    UnknownNameError,
 )
-from scheduler.kube.configuration.configuration import notices
+from scheduler.kube.configuration.configuration import notices, read_configurations
 from scheduler.kueue.configuration import OF_PROCESS
 from scheduler.manifests import kueue, yunikorn
 from scheduler.manifests.documents import (
@@ -75,6 +77,7 @@ def _leave_out_setting(loaded: Loaded, document: Document, path: str) -> None:
 
 def _add_scheduler(loaded: Loaded, document: Document) -> None:
     """Take a scheduler's configuration; several run side by side, as a List."""
+    _check_scheduler(document)
     for path, text in notices(document.data):
         place = document.place(path)
         loaded.findings.append(Finding(level="warning", place=place, problem=text))
@@ -83,6 +86,16 @@ def _add_scheduler(loaded: Loaded, document: Document) -> None:
     loaded.schedulers.append(document.data)
     if len(loaded.schedulers) > 1:
         loaded.policy["kubeScheduler"] = {"kind": "List", "items": loaded.schedulers}
+
+
+def _check_scheduler(document: Document) -> None:
+    """Refuse with its place what no scheduler would start with."""
+    try:
+        read_configurations(document.data)
+    except (PolicyError, UnknownNameError) as error:
+        path, _, problem = str(error).partition(": ")
+        path = path.removeprefix("kubeScheduler").removeprefix(".")
+        raise document.error(path, problem) from error
 
 
 def _merge_policy(loaded: Loaded, document: Document, patch: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from scheduler.kueue.feature_gates import FeatureGates
+from scheduler.manifests.kinds import TABLE
 from scheduler.manifests.load import load
 from scheduler.manifests.report import effect_of, report_of
 from scheduler.manifests.simulation_gaps.gated import find_gated, gated
@@ -137,6 +138,26 @@ def test_a_gate_counts_wherever_it_is_switched():
     assert loaded.findings == []
 
 
+def test_a_scheduler_that_would_not_start_is_refused_with_its_place_and_alone():
+    text = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins: {queueSort: {enabled: [{name: QOSSort}]}}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: n}
+"""
+    loaded = load([("w.yaml", text)])
+    (error,) = loaded.errors
+    assert str(error).startswith(
+        "w.yaml:4: profiles[0]: expected exactly one queueSort"
+    )
+    assert [obj.key.name for obj in loaded.objects] == ["n"]
+    assert loaded.policy == {}
+
+
 def test_settings_are_named_by_what_they_change():
     settings = """\
 apiVersion: config.kueue.x-k8s.io/v1beta2
@@ -177,6 +198,14 @@ def test_an_elastic_job_under_a_gate_that_is_off_is_named():
     ((_, note),) = gated(manifest, off)
     assert "ElasticJobsViaWorkloadSlices" in note
     assert effect_of(note)
+
+
+@pytest.mark.parametrize(
+    "kind", [k for k in TABLE if k.level == "kept"], ids=lambda k: k.kind
+)
+def test_every_kind_that_is_only_kept_says_what_that_changes(kind):
+    assert kind.note
+    assert effect_of(kind.note)
 
 
 KEPT = {
