@@ -15,14 +15,13 @@ from typing import Any
 import msgspec
 
 from sandbox.base.errors import SandboxError
+from sandbox.following.connections import make_lasting
 
 #: Objects of one page of a list.
 PAGE = 500
 #: A server ends a watch after so long, and it is begun again.
 WATCH_S = 300
 CONNECT_S, READ_S = 10, 60
-#: One for each kind that is watched, and some to ask with.
-MOST_CONNECTIONS = 64
 
 Json = dict[str, Any]
 
@@ -76,9 +75,7 @@ class Cluster:
         """Return the cluster of a configuration of the official client."""
         from kubernetes import client
 
-        configuration.connection_pool_maxsize = MOST_CONNECTIONS
-        # Who follows tries again, and says so: urllib3 would warn four times before.
-        configuration.retries = False
+        make_lasting(configuration)
         return cls(client.ApiClient(configuration))
 
     @property

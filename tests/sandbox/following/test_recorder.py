@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -240,6 +241,19 @@ def test_a_cluster_that_is_away_is_said_at_once_and_fills_no_log(
     with pytest.raises(ClusterError, match="/version"):
         of_cluster(cluster)
     assert caplog.records == []
+
+
+def test_a_connection_that_a_network_forgot_is_found_by_the_kernel(
+    served: Served,
+) -> None:
+    _, cluster = served
+    cluster.get("/version")
+    pools = cluster.api.rest_client.pool_manager
+    with pools.connection_from_url(cluster.address)._get_conn().sock as found:
+        assert found.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+        if hasattr(socket, "TCP_KEEPIDLE"):
+            idle_s = found.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE)
+            assert idle_s < 60
 
 
 def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
