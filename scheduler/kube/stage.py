@@ -182,6 +182,7 @@ class KubeStage:
         """Try pods until no queue has one to try now. Cost: see `Turns.schedule`."""
         self.volumes.settle()
         self.turns.schedule()
+        self.volumes.settle()  # volumes that a pod let go of
 
     def due(self) -> int | None:
         """Return the next instant with something to do; now while pods wait."""

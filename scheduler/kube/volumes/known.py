@@ -73,6 +73,7 @@ class Volumes:
     def remove_claim(self, key: Key) -> None:
         """Forget a claim; its volume stays reserved for it, one made for it goes."""
         self.claims.pop(key, None)
+        self.stale = True
         binding = self.bound.pop(key, None)
         if binding is not None and self.holders.get(binding.volume) == key:
             del self.holders[binding.volume]
@@ -158,8 +159,9 @@ class Volumes:
         """Let go of what was kept for a pod; return it."""
         bindings = self.assumed.pop(pod, {})
         for key, binding in bindings.items():
-            if self.assumed_for(key) is None:
+            if key not in self.bound and self.assumed_for(key) is None:
                 self.holders.pop(binding.volume, None)
+                self.stale = True
         return bindings
 
     # --- volumes that a pod brings its own claims for
@@ -187,7 +189,7 @@ class Volumes:
         found: dict[str, Any] = {}
         if self.assumed:
             found["assumed"] = [
-                [list(pod), _plain(bindings)] for pod, bindings in self.assumed.items()
+                [list(pod), _plain(held)] for pod, held in sorted(self.assumed.items())
             ]
         own = {k: self.bound[k] for k in self.bound if self._is_for_pod(k)}
         if own:
@@ -219,7 +221,9 @@ def _reserved(volume: Volume, claim: Claim) -> Volume:
 
 
 def _plain(bindings: Bindings) -> list[Any]:
-    return [[list(key), msgspec.to_builtins(one)] for key, one in bindings.items()]
+    return [
+        [list(key), msgspec.to_builtins(one)] for key, one in sorted(bindings.items())
+    ]
 
 
 def _bindings(given: Iterable[Any]) -> Bindings:

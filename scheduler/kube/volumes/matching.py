@@ -173,4 +173,6 @@ def _immediate(known: Volumes, claim: Claim) -> Binding | None:
 def _free(known: Volumes, volume: Volume | None, claim: Claim) -> bool:
     if volume is None or not volume.available:
         return False
+    if known.holders.get(volume.name, claim.key) != claim.key:
+        return False  # another claim's, for a pod on its way to a node
     return volume.claim is None or volume.reserved_for(claim)

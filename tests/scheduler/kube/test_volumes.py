@@ -220,6 +220,42 @@ def test_what_was_bound_or_assumed_outlives_a_restart(latency):
     assert bound.spec["claimRef"]["name"] == "data"
 
 
+def racing():
+    """Return a rig whose pod p is on its way to a node with the only volume."""
+    made = storage_class(WAIT, provisioner="kubernetes.io/no-provisioner")
+    rig = Rig(node("n0"), made, volume("disk"), claim(), bind_latency_ms=1000)
+    rig.put(using("p", "data"))
+    rig.settle()
+    return rig
+
+
+def test_a_volume_on_its_way_to_one_claim_goes_to_no_other_that_names_it():
+    rig = racing()
+    rig.put(claim("other", volumeName="disk"))
+    rig.run(5_000)
+    volumes = rig.stage.shared.volumes
+    assert [key.name for key in volumes.bound] == ["data"]
+    assert list(rig.places()) == ["p"]
+
+
+def test_a_volume_whose_pod_lost_its_claim_goes_to_the_next_one_that_names_it():
+    rig = racing()
+    rig.put(claim("other", volumeName="disk"))
+    rig.remove(Key("PersistentVolumeClaim", "default", "data"))
+    rig.run(5_000)
+    assert [key.name for key in rig.stage.shared.volumes.bound] == ["other"]
+    assert 'persistentvolumeclaim "data" not found' in rig.pending()["p"]
+
+
+def test_a_claim_that_two_pods_bind_at_once_keeps_its_volume():
+    rig = racing()
+    rig.put(using("q", "data"))
+    rig.run(5_000)
+    rig.write()
+    assert list(rig.places()) == ["p", "q"]
+    assert rig.objects[Key("PersistentVolume", "", "disk")].status == {"phase": "Bound"}
+
+
 def test_pods_without_claims_are_asked_nothing():
     rig = cluster(storage_class(), claim(), pod("p"))
     found = rig.stage.table(Key("Pod", "default", "p"))

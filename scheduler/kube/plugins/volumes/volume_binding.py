@@ -107,7 +107,13 @@ class VolumeBinding(Plugin):
         self.handle.cluster.volumes.forget(pod.key)
 
     def pre_bind(self, state: CycleState, pod: Pod, node: str) -> Status:
-        """Bind the claims; what is to be made is there at once."""
+        """Bind the claims; what is to be made is there at once. Fail if one is gone."""
+        known = self.handle.cluster.volumes
+        for source in pod.shape.claims:
+            key = source.key(pod.namespace, pod.name)
+            own = source.template is not None
+            if problem := _problem(pod, key, known.claims.get(key), own=own):
+                return error(problem)
         if pod.shape.claims:
             self.handle.bind_volumes(pod.key)
         return OK
