@@ -33,6 +33,7 @@ class Devices:
         self.allocated: Allocations = {}
         self.assumed: dict[Key, Allocations] = {}
         self.users: dict[Key, set[Key]] = {}
+        self._made: dict[Key, Key] = {}  # claim made here: its template
         self._owned: dict[Key, Key] = {}  # name of a claim made here: of the given one
         self._of_node: dict[str, list[ResourceSlice]] | None = None
 
@@ -54,10 +55,9 @@ class Devices:
                 self.users[claim.key] = self.users.pop(own)
 
     def remove_claim(self, key: Key) -> None:
-        """Forget a claim; its devices are free."""
+        """Forget a claim; its devices are free. Pods on nodes go on naming it."""
         claim = self.claims.pop(key, None)
         self.allocated.pop(key, None)
-        self.users.pop(key, None)
         if claim is not None and claim.pod:
             own = _made_key(key.namespace, claim.pod, claim.pod_claim)
             self._owned.pop(own, None)
@@ -144,8 +144,8 @@ class Devices:
         """Make the claims of a pod's templates; return those that are new."""
         made = []
         for entry in pod.shape.device_claims:
-            template = self.templates.get(Key(CLAIM, pod.namespace, entry.template))
-            key = self.claim_key(pod, entry)
+            named = Key(CLAIM, pod.namespace, entry.template)
+            template, key = self.templates.get(named), self.claim_key(pod, entry)
             if entry.template and template is not None and key not in self.claims:
                 self.claims[key] = msgspec.structs.replace(
                     template,
@@ -154,6 +154,7 @@ class Devices:
                     pod=pod.name,
                     pod_claim=entry.name,
                 )
+                self._made[key] = named
                 made.append(key)
         return made
 
@@ -173,6 +174,7 @@ class Devices:
                     freed.append(key)
                 if entry.template:
                     self.claims.pop(key, None)
+                    self._made.pop(key, None)
         return freed
 
     # --- state
@@ -181,11 +183,21 @@ class Devices:
         """Return what no object keeps: what is assumed, and claims made for pods."""
         made = {k: a for k, a in self.allocated.items() if self._is_made(k)}
         found: dict[str, Any] = {"made": _plain(made)} if made else {}
+        if kept := [msgspec.to_builtins(one) for one in self._outdated()]:
+            found["claims"] = kept
         if self.assumed:
             found["assumed"] = [
-                [list(pod), _plain(held)] for pod, held in self.assumed.items()
+                [list(pod), _plain(held)] for pod, held in sorted(self.assumed.items())
             ]
         return found
+
+    def _outdated(self) -> Iterator[tuple[DeviceClaim, Key]]:
+        """Yield the claims that their template would not make again, with it."""
+        for key, named in sorted(self._made.items()):
+            claim, now = self.claims[key], self.templates.get(named)
+            asked = claim.requests, claim.constraints
+            if now is None or (now.requests, now.constraints) != asked:
+                yield claim, named
 
     def _is_made(self, key: Key) -> bool:
         claim = self.claims.get(key)
@@ -194,6 +206,9 @@ class Devices:
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `dump_state` returned, before any object is restored."""
         self.allocated.update(_allocations(state.get("made", ())))
+        for given, named in state.get("claims", ()):
+            claim = msgspec.convert(given, DeviceClaim)
+            self.claims[claim.key], self._made[claim.key] = claim, Key(*named)
         for pod, held in state.get("assumed", ()):
             self.assume(Key(*pod), _allocations(held))
 
@@ -204,7 +219,7 @@ def _made_key(namespace: str, pod: str, name: str) -> Key:
 
 
 def _plain(held: Allocations) -> list[Any]:
-    return [[list(key), msgspec.to_builtins(one)] for key, one in held.items()]
+    return [[list(key), msgspec.to_builtins(one)] for key, one in sorted(held.items())]
 
 
 def _allocations(given: Iterable[Any]) -> Allocations:

@@ -133,8 +133,10 @@ class DynamicResources(Plugin):
         self._known.forget(pod.key)
 
     def pre_bind(self, state: CycleState, pod: Pod, node: str) -> Status:
-        """Allocate the claims, and note that the pod uses them."""
+        """Allocate the claims, and note that the pod uses them; fail if one is gone."""
         if pod.shape.device_claims:
+            if problem := self._problem(pod):
+                return error(problem)
             self.handle.bind_devices(pod)
         return OK
 

@@ -188,6 +188,31 @@ def test_what_is_allocated_or_assumed_outlives_a_restart(latency, named):
     assert again.places() == {"q": "n0"}
 
 
+def test_claims_of_a_deleted_template_outlive_a_restart():
+    rig = Rig(node("n0"), device_class(), devices("n0", 1), template(request()))
+    rig.put(using("p"))
+    rig.put(using("q"))
+    rig.settle()
+    rig.remove(Key("ResourceClaimTemplate", "default", "one"))
+    again = rig.restarted()
+    assert again.stage.dump_state() == rig.stage.dump_state()
+    again.remove(Key("Pod", "default", "p"))
+    again.run(40_000)
+    assert list(again.places()) == ["q"]
+
+
+def test_a_claim_deleted_while_its_pod_is_bound_gives_no_device_away():
+    rig = Rig(node("n0"), device_class(), devices("n0", 1), bind_latency_ms=1000)
+    rig.put(claim("c", request()))
+    rig.put(using("p", "c"))
+    rig.settle()
+    rig.remove(Key("ResourceClaim", "default", "c"))
+    rig.run(40_000)
+    assert rig.places() == {}
+    assert 'could not find ResourceClaim "default/c"' in rig.pending()["p"]
+    assert not rig.stage.shared.devices.taken()
+
+
 DEVICE = Device(
     driver=DRIVER,
     pool="n0",
