@@ -144,6 +144,7 @@ class KueueStage:
                 self.stored.reconciled(work)
                 self.controller.reconcile(work)
                 self.life.arm_timer(work)
+        self.handlers.edits.unreconciled.clear()
         self.requeue_inadmissible()
         if not self.life.stopping:
             self._look_at_usage()

@@ -209,20 +209,62 @@ def test_storing_a_world_at_any_tick_changes_no_later_decision(nodes, stored, se
     assert kept.hash() == plain.hash()
 
 
-def test_a_world_read_between_two_edits_knows_who_still_holds_quota():
-    world = world_of(*small_cluster(cpu=4), job("x", queue="main"))
+def edit_workload(world: World, name: str, **spec: Any) -> None:
+    (key,) = (k for k in world.keys("Workload") if k.name.startswith(f"job-{name}"))
+    known = world.get(key)
+    manifest = {**known.manifest, "spec": {**known.spec, **spec}}
+    world.put(Object(key=key, manifest=manifest))
+
+
+def put_queue(world: World, name: str, cluster_queue: str) -> None:
+    manifest = local_queue(name, cluster_queue=cluster_queue)
+    world.put(Object(key=Key("LocalQueue", "default", name), manifest=manifest))
+
+
+def drop_queue(world: World) -> None:
+    world.delete(Key("LocalQueue", "default", "main"))
+
+
+BETWEEN_EDITS = {
+    "an inactive workload holds its quota until it is evicted": [
+        lambda world: edit_workload(world, "x", active=False),
+        lambda world: put_queue(world, "more", "main"),
+    ],
+    "only who was edited is reconciled": [
+        lambda world: edit_workload(world, "y", active=False),
+        lambda world: edit_workload(world, "x", priority=3),
+    ],
+    "a queue of that name is another one": [
+        drop_queue,
+        lambda world: simulate(world, until_ms=5_000),
+        lambda world: put_queue(world, "main", "main"),
+    ],
+    "quota that a queue gave back is requeued where it leads now": [
+        lambda world: put_queue(world, "main", "free"),
+        lambda world: simulate(world, until_ms=5_000),
+        lambda world: world.delete(Key("ClusterQueue", "", "main")),
+        lambda world: world.delete(world.keys("Workload")[0]),
+        lambda world: put_queue(world, "more", "free"),
+    ],
+}
+
+
+@pytest.mark.parametrize("edits", BETWEEN_EDITS.values(), ids=BETWEEN_EDITS)
+def test_a_world_read_between_two_edits_is_the_one_that_lives_on(edits):
+    world = world_of(
+        *small_cluster(cpu=4), cluster_queue("free"),
+        job("x", queue="main", runtime="3s"), job("y", queue="main"),
+        job("z", queue="main", arrival="4500ms"),
+    )  # fmt: skip
     simulate(world, until_ms=1_000)
-    known = world.get(world.keys("Workload")[0])
-    stopped = {**known.manifest, "spec": {**known.spec, "active": False}}
-    world.put(Object(key=known.key, manifest=stopped))
-    world.take()
-    both = world, world.copy()
-    for one in both:
-        again = local_queue("more", cluster_queue="main")
-        one.put(Object(key=Key("LocalQueue", "default", "more"), manifest=again))
-        one.take()
-    assert both[1].hash() == both[0].hash()
-    assert not list(invariants.violations(both[1]))
+    for edit in edits:
+        world.take()
+        again = world.copy()
+        for one in (world, again):
+            edit(one)
+            one.take()
+        assert again.hash() == world.hash()
+        assert not list(invariants.violations(again))
 
 
 def test_a_copy_lives_its_own_life():

@@ -108,7 +108,7 @@ class Cluster:
     def remove_local_queue(self, local_queue: LocalQueue) -> None:
         """Forget a LocalQueue; those who name it stay."""
         self._unlink_local_queue(local_queue)
-        local_queue.spec = None
+        local_queue.spec = local_queue.active_since_us = None
 
     def _unlink_local_queue(self, local_queue: LocalQueue) -> None:
         if local_queue.spec is not None:

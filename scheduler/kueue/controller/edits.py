@@ -9,8 +9,8 @@ from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.tree.tree import ClusterQueue, Cohort, QuotaNode
 
 #: What an edit of a ClusterQueue means: its workloads are looked at again, quota
-#: moved in its tree.
-TOUCHED, QUOTA = 1, 2
+#: moved in its tree, its inadmissible workloads requeue and nothing else.
+TOUCHED, QUOTA, REQUEUE = 1, 2, 4
 
 
 class Edits:
@@ -21,6 +21,7 @@ class Edits:
         self.life = life
         self.queues: dict[str, int] = {}  # ClusterQueue -> kind of edit
         self.cohorts: dict[str, None] = {}
+        self.unreconciled: dict[str, None] = {}  # their workloads are dirty by an edit
 
     def queue(self, queue: ClusterQueue, kind: int = TOUCHED) -> None:
         """Note that a ClusterQueue's surroundings changed."""
@@ -102,6 +103,7 @@ class Edits:
         queue.generation += bool(kind & QUOTA)
         self.life.to_requeue[queue] = None
         if kind & TOUCHED:
+            self.unreconciled[name] = None
             for local_queue in self.cluster.local_queues_of.get(name, ()):
                 self.life.dirty.update(local_queue.workloads)
 

@@ -276,6 +276,7 @@ class Lifecycle:
         queue = queue or self.cluster.cluster_queue_of(work)
         if queue is not None and work.local_queue.is_active:
             self.to_requeue[queue] = None
+            self.touched_queues[queue] = None  # it is stored as to be requeued
 
     def release_usage(self, work: WorkloadInfo) -> None:
         """Give usage back while the reservation's condition still stands."""

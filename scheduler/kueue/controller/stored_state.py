@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scheduler.kueue.controller import status
+from scheduler.kueue.controller.edits import REQUEUE, TOUCHED
 from scheduler.kueue.controller.object_handlers import ObjectHandlers
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.kueue.workload.reading import STATUS_FIELDS, dump_state, status_of
@@ -59,9 +60,12 @@ class StoredState:
     def _pending_edit(self, name: str) -> dict[str, int]:
         """Return what an edit of a ClusterQueue still has to bring about."""
         queue = self.cluster.forest.queues.get(name)
-        kind = self.handlers.edits.queues.get(name) or int(
-            queue in self.life.to_requeue
-        )
+        edits = self.handlers.edits
+        kind = edits.queues.get(name, 0)
+        if name in edits.unreconciled:
+            kind |= TOUCHED
+        if queue in self.life.to_requeue:
+            kind |= REQUEUE
         if not kind:
             return {}
         self._edited.add(name)
