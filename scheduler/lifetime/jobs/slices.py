@@ -16,6 +16,7 @@ from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import Run
 from scheduler.lifetime.runtime_state import JOB_KINDS
 from scheduler.manifests.jobs.making import workload_name
+from scheduler.records.annotations import ARRIVAL
 from scheduler.records.conditions import is_true
 from scheduler.records.objects import Key, Object
 
@@ -73,12 +74,17 @@ class JobSlices(JobEnd, JobWorkloads):
     def _change_slice(
         self, job: Object, workload: Key, made: Manifest, every: list[Key]
     ) -> None:
-        """Give a slice other counts where it stands; the pods above them end."""
+        """Give a slice other counts where it stands; the pods above them end.
+
+        What was edited in the Workload alone stays, as that it is not active.
+        """
         known = self.host.objects[workload]
         made["metadata"]["name"] = workload.name
+        kept = {"active": known.spec.get("active", True)}
+        made["spec"] = {**known.spec, **made["spec"], **kept}
         made["metadata"]["annotations"] = {
+            **{n: v for n, v in known.annotations.items() if n != ARRIVAL},
             **made["metadata"]["annotations"],
-            **{n: v for n, v in known.annotations.items() if n == REPLACEMENT_FOR},
         }
         waves = self.waves(known)
         self._give_workload(job, made)
@@ -114,7 +120,7 @@ class JobSlices(JobEnd, JobWorkloads):
     def _resize(self, run: Run, waves: int) -> None:
         """Give a run the pods of its slice; what is left takes as long as they need."""
         owner = self.host.get(run.owner)
-        if self.lifetime.placement():
+        if run.pods or self.lifetime.placement():  # or its nodes are all gone
             self.lifetime.scale(run, owner, self._assigned(owner))
         self.lifetime.stretch(run, waves, self.waves(owner))
 

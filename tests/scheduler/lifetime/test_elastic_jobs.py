@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -122,6 +123,26 @@ def test_a_job_that_waits_is_resized_where_it_waits():
     simulate(world, until_ms=10_000)
     (only,) = slices(world)
     assert true_condition(only.status, "Admitted") is not None
+
+
+def test_a_resized_slice_keeps_what_was_edited_in_it_alone():
+    world = world_of(*small_cluster(cpu=1), elastic(6))
+    simulate(world, until_ms=1_000)
+    (only,) = slices(world)
+    metadata = copy.deepcopy(only.metadata)
+    metadata["annotations"]["kueue.x-k8s.io/priority-boost"] = "5"
+    edited = {
+        **only.manifest,
+        "metadata": metadata,
+        "spec": {**only.spec, "active": False},
+    }
+    world.put(Object(key=only.key, manifest=edited))
+    world.put(Object(key=Key("Job", "default", "grow"), manifest=elastic(1)))
+    simulate(world, until_ms=2_000)
+    (only,) = slices(world)
+    assert only.spec["podSets"][0]["count"] == 1
+    assert only.spec["active"] is False
+    assert only.annotations["kueue.x-k8s.io/priority-boost"] == "5"
 
 
 def test_a_slice_that_does_not_fit_waits_and_the_old_one_runs_on():
