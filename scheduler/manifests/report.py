@@ -177,6 +177,7 @@ _EFFECTS = {
     "have, not before": "it holds its quota longer than in a cluster",
     "it runs on": "it holds its quota longer than in a cluster",
     "a setting of Kueue's own process": "no decision depends on it",
+    "deviceClassMappings: kept": "claims of devices take no quota",
     "integrations.frameworks: kept": "jobs are queued whose framework is not listed",
     "kept, not simulated": "decisions are those of the default",
 }

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import yaml
 
+from scheduler.kueue.feature_gates import NAMES as FEATURE_GATES
 from scheduler.kueue.feature_gates import FeatureGates
+from scheduler.kueue.topology.gates import NAMES as TOPOLOGY_GATES
 from scheduler.manifests.kinds import TABLE
 from scheduler.manifests.load import load
 from scheduler.manifests.report import effect_of, report_of
 from scheduler.manifests.simulation_gaps.gated import find_gated, gated
+from scheduler.manifests.simulation_gaps.unfollowed import unfollowed
 from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.scenarios import assemble
 from scheduler.unsimulated import features_of
@@ -228,6 +233,23 @@ def test_what_the_real_scheduler_or_server_obeys_is_not_said_to_decide_nothing(s
     assert not loaded.errors
     (finding,) = report_of(loaded).findings
     assert KEPT[said] in finding.effect
+
+
+SEMANTICS = Path(__file__).parents[3] / "docs" / "semantics"
+
+
+def test_the_documents_name_what_an_import_says_is_not_followed():
+    text = "".join(path.read_text("utf-8") for path in SEMANTICS.glob("*.md"))
+    given = [one | {"metadata": {"name": "x"}} for one in UNFOLLOWED.values()]
+    fields = [path for one in given for path, _ in unfollowed(one)]
+    assert len(fields) == len(UNFOLLOWED)
+    devices = {"expression": "*CEL.*", "extendedResourceName": "extended resources"}
+    for path in fields:
+        # A key with dots (spark.dynamicAllocation.enabled) is named by its section.
+        name = "sparkConf" if "sparkConf" in path else path.rpartition(".")[2]
+        assert devices.get(name, f"`{name}`") in text, name
+    for gate in (*FEATURE_GATES, *TOPOLOGY_GATES):
+        assert gate in text, gate
 
 
 def test_versions_of_older_clusters_are_read_and_those_of_other_projects_kept():
