@@ -1,4 +1,4 @@
-"""Claims of pods in a recording that has none: its pods must not wait for them."""
+"""Claims of pods in a recording that lacks them: its pods must not wait for them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,23 @@ from typing import Any
 from scheduler.qrec.entries import Manifest
 
 _VOLUMES = ("persistentVolumeClaim", "ephemeral")
-KINDS = frozenset({"PersistentVolumeClaim", "ResourceClaim"})
+_DEVICES = frozenset({"ResourceClaim", "DeviceClass", "ResourceSlice"})
 
 
-def recorded_claims(manifests: Iterable[Manifest]) -> set[str]:
-    """Return which kinds of claims were recorded."""
-    return {manifest["kind"] for manifest in manifests} & KINDS
+def lacking_claims(manifests: Iterable[Manifest]) -> frozenset[str]:
+    """Return the kinds of claims without which the pods are to be taken.
+
+    Those that were not recorded, or not what they are bound to: who may list a
+    namespace's claims need not be allowed to list volumes, classes and slices.
+    """
+    kinds, bound = set(), False
+    for manifest in manifests:
+        kinds.add(manifest["kind"])
+        if manifest["kind"] == "PersistentVolumeClaim":
+            bound = bound or bool((manifest.get("spec") or {}).get("volumeName"))
+    volumes = {"PersistentVolumeClaim", *(("PersistentVolume",) if bound else ())}
+    needed = {"PersistentVolumeClaim": volumes, "ResourceClaim": _DEVICES}
+    return frozenset(kind for kind, all_of in needed.items() if not all_of <= kinds)
 
 
 def without_claims(manifest: Manifest, absent: frozenset[str]) -> Manifest:

@@ -15,7 +15,7 @@ import msgspec
 
 from scheduler import ranges
 from scheduler.errors import SchedulerError
-from scheduler.qrec.claims import KINDS, recorded_claims, without_claims
+from scheduler.qrec.claims import lacking_claims, without_claims
 from scheduler.qrec.entries import (
     EVENTS,
     Entry,
@@ -56,9 +56,9 @@ class Followed:
     gaps: list[tuple[int, int, str, str]] = field(default_factory=list)
 
     def leave_out_claims(self) -> None:
-        """Take claims out of pods where the recording has none of their kind."""
+        """Take claims out of pods where the recording lacks them or their volumes."""
         changed = (event.object for event in self.events)
-        absent = KINDS - recorded_claims(chain(self.standing, changed))
+        absent = lacking_claims(chain(self.standing, changed))
         if absent:
             self.standing = [without_claims(one, absent) for one in self.standing]
             self.events = [

@@ -139,3 +139,18 @@ def test_pods_of_a_recording_without_claims_wait_for_none():
     having = Followed(standing=[pod, claim])
     having.leave_out_claims()
     assert having.standing == [pod, claim]
+
+
+def test_pods_of_a_recording_without_volumes_or_slices_wait_for_no_claim():
+    volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
+    spec = {"containers": [], "volumes": volumes, "resourceClaims": [{"name": "g"}]}
+    pod = {"kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+    bound = {"kind": "PersistentVolumeClaim", "spec": {"volumeName": "disk"}}
+    device = {"kind": "ResourceClaim", "spec": {}}
+    few = Followed(standing=[pod, bound, device, {"kind": "DeviceClass"}])
+    few.leave_out_claims()
+    assert few.standing[0]["spec"] == {"containers": [], "volumes": []}
+    rest = [{"kind": "PersistentVolume"}, {"kind": "ResourceSlice"}]
+    all_of_it = Followed(standing=[*few.standing[1:], pod, *rest])
+    all_of_it.leave_out_claims()
+    assert pod in all_of_it.standing
