@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from scheduler.errors import SchedulerError
@@ -12,7 +12,7 @@ from scheduler.qrec.entries import Entry
 from scheduler.qrec.frames import MAGIC
 from scheduler.qrec.reading import Followed, read_entries, read_followed
 from scheduler.qrec.watch_events import read_watch_events
-from scheduler.recordings.followed import configuration
+from scheduler.recordings.worlds import Source
 from scheduler.shadow.history import History
 
 _US_PER_MS = 1000
@@ -41,9 +41,9 @@ def history_of(found: Followed) -> History:
     )
 
 
-def settings_of(found: Followed) -> Settings:
-    """Return what the cluster's Configuration sets; the defaults without one."""
-    for name, text in configuration(found):
+def settings_of(configured: Sequence[Source]) -> Settings:
+    """Return what a Configuration sets; the defaults without one."""
+    for name, text in configured:
         [document] = read_documents(text, file=name)
         return read_configuration(document.data)
     return Settings()

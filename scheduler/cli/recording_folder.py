@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,10 @@ import msgspec
 
 from scheduler import durations
 from scheduler.errors import SchedulerError
-from scheduler.kueue.configuration import Settings, read_configuration
-from scheduler.manifests.documents import read_documents
 from scheduler.qrec.reading import Followed, RecordedChange
+from scheduler.recordings.absences import late_begin
 from scheduler.recordings.recording import (
+    CONFIGURATION,
     Attempts,
     Recording,
     read_arrivals,
@@ -24,11 +24,12 @@ from scheduler.recordings.recording import (
     read_events,
 )
 from scheduler.recordings.worlds import Source
-from scheduler.shadow.history import History
 
 _START = re.compile(r"t=0 \((\S+?)\)")
 _SNAPSHOT = re.compile(r"(?:snapshot|metrics)-(\d+)\.(?:json|txt)\.gz")
 _US_PER_MS = 1000
+_BEGIN = "snapshot-0.json.gz"
+_ALONE = "pods that ran before the first Job (of DaemonSets, say) are left out"
 
 
 def read_folder(folder: Path) -> Recording:
@@ -38,29 +39,26 @@ def read_folder(folder: Path) -> Recording:
     if not manifests:
         raise SchedulerError(f"{folder}/manifests: expected YAML files, found none")
     sources = [(path.name, _text(path)) for path in manifests]
-    if (folder / "config.yaml").is_file():
-        sources.append(("config.yaml", _text(folder / "config.yaml")))
+    sources += _configuration(folder)
     watch = folder / "watch.jsonl.gz"
     events = list(read_events(_lines(watch), str(watch)))
     if not events:
         raise SchedulerError(f"{watch}: expected events of Jobs, Workloads and Pods")
     arrivals = folder / "arrivals.json"
+    first = folder / _BEGIN
+    items = _items(first) if first.is_file() else []
+    changes = ((event.type, event.object) for event in events)
+    alone = [] if first.is_file() else [f"{first}: not there: {_ALONE}"]
     return Recording(
         name=folder.name,
         start=start,
         sources=sources,
-        arrivals=read_arrivals(arrivals.read_bytes(), str(arrivals)),
+        arrivals=read_arrivals(_file(arrivals).read_bytes(), str(arrivals)),
         events=events,
-        standing=_standing(folder),
+        standing=_standing(items),
         attempts=_attempts(folder),
+        notes=alone or late_begin(items, changes, str(watch)),
     )
-
-
-def read_history(folder: Path) -> History:
-    """Read what Kueue's objects were at each event. Raises SchedulerError, OSError."""
-    start_us = durations.stamp_us(read_start(folder))
-    events = _events(folder / "watch.jsonl.gz", start_us)
-    return History(_items(folder / "snapshot-0.json.gz"), events)
 
 
 def read_followed_folder(folder: Path) -> tuple[Followed, list[Source]]:
@@ -73,19 +71,9 @@ def read_followed_folder(folder: Path) -> tuple[Followed, list[Source]]:
         RecordedChange(start_us + _US_PER_MS * at_ms, type_, item)
         for at_ms, type_, item in _events(folder / "watch.jsonl.gz", start_us)
     ]
-    standing = _items(folder / "snapshot-0.json.gz")
-    path = folder / "config.yaml"
-    config = [(path.name, _text(path))] if path.is_file() else []
-    return Followed(start_us=start_us, standing=standing, events=events), config
-
-
-def read_settings(folder: Path) -> Settings:
-    """Return what the recording's Configuration sets; the defaults without one."""
-    path = folder / "config.yaml"
-    if not path.is_file():
-        return Settings()
-    [document] = read_documents(_text(path), file=path.name)
-    return read_configuration(document.data)
+    standing = _items(folder / _BEGIN)
+    found = Followed(start_us=start_us, standing=standing, events=events)
+    return found, _configuration(folder)
 
 
 def read_start(folder: Path) -> str:
@@ -116,11 +104,22 @@ def read_snapshot(folder: Path, given: str | None) -> Source | None:
     )
 
 
+def _configuration(folder: Path) -> list[Source]:
+    """Return Kueue's Configuration, where the folder has it."""
+    path = folder / CONFIGURATION
+    return [(path.name, _text(path))] if path.is_file() else []
+
+
 def _text(path: Path) -> str:
     """Return a file's text; raises SchedulerError where there is none."""
+    return _file(path).read_text(encoding="utf-8")
+
+
+def _file(path: Path) -> Path:
+    """Return the path; raises SchedulerError where it is no file."""
     if not path.is_file():
         raise SchedulerError(f"{path}: expected a file of a recording, found none")
-    return path.read_text(encoding="utf-8")
+    return path
 
 
 def _by_second(folder: Path, pattern: str) -> list[Path]:
@@ -134,15 +133,10 @@ def _second(path: Path) -> int:
     return int(match[1]) if match else 0
 
 
-def _standing(folder: Path) -> list[dict[str, Any]]:
+def _standing(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the pods that ran before the first Job came."""
-    first = folder / "snapshot-0.json.gz"
-    if not first.is_file():
-        return []
     return [
-        item
-        for item in _items(first)
-        if item["kind"] == "Pod" and item["spec"].get("nodeName")
+        item for item in items if item["kind"] == "Pod" and item["spec"].get("nodeName")
     ]
 
 
@@ -179,7 +173,7 @@ def _lines(path: Path) -> Iterator[bytes]:
     """Yield the lines of a packed file; raises SchedulerError where it is cut off."""
     number = 0
     try:
-        with gzip.open(path) as lines:
+        with gzip.open(_file(path)) as lines:
             for line in lines:
                 number += 1
                 yield line

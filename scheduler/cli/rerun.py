@@ -26,8 +26,10 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     out = out or sys.stdout
     options = _parser().parse_args(arguments)
     try:
-        runs = []
+        runs: list[Rerun] = []
         for found in _runs(options):
+            if not runs:
+                sys.stderr.writelines(f"{note}\n" for note in found.notes)
             runs.append(found)
             out.write(f"{found}\n")
     except (SchedulerError, OSError) as error:

@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from scheduler import durations
 from scheduler.cli.recording_file import history_of, read_file, settings_of
-from scheduler.cli.recording_folder import read_history, read_settings, read_start
+from scheduler.cli.recording_folder import read_followed_folder
 from scheduler.errors import SchedulerError
+from scheduler.recordings.absences import SHADOW, notes_on
+from scheduler.recordings.followed import configuration
 from scheduler.shadow.compare import Judge, Shadow, Verdict
+from scheduler.shadow.history import KINDS
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
@@ -23,10 +25,11 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     out = out or sys.stdout
     options = _parser().parse_args(arguments)
     try:
-        found = judge(options.recording)
+        found, notes = judge(options.recording)
     except (SchedulerError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
+    sys.stderr.writelines(f"{note}\n" for note in notes)
     if options.details:
         out.writelines(f"{line}\n" for line in _details(found))
     out.write(f"{found}\n")
@@ -55,18 +58,24 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def judge(recording: Path) -> Shadow:
-    """Return the verdicts on a recording. Raises SchedulerError, OSError."""
+def judge(recording: Path) -> tuple[Shadow, list[str]]:
+    """Return the verdicts on a recording, and what it leaves out.
+
+    Raises SchedulerError, also where it shows no decision, and OSError.
+    """
     if recording.is_file():
         found = read_file(recording)
-        return Judge(history_of(found), settings_of(found), found.start_us).judge()
-    return judge_folder(recording)
-
-
-def judge_folder(folder: Path) -> Shadow:
-    """Return the verdicts on a recording's folder. Raises SchedulerError, OSError."""
-    start_us = durations.stamp_us(read_start(folder))
-    return Judge(read_history(folder), read_settings(folder), start_us).judge()
+        configured = configuration(found)
+    else:
+        found, configured = read_followed_folder(recording)
+    settings = settings_of(configured)
+    given = settings if configured else None
+    notes = notes_on(found, given, SHADOW, str(recording), KINDS)
+    judging = Judge(history_of(found), settings, found.start_us)
+    if not judging.real:
+        expected = "expected admissions or preemptions of Workloads, found none"
+        raise SchedulerError("\n".join([*notes, f"{recording}: {expected}"]))
+    return judging.judge(), notes
 
 
 def _details(found: Shadow) -> Iterator[str]:

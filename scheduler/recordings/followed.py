@@ -12,7 +12,7 @@ from scheduler import registry
 from scheduler.errors import SchedulerError
 from scheduler.qrec.reading import Followed, Place, place_of, stamp
 from scheduler.recordings.arrivals import arrivals_of
-from scheduler.recordings.recording import Event, Recording
+from scheduler.recordings.recording import CONFIGURATION, Event, Recording
 from scheduler.recordings.run_times import Owner, owner_of, run_times
 from scheduler.recordings.worlds import Source
 from scheduler.records.annotations import ARRIVAL, RUNTIME
@@ -152,7 +152,7 @@ def configuration(found: Followed) -> list[Source]:
     for item in found.standing:
         text = (item.get("data") or {}).get(_CONFIGURATION)
         if item["kind"] == "ConfigMap" and text and isinstance(text, str):
-            return [("config.yaml", text)]
+            return [(CONFIGURATION, text)]
     return []
 
 

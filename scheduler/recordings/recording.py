@@ -15,6 +15,8 @@ Item = dict[str, Any]
 _Found = TypeVar("_Found")
 Attempts = dict[str, tuple[float, int]]  # result -> (seconds, how many)
 _US_PER_MS = 1000
+#: The source that is Kueue's Configuration, where there is one.
+CONFIGURATION = "config.yaml"
 
 
 class Admission(msgspec.Struct, frozen=True):
@@ -56,7 +58,7 @@ class Recording:
     """A folder that was read. `events` can be gone through once per call.
 
     `start` is the wall time of t=0, `attempts` what Kueue's metrics said by some
-    instants (ms, ascending) of its admission attempts.
+    instants (ms, ascending) of its admission attempts, `notes` what it leaves out.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Recording:
     events: list[Event]
     standing: list[Item] = field(default_factory=list)  # pods that were there at t=0
     attempts: list[tuple[int, Attempts]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def start_us(self) -> int:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scheduler.decisions import Admit, Decision, Evict, Preempt
+from scheduler.kueue.configuration import Settings
+from scheduler.recordings.absences import (
+    MEASURED,
+    RERUN,
+    absent_kinds,
+    with_fair_sharing,
+    without_configuration,
+)
 from scheduler.recordings.latencies import RecordedTimes
-from scheduler.recordings.recording import Recording
+from scheduler.recordings.recording import CONFIGURATION, Recording
 from scheduler.recordings.worlds import Source, build, go_on, since_start
 from scheduler.records.objects import Key
 from scheduler.simulation import simulate
@@ -17,13 +25,17 @@ from scheduler.world import World
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rerun:
-    """A run beside the recording. Times are seconds since t=0."""
+    """A run beside the recording. Times are seconds since t=0.
+
+    `notes` say what the recording leaves out, and what that changes here.
+    """
 
     admissions: int
     in_order: int
     evictions: int
     recorded_evictions: int
     errors: list[float]  # of first admissions, ascending
+    notes: list[str] = field(default_factory=list)
 
     def quantile(self, share: float) -> float:
         """Return the error that this share of the first admissions keeps below."""
@@ -62,7 +74,25 @@ def rerun(
     begin = since_start(world, recording)
     outcome = simulate(world, until_ms=recording.end_ms - begin)
     unseen = times.unseen if times is not None else None
-    return compare(recording, outcome.decisions, jobs, begin, unseen)
+    found = compare(recording, outcome.decisions, jobs, begin, unseen)
+    return replace(found, notes=list(_notes(recording, world, measured, found)))
+
+
+def _notes(
+    recording: Recording, world: World, measured: bool, found: Rerun
+) -> Iterator[str]:
+    yield from recording.notes
+    if all(name != CONFIGURATION for name, _ in recording.sources):
+        yield without_configuration(recording.name)
+    watched = {event.object["kind"] for event in recording.events}
+    kinds = {key.kind for key in world.objects} | watched & {"Pod"}
+    settings = world.kueue.settings if world.kueue is not None else Settings()
+    effects = with_fair_sharing(RERUN, settings)
+    yield from absent_kinds(kinds, effects, recording.name)
+    if measured:
+        yield from absent_kinds(watched, MEASURED, f"{recording.name}: watch events")
+    if not found.errors:
+        yield f"{recording.name}: no first admission is in both; the errors say nothing"
 
 
 def use_times(

@@ -9,7 +9,7 @@ from typing import Any
 from scheduler import durations, registry
 from scheduler.manifests.dumps.dump_time import time_of
 from scheduler.manifests.loading.loaded import Loaded
-from scheduler.recordings.recording import Arrival, Recording
+from scheduler.recordings.recording import CONFIGURATION, Arrival, Recording
 from scheduler.recordings.steps import job_of, measure
 from scheduler.records.annotations import ARRIVAL, PREFIX, READY_AFTER
 from scheduler.records.objects import Key, Object
@@ -85,7 +85,7 @@ def go_on(
                 passed = (begin - recording.start_us) // 1000
                 set_arrival(job, row, passed if job.key not in known else None)
 
-    config = [one for one in recording.sources if one[0] == "config.yaml"]
+    config = [one for one in recording.sources if one[0] == CONFIGURATION]
     policy = {"stack": "kueue", "simulation": simulation}
     prepared = prepare([*config, snapshot])
     world = prepared.assemble(seed=seed, policy=policy, change=change).world

@@ -9,6 +9,7 @@ import msgspec
 
 from scheduler.manifests.loading.loaded import rank
 from scheduler.qrec.reading import Followed, stamp
+from scheduler.recordings.absences import TWIN, notes_on
 from scheduler.recordings.followed import configuration
 from scheduler.records.latencies import USUAL
 from scheduler.records.objects import Object
@@ -68,14 +69,19 @@ def begin(
 
 
 def begin_recording(found: Followed, *, seed: int = 1) -> tuple[World, list[str]]:
-    """Return the world of a recording's begin, and what was left out."""
-    return begin(
+    """Return the world of a recording's begin, and what it left out or we did."""
+    configured = configuration(found)
+    world, left_out = begin(
         found.standing,
-        configuration(found),
+        configured,
         start=stamp(found.start_us),
         tick_ms=tick_ms_for(found),
         seed=seed,
     )
+    if world.kueue is None:
+        return world, left_out
+    settings = world.kueue.settings if configured else None
+    return world, notes_on(found, settings, TWIN, "the recording") + left_out
 
 
 def ticks_of(found: Followed) -> Iterator[tuple[int, list[ObservedChange]]]:

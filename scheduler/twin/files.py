@@ -48,6 +48,9 @@ def read_files(files: Files, *, most: int = _MOST, values: int = 0) -> Followed:
     named = {name.rpartition("/")[2].removesuffix(".gz"): text for name, text in texts}
     if _WATCH in named and _BEGIN in named:
         return _folder(named)
+    if _BEGIN in named or _CONFIG in named:
+        absent = _WATCH if _WATCH not in named else _BEGIN
+        raise SchedulerError(f"{absent}: expected it with {', '.join(named)}, got none")
     return read_followed(
         entry for name, text in texts for entry in read_watch_events(text, name)
     )

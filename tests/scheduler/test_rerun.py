@@ -221,6 +221,42 @@ def test_a_recording_without_events_is_named(folder, capsys):
     assert "expected events of Jobs" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["watch.jsonl.gz", "arrivals.json"])
+def test_a_file_that_is_missing_is_named(folder, capsys, name):
+    (folder / name).unlink()
+    assert command.main([str(folder)]) == 2
+    assert f"{name}: expected a file of a recording" in capsys.readouterr().err
+
+
+def test_what_a_recording_leaves_out_is_said_with_what_it_changes(folder, capsys):
+    assert command.main([str(folder), "--latencies", "none"]) == 0
+    begin, configured = capsys.readouterr().err.splitlines()
+    assert "snapshot-0.json.gz: not there: pods that ran before" in begin
+    assert "no Configuration of Kueue" in configured
+
+
+@pytest.mark.parametrize("kind", ["Node", "ClusterQueue", "Job"])
+def test_a_kind_that_a_rerun_misses_is_named(folder, capsys, kind):
+    path = folder / "manifests" / "all.yaml"
+    kept = [one for one in yaml.safe_load_all(path.read_text()) if one["kind"] != kind]
+    path.write_text(yaml.safe_dump_all(kept))
+    assert command.main([str(folder), "--latencies", "none"]) == 0
+    found = capsys.readouterr().err
+    assert f"no {kind} in it: " in found
+    assert ("no first admission is in both" in found) is (kind != "Node")
+
+
+def test_a_watch_that_begins_in_the_middle_is_named(folder, capsys):
+    with gzip.open(folder / "snapshot-0.json.gz", "wt") as standing:
+        json.dump({"kind": "List", "items": []}, standing)
+    with gzip.open(folder / "watch.jsonl.gz", "rt") as watch:
+        later = watch.read().splitlines()[1:]
+    with gzip.open(folder / "watch.jsonl.gz", "wt") as watch:
+        watch.write("\n".join(later))
+    assert command.main([str(folder), "--latencies", "recorded"]) == 0
+    assert "watch.jsonl.gz: 1 objects change" in capsys.readouterr().err
+
+
 def test_attempts_are_read_from_the_metrics():
     name = "kueue_admission_attempt_duration_seconds"
     text = f'{name}_sum{{result="success"}} 2.5\n{name}_count{{result="success"}} 5\n'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import pytest
@@ -131,3 +132,22 @@ def test_a_page_says_that_it_is_real(twin) -> None:
     found = rows.page_of(worlds.fresh(row(twin)), row(twin))[rows.SANDBOX_KEY]
     assert (found["source"], found["sourceName"]) == ("recording", "prod.qrec")
     assert leases.take(twin.pk) is not None
+
+
+def test_a_recording_says_what_it_leaves_out(person) -> None:
+    queue = {"kind": "ClusterQueue", "apiVersion": "kueue.x-k8s.io/v1beta2"}
+    queue |= {"metadata": {"name": "q"}, "spec": {}}
+    event = {"at": "2026-01-01T00:00:00Z", "type": "ADDED", "object": queue}
+    files = [
+        ("snapshot-0.json", b'{"items": []}'),
+        ("watch.jsonl", json.dumps(event).encode()),
+    ]
+    problem = actions.do_play_recording(person, files).problem
+    assert "no Configuration of Kueue in it" in problem
+    assert "no Node in it: no node is shown" in problem
+
+
+@pytest.mark.parametrize("given", ["snapshot-0.json", "config.yaml"])
+def test_a_folder_without_its_watch_is_refused_by_its_name(person, given) -> None:
+    with pytest.raises(InvalidError, match=r"watch\.jsonl: expected it with"):
+        actions.do_play_recording(person, [(given, b"{}")])

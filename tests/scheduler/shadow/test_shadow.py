@@ -250,6 +250,71 @@ def test_the_command_closes_with_how_many_agree(
     )
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A recording of one Workload that was admitted, all of it there."""
+    (tmp_path / "README.md").write_text("t=0 (2026-05-28T20:26:40Z)")
+    (tmp_path / "config.yaml").write_text("kind: Configuration\n")
+    write(tmp_path, [*queues(), workload("one")])
+    return tmp_path
+
+
+def write(folder: Path, standing: list[Manifest]) -> None:
+    with gzip.open(folder / "snapshot-0.json.gz", "wt") as snapshot:
+        json.dump({"kind": "List", "items": standing}, snapshot)
+    now = admitted(workload("one"))
+    event = {"at": "2026-05-28T20:27:00Z", "type": "MODIFIED", "object": now}
+    with gzip.open(folder / "watch.jsonl.gz", "wt") as watch:
+        watch.write(json.dumps(event) + "\n")
+
+
+def said(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    assert main([str(folder)]) == 0
+    return capsys.readouterr().err
+
+
+def test_nothing_is_said_of_a_recording_that_is_whole(folder, capsys) -> None:
+    assert said(folder, capsys) == ""
+
+
+def test_defaults_are_named_where_no_configuration_was_recorded(folder, capsys) -> None:
+    (folder / "config.yaml").unlink()
+    assert "no Configuration of Kueue in it (config.yaml" in said(folder, capsys)
+
+
+@pytest.mark.parametrize("kind", ["ClusterQueue", "LocalQueue", "ResourceFlavor"])
+def test_a_kind_that_was_not_recorded_is_named(folder, capsys, kind) -> None:
+    kept = [one for one in queues() if one["kind"] != kind]
+    write(folder, [*kept, workload("one")])
+    assert f"no {kind} in it: " in said(folder, capsys)
+
+
+def test_cohorts_are_missed_where_shares_are_weighed(folder, capsys) -> None:
+    fair = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+    (folder / "config.yaml").write_text(f"{fair}fairSharing: {{}}\n")
+    assert "no Cohort in it: " in said(folder, capsys)
+
+
+def test_a_watch_that_begins_in_the_middle_is_named(folder, capsys) -> None:
+    write(folder, queues())
+    assert "1 objects change that neither" in said(folder, capsys)
+
+
+def test_a_recording_without_a_decision_is_refused(folder, capsys) -> None:
+    with gzip.open(folder / "watch.jsonl.gz", "wt"):
+        pass
+    assert main([str(folder)]) == 2
+    assert "expected admissions or preemptions" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["watch.jsonl.gz", "snapshot-0.json.gz"])
+def test_a_file_that_is_missing_is_named(folder, capsys, name) -> None:
+    (folder / name).unlink()
+    assert main([str(folder)]) == 2
+    found = capsys.readouterr().err
+    assert f"{name}: expected a file of a recording, found none" in found
+
+
 def test_a_line_that_is_no_watch_event_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

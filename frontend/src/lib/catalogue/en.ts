@@ -330,6 +330,7 @@ export const EN = {
   "node.free": "{free} free",
   "node.freeOf": "{amount} free",
   "node.others": "{n} pod without {unit}|{n} pods without {unit}",
+  "problem.real": "Please note:",
   "problem.title": "Time stopped:",
   "save.group": "Save {what}",
   "save.as": "Save {what} as {as}",

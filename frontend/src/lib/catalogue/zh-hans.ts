@@ -808,6 +808,7 @@ export const ZH_HANS: Words = {
   "formula.holders": "{name} 中占用 {resource} 的工作负载，从大到小：",
   "flow.lends": "{lender} 借给 {borrower} {amount}",
   "flow.note": "Kueue 不记录谁借给谁：借入的量按各借出方的富余比例分摊。",
+  "problem.real": "请注意：",
   "problem.title": "时间已停止：",
   "if.tried": "已试 {n} / {all}",
   "why.ahead": "排在前面的：",

@@ -808,6 +808,7 @@ export const ZH_HANT: Words = {
   "formula.holders": "{name} 中佔用 {resource} 的工作負載，從大到小：",
   "flow.lends": "{lender} 借給 {borrower} {amount}",
   "flow.note": "Kueue 不記錄誰借給誰：借入的量按各借出方的餘裕比例分攤。",
+  "problem.real": "請注意：",
   "problem.title": "時間已停止：",
   "if.tried": "已試 {n} / {all}",
   "why.ahead": "排在前面的：",
