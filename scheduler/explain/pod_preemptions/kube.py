@@ -30,9 +30,14 @@ from scheduler.world import World
 def explain(world_before: World, decision: Preempt) -> PodPreemption:
     """Return the dry runs behind a victim, node by node.
 
-    Raises SchedulerError when the tick does not decide that. Costs a copy and
-    the tick.
+    Raises SchedulerError when the tick does not decide that, or by another plug-in
+    than DefaultPreemption. Costs a copy and the tick.
     """
+    if decision.strategy not in ("", DefaultPreemption.name):
+        raise SchedulerError(
+            f"the search of {decision.strategy} is not shown, only that of "
+            f"{DefaultPreemption.name}: {decision.by} preempted {decision.subject}"
+        )
     world = fork(world_before)
     assert world.kube is not None
     searches = _listen(world.kube)

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from scheduler.decisions import Preempt
+from scheduler.errors import SchedulerError
 from scheduler.explain.fork import fork
 from scheduler.explain.preemptions import explain_preemption
 from scheduler.explain.shapes import PodPreemption, TriedNode
-from scheduler.records.objects import Object
+from scheduler.records.objects import Key, Object
 from scheduler.tick import run_tick
 from scheduler.world import World
 from tests.builders import Manifest, node, pod, world_of
@@ -180,3 +181,14 @@ def test_the_world_that_is_asked_about_stays_as_it_is() -> None:
             assert before.hash() == was
             return
     raise AssertionError("nobody was preempted")
+
+
+def test_a_preemption_by_another_plug_in_says_that_its_search_is_not_shown() -> None:
+    decision = Preempt(
+        at_ms=0,
+        subject=Key("Pod", "a", "low"),
+        by=Key("Pod", "b", "high"),
+        strategy="CapacityScheduling",
+    )
+    with pytest.raises(SchedulerError, match="search of CapacityScheduling is not"):
+        explain_preemption(world_of(node("n0"), stack="kube"), decision)
