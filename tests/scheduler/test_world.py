@@ -267,6 +267,20 @@ def test_a_world_read_between_two_edits_is_the_one_that_lives_on(edits):
         assert not list(invariants.violations(again))
 
 
+def test_a_world_read_back_has_consumed_what_the_one_that_lives_on_has():
+    usage = {"usageHalfLifeTime": "60s", "usageSamplingInterval": "10s"}
+    world = world_of(
+        *small_cluster(cpu=4), job("x", queue="main", runtime="3s"),
+        kueue={"admissionFairSharing": usage},
+    )  # fmt: skip
+    simulate(world, until_ms=5_000)
+    world.take()
+    again = world.copy()
+    for one in (world, again):
+        simulate(one, until_ms=60_000)
+    assert again.hash() == world.hash()
+
+
 def test_a_copy_lives_its_own_life():
     world = contended()
     ticks(world, 3)

@@ -88,5 +88,6 @@ def count_admitted(work: WorkloadInfo, sign: int = 1) -> None:
 
 def _add(usage: dict[FlavorResource, int], work: WorkloadInfo, sign: int) -> None:
     for cell, amount in work.usage:
-        known = usage.get(cell.flavor_resource, 0)
-        usage[cell.flavor_resource] = known + sign * amount
+        total = usage.pop(cell.flavor_resource, 0) + sign * amount
+        if total:  # what nobody holds is as if nobody had held it
+            usage[cell.flavor_resource] = total
