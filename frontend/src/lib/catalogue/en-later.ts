@@ -211,7 +211,7 @@ export const EN_LATER = {
   "switch.maxDrained": "Drained nodes at once",
   "help.maxDrained": "How many nodes with pods are drained at one look.",
   "growing.title": "Nodes that come and go",
-  "growing.cost": "{cost} so far, {rate} an hour",
+  "growing.cost": "cost {cost} so far, {rate} an hour",
   "growing.group": "Group or pool",
   "growing.nodes": "nodes",
   "growing.booting": "booting",
