@@ -52,6 +52,8 @@ SILENT_S = 6.0
 FIRST_LISTS_S = 30.0
 _WAITING = 20_000
 Json = dict[str, Any]
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Json).decode
 
 
 class SupersededError(Exception):
@@ -68,6 +70,7 @@ class _News:
     object: Json | None
     message: str = ""
     version: str = ""  # where its kind's watch goes on behind it
+    kept: bytes = b""  # what is kept of the object; a first list is large
 
 
 @dataclass(slots=True)
@@ -196,7 +199,7 @@ class Follower:
             self.lost.pop(news.kind, None)
             self.listing.discard(news.kind)
         elif news.object is not None:
-            news.object = slim(news.object)
+            news.kept, news.object = _encode(slim(news.object)), None
             self.pending.append(news)
 
     def _commit(self, *, listed: bool) -> None:
@@ -218,14 +221,14 @@ class Follower:
         now_us = time.time_ns() // 1000 + self.skew_us
         now_ms = max((now_us - start_us) // 1000, world.context.now_ms + 1)
         tick = max(-(-now_ms // sandbox.tick_ms), sandbox.tick + 1)
-        seen = list(self._fresh(world, start_us, now_ms))
+        seen = pack(list(self._fresh(world, start_us, now_ms)))
         first_us = min((news.at_us for news in self.pending), default=now_us)
         source = {
             **sandbox.source,
             "versions": self._newest() if listed or self.versions else {},
             "lagMs": max(0, now_us - first_us) // 1000,
         }
-        operation = Observe(tick, now_ms, pack(seen), listed=listed)
+        operation = Observe(tick, now_ms, seen, listed=listed)
         perform(world, operation)
         sandbox.source = source
         lost = [
@@ -254,7 +257,7 @@ class Follower:
         self.staged = {}
         last_ms = world.context.now_ms
         for news in self.pending:
-            manifest = news.object or {}
+            manifest = _decode(news.kept)
             key, gone = key_of(manifest), news.type == "DELETED"
             known = world.objects.get(key)
             before = versions.get(key, version_of(known) if known else "")
