@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scheduler.errors import SchedulerError
@@ -199,8 +199,17 @@ JOBS = st.lists(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(jobs=JOBS, steps=STEPS, rules=NAMES, nodes=st.sampled_from([0, 2]))
+@example(  # only who was edited is reconciled, though the world was stored since
+    [(2, "a", "")],
+    [
+        *[("wait", 3_000), ("scale", 0, 4), ("wait", 500)],
+        *[("active", 0, False), ("local queue", "b", "a")],
+    ],
+    "default",
+    0,
+)
 def test_sums_hold_and_a_world_stored_between_two_edits_goes_on_alike(
     jobs: list[Any], steps: list[Step], rules: str, nodes: int
 ) -> None:
