@@ -185,7 +185,8 @@ def assembled(*manifests: Manifest, seed: int = 1, **policy: Any) -> Assembled:
         instant = msgspec.to_builtins(Latencies())
         simulation["latencies"] = {**instant, **simulation["latencies"]}
     policy["simulation"] = simulation
-    return assemble([("world.yaml", text)], seed=seed, policy=policy)
+    files = [("world.yaml", text)] if manifests else []
+    return assemble(files, seed=seed, policy=policy)
 
 
 def world_of(*manifests: Manifest, seed: int = 1, **policy: Any) -> World:

@@ -64,8 +64,8 @@ def agrees(page: Page, fewest: int = FEWEST) -> None:
         wait_for(same, "numbers that agree", timeout_s=20, every_s=0.2)
     except AssertionError:
         count, wrong = compared(page)
-        assert wrong == []
-        assert count >= fewest
+        assert wrong == [], wrong
+        assert count >= fewest, f"{count} numbers"
 
 
 def compared(page: Page) -> tuple[int, list[str]]:

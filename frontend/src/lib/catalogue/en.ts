@@ -222,7 +222,7 @@ export const EN = {
   "column.resume": "Resume",
   "column.held": "Stopped ({policy}): nothing is admitted",
   "column.empty": "Nothing waits here. Drop a workload to queue it.",
-  "column.empty.start": "No job has its Workload before tick 1: press Space to play.",
+  "column.empty.start": "No job has its Workload before the first tick: press Space to play.",
   "column.empty.kube": "No pod waits here.",
   "column.empty.yunikorn": "No application waits here.",
   "column.namespace": "Namespace {name}",
