@@ -48,7 +48,8 @@ def record_of(sandbox: Sandbox) -> TrackRecord:
             at_ms=one.now_ms,
             horizon_ms=options_of(one).horizon_ms,
             known_ms=end[1],
-            starts=msgspec.convert(one.given, list[GivenStart]),
+            # Where nothing waited nothing was given, and the column has its default.
+            starts=msgspec.convert(one.given or [], list[GivenStart]),
         )
         for one, end in zip(kept, ends, strict=True)
     ]

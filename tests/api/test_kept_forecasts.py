@@ -73,6 +73,9 @@ def test_of_a_sandbox_in_which_nothing_waits_no_more_are_kept(
         tick(idle, 1)
         made.append(asked(call, row(idle))["id"])
     assert set(KeptForecast.objects.values_list("pk", flat=True)) == set(made[-2:])
+    listed = call("get", row(idle), "/forecasts").json()
+    assert [one["id"] for one in listed["items"]] == made[:1:-1]
+    assert listed["record"]["judged"] == 0
 
 
 def test_what_nobody_asks_for_any_more_is_cancelled(call, queue):
