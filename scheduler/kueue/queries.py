@@ -33,10 +33,11 @@ def is_stopping(stage: KueueStage, key: Key) -> bool:
 
 def pending_counts(stage: KueueStage) -> tuple[int, int]:
     """Return how many workloads wait in heaps, and how many are inadmissible."""
-    pending = [queue.pending for queue in stage.cluster.forest.queues.values()]
-    return sum(each.pending_active for each in pending), sum(
-        each.pending_inadmissible for each in pending
-    )
+    active = inadmissible = 0
+    for queue in stage.cluster.forest.queues.values():
+        active += queue.pending.pending_active
+        inadmissible += queue.pending.pending_inadmissible
+    return active, inadmissible
 
 
 def violations(stage: KueueStage) -> Iterator[str]:
@@ -44,32 +45,39 @@ def violations(stage: KueueStage) -> Iterator[str]:
 
     Usage of every ClusterQueue is the sum of what its workloads hold, and of
     every Cohort the sum of what its children take from it; a LocalQueue counts
-    its workloads that wait, hold quota and are admitted. O(cells + workloads).
+    its workloads that wait, hold quota and are admitted. O(resource nodes + workloads).
     Source: docs/semantics/kueue.md#quota-tree.
     """
     for name, queue in sorted(stage.cluster.forest.queues.items()):
         held = _sum(queue.admitted.workloads)
-        for cell in queue.cells.values():
+        for resource_node in queue.resource_nodes.values():
             yield from _differ(
-                f"ClusterQueue {name}", cell, held.get(cell.flavor_resource, 0)
+                f"ClusterQueue {name}",
+                resource_node,
+                held.get(resource_node.flavor_resource, 0),
             )
     for name, cohort in sorted(stage.cluster.forest.cohorts.items()):
-        for cell in cohort.cells.values():
-            yield from _differ(f"Cohort {name}", cell, _taken(cohort, cell))
+        for resource_node in cohort.resource_nodes.values():
+            yield from _differ(
+                f"Cohort {name}", resource_node, _taken(cohort, resource_node)
+            )
     for local_queue in stage.cluster.local_queues.values():
         yield from _local_queue_counts(local_queue)
 
 
-def _differ(name: str, cell: ResourceNode, counted: int) -> Iterator[str]:
-    if cell.usage != counted:
-        kind = cell.flavor_resource
-        yield f"{name} counts {cell.usage} of {kind}, what is below holds {counted}"
+def _differ(name: str, resource_node: ResourceNode, counted: int) -> Iterator[str]:
+    if resource_node.usage != counted:
+        kind = resource_node.flavor_resource
+        yield f"{name} counts {resource_node.usage} of {kind}, what is below holds {counted}"
 
 
-def _taken(cohort: Cohort, cell: ResourceNode) -> int:
+def _taken(cohort: Cohort, resource_node: ResourceNode) -> int:
     """Return what the children use beyond the quota that is theirs alone."""
-    cells = (child.cells.get(cell.flavor_resource) for child in cohort.children())
-    return sum(max(0, each.usage - each.local_quota) for each in cells if each)
+    resource_nodes = (
+        child.resource_nodes.get(resource_node.flavor_resource)
+        for child in cohort.children()
+    )
+    return sum(max(0, each.usage - each.local_quota) for each in resource_nodes if each)
 
 
 def _local_queue_counts(local_queue: LocalQueue) -> Iterator[str]:
@@ -96,7 +104,7 @@ def _some(usage: dict[FlavorResource, int]) -> dict[FlavorResource, int]:
 def _sum(works: Iterable[Workload]) -> dict[FlavorResource, int]:
     found: dict[FlavorResource, int] = {}
     for work in works:
-        for cell, amount in work.usage:
-            kind = cell.flavor_resource
+        for resource_node, amount in work.usage:
+            kind = resource_node.flavor_resource
             found[kind] = found.get(kind, 0) + amount
     return found

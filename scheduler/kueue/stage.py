@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from scheduler.kueue.cache.cluster import Cluster
-from scheduler.kueue.configuration import Settings
+from scheduler.kueue.concurrent.controller import VariantController
+from scheduler.kueue.configuration import Settings, read_configuration
 from scheduler.kueue.controller import evictions, status
 from scheduler.kueue.controller.admissions import admit
 from scheduler.kueue.controller.check_answers import CheckAnswers
@@ -33,12 +34,13 @@ from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.latencies import StepTimes
 from scheduler.reasons import (
     BLOCKED_ON_GATES,
-    JOB_FINISHED,
     JOB_FINISHED_SENTENCE,
     PREEMPTION_GATED,
+    SUCCEEDED,
 )
 from scheduler.records.check_rule import CheckRule
 from scheduler.records.objects import Key, Object
+from scheduler.records.policy import PolicySpec
 from scheduler.stage import Context
 
 
@@ -72,6 +74,9 @@ class KueueStage:
         self.stored = StoredState(self.handlers)
         self.requeueing = Requeueing(self.life, self.pace, self.stored)
         self.heads = Heads(self.life)
+        self.variants: VariantController | None = None
+        if self.cluster.families is not None:
+            self.variants = VariantController(self.life, self.cluster.families)
         self._queue_came = False  # a LocalQueue whose activity is not noted yet
         # An explanation traces one workload here; nothing else sets it.
         self.traced: Key | None = None
@@ -85,8 +90,11 @@ class KueueStage:
         Objects may come in any order. Kinds that Kueue does not read are
         ignored. Raises QuantityError for a quantity that is none.
         """
+        known = obj.key in self.cluster.workloads
         self.handlers.put(obj, restore=restore)
         self._queue_came |= obj.key.kind == "LocalQueue"
+        if obj.key.kind == "Workload" and not (known or restore):
+            self.heads.go_on_with(obj)
         if restore:
             self.stored.restored(obj)
         else:
@@ -101,6 +109,9 @@ class KueueStage:
 
     def settle(self) -> None:
         """Link the trees and place what came since; decides nothing."""
+        if self.handlers.settled and not self._queue_came:
+            self.life.flush()
+            return
         linked = bool(self.handlers.edits.queues) or self.cluster.needs_linking
         self.handlers.settle()
         if linked or self._queue_came:
@@ -121,6 +132,22 @@ class KueueStage:
         self.pace.note_change()
         self.life.flush()
 
+    def variants_ended_by(self, spec: PolicySpec) -> list[Key]:
+        """Return the variants that nothing looks after under a policy; O(workloads).
+
+        What an admitted one holds is its parent's from then on.
+        Source: docs/semantics/kueue-concurrent-admission.md#switched-off.
+        """
+        if self.variants is None:
+            return []
+        if (
+            spec.stack == self.name
+            and read_configuration(spec.kueue).gates.concurrent_admission
+        ):
+            return []
+        works = self.cluster.workloads.values()
+        return sorted(work.key for work in works if work.parent is not None)
+
     # ---- controllers ----
 
     def reconcile(self) -> None:
@@ -136,6 +163,19 @@ class KueueStage:
         dirty = self.life.dirty
         while (key := self.life.timers.pop_due()) is not None:
             dirty[self.cluster.workloads[key]] = None
+        if dirty:
+            self._reconcile_dirty()
+        while self.variants is not None and self.variants.reconcile():
+            self._reconcile_dirty()
+        self.handlers.edits.unreconciled.clear()
+        self.requeue_inadmissible()
+        if not self.life.stopping:
+            self._look_at_usage()
+        self.life.flush()
+
+    def _reconcile_dirty(self) -> None:
+        """Reconcile workloads until none is left that changed."""
+        dirty, families = self.life.dirty, self.cluster.families
         while dirty:
             self.pace.note_change()
             batch = sorted(dirty, key=lambda work: (work.created_us, work.uid))
@@ -144,11 +184,8 @@ class KueueStage:
                 self.stored.reconciled(work)
                 self.controller.reconcile(work)
                 self.life.arm_timer(work)
-        self.handlers.edits.unreconciled.clear()
-        self.requeue_inadmissible()
-        if not self.life.stopping:
-            self._look_at_usage()
-        self.life.flush()
+                if families is not None:
+                    families.note(work)
 
     def _look_at_usage(self) -> None:
         """Sample LocalQueues that changed, once evictions at this instant are over."""
@@ -220,6 +257,8 @@ class KueueStage:
             return
         if entry.status is EntryStatus.PREEMPTING:
             evictions.preempt(self.life, entry)
+        elif entry.migrated is not None:
+            evictions.migrate(self.life, entry.migrated, by=work)
         elif entry.requeue is RequeueReason.PREEMPTION_GATED:
             kind, reason = BLOCKED_ON_GATES, PREEMPTION_GATED
             self.life.set_condition(work, kind, True, reason, entry.message)
@@ -244,7 +283,8 @@ class KueueStage:
 
     def stopping(self) -> list[Key]:
         """Return the evicted workloads whose jobs have not stopped, by key."""
-        return sorted(work.key for work in self.life.stopping)
+        stopping = self.life.stopping
+        return sorted(work.key for work in stopping) if stopping else []
 
     def stopped(self, key: Key) -> None:
         """Note that the job of an evicted workload has stopped."""
@@ -254,7 +294,7 @@ class KueueStage:
         self.life.dirty[work] = None
 
     def finish(
-        self, key: Key, message: str = JOB_FINISHED_SENTENCE, reason: str = JOB_FINISHED
+        self, key: Key, message: str = JOB_FINISHED_SENTENCE, reason: str = SUCCEEDED
     ) -> None:
         """Note that a workload ran to its end."""
         self.pace.note_change()
@@ -309,20 +349,25 @@ class KueueStage:
     def due(self) -> int | None:
         """Return the next instant (ms) with a timer, or None."""
         self.settle()  # timers of what was just read back are set there
+        pace = self.pace
+        heads = pace.asks_for_heads and self.heads.exist()
         dues = [
             self.life.timers.due(),
             self.answers.due(),
-            self.pace.due(self.context.now_ms, heads=self.has_heads()),
+            pace.due(self.context.now_ms, heads=heads),
         ]
         if self.life.ledger is not None:
             dues.append(self.life.ledger.due())
         if self.life.retention is not None:
             dues.append(self.life.retention.due())
-        dues += [
-            self.context.ms(work.second_pass_us)
-            for work in self.life.second_passes
-            if work.second_pass_us is not None
-        ]
+        if self.variants is not None and (at_us := self.variants.due()) is not None:
+            dues.append(self.context.ms(at_us + 999))
+        if self.life.second_passes:
+            dues += [
+                self.context.ms(work.second_pass_us)
+                for work in self.life.second_passes
+                if work.second_pass_us is not None
+            ]
         return min([at for at in dues if at is not None], default=None)
 
     def has_heads(self) -> bool:
@@ -355,12 +400,3 @@ class KueueStage:
                     None
                 )
         self.pace.load(state)
-
-    def owned(self) -> Iterable[Key]:
-        """Return the keys of the objects whose status it writes."""
-        yield from self.cluster.workloads
-        for queue in self.cluster.forest.queues.values():
-            yield from queue.status_keys
-        yield from (
-            d.key for d in self.cluster.local_queues.values() if d.spec is not None
-        )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from scheduler.kueue.tree.protocols import FlavorResource, Rank
 from scheduler.kueue.tree.quota import available_non_negative
@@ -18,6 +18,12 @@ from scheduler.kueue.tree.tree import ClusterQueue, Cohort, QuotaNode, ResourceN
 from scheduler.kueue.workload.info import WorkloadInfo
 
 Values = dict[str, Any]
+#: What became of a candidate.
+Verdict = Literal["taken", "refused", "skipped"]
+#: By what a candidate was judged.
+Question = Literal["share", "priority", "withinNominal"]
+#: Why nobody of a ClusterQueue is a candidate.
+Excluded = Literal["reclaimNever", "withinNominal", "inactive", "borrowsNone"]
 _INFINITE = math.inf
 
 
@@ -37,7 +43,7 @@ class Trace:
     def flavor(
         self,
         pod_set: str,
-        cell: ResourceNode,
+        resource_node: ResourceNode,
         amount: int,
         assigned: int,
         mode: str,
@@ -56,7 +62,7 @@ class Trace:
             mode=mode,
             borrow=borrow,
             reason=reason,
-            **arithmetic(cell, amount),
+            **arithmetic(resource_node, amount),
         )
 
     # ---- searches for victims ----
@@ -67,14 +73,19 @@ class Trace:
         requests: Mapping[ResourceNode, int],
         needed: Collection[FlavorResource],
     ) -> None:
-        """Append the start of a search: for one cell, or for the whole assignment."""
+        """Append the start of a search: for one resource, or for the whole assignment."""
         self.note(
             "search",
             purpose=purpose,
-            requests=[_amount(cell, amount) for cell, amount in requests.items()],
+            requests=[
+                _amount(resource_node, amount)
+                for resource_node, amount in requests.items()
+            ],
             needed=[list(each) for each in sorted(needed)],
             quota=quota_checks(requests, borrowing=True),
-            shares=shares(next((cell.node for cell in requests), None)),
+            shares=shares(
+                next((resource_node.node for resource_node in requests), None)
+            ),
         )
 
     def source(
@@ -84,9 +95,9 @@ class Trace:
         policy: str,
         ranks: Iterable[Rank],
         needed: Collection[FlavorResource],
-        why: str = "",
+        code: Excluded | None = None,
     ) -> None:
-        """Append where candidates may come from; `why` when none of them may."""
+        """Append where candidates may come from; `code` says why nobody of it may."""
         holders = [
             w
             for w in queue.admitted.workloads
@@ -99,7 +110,7 @@ class Trace:
             policy=policy,
             holders=len(holders),
             candidates=sum(1 for _ in ranks),
-            why=why,
+            code=code or "",
             cells=[_standing(queue, each) for each in sorted(needed)],
         )
 
@@ -109,14 +120,14 @@ class Trace:
         visited: Collection[ClusterQueue],
         policy: str,
         needed: Collection[FlavorResource],
-        why: str,
+        code: Excluded,
     ) -> None:
         """Append the queues of the tree that no candidate was looked for in."""
         root = queue.root
         others = root.subtree() if isinstance(root, Cohort) else ()
         for other in others:
             if other is not queue and other not in visited:
-                self.source(other, "other", policy, (), needed, why)
+                self.source(other, "other", policy, (), needed, code)
 
     def compare(
         self, rule: int, ours: QuotaNode, theirs: QuotaNode, values: Sequence[DRS]
@@ -126,33 +137,34 @@ class Trace:
         `values`: the preemptor's share, the target's before and after.
         """
         new, old, after = values
-        self._test = {
-            "kind": "share",
-            "rule": rule,
-            "ours": name_of(ours),
-            "theirs": name_of(theirs),
-            "preemptorShare": share_of(new),
-            "targetShareBefore": share_of(old),
-            "targetShareAfter": share_of(after),
-        }
+        self._keep(
+            "share",
+            rule=rule,
+            ours=name_of(ours),
+            theirs=name_of(theirs),
+            preemptorShare=share_of(new),
+            targetShareBefore=share_of(old),
+            targetShareAfter=share_of(after),
+        )
 
     def limit(self, priority: int, below: int | None) -> None:
         """Keep the priority that the next candidate would have to be below."""
-        self._test = {"kind": "priority", "priority": priority, "below": below}
+        self._keep("priority", priority=priority, below=below)
 
     def idle(
         self, nodes: Iterable[QuotaNode], needed: Collection[FlavorResource]
     ) -> None:
         """Keep that one of these nodes uses no more than its own quota now."""
-        self._test = {
-            "kind": "withinNominal",
-            "cells": [
-                _standing(node, each) for node in nodes for each in sorted(needed)
-            ],
-        }
+        self._keep(
+            "withinNominal",
+            cells=[_standing(node, each) for node in nodes for each in sorted(needed)],
+        )
+
+    def _keep(self, kind: Question, **values: Any) -> None:
+        self._test = {"kind": kind, **values}
 
     def candidate(
-        self, work: WorkloadInfo, relation: str, verdict: str, **values: Any
+        self, work: WorkloadInfo, relation: str, verdict: Verdict, **values: Any
     ) -> None:
         """Append one candidate in the order looked at, and what became of it."""
         reserved = work.conditions.get("QuotaReserved")
@@ -165,7 +177,9 @@ class Trace:
             priority=work.priority,
             evicted=work.evicted,
             reservedUs=reserved.since_us if reserved is not None else None,
-            held=[_amount(cell, amount) for cell, amount in work.usage],
+            held=[
+                _amount(resource_node, amount) for resource_node, amount in work.usage
+            ],
             test=self._test,
             **values,
         )
@@ -184,7 +198,9 @@ class Trace:
             "putBack",
             workload=str(work.key),
             queue=work.cluster_queue.name if work.cluster_queue is not None else "",
-            held=[_amount(cell, amount) for cell, amount in work.usage],
+            held=[
+                _amount(resource_node, amount) for resource_node, amount in work.usage
+            ],
             quota=quota_checks(requests, borrowing=borrowing),
             fits=fits,
             shares=shares(work.cluster_queue),
@@ -219,67 +235,73 @@ def shares(queue: QuotaNode | None) -> list[Values]:
 def quota_checks(
     requests: Mapping[ResourceNode, int], *, borrowing: bool
 ) -> list[Values]:
-    """Return, per cell asked, what is free for the request in the present state."""
+    """Return, per resource asked, what is free for the request in the present state."""
     return [
         {
-            **_amount(cell, amount),
-            "available": str(available_non_negative(cell)),
-            "withinNominal": None if borrowing else str(cell.nominal - cell.usage),
+            **_amount(resource_node, amount),
+            "available": str(available_non_negative(resource_node)),
+            "withinNominal": None
+            if borrowing
+            else str(resource_node.nominal - resource_node.usage),
         }
-        for cell, amount in requests.items()
+        for resource_node, amount in requests.items()
     ]
 
 
-def arithmetic(cell: ResourceNode, amount: int) -> Values:
-    """Return what a ClusterQueue has for `amount` of a cell, and all above it."""
-    flavor, resource = cell.flavor_resource
-    free = available_non_negative(cell)
+def arithmetic(resource_node: ResourceNode, amount: int) -> Values:
+    """Return what a resource node and all above it have for `amount`."""
+    flavor, resource = resource_node.flavor_resource
+    free = available_non_negative(resource_node)
     return {
         "flavor": flavor,
         "resource": resource,
         "available": str(free),
-        "potential": str(cell.potential_available),
+        "potential": str(resource_node.potential_available),
         "shortfall": str(max(0, amount - free)),
-        "chain": chain(cell),
+        "chain": chain(resource_node),
     }
 
 
-def chain(cell: ResourceNode) -> list[Values]:
-    """Return quota and usage of a cell and all above it, nearest first."""
+def chain(resource_node: ResourceNode) -> list[Values]:
+    """Return quota and usage of a resource node and all above it, nearest first."""
     rows = []
-    at: ResourceNode | None = cell
+    at: ResourceNode | None = resource_node
     while at is not None:
         rows.append(_row(at))
         at = at.parent
     return rows
 
 
-def _row(cell: ResourceNode) -> Values:
+def _row(resource_node: ResourceNode) -> Values:
     numbers = {
-        "nominal": cell.nominal,
-        "subtree": cell.subtree_quota,
-        "used": cell.usage,
-        "borrowed": max(0, cell.usage - cell.subtree_quota),
-        "lendable": max(0, cell.subtree_quota - cell.local_quota),
-        "borrowingLimit": cell.borrowing_limit,
-        "lendingLimit": cell.lending_limit,
+        "nominal": resource_node.nominal,
+        "subtree": resource_node.subtree_quota,
+        "used": resource_node.usage,
+        "borrowed": max(0, resource_node.usage - resource_node.subtree_quota),
+        "lendable": max(0, resource_node.subtree_quota - resource_node.local_quota),
+        "borrowingLimit": resource_node.borrowing_limit,
+        "lendingLimit": resource_node.lending_limit,
     }
     texts = {name: _text(amount) for name, amount in numbers.items()}
-    return {**name_of(cell.node), **texts}
+    return {**name_of(resource_node.node), **texts}
 
 
 def _text(amount: int | None) -> str | None:
     return None if amount is None else str(amount)
 
 
-def _amount(cell: ResourceNode, amount: int) -> Values:
-    flavor, resource = cell.flavor_resource
+def _amount(resource_node: ResourceNode, amount: int) -> Values:
+    flavor, resource = resource_node.flavor_resource
     return {"flavor": flavor, "resource": resource, "amount": str(amount)}
 
 
 def _standing(node: QuotaNode, flavor_resource: FlavorResource) -> Values:
     flavor, resource = flavor_resource
-    cell = node.cells.get(flavor_resource)
-    used, quota = (cell.usage, cell.subtree_quota) if cell is not None else (0, 0)
+    resource_node = node.resource_nodes.get(flavor_resource)
+    used, quota = (
+        (resource_node.usage, resource_node.subtree_quota)
+        if resource_node is not None
+        else (0, 0)
+    )
     numbers = {"used": str(used), "quota": str(quota)}
     return {**name_of(node), "flavor": flavor, "resource": resource, **numbers}

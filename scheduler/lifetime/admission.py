@@ -58,14 +58,16 @@ def _merged(own: Manifest, selector: Manifest) -> dict[str, Any]:
 def apply_limit_ranges(spec: Spec, ranges: Iterable[tuple[str, Manifest]]) -> None:
     """Fill in defaults of (name, LimitRange)s, then hold the pod to all of them.
 
-    Raises ManifestError naming the LimitRange and the bound.
+    Raises ManifestError naming the LimitRange and the bound, or a request above its
+    limit, which a default limit may be.
     """
     default_pod_spec(spec)
     found = [(name, item) for name, one in ranges for item in _items(one)]
     for _, item in found:
         if item.get("type") == "Container":
-            _fill_in(spec, item)
+            _apply_defaults(spec, item)
     default_pod_spec(spec)
+    _check_own_limits(spec)
     for name, item in found:
         for problem in _violations(spec, item):
             raise ManifestError(f"refused by LimitRange {name}: {problem}")
@@ -79,7 +81,7 @@ def _containers(spec: Manifest) -> list[dict[str, Any]]:
     return [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
 
 
-def _fill_in(spec: Spec, item: Manifest) -> None:
+def _apply_defaults(spec: Spec, item: Manifest) -> None:
     limits = {**(item.get("max") or {}), **(item.get("default") or {})}
     requests = {
         **(item.get("min") or {}),
@@ -93,6 +95,21 @@ def _fill_in(spec: Spec, item: Manifest) -> None:
                 resources[part] = {**defaults, **(resources.get(part) or {})}
 
 
+def _check_own_limits(spec: Manifest) -> None:
+    for holder in (*_containers(spec), spec):
+        given = holder.get("resources") or {}
+        if not given.get("limits"):
+            continue
+        requests = quantities(given.get("requests"))
+        for name, most in quantities(given["limits"]).items():
+            if requests.get(name, most) > most:
+                where = f"container {holder['name']}" if "name" in holder else "the pod"
+                raise ManifestError(
+                    f"{where}: the request {given['requests'][name]} of {name} is above "
+                    f"the limit {given['limits'][name]}, its own or a LimitRange's default"
+                )
+
+
 def _violations(spec: Manifest, item: Manifest) -> Iterator[str]:
     kind = item.get("type")
     if kind == "Container":
@@ -101,22 +118,23 @@ def _violations(spec: Manifest, item: Manifest) -> Iterator[str]:
             requests = quantities(given.get("requests"))
             yield from _outside(item, kind, requests, quantities(given.get("limits")))
     elif kind == "Pod":
-        yield from _outside(item, kind, pod_requests(spec), _pod_limits(spec))
+        requests, limits = (_of_pod(spec, part) for part in ("requests", "limits"))
+        yield from _outside(item, kind, requests, limits)
 
 
-def _pod_limits(spec: Manifest) -> Quantities:
-    """Return the limits of a pod, added up as its requests are."""
+def _of_pod(spec: Manifest, part: str) -> Quantities:
+    """Return the requests, or the limits, of a whole pod without its overhead."""
 
-    def limited(containers: Iterable[Manifest]) -> list[dict[str, Any]]:
-        return [
-            {**c, "resources": {"requests": (c.get("resources") or {}).get("limits")}}
-            for c in containers
-        ]
+    def asked(holder: Manifest) -> dict[str, Any]:
+        given = (holder.get("resources") or {}).get(part)
+        return {**holder, "resources": {"requests": given}}
 
     return pod_requests(
         {
-            "initContainers": limited(spec.get("initContainers") or ()),
-            "containers": limited(spec.get("containers") or ()),
+            **asked(spec),
+            "initContainers": [asked(c) for c in spec.get("initContainers") or ()],
+            "containers": [asked(c) for c in spec.get("containers") or ()],
+            "overhead": None,
         }
     )
 

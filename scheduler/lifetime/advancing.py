@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import UnsetType
 
 from scheduler.decisions import Arrive
+from scheduler.kueue.workload.variants import is_variant
 from scheduler.lifetime import status
 from scheduler.lifetime.changes import CHANGE, carry_out
 from scheduler.lifetime.controllers.stage import CONTROLLERS
@@ -96,6 +97,8 @@ class Advancing(Reactions):
             return run.ends.get(key) == at
         if due == Due.DEADLINE:
             return run.deadline_ms == at
+        if due == Due.ROUND:
+            return run.rounds is not None and run.rounds.next_ms == at
         if due == Due.FINISH:
             return run.ends_ms == at and run.attempt == attempt
         return run.waiting.get(key) == at
@@ -122,6 +125,8 @@ class Advancing(Reactions):
             self._reclaim(key)
         elif due == Due.DEADLINE:
             self._overrun(self.runs[key])
+        elif due == Due.ROUND:
+            self._end_round(self.runs[key])
         elif due == Due.FAILURE and self.failures is not None:
             self.failures.fire(key)
         else:
@@ -166,6 +171,9 @@ class Advancing(Reactions):
 
         Under Kueue the Workload of a job waits, elsewhere its pods do.
         """
+        kueue = self.host.kueue
+        if kueue is not None and kueue.variants is not None and is_variant(obj):
+            return False  # its parent came
         if obj.key.kind == NODE or owner_key(obj, OWNERS) is None:
             return obj.key.kind != NODE
         waits = WORKLOAD if self.host.kueue is not None else POD

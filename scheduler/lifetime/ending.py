@@ -14,7 +14,8 @@ from scheduler.records.objects import Key, Object
 class RunEnding(RunStarting):
     """What becomes of a run and its pods when it ends, well or not."""
 
-    def _finish(self, run: Run) -> None:
+    def _finish(self, run: Run, ended_ms: int | None = None) -> None:
+        """End a run whose work was over at `ended_ms`, else now."""
         run.active, run.done = False, True
         run.waiting.clear()
         run.step = run.seen_ms = None
@@ -30,7 +31,9 @@ class RunEnding(RunStarting):
         delay = self.steps.draw("completion", str(run.owner), run.attempt)
         if delay and self.host.kueue is not None:
             run.done = False
-            run.step = int(Due.COMPLETE), self.context.now_ms + delay
+            now = self.context.now_ms
+            at = max(now, delay + (now if ended_ms is None else ended_ms))
+            run.step = int(Due.COMPLETE), at
             self.timers.add(run.step[1], Due.COMPLETE, run.owner)
         else:
             self.jobs.ended(owner, run)
@@ -98,6 +101,7 @@ class RunEnding(RunStarting):
         """Count what a stop throws away, and what checkpoints keep of it."""
         timing = self.timing(self.host.objects[run.owner])
         self.checkpoints.stop(run, timing, since_ms, self._emit, by=by)
+        self._lose_rounds(run)
 
     def _halt(self, run: Run) -> None:
         """Void what an attempt still had before it."""

@@ -22,20 +22,21 @@ _JOB = frozenset({"Job"})
 class PodEnds(RunScaling):
     """Lets each pod of a Job end by itself where `pods_end_alone` is set."""
 
-    def _pod_runs(self, run: Run, pod: Key) -> None:
+    def _pod_runs(self, run: Run, pod: Key, since_ms: int | None = None) -> None:
         """Let a pod that got ready end when its own run time is over."""
         if not self._ends_alone(run):
             return
-        length = self._length(run)
+        length, now = self._length(run), self.context.now_ms
         if length is not None:
-            run.ends[pod] = self.context.now_ms + length
+            began = now if since_ms is None else since_ms
+            run.ends[pod] = max(now, began + length)
             self.timers.add(run.ends[pod], Due.POD_ENDS, pod, run.attempt)
 
     def _ends_alone(self, run: Run) -> bool:
         return (
             self.pods_end_alone
             and run.owner.kind == WORKLOAD
-            and len(run.pods) + run.ended > 1
+            and len(run.pods) + sum(run.ended.values()) > 1
             and owner_key(self.host.objects[run.owner], _JOB) is not None
         )
 
@@ -50,9 +51,14 @@ class PodEnds(RunScaling):
 
     def _reclaim_later(self, run: Run, pod: Key) -> None:
         run.ends.pop(pod, None)
-        run.ended += 1
+        name = _pod_set(self.host.objects[run.owner])
+        run.ended[name] = run.ended.get(name, 0) + 1
+        self._reclaim_at(run, pod, self.context.now_ms)
+
+    def _reclaim_at(self, run: Run, pod: Key, ended_ms: int) -> None:
+        """Let a pod that ended then be reclaimed in a while."""
         delay = self.steps.draw("reclaim", str(pod), run.attempt)
-        at = self.context.now_ms + delay
+        at = max(self.context.now_ms, ended_ms + delay)
         self.reclaims[pod] = run.owner, at
         self.timers.add(at, Due.RECLAIM, pod)
 
@@ -62,8 +68,9 @@ class PodEnds(RunScaling):
         run = self.runs.get(owner)
         if run is None or owner not in self.host.objects:
             return
-        run.ended = max(0, run.ended - 1)
         workload = self.host.get(owner)
+        name = _pod_set(workload)
+        run.ended[name] = max(0, run.ended.get(name, 0) - 1)
         if is_true(workload.status, "Finished"):
             return
         [first, *others] = workload.status.get("reclaimablePods") or [_none(workload)]
@@ -74,4 +81,9 @@ class PodEnds(RunScaling):
 
 
 def _none(workload: Object) -> dict[str, Any]:
-    return {"name": workload.spec["podSets"][0]["name"], "count": 0}
+    return {"name": _pod_set(workload), "count": 0}
+
+
+def _pod_set(workload: Object) -> str:
+    """Return the name of the one pod set of a Job's Workload."""
+    return str(workload.spec["podSets"][0]["name"])

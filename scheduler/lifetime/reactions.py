@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from scheduler.decisions import Admit, Bind, Decision, Evict, Fail, Preempt, Replace
+from scheduler.kueue.workload.variants import is_variant
 from scheduler.lifetime.jobs.stage import Jobs
 from scheduler.lifetime.runtime_state import POD, WORKLOAD, LifetimeHost
 from scheduler.lifetime.taint_eviction import TaintEviction
@@ -37,8 +38,11 @@ class Reactions(TaintEviction):
             reaction(decision)
 
     def _admitted(self, decision: Admit) -> None:
-        if decision.subject.kind == WORKLOAD:
-            self.jobs.admitted(self.host.objects[decision.subject], decision.pod_sets)
+        if decision.subject.kind != WORKLOAD:
+            return
+        workload, kueue = self.host.objects[decision.subject], self.host.kueue
+        if kueue is None or kueue.variants is None or not is_variant(workload):
+            self.jobs.admitted(workload, decision.pod_sets)
 
     def _replaced(self, decision: Replace) -> None:
         self.jobs.replaced(self.host.objects[decision.subject])

@@ -5,12 +5,14 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduler.records.objects import Key
 
 #: What the Job controller writes into the condition of a Job past its deadline.
 OVERRAN = "Job was active longer than specified deadline"
+#: The values that the state of every run has.
+_ALWAYS = 12
 
 
 class Due(IntEnum):
@@ -36,6 +38,16 @@ class Due(IntEnum):
     RECLAIM = 13  # such a pod: its Workload says that it has ended
     DEADLINE = 14  # a run: its Job was active for as long as it may
     FAILURE = 15  # a node or a domain: it fails, or is repaired
+    ROUND = 16  # a run: a round of its pods is over, but not the last one
+
+
+class Rounds(NamedTuple):
+    """How far the rounds of a run's pods have come."""
+
+    ended: int
+    pods: int  # of one round
+    each_ms: int
+    next_ms: int | None = None  # when this one ends; None: with the run, or stopped
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,10 +73,12 @@ class Run:
     ending: bool = False  # its pods were deleted and have not all ended
     failures: int = 0  # pods that this attempt lost: a Job backs off
     ends: dict[Key, int] = field(default_factory=dict)  # pod -> its own end
-    ended: int = 0  # pods that ended by themselves and are not reclaimed yet
+    #: pod set -> how many of its pods ended by themselves and are not reclaimed yet
+    ended: dict[str, int] = field(default_factory=dict)
     deadline_ms: int | None = None  # when its Job fails for being active so long
     overran: bool = False  # it failed, or is about to, for its deadline
     counted_ms: int | None = None  # what was lost before is counted already
+    rounds: Rounds | None = None  # of a Job of more completions than pods
 
     def all_ready(self) -> bool:
         """Return whether every pod of the run is there and ready."""
@@ -77,7 +91,7 @@ class Run:
     def state(self) -> list[Any]:
         """Return plain values from which `from_state` makes this run again.
 
-        What is under way comes last and only when something is.
+        What is under way comes last and only when something is, after it the rounds.
         """
         values = [
             self.attempt,
@@ -94,7 +108,10 @@ class Run:
             self.lost_ms,
         ]
         under_way = [self.step, self.seen_ms, self.ending]
-        if self.counted_ms is not None:
+        if self.ended:
+            late = [self.deadline_ms, self.overran, self.counted_ms, dict(self.ended)]
+            values.append([*under_way, self.failures, self.kept_ms, *late])
+        elif self.counted_ms is not None:
             late = [self.deadline_ms, self.overran, self.counted_ms]
             values.append([*under_way, self.failures, self.kept_ms, *late])
         elif self.deadline_ms is not None or self.overran:
@@ -106,6 +123,10 @@ class Run:
             values.append([*under_way, self.failures])
         elif any(value not in (None, False) for value in under_way):
             values.append(under_way)
+        if self.rounds is not None:
+            values += (
+                [list(self.rounds)] if len(values) > _ALWAYS else [[], [*self.rounds]]
+            )
         return values
 
     @classmethod
@@ -113,10 +134,10 @@ class Run:
         """Return the run that wrote these values."""
         attempt, active, pods, made, waiting, ready, *rest = values
         started, ready_ms, ends, done, failed, lost, *later = rest
-        step, seen, ending, *rest = later[0] if later else (None, None, False)
-        usual: list[Any] = [0, 0, None, False, None]
+        step, seen, ending, *rest = (later and later[0]) or (None, None, False)
+        usual: list[Any] = [0, 0, None, False, None, {}]
         further = list(rest) + usual[len(rest) :]
-        failures, kept, deadline, overran, counted = further
+        failures, kept, deadline, overran, counted, ended = further
         return cls(
             owner=owner,
             attempt=attempt,
@@ -139,6 +160,8 @@ class Run:
             deadline_ms=deadline,
             overran=overran,
             counted_ms=counted,
+            ended=dict(ended),
+            rounds=Rounds(*later[1]) if len(later) > 1 else None,
         )
 
 

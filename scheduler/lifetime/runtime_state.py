@@ -88,6 +88,9 @@ class JobControllers(Protocol):
     def waves(self, owner: Object) -> int:
         """Return how many times the pods of this owner run one after another."""
 
+    def pods_of_round(self, owner: Object) -> int:
+        """Return how many pods of a Job end together, and others follow; 0 for none."""
+
     def deadline_of(self, owner: Object) -> int | None:
         """Return how long (s) its Job may be active; None for as long as it takes."""
 

@@ -74,6 +74,8 @@ class RunScaling(RunStopping):
         self.runs[run.owner] = run
         if run.ends_ms is not None:
             self.timers.add(run.ends_ms, Due.FINISH, run.owner, run.attempt)
+        if run.rounds is not None and run.rounds.next_ms is not None:
+            self.timers.add(run.rounds.next_ms, Due.ROUND, run.owner, run.attempt)
         if run.deadline_ms is not None:
             self.timers.add(run.deadline_ms, Due.DEADLINE, run.owner)
         if run.step is not None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from scheduler.lifetime.advancing import OWNERS, RANK
 from scheduler.lifetime.jobs.defaults import give_default_labels, is_covered
 from scheduler.lifetime.pods import owner_key
@@ -91,7 +89,3 @@ class Lifetime(Restoring):
     def waits(self, key: Key) -> bool:
         """Return whether the object has not arrived yet."""
         return key in self.future
-
-    def owned(self) -> Iterable[Key]:
-        """Return the objects that have a run or an arrival."""
-        return [*self.runs, *self.future, *self.jobs.controllers.next]

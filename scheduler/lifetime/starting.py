@@ -5,19 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.kueue.topology.ungating import RankedPod, domains_for
-from scheduler.lifetime.pods import POD_SET, by_topology, domain_of, make_pod
+from scheduler.lifetime.pods import POD_SET, by_topology, domain_of, make_pod, owner_key
+from scheduler.lifetime.rounds import RunRounds
 from scheduler.lifetime.runs import Due, Run
 from scheduler.lifetime.runtime_state import (
     POD,
     WORKLOAD,
-    RuntimeState,
 )
 from scheduler.records.objects import Key, Object
 from scheduler.records.spans import NEVER
+from scheduler.records.storage.claim_templates import give_claims
 from scheduler.records.topology import TopologyAssignment
 
+STATEFUL_SET = "StatefulSet"
 
-class RunStarting(RuntimeState):
+
+class RunStarting(RunRounds):
     """From "may run" to "works until".
 
     Work is done while all pods of a run are ready.
@@ -40,7 +43,7 @@ class RunStarting(RuntimeState):
         run.waiting.clear()
         run.ready.clear()
         run.ends.clear()
-        run.ended = 0
+        run.ended.clear()
         self._touch(owner.key)
         if self.host.runs_elsewhere(owner.key):
             return
@@ -67,16 +70,18 @@ class RunStarting(RuntimeState):
         """Return how long (ms) it takes until a job's Workload is made."""
         return self.steps.draw("workload_creation", str(workload))
 
-    def start_later(self, owner: Object) -> bool:
-        """Let the job of an admitted owner be resumed in a while.
+    def start_later(self, owner: Object, since_ms: int | None = None) -> bool:
+        """Let the job of an owner be resumed in a while from its admission on.
 
-        Returns False when that takes no time: it starts at once.
+        That is `since_ms`, else now. Returns False when no time is left to wait: it
+        starts at once.
         """
-        run = self.run_of(owner.key)
+        run, now = self.run_of(owner.key), self.context.now_ms
         delay = self.steps.draw("job_start", str(owner.key), run.attempt + 1)
-        if not delay or run.active or run.done or run.overran:
+        at = delay + (now if since_ms is None else since_ms)
+        if at <= now or run.active or run.done or run.overran:
             return False
-        run.step = int(Due.START), self.context.now_ms + delay
+        run.step = int(Due.START), at
         self.timers.add(run.step[1], Due.START, owner.key)
         self._touch(owner.key)
         return True
@@ -91,7 +96,8 @@ class RunStarting(RuntimeState):
     def fill_up(self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
         """Make the pods that the run lacks."""
         for pod_set in pod_sets:
-            have = len(self.pods_of(run, pod_set["name"])) + run.ended
+            name = pod_set["name"]
+            have = len(self.pods_of(run, name)) + run.ended.get(name, 0)
             missing = int(pod_set["count"]) - have
             if pod_set.get("topology") is not None:
                 self._add_placed_pods(run, owner, pod_set, missing)
@@ -145,26 +151,42 @@ class RunStarting(RuntimeState):
             node_selector=pod_set.get("nodeSelector") or {},
             tolerations=pod_set.get("tolerations") or [],
         )
+        self._give_claims(run, owner, pod)
         run.made += 1
         self.attach(run, pod.key)
         if not self.jobs.put_admitted(pod):
             run.pods.remove(pod.key)
             self.owners.pop(pod.key, None)
 
-    def _wait_ready(self, run: Run, key: Key) -> None:
-        """Let a bound pod (or a run without pods) get ready after its start time."""
+    def _give_claims(self, run: Run, owner: Object, pod: Object) -> None:
+        """Make the claims of a StatefulSet's pod that do not exist yet."""
+        is_set = owner.key.kind == STATEFUL_SET
+        key = owner.key if is_set else owner_key(owner, frozenset({STATEFUL_SET}))
+        if key is None or key not in self.host.objects:
+            return
+        others = (self.host.objects[one] for one in run.pods)
+        for claim in give_claims(pod, self.host.objects[key], others):
+            if claim.key not in self.host.objects:
+                self.jobs.put_admitted(claim)
+
+    def _wait_ready(self, run: Run, key: Key, since_ms: int | None = None) -> None:
+        """Let a pod (or a run without pods) get ready after its start time.
+
+        Counted from when it was bound: `since_ms`, else now.
+        """
         obj = self.host.objects[run.owner]
         span = self.timing(obj).ready_after
         delay = self.pod_start_ms
         delay += self.steps.draw("pod_start", str(key), run.attempt)
         if span is not None:
             delay += span.draw(self.context.seed, "ready", str(key), run.attempt)
-        at = self.context.now_ms + delay
+        now = self.context.now_ms
+        at = max(now, delay + (now if since_ms is None else since_ms))
         run.waiting[key] = at
         self._touch(run.owner)
         if delay >= NEVER:
             return
-        if delay:
+        if at > now:
             self.timers.add(at, Due.READY, key, run.attempt)
         else:
             self._ready(run, key)
@@ -185,8 +207,8 @@ class RunStarting(RuntimeState):
         if run.all_ready():
             self._all_ready(run)
 
-    def _pod_runs(self, run: Run, pod: Key) -> None:
-        """Let a pod that got ready have an end of its own."""
+    def _pod_runs(self, run: Run, pod: Key, since_ms: int | None = None) -> None:
+        """Let a pod that got ready (at `since_ms`, else now) have an end of its own."""
 
     def _all_ready(self, run: Run) -> None:
         """Start the work: it takes its run time from here.
@@ -207,9 +229,10 @@ class RunStarting(RuntimeState):
         length = self._length(run)
         if length is not None:
             timing = self.timing(self.host.objects[run.owner])
-            length += self.checkpoints.restart_ms(run, timing)
-            run.ends_ms = self.context.now_ms + length
+            restart = self.checkpoints.restart_ms(run, timing)
+            run.ends_ms = self.context.now_ms + length + restart
             self.timers.add(run.ends_ms, Due.FINISH, run.owner, run.attempt)
+            self.begin_rounds(run, run.ready_ms + restart)
 
     def _see_ready(self, run: Run) -> None:
         run.seen_ms = None
@@ -225,13 +248,11 @@ class RunStarting(RuntimeState):
         obj = self.host.objects[run.owner]
         timing = self.timing(obj)
         seed, subject = self.context.seed, str(run.owner)
-        length: int | None = self.default_runtime_ms
-        if timing.runtime is not None:
-            length = timing.runtime.draw(seed, "runtime", subject)
-        elif timing.recreate or self.jobs.serves(obj):
-            length = None
+        length = self.round_length(obj)
         if length is not None:
-            length = max(0, length * self.jobs.waves(obj) - run.kept_ms)
+            waves = self.jobs.waves(obj)
+            run.rounds = self.rounds_of(obj, length) if waves > 1 else None
+            length = max(0, length * waves - run.kept_ms)
         if timing.fails_after is not None:
             fails = timing.fails_after.draw(seed, "fails", subject, run.attempt)
             if length is None or fails < length:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from scheduler.compatibility import FINISHED_BY_JOB
 from scheduler.durations import stamp_text
 from scheduler.lifetime.runs import OVERRAN, Run
 from scheduler.lifetime.runtime_state import RuntimeState
+from scheduler.reasons import COMPLETIONS_REACHED, COMPLETIONS_REACHED_SENTENCE
 from scheduler.records.conditions import has_ended, is_true, true_condition
 from scheduler.records.objects import Key, Object
 
@@ -88,22 +90,27 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
         "active": _active_pods(job, run),
         "ready": len(run.ready),
     }
+    if (succeeded := _succeeded_before(job, run)) > 0:
+        status |= _status_in_round(job, status, succeeded)
     if run.started_ms is not None:
         status["startTime"] = stamp_text(lifetime.context.us(run.started_ms))
     if run.done:
-        status["conditions"] = [_end_condition(run)]
+        status["conditions"] = [_end_condition(lifetime, job, run)]
         status["failed" if run.failed else "succeeded"] = _ended_pods(job, run)
         if run.ends_ms is not None and not run.failed:
             status["completionTime"] = stamp_text(lifetime.context.us(run.ends_ms))
     job.status = status
 
 
-def _end_condition(run: Run) -> dict[str, str]:
+def _end_condition(lifetime: RuntimeState, job: Object, run: Run) -> dict[str, str]:
     """Return the condition of a job that is over."""
+    by_job = lifetime.context.compatibility >= FINISHED_BY_JOB
+    why = {}
     if run.overran:
         why = {"reason": "DeadlineExceeded", "message": OVERRAN}
-        return {"type": "Failed", "status": "True", **why}
-    return {"type": "Failed" if run.failed else "Complete", "status": "True"}
+    elif not run.failed and job.key.kind == "Job" and by_job:
+        why = {"reason": COMPLETIONS_REACHED, "message": COMPLETIONS_REACHED_SENTENCE}
+    return {"type": "Failed" if run.failed else "Complete", "status": "True", **why}
 
 
 def _active_pods(job: Object, run: Run) -> int:
@@ -114,11 +121,31 @@ def _active_pods(job: Object, run: Run) -> int:
     return min(at_once, int(job.spec.get("completions") or at_once))
 
 
+def _succeeded_before(job: Object, run: Run) -> int:
+    """Return how many pods succeeded in the rounds that are over."""
+    if run.rounds is None:
+        return 0
+    return min(run.rounds.ended * run.rounds.pods, _completions(job))
+
+
+def _status_in_round(
+    job: Object, status: dict[str, Any], succeeded: int
+) -> dict[str, Any]:
+    """Return what a round after the first changes; the last one may be smaller."""
+    left = _completions(job) - succeeded
+    fewer = {name: min(count, left) for name, count in status.items()}
+    return {**fewer, "succeeded": succeeded}
+
+
+def _completions(job: Object) -> int:
+    return int(job.spec.get("completions") or job.spec.get("parallelism") or 1)
+
+
 def _ended_pods(job: Object, run: Run) -> int:
     """Return how many pods ended as the job did: one that fails ends it."""
     if run.failed or job.key.kind != "Job":
         return 1
-    return int(job.spec.get("completions") or job.spec.get("parallelism") or 1)
+    return _completions(job)
 
 
 def _run_of(lifetime: RuntimeState, job: Object) -> Run | None:

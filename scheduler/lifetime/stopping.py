@@ -106,7 +106,7 @@ class RunStopping(RunEnding):
             return
         at = self.context.now_ms + delay
         obj.metadata["deletionTimestamp"] = stamp_text(
-            self.context.us(self.context.now_ms + _grace_ms(obj))
+            self.context.us(self.context.now_ms + grace_ms(obj))
         )
         self.terminating[pod] = at
         self.timers.add(at, Due.GONE, pod)
@@ -118,7 +118,7 @@ class RunStopping(RunEnding):
         run = self.runs.get(self.owners.get(pod.key, pod.key))
         attempt = run.attempt if run is not None else 0
         usual = self.steps.draw("termination", str(pod.key), attempt)
-        return min(_grace_ms(pod), usual)
+        return min(grace_ms(pod), usual)
 
     def _end_terminated(self, pod: Key) -> None:
         """Let go of a pod whose containers have ended."""
@@ -141,6 +141,7 @@ class RunStopping(RunEnding):
             self._pods_ended(run)
 
 
-def _grace_ms(pod: Object) -> int:
+def grace_ms(pod: Object) -> int:
+    """Return how long a pod may take to end once it is deleted."""
     given = pod.spec.get("terminationGracePeriodSeconds")
     return 1000 * (USUAL_GRACE_S if given is None else int(given))

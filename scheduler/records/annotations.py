@@ -19,6 +19,8 @@ CHECKPOINT_EVERY = PREFIX + "checkpoint-every"
 RESTART_TAKES = PREFIX + "restart-takes"
 #: The worker cluster that an object lives in; without it, the manager.
 CLUSTER = PREFIX + "cluster"
+#: Kueue's own: who keeps a job, or its Workload, out of the queue.
+ADMISSION_GATED_BY = "kueue.x-k8s.io/admission-gated-by"
 #: What an importer took the run time from; for people.
 RUNTIME_SOURCE = PREFIX + "runtime-source"
 #: Such a source: the limit of what it may take, which no guess exceeds.

@@ -75,8 +75,15 @@ class Object:
 # the cluster in an annotation. See docs/decisions/clusters-are-linked-worlds.md.
 
 MARK = ":"
-#: The kinds of which Kubernetes takes a colon in a name; none is simulated.
-COLON_NAMES = frozenset({"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"})
+#: The kinds that may have a colon in their names, as those of RBAC and of OpenShift's
+#: people and images; none is simulated.
+COLON_NAMES = frozenset(
+    {
+        *("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
+        *("Group", "Identity", "User", "UserIdentityMapping"),
+        *("ImageStreamImage", "ImageStreamTag", "ImageTag"),
+    }
+)
 
 
 def cluster_of(key: Key) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduler import amounts
 from scheduler.records.admission_check import QueueCheck, read_queue_checks
@@ -19,6 +19,13 @@ from scheduler.records.selectors import (
 )
 
 Manifest = Mapping[str, Any]
+
+TRY_PREFERRED = "TryPreferredFlavors"
+RETAIN_FIRST = "RetainFirstAdmission"
+_POLICY = "concurrentAdmissionPolicy"
+MODES = (TRY_PREFERRED, RETAIN_FIRST)
+#: Kueue takes a policy only where the one resource group has at most so many.
+MOST_FLAVORS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +70,23 @@ class CohortSpec:
     weight: float = 1.0
 
 
+class Migration(NamedTuple):
+    """Which variants go on after one of a Workload's is admitted.
+
+    Source: docs/semantics/kueue-concurrent-admission.md#policy.
+    """
+
+    mode: str = TRY_PREFERRED
+    last_acceptable: str = ""  # flavor; those after it are no place to move to
+
+    def reaches(self, flavor: str, order: Sequence[str]) -> bool:
+        """Return whether a running Workload may move to this flavor."""
+        if self.mode == RETAIN_FIRST:
+            return False
+        last = self.last_acceptable
+        return not last or order.index(flavor) <= order.index(last)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterQueueSpec:
     """A ClusterQueue."""
@@ -83,6 +107,7 @@ class ClusterQueueSpec:
     weight: float = 1.0
     checks: tuple[QueueCheck, ...] = ()
     usage_based: bool = False  # admission mode UsageBasedAdmissionFairSharing
+    migration: Migration | None = None  # concurrent admission; with its gate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +212,41 @@ def read_queue(manifest: Manifest) -> ClusterQueueSpec:
         weight=read_weight(spec),
         checks=read_queue_checks(spec, flavors),
         usage_based=scope.get("admissionMode") == "UsageBasedAdmissionFairSharing",
+        migration=read_migration(spec) if _POLICY in spec else None,
     )
+
+
+def read_migration(spec: Manifest) -> Migration | None:
+    """Return a ClusterQueue's policy; None for none, or one that Kueue refuses."""
+    policy = spec.get(_POLICY)
+    if not isinstance(policy, Mapping) or refusal(spec):
+        return None
+    migration = policy.get("migration") or {}
+    constraints = migration.get("constraints") or {}
+    return Migration(
+        migration.get("mode") or TRY_PREFERRED,
+        constraints.get("lastAcceptableFlavorName") or "",
+    )
+
+
+def refusal(spec: Manifest) -> str:
+    """Return why Kueue refuses a ClusterQueue with this policy, or "".
+
+    Only with the feature gate; a policy without it is looked at by nobody.
+    """
+    migration = (spec.get("concurrentAdmissionPolicy") or {}).get("migration") or {}
+    groups = spec.get("resourceGroups") or []
+    if spec.get("queueingStrategy") == "StrictFIFO":
+        return "concurrent admission is not for StrictFIFO"
+    if len(groups) != 1:
+        return f"concurrent admission needs one resource group, not {len(groups)}"
+    flavors = [flavor["name"] for flavor in groups[0].get("flavors") or ()]
+    if len(flavors) > MOST_FLAVORS:
+        return f"concurrent admission is for {MOST_FLAVORS} flavors, not {len(flavors)}"
+    last = (migration.get("constraints") or {}).get("lastAcceptableFlavorName")
+    if last and last not in flavors:
+        return f"concurrent admission: lastAcceptableFlavorName {last!r} is no flavor of it"
+    return ""
 
 
 def read_local_queue(manifest: Manifest) -> LocalQueueSpec:

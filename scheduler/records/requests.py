@@ -27,10 +27,12 @@ _DEFAULTS: Sums = {CPU: Fraction(DEFAULT_CPU, 1000), MEMORY: Fraction(DEFAULT_ME
 
 
 class Container(msgspec.Struct, frozen=True, gc=False):
-    """What placement reads of one container: its image and what it names."""
+    """What placement reads of one container: its image, what it asks for and names."""
 
     image: str
     resources: tuple[str, ...]  # requested or limited
+    asked: dict[str, int] = {}  # canonical units; resources with 0 are left out
+    init: bool = False
 
 
 class PodRequests(msgspec.Struct, frozen=True, gc=False):
@@ -221,9 +223,12 @@ def _rounded(sums: Sums) -> dict[str, int]:
 
 def _containers(spec: Mapping[str, Any]) -> tuple[Container, ...]:
     found = []
-    for item in [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]:
+    inits = spec.get("initContainers") or ()
+    for index, item in enumerate([*inits, *(spec.get("containers") or ())]):
         given = item.get("resources") or {}
         names = {*(given.get("requests") or {}), *(given.get("limits") or {})}
         image = normalized_image(str(item.get("image") or ""))
-        found.append(Container(image, tuple(sorted(names))))
+        asked = _rounded(_requests(item))
+        init = index < len(inits)
+        found.append(Container(image, tuple(sorted(names)), asked, init))
     return tuple(found)

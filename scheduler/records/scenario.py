@@ -48,6 +48,7 @@ class Match(
     reason: str = ""
     node: str = ""
     message: str = ""  # a part of it
+    lost: str = ""  # Go duration: the work that a Preempt or a Checkpoint loses
 
 
 class Expectation(

@@ -23,6 +23,8 @@ class Header(msgspec.Struct, kw_only=True):
     policy: dict[str, Any]
     #: By stage. Stored as `memory`: so worlds of earlier versions spell it.
     state: dict[str, dict[str, Any]] = msgspec.field(name="memory", default={})
+    #: `scheduler/compatibility.py`; not there in worlds of before there were levels.
+    compatibility: int | msgspec.UnsetType = msgspec.UNSET
 
 
 def encode_world(header: Header, objects: Mapping[Key, Object]) -> bytes:

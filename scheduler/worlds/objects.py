@@ -54,7 +54,7 @@ class WorldObjects(WorldStages):
             edits.reported_status(obj).get(edits.CHECKS) if known is not None else None
         )
         if known is None:
-            self._fill_in(obj)
+            self._set_server_defaults(obj)
             self.lifetime.prepare(obj)
             self.objects[obj.key] = known = obj
         else:
@@ -89,7 +89,7 @@ class WorldObjects(WorldStages):
         for stage in self.stages():
             stage.put(obj)
 
-    def _fill_in(self, obj: Object) -> None:
+    def _set_server_defaults(self, obj: Object) -> None:
         if self.cluster:
             name_cluster(obj.manifest, self.cluster)
         metadata = obj.metadata

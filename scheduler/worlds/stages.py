@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from scheduler import durations
 from scheduler.autoscaling.kinds import AUTOSCALED, GROWING
+from scheduler.compatibility import read_level
 from scheduler.lifetime.stage import Lifetime
 from scheduler.records.objects import Key, Object, cluster_of
 from scheduler.records.policy import Policy, read_policy
@@ -39,6 +40,7 @@ class WorldStages:
             seed=header.seed,
             epoch_us=durations.stamp_us(simulation.start_time),
             now_ms=header.now_ms,
+            compatibility=read_level(header.compatibility),
         )
         self.objects: dict[Key, Object] = {}
         # Both come with the first object of theirs: a NodeGroup, a worker's object.

@@ -21,8 +21,12 @@ def take_quota(work: WorkloadInfo, queue: ClusterQueue, cluster: Cluster) -> Non
     assert work.admission is not None
     usage = _usage(work, queue)
     work.cluster_queue = queue
-    work.usage = tuple((cell, amount) for cell, amount in usage.items() if amount)
-    work.flavor_resources = frozenset(cell.flavor_resource for cell in usage)
+    work.usage = tuple(
+        (resource_node, amount) for resource_node, amount in usage.items() if amount
+    )
+    work.flavor_resources = frozenset(
+        resource_node.flavor_resource for resource_node in usage
+    )
     add_usages(work.usage)
     if any(part.topology is not None for part in work.admission.pod_sets):
         work.topology = ReservedDomains(cluster.topologies, stands_of(work), work)
@@ -52,8 +56,8 @@ def _usage(work: WorkloadInfo, queue: ClusterQueue) -> dict[ResourceNode, int]:
         if work.reclaimable or work.elastic:
             totals = remaining_usage(part, left.get(part.name, part.count))
         for resource, flavor in part.flavors.items():
-            cell = queue.cell((flavor, resource))
-            usage[cell] = usage.get(cell, 0) + totals.get(resource, 0)
+            resource_node = queue.resource_node((flavor, resource))
+            usage[resource_node] = usage.get(resource_node, 0) + totals.get(resource, 0)
     return usage
 
 
@@ -87,7 +91,7 @@ def count_admitted(work: WorkloadInfo, sign: int = 1) -> None:
 
 
 def _add(usage: dict[FlavorResource, int], work: WorkloadInfo, sign: int) -> None:
-    for cell, amount in work.usage:
-        total = usage.pop(cell.flavor_resource, 0) + sign * amount
+    for resource_node, amount in work.usage:
+        total = usage.pop(resource_node.flavor_resource, 0) + sign * amount
         if total:  # what nobody holds is as if nobody had held it
-            usage[cell.flavor_resource] = total
+            usage[resource_node.flavor_resource] = total

@@ -56,10 +56,6 @@ class CandidateRange:
             self.ranks, min(self.certain_end, end), end, self.after_us
         )
 
-    def any(self) -> bool:
-        """Return whether anything is in it."""
-        return next(iter(self), None) is not None
-
 
 class UsageRange(CandidateRange):
     """Candidates of one ClusterQueue by the usage of their LocalQueues, most first.

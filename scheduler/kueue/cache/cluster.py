@@ -15,6 +15,7 @@ from scheduler.kueue.tree.forest import Forest
 from scheduler.kueue.tree.tree import ClusterQueue, Cohort
 from scheduler.kueue.usage.ledger import UsageLedger
 from scheduler.kueue.workload.checks import Delays
+from scheduler.kueue.workload.families import Families
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.records.admission_check import (
@@ -44,6 +45,7 @@ class Cluster:
         self.catalogue = Catalogue(transform=settings.transform)
         self.topologies = TopologyCache(settings.topology_gates)
         self.ledger: UsageLedger | None = None  # admission fair sharing is on
+        self.families = Families() if settings.gates.concurrent_admission else None
         self.cycle = 0
         self.needs_linking = False  # the forest must be linked before it is used
         self.strategies: dict[str, QueueingStrategy] = {}
@@ -73,6 +75,18 @@ class Cluster:
         if before is None or before.cluster_queue is None or before is work:
             return None
         return before if before.cluster_queue is queue else None
+
+    def is_parent(self, work: WorkloadInfo) -> bool:
+        """Return whether variants of a workload are tried, and not itself.
+
+        Source: docs/semantics/kueue-concurrent-admission.md#parent-and-variants.
+        """
+        if self.families is None or work.parent is not None:
+            return False
+        queue = self.cluster_queue_of(work)
+        return work.is_parent or (
+            queue is not None and queue.spec.migration is not None
+        )
 
     def successor_of(self, work: WorkloadInfo) -> WorkloadInfo | None:
         """Return the slice that waits to replace this one."""

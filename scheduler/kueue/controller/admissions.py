@@ -5,7 +5,7 @@ Source: docs/semantics/kueue.md#admission.
 
 from __future__ import annotations
 
-from scheduler.decisions import Admit, PodSetAdmission, ReserveQuota
+from scheduler.decisions import Admit, PodSetAdmission, Replace, ReserveQuota
 from scheduler.kueue.cache.assumed import count_admitted, take_quota
 from scheduler.kueue.controller.finishing import end_elsewhere, replace_slice
 from scheduler.kueue.controller.lifecycle import Lifecycle
@@ -70,7 +70,7 @@ def admit(life: Lifecycle, entry: Entry) -> None:
     life.mark_queues_changed(work, queue)
     life.arm_timer(work)
     kind = Admit if admitted else ReserveQuota
-    _emit(life, work, kind, QUOTA_RESERVED, sentence)
+    emit_admission(life, work, kind, QUOTA_RESERVED, sentence)
 
 
 def _first_phase(life: Lifecycle, work: WorkloadInfo, queue: ClusterQueue) -> bool:
@@ -126,16 +126,17 @@ def become_admitted(life: Lifecycle, work: WorkloadInfo) -> None:
     life.mark_queues_changed(work, queue)
     life.arm_timer(work)
     waited = life.context.now_us - work.conditions[QUOTA_RESERVED].since_us
-    _emit(life, work, Admit, ADMITTED, admitted_by(queue.name, waited))
+    emit_admission(life, work, Admit, ADMITTED, admitted_by(queue.name, waited))
 
 
-def _emit(
+def emit_admission(
     life: Lifecycle,
     work: WorkloadInfo,
-    kind: type[Admit | ReserveQuota],
+    kind: type[Admit | Replace | ReserveQuota],
     reason: str,
     sentence: str,
 ) -> None:
+    """Report the places that a workload's admission gives to its podsets."""
     assert work.admission is not None
     life.context.journal.emit(
         kind(

@@ -119,7 +119,12 @@ class Controller:
         return not work.has_condition(ADMITTED) or bool(queue and queue.spec.checks)
 
     def _sync_checks(self, work: WorkloadInfo) -> None:
-        """List the checks of the ClusterQueue, if the LocalQueue leads to one."""
+        """List the checks of the ClusterQueue, if the LocalQueue leads to one.
+
+        Those of a parent are its variants'.
+        """
+        if self.cluster.families is not None and self.cluster.is_parent(work):
+            return
         queue = self.cluster.cluster_queue_of(work)
         if queue is not None and work.local_queue.is_active:
             self.checks.sync(work, queue)

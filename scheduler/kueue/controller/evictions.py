@@ -21,6 +21,7 @@ from scheduler.reasons import (
     DEACTIVATED_SENTENCE,
     DEACTIVATION_TARGET,
     EVICTED,
+    FLAVOR_MIGRATION,
     MAXIMUM_EXECUTION_TIME_EXCEEDED,
     PENDING_EVALUATION,
     PODS_DO_NOT_RUN,
@@ -30,6 +31,7 @@ from scheduler.reasons import (
     REQUEUED,
     REQUEUED_AT_ONCE,
     WAIT_FOR_START,
+    migrated_for,
     pods_ready_timeout,
     preempted_for,
 )
@@ -85,6 +87,15 @@ def evict(life: Lifecycle, work: WorkloadInfo, reason: str, message: str) -> Non
     )
 
 
+def migrate(life: Lifecycle, work: WorkloadInfo, *, by: WorkloadInfo) -> None:
+    """Evict a variant for one of a more preferred flavor, unless it is being evicted.
+
+    Source: docs/semantics/kueue-concurrent-admission.md#in-a-cycle.
+    """
+    if not work.evicted:
+        evict(life, work, FLAVOR_MIGRATION, migrated_for(by.uid))
+
+
 def _mark_evicted(
     life: Lifecycle, work: WorkloadInfo, reason: str, message: str
 ) -> None:
@@ -106,7 +117,8 @@ def _mark_evicted(
     known = (reason, cause)
     work.evictions[known] = work.evictions.get(known, 0) + 1
     if work.reserved:
-        life.stopping[work] = None
+        if work.parent is None:  # a variant has no job that stops
+            life.stopping[work] = None
         if not work.has_condition(ADMITTED):
             life.dirty[work] = None
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.scheduler.entries import Entry
-from scheduler.records.objects import Key
+from scheduler.reasons import WAITING_FOR_PODS_READY
+from scheduler.records.conditions import condition
+from scheduler.records.objects import Key, Object
 
 
 class Heads:
@@ -20,6 +22,7 @@ class Heads:
         self.life = life
         self.cluster = life.cluster
         self.held: list[Key] = []
+        self._held_since = ""  # when a head that came so began to wait
 
     @property
     def gated(self) -> bool:
@@ -44,7 +47,9 @@ class Heads:
         """Return the entries of the next cycle, out of their queues; [] for none."""
         if self.waiting:
             return []
-        return (self._held_heads() or list(self._queue_heads())) + self._second_passes()
+        heads = self._held_heads() if self.held else []
+        heads = heads or list(self._queue_heads())
+        return heads + self._second_passes() if self.life.second_passes else heads
 
     def hold(self, entry: Entry, *, first: bool) -> None:
         """Put a head back until pods are ready; only the first gets the reason."""
@@ -54,12 +59,27 @@ class Heads:
         if first:
             self.life.report_not_admitted(entry, inadmissible=False)
 
+    def go_on_with(self, workload: Object) -> None:
+        """Hold a head that came with the condition that it waits for others' pods.
+
+        The cycle goes on with it alone: which heads stood behind it is not said, and
+        the next cycle takes them. Of several the last that began to wait is held, as
+        a condition may be left from before.
+        """
+        found = condition(workload.status, "QuotaReserved") or {}
+        waits = found.get("reason") == WAITING_FOR_PODS_READY
+        since = str(found.get("lastTransitionTime") or "")
+        if self.gated and waits and since >= self._held_since:
+            self.held, self._held_since = [workload.key], since
+
     def exist(self) -> bool:
         """Return whether a cycle would have a head to try."""
-        queues = self.cluster.forest.queues.values()
-        return not self.waiting and any(
-            queue.pending.pending_active and queue.active for queue in queues
-        )
+        if self.waiting:
+            return False
+        for queue in self.cluster.forest.queues.values():
+            if queue.pending.pending_active and queue.active:
+                return True
+        return False
 
     def _held_heads(self) -> list[Entry]:
         """Return the heads of the cycle that waited; they stayed in their queues.

@@ -88,6 +88,8 @@ class Lifecycle:
 
     def flush(self) -> None:
         """Note in the journal which queues and cohorts changed."""
+        if not (self.touched_queues or self.touched_local_queues):
+            return
         touch = self.context.journal.touch
         for queue in self.touched_queues:
             for key in queue.status_keys:
@@ -105,6 +107,8 @@ class Lifecycle:
         changed = set_condition(
             work, kind, status, reason, message[:_LONGEST_MESSAGE], self.context.now_us
         )
+        if changed and self.cluster.families is not None:
+            self.cluster.families.note(work)
         if changed and self.ledger is not None:
             self.ledger.changed[work.local_queue] = None
         return changed
@@ -133,6 +137,7 @@ class Lifecycle:
             and not work.finished
             and not work.reserved
             and work.local_queue.is_active
+            and (self.cluster.families is None or not self.cluster.is_parent(work))
         )
 
     def enqueue(self, work: WorkloadInfo, *, backing_off: bool = True) -> None:

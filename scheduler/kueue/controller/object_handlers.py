@@ -99,6 +99,8 @@ class ObjectHandlers:
         if not restore and (known is None or self._renew_pending_queue(queue)):
             for local_queue in self.cluster.local_queues_of.get(queue.name, ()):
                 self.assignment.add(local_queue.workloads)
+        if not restore and known is None:
+            self.assignment.readmit(queue.name)
         if queue.active_since_us is None:
             queue.active_since_us = status.active_since(obj.status)
         if restore:
@@ -124,7 +126,7 @@ class ObjectHandlers:
         queue.generation = state.get("generation", 0)
         queue.pending.failed_hashes = dict(state.get("remembered") or {})
         if state.get("sticky"):
-            self.assignment.sticky[queue.name] = Key(*state["sticky"])
+            self.assignment.preemptors.restored[queue.name] = Key(*state["sticky"])
         if state.get("edited"):
             self.edits.queues[queue.name] = state["edited"]
 
@@ -208,17 +210,22 @@ class ObjectHandlers:
 
     def settle(self) -> None:
         """Link the trees and place every new workload; idle when nothing came."""
-        if not (
-            self.edits.queues
-            or self.assignment.unplaced
-            or self.cluster.needs_linking
-            or self.references.changed_nodes
-        ):
+        if self.settled:
             return
         self.cluster.link()
         self.assignment.assign_all()
         self.references.note_nodes()
         self.edits.apply()
+
+    @property
+    def settled(self) -> bool:
+        """Return whether nothing came that has to find its place."""
+        return not (
+            self.edits.queues
+            or self.assignment.unplaced
+            or self.cluster.needs_linking
+            or self.references.changed_nodes
+        )
 
     def start_over(self) -> None:
         """Try all again and note their pods anew, as a restarted controller does."""

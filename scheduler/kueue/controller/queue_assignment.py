@@ -5,22 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from scheduler.kueue.cache.assumed import drop_quota, take_quota
+from scheduler.kueue.cache.assumed import take_quota
 from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.controller.lifecycle import Lifecycle
+from scheduler.kueue.controller.preemptors import Preemptors
+from scheduler.kueue.controller.workload_edits import WorkloadEdits
 from scheduler.kueue.workload.info import WorkloadInfo
-from scheduler.kueue.workload.reading import (
-    load_state,
-    update_from_document,
-    update_from_status,
-)
-from scheduler.reasons import (
-    EVICTED,
-    PREEMPTED,
-    PREEMPTOR_UID,
-    QUOTA_RESERVED,
-    WAITING_FOR_PREEMPTED,
-)
+from scheduler.kueue.workload.reading import load_state, update_from_status
 from scheduler.records.objects import Key, Object
 
 State = Mapping[str, Any]
@@ -33,13 +24,12 @@ class QueueAssignment:
         self.cluster = cluster
         self.life = life
         self.name = name  # under which objects hold our state
+        self.edits = WorkloadEdits(cluster, life)
+        self.preemptors = Preemptors(cluster)
         self.unplaced: dict[WorkloadInfo, None] = {}
-        self.added: dict[
-            WorkloadInfo, None
-        ] = {}  # with their queue: no backoff holds them
+        # Those that came with their queue: no backoff holds them.
+        self.added: dict[WorkloadInfo, None] = {}
         self.restoring: dict[WorkloadInfo, State] = {}
-        self.sticky: dict[str, Key] = {}  # restored: ClusterQueue -> its preemptor
-        self.came_waiting: list[WorkloadInfo] = []  # new, and victims end for them
 
     def assign_all(self) -> None:
         """Place everyone who came since the last time, oldest first."""
@@ -47,8 +37,7 @@ class QueueAssignment:
             self._assign(work, self.restoring.pop(work, None))
         self.unplaced.clear()
         self.added.clear()
-        self._restore_sticky()
-        self._take_over_preemptors()
+        self.preemptors.settle()
 
     def put(self, obj: Object, restore: bool) -> None:
         """Take a Workload that is new or changed; raises QuantityError."""
@@ -58,14 +47,16 @@ class QueueAssignment:
                 obj.key.namespace, obj.spec.get("queueName") or ""
             )
             work = WorkloadInfo(obj.key, obj.uid, local_queue)
-            self._read(work, obj)
+            self.edits.read(work, obj)
             update_from_status(work, obj.status)
             self.cluster.workloads[obj.key] = work
         else:
-            self._update(work, obj)
+            self.edits.take(work, obj)
         work.local_queue.workloads[work] = None
         if work.replaces is not None:
             self.cluster.successors[work.replaces] = work.key
+        if self.cluster.families is not None:
+            self.cluster.families.put(work)
         if work.pending_queue is None:
             self.unplaced[work] = None
         if restore:
@@ -74,12 +65,7 @@ class QueueAssignment:
                 self.added[work] = None
         else:
             self._look_again(work)
-            if _waits_for_victims(work):
-                self.came_waiting.append(work)
-
-    def _read(self, work: WorkloadInfo, obj: Object) -> None:
-        cluster = self.cluster
-        update_from_document(work, obj, cluster.catalogue, cluster.settings.gates)
+            self.preemptors.note(work)
 
     def _look_again(self, work: WorkloadInfo) -> None:
         """Let the controller look at a workload, also after a restart."""
@@ -87,42 +73,6 @@ class QueueAssignment:
         self.life.context.journal.touch(work.key)
         if self.life.ledger is not None:
             self.life.ledger.changed[work.local_queue] = None
-
-    def _update(self, work: WorkloadInfo, obj: Object) -> None:
-        """Take an edit of a workload that is known; what it holds may shrink.
-
-        Source: docs/semantics/kueue.md#requeueing-inadmissible-workloads.
-        """
-        # Read first: a quantity that is none must leave everything as it was.
-        self.cluster.catalogue.pod_sets(obj.spec.get("podSets") or (), work.namespace)
-        before, queue = _deciding(work), work.cluster_queue
-        priority, done = work.priority, work.reclaimable
-        if queue is not None:
-            drop_quota(work)
-        self._read(work, obj)
-        if work.local_queue.key.name != work.local_queue_name:
-            self._change_queue(work)
-        if queue is not None:
-            take_quota(work, queue, self.cluster)
-            queue.generation += 1
-            self.life.mark_queues_changed(work, queue)
-        if _deciding(work) == before:
-            return
-        self.life.leave_queue(work)
-        freed = queue and (work.reclaimable != done or work.elastic)
-        if work.priority != priority or freed or not work.active:
-            self.life.request_requeue(work)
-
-    def _change_queue(self, work: WorkloadInfo) -> None:
-        """Let a workload, without its quota for now, be of the LocalQueue it names."""
-        self.life.leave_queue(work)
-        self.life.mark_queues_changed(work, None)
-        work.local_queue.workloads.pop(work, None)
-        if self.life.ledger is not None:
-            self.life.ledger.forget(work)
-        work.local_queue = self.cluster.local_queue(
-            work.namespace, work.local_queue_name
-        )
 
     def remove(self, key: Key) -> None:
         """Forget a Workload; what it held goes to others."""
@@ -138,6 +88,8 @@ class QueueAssignment:
         del self.cluster.workloads[key]
         if work.replaces is not None:
             self.cluster.successors.pop(work.replaces, None)
+        if self.cluster.families is not None:
+            self.cluster.families.remove(work)
         self.life.timers.drop(key)
         if self.life.retention is not None:
             self.life.retention.drop(key)
@@ -165,6 +117,15 @@ class QueueAssignment:
         works = list(works)
         self.reassign(works)
         self.added.update(dict.fromkeys(works))
+
+    def readmit(self, queue: str) -> None:
+        """Let the workloads admitted by a ClusterQueue that is new take their quota.
+
+        Source: docs/semantics/kueue.md#subtree-quota-and-usage.
+        """
+        for work in self.cluster.workloads.values():
+            if work.admission is not None and work.admission.queue == queue:
+                self.unplaced[work] = None
 
     def reread_pod_sets(self, namespace: str | None) -> None:
         """Read the podsets of waiting workloads again; what adds to them changed."""
@@ -209,72 +170,10 @@ class QueueAssignment:
         self.life.update_queue_order(work)
         work.refresh()
         queue = self.cluster.forest.queues.get(work.admission.queue)
+        if self.cluster.is_parent(work):
+            queue = None  # the quota is its variant's
         if queue is not None and (work.active or holds):
             take_quota(work, queue, self.cluster)
             self.life.note_second_pass(work)
-        if work.evicted:
+        if work.evicted and work.parent is None:
             self.life.stopping[work] = None
-
-    def _restore_sticky(self) -> None:
-        for name, key in self.sticky.items():
-            queue = self.cluster.forest.queues.get(name)
-            work = self.cluster.workloads.get(key)
-            if (
-                queue is not None
-                and work is not None
-                and work.pending_queue is queue.pending
-            ):
-                queue.pending.preemptor = work
-        self.sticky.clear()
-
-    def _take_over_preemptors(self) -> None:
-        """Keep whoever preempted last at the head of its queue.
-
-        A workload that comes from a running cluster says that it waits for its
-        victims; only the latest of a ClusterQueue is its preemptor.
-        """
-        if not self.came_waiting:
-            return
-        since = self._last_victims()
-        for work in sorted(self.came_waiting, key=lambda w: since.get(w.uid, 0)):
-            pending = work.pending_queue
-            queue = self.cluster.cluster_queue_of(work)
-            if pending is None or queue is None:
-                continue
-            if self.cluster.strategy(queue).sticky and not pending.is_inadmissible(
-                work
-            ):
-                pending.preemptor = work
-        self.came_waiting.clear()
-
-    def _last_victims(self) -> dict[str, int]:
-        """Return UID of a preemptor -> when its last victim was evicted."""
-        found: dict[str, int] = {}
-        for work in self.cluster.workloads.values():
-            evicted = work.conditions.get(EVICTED)
-            named = evicted and PREEMPTOR_UID.search(evicted.message)
-            if evicted and named and evicted.reason == PREEMPTED:
-                found[named[1]] = max(found.get(named[1], 0), evicted.since_us)
-        return found
-
-
-def _waits_for_victims(work: WorkloadInfo) -> bool:
-    reserved = work.conditions.get(QUOTA_RESERVED)
-    return reserved is not None and reserved.reason == WAITING_FOR_PREEMPTED
-
-
-def _deciding(work: WorkloadInfo) -> tuple[object, ...]:
-    """Return what an edit must change to move a workload.
-
-    Source: docs/semantics/kueue.md#requeueing-inadmissible-workloads.
-    """
-    return (
-        work.pod_sets,
-        work.priority,
-        work.local_queue_name,
-        work.active,
-        work.gated,
-        work.max_execution_s,
-        work.reclaimable,
-        work.may_not_preempt,
-    )

@@ -5,9 +5,9 @@ Source: docs/semantics/kueue-topology.md#second-pass.
 
 from __future__ import annotations
 
-from scheduler.decisions import PodSetAdmission, Replace
+from scheduler.decisions import Replace
 from scheduler.kueue.cache.assumed import stands_of
-from scheduler.kueue.controller.admissions import become_admitted
+from scheduler.kueue.controller.admissions import become_admitted, emit_admission
 from scheduler.kueue.controller.evictions import evict
 from scheduler.kueue.controller.lifecycle import Lifecycle
 from scheduler.kueue.scheduler.entries import Entry
@@ -30,21 +30,7 @@ def replace(life: Lifecycle, entry: Entry) -> None:
     if not nodes:  # these are its first places
         become_admitted(life, work)
         return
-    life.context.journal.emit(
-        Replace(
-            at_ms=life.context.now_ms,
-            subject=work.key,
-            reason=NODE_REPLACED,
-            message=replaced(nodes[0]),
-            queue=work.admission.queue,
-            pod_sets=tuple(
-                PodSetAdmission(
-                    part.name, part.count, part.flavors, part.usage, part.topology
-                )
-                for part in work.admission.pod_sets
-            ),
-        )
-    )
+    emit_admission(life, work, Replace, NODE_REPLACED, replaced(nodes[0]))
 
 
 def evict_for_node(life: Lifecycle, entry: Entry) -> None:

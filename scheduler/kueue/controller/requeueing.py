@@ -24,6 +24,8 @@ class Requeueing:
 
     def run(self) -> None:
         """Requeue wherever that was requested and is due, each tree once."""
+        if not (self.life.to_requeue or self.pace.requeues):
+            return
         done: set[ClusterQueue] = set()
         requested, self.life.to_requeue = self.life.to_requeue, {}
         if self.pace.collects:

@@ -5,9 +5,9 @@ Source: docs/semantics/kueue-lifecycle.md#retention.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable
 
+from scheduler.kueue.queue.timer_heap import TimerHeap
 from scheduler.kueue.retention_settings import RetentionSettings
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import DEACTIVATED_DUE_TO, EVICTED, FINISHED
@@ -17,42 +17,20 @@ from scheduler.stage import Context
 _US = 1_000_000
 
 
-class Retention:
-    """When each workload is to be deleted; a stale time is dropped when it is met."""
+class Retention(TimerHeap):
+    """When each workload is to be deleted."""
 
     def __init__(self, context: Context, settings: RetentionSettings) -> None:
-        self.context = context
+        super().__init__(context)
         self.settings = settings
-        self._heap: list[tuple[int, Key]] = []
-        self._armed: dict[Key, int] = {}
 
     def arm(self, work: WorkloadInfo) -> None:
         """Set or drop the end of a workload's stay after it changed."""
-        at = self._ends_ms(work)
-        if at is None:
-            self._armed.pop(work.key, None)
-        elif self._armed.get(work.key) != at:
-            self._armed[work.key] = at
-            heapq.heappush(self._heap, (at, work.key))
-
-    def drop(self, key: Key) -> None:
-        """Forget a workload that is gone."""
-        self._armed.pop(key, None)
-
-    def due(self) -> int | None:
-        """Return the next instant (ms) at which one is to be deleted, or None."""
-        while self._heap:
-            at, key = self._heap[0]
-            if self._armed.get(key) == at:
-                return at
-            heapq.heappop(self._heap)
-        return None
+        self.set(work.key, self._ends_ms(work))
 
     def take_due(self) -> Iterable[Key]:
         """Take out the workloads whose stay is over by now."""
-        while (at := self.due()) is not None and at <= self.context.now_ms:
-            _, key = heapq.heappop(self._heap)
-            del self._armed[key]
+        while (key := self.pop_due()) is not None:
             yield key
 
     def _ends_ms(self, work: WorkloadInfo) -> int | None:

@@ -134,13 +134,15 @@ def queue_verdict(cluster: Cluster, queue: ClusterQueue) -> Verdict:
 def _queue_usage(queue: ClusterQueue, without: Iterable[WorkloadInfo]) -> list[Status]:
     less: dict[tuple[str, str], int] = {}
     for work in without:
-        for cell, amount in work.usage:
-            less[cell.flavor_resource] = less.get(cell.flavor_resource, 0) + amount
+        for resource_node, amount in work.usage:
+            less[resource_node.flavor_resource] = (
+                less.get(resource_node.flavor_resource, 0) + amount
+            )
     return [
         {
             "name": flavor,
             "resources": [
-                _queue_cell(queue, (flavor, resource), less)
+                _flavor_usage(queue, (flavor, resource), less)
                 for resource in group.resources
             ],
         }
@@ -149,14 +151,14 @@ def _queue_usage(queue: ClusterQueue, without: Iterable[WorkloadInfo]) -> list[S
     ]
 
 
-def _queue_cell(
+def _flavor_usage(
     queue: ClusterQueue,
     flavor_resource: tuple[str, str],
     less: Mapping[tuple[str, str], int],
 ) -> Status:
-    cell, resource = queue.cells[flavor_resource], flavor_resource[1]
-    used = cell.usage - less.get(flavor_resource, 0)
-    borrowed = max(0, used - cell.nominal) if queue.parent is not None else 0
+    resource_node, resource = queue.resource_nodes[flavor_resource], flavor_resource[1]
+    used = resource_node.usage - less.get(flavor_resource, 0)
+    borrowed = max(0, used - resource_node.nominal) if queue.parent is not None else 0
     return {
         "name": resource,
         "total": text_of(resource, used),

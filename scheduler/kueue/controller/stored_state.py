@@ -7,6 +7,7 @@ from scheduler.kueue.controller.edits import REQUEUE, TOUCHED
 from scheduler.kueue.controller.object_handlers import ObjectHandlers
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.kueue.workload.reading import STATUS_FIELDS, dump_state, status_of
+from scheduler.kueue.workload.variants import PARENT
 from scheduler.records.objects import Key, Object
 
 
@@ -77,8 +78,10 @@ class StoredState:
             return
         kept = {k: v for k, v in obj.status.items() if k not in STATUS_FIELDS}
         obj.status = {**kept, **status_of(work)}
-        if not work.active:
-            obj.manifest["spec"]["active"] = False
+        if not work.active or work.parent is not None:
+            obj.manifest["spec"]["active"] = work.active
+        if work.is_parent and obj.labels.get(PARENT) != "true":
+            obj.metadata["labels"] = {**obj.labels, PARENT: "true"}
         obj.state[self.name] = dump_state(work)
         if work in self.life.dirty:
             obj.state[self.name]["dirty"] = True

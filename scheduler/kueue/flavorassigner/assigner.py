@@ -111,8 +111,8 @@ class FlavorAssigner:
             for index, (part, count, total) in enumerate(scaled):
                 plan = PodSetPlan(part.name, count, self._requests(total, count))
                 plan.replaced = self.replaced.get(part.name)
-                cells = self._place(plan, (part,), index, assignment.usage)
-                assignment.add(plan, cells)
+                resource_nodes = self._place(plan, (part,), index, assignment.usage)
+                assignment.add(plan, resource_nodes)
                 if plan.mode is Mode.NO_FIT:
                     break
         if self.topologies is not None:
@@ -135,11 +135,13 @@ class FlavorAssigner:
             ]
             whole = plans[0] if len(plans) == 1 else joined(plans)
             index = order[parts[0].name]
-            cells = self._place(whole, parts, index, assignment.usage)
+            resource_nodes = self._place(whole, parts, index, assignment.usage)
             for plan in plans:
                 if plan is not whole:
                     share_out(whole, plan)
-                assignment.add(plan, {n: c for n, c in cells.items() if n in plan.fits})
+                assignment.add(
+                    plan, {n: c for n, c in resource_nodes.items() if n in plan.fits}
+                )
             if whole.mode is Mode.NO_FIT:
                 break
         assignment.parts.sort(key=lambda plan: order[plan.name])
@@ -167,7 +169,7 @@ class FlavorAssigner:
         index: int,
         used: Mapping[ResourceNode, int],
     ) -> dict[str, ResourceNode]:
-        """Fill the plan; return the cells by resource.
+        """Fill the plan; return the resource nodes by resource.
 
         Source: docs/semantics/kueue.md#resource-groups-of-a-podset.
         """
@@ -187,8 +189,8 @@ class FlavorAssigner:
                 continue
             if not self._place_group(plan, parts, step, index, used):
                 return {}
-        cells = self.queue.cells
-        return {name: cells[plan.flavors[name], name] for name in plan.flavors}
+        resource_nodes = self.queue.resource_nodes
+        return {name: resource_nodes[plan.flavors[name], name] for name in plan.flavors}
 
     def _place_group(
         self,
@@ -262,23 +264,27 @@ class FlavorAssigner:
         return reason
 
     def fits_resource_quota(
-        self, cell: ResourceNode, amount: int, assigned: int
+        self, resource_node: ResourceNode, amount: int, assigned: int
     ) -> tuple[FlavorFit, str, Severity]:
-        """Return how `amount` is served by a cell, with a reason unless it fits.
+        """Return how a resource node serves `amount`, with a reason unless it fits.
 
         `assigned` is the part of `amount` that earlier podsets ask.
         Source: docs/semantics/kueue.md#fit-of-one-flavor.
         """
-        if amount > cell.potential_available:
-            reason = _exceeds(cell, amount - assigned, assigned)
+        if amount > resource_node.potential_available:
+            reason = _exceeds(resource_node, amount - assigned, assigned)
             return WORST, reason, Severity.EXCEEDS
-        borrow, may_reclaim = borrowing_height(cell, amount)
-        free = available_non_negative(cell)
+        borrow, may_reclaim = borrowing_height(resource_node, amount)
+        free = available_non_negative(resource_node)
         if amount <= free:
             return FlavorFit(Mode.FIT, borrow), "", Severity.WAITING
-        reason = _insufficient(cell, amount - free)
-        if amount <= cell.nominal or may_reclaim or self.may_borrow_by_preempting:
-            return self.oracle.simulate(cell, amount), reason, Severity.WAITING
+        reason = _insufficient(resource_node, amount - free)
+        if (
+            amount <= resource_node.nominal
+            or may_reclaim
+            or self.may_borrow_by_preempting
+        ):
+            return self.oracle.simulate(resource_node, amount), reason, Severity.WAITING
         return FlavorFit(Mode.NO_FIT, borrow), reason, Severity.WAITING
 
     @property
@@ -303,14 +309,16 @@ class FlavorAssigner:
         needed: set[FlavorResource] = set()
         for part in assignment.parts:
             for resource, granted in part.fits.items():
-                cell = self.queue.cells[part.flavors[resource], resource]
+                resource_node = self.queue.resource_nodes[
+                    part.flavors[resource], resource
+                ]
                 amount = 0 if resource == PODS else part.requests.get(resource, 0)
                 if part.replaced is not None and amount:
                     amount -= part.held(resource)
                 if amount:
-                    requests[cell] = requests.get(cell, 0) + amount
+                    requests[resource_node] = requests.get(resource_node, 0) + amount
                 if granted.mode in _PREEMPTING:
-                    needed.add(cell.flavor_resource)
+                    needed.add(resource_node.flavor_resource)
         placement = self.placement
         if placement is None or not placement.by_flavor:
             return self.oracle.targets(requests, needed, None)
@@ -326,18 +334,18 @@ def _uncovered(resource: str) -> str:
     return f"resource {resource} unavailable in ClusterQueue"
 
 
-def _exceeds(cell: ResourceNode, request: int, assigned: int) -> str:
-    flavor, resource = cell.flavor_resource
+def _exceeds(resource_node: ResourceNode, request: int, assigned: int) -> str:
+    flavor, resource = resource_node.flavor_resource
     return (
         f"insufficient quota for {resource} in flavor {flavor}, "
         f"previously considered podsets requests ({request_text(resource, assigned)}) + "
         f"current podset request ({request_text(resource, request)}) > "
-        f"maximum capacity ({text_of(resource, cell.potential_available)})"
+        f"maximum capacity ({text_of(resource, resource_node.potential_available)})"
     )
 
 
-def _insufficient(cell: ResourceNode, missing: int) -> str:
-    flavor, resource = cell.flavor_resource
+def _insufficient(resource_node: ResourceNode, missing: int) -> str:
+    flavor, resource = resource_node.flavor_resource
     return (
         f"insufficient unused quota for {resource} in flavor {flavor}, "
         f"{text_of(resource, missing)} more needed"

@@ -97,19 +97,19 @@ class Assignment:
         self.borrow = 0
         self.mode = Mode.FIT
 
-    def add(self, part: PodSetPlan, cells: Mapping[str, ResourceNode]) -> None:
-        """Take the plan of one more podset; `cells` by resource."""
+    def add(self, part: PodSetPlan, resource_nodes: Mapping[str, ResourceNode]) -> None:
+        """Take the plan of one more podset; `resource_nodes` by resource."""
         self.parts.append(part)
         self.mode = min(self.mode, part.mode)
-        for resource, cell in cells.items():
+        for resource, resource_node in resource_nodes.items():
             amount = part.requests.get(resource, 0)
             if part.replaced is not None:
                 amount -= part.held(resource)
-            self.usage[cell] = self.usage.get(cell, 0) + amount
+            self.usage[resource_node] = self.usage.get(resource_node, 0) + amount
             self.borrow = max(self.borrow, part.fits[resource].borrow)
 
     def amounts(self) -> Iterable[Amount]:
-        """Return what it would use, cell by cell."""
+        """Return what it would use, by resource node."""
         return self.usage.items()
 
     def message(self) -> str:

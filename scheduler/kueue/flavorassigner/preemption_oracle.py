@@ -35,17 +35,19 @@ class PreemptionOracle:
         self.trace = trace
         self.simulated: dict[tuple[ResourceNode, int], list[Target]] = {}
 
-    def simulate(self, cell: ResourceNode, amount: int) -> FlavorFit:
+    def simulate(self, resource_node: ResourceNode, amount: int) -> FlavorFit:
         """Return how `amount` would be served by preemption."""
-        targets = self.simulated.get((cell, amount))
+        targets = self.simulated.get((resource_node, amount))
         if targets is None:
-            needed = frozenset((cell.flavor_resource,))
-            targets = self._searched("flavor", {cell: amount}, needed)
-            self.simulated[cell, amount] = targets
+            needed = frozenset((resource_node.flavor_resource,))
+            targets = self._searched("flavor", {resource_node: amount}, needed)
+            self.simulated[resource_node, amount] = targets
         if not targets:
-            return FlavorFit(Mode.NO_CANDIDATES, borrowing_height(cell, amount)[0])
+            return FlavorFit(
+                Mode.NO_CANDIDATES, borrowing_height(resource_node, amount)[0]
+            )
         return FlavorFit(
-            _mode(targets, self.queue), _height_without(targets, cell, amount)
+            _mode(targets, self.queue), _height_without(targets, resource_node, amount)
         )
 
     def targets(
@@ -77,10 +79,10 @@ class PreemptionOracle:
         """Return the targets already found for exactly this, if it was simulated."""
         if len(requests) != 1 or len(needed) != 1:
             return None
-        ((cell, amount),) = requests.items()
-        if cell.flavor_resource not in needed:
+        ((resource_node, amount),) = requests.items()
+        if resource_node.flavor_resource not in needed:
             return None
-        return self.simulated.get((cell, amount))
+        return self.simulated.get((resource_node, amount))
 
 
 def _mode(targets: Sequence[Target], queue: ClusterQueue) -> Mode:
@@ -88,10 +90,12 @@ def _mode(targets: Sequence[Target], queue: ClusterQueue) -> Mode:
     return Mode.PREEMPT if own else Mode.RECLAIM
 
 
-def _height_without(targets: Sequence[Target], cell: ResourceNode, amount: int) -> int:
+def _height_without(
+    targets: Sequence[Target], resource_node: ResourceNode, amount: int
+) -> int:
     for target in targets:
         remove_usages(target.work.usage)
-    height = borrowing_height(cell, amount)[0]
+    height = borrowing_height(resource_node, amount)[0]
     for target in reversed(targets):
         add_usages(target.work.usage)
     return height

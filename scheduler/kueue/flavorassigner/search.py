@@ -19,13 +19,15 @@ from scheduler.kueue.flavorassigner.modes import (
 )
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.tree import ClusterQueue, GroupSearch, ResourceNode
-from scheduler.reasons import other_flavor
+from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.reasons import barred_flavor, other_flavor
 from scheduler.records.workload import PodSet
 
 
 class QuotaFit(Protocol):
     """What a search asks of the FlavorAssigner that it belongs to."""
 
+    work: WorkloadInfo
     queue: ClusterQueue
     trace: Trace | None
 
@@ -41,7 +43,7 @@ class QuotaFit(Protocol):
         """Return why the flavor cannot run such pods, or ""."""
 
     def fits_resource_quota(
-        self, cell: ResourceNode, amount: int, assigned: int
+        self, resource_node: ResourceNode, amount: int, assigned: int
     ) -> tuple[FlavorFit, str, Severity]:
         """Return how `amount` is served, with a reason unless it fits."""
 
@@ -103,6 +105,12 @@ class FlavorSearch:
         self.found = {name: (flavor, granted) for name, granted in each.items()}
 
     def _try(self, flavor: str) -> tuple[FlavorFit, dict[str, FlavorFit]] | None:
+        allowed = self.assigner.work.allowed_flavors
+        if allowed is not None and flavor not in allowed:
+            self.reasons.append(barred_flavor(flavor))
+            if self.assigner.trace is not None:
+                self._trace_barred(flavor, list(self.step.resources), self.reasons[-1])
+            return None
         reason = self._ineligibility(flavor)
         if reason:
             self.reasons.append(reason)
@@ -160,21 +168,21 @@ class FlavorSearch:
         )
 
     def _fit_resource(self, flavor: str, resource: str) -> tuple[FlavorFit, Severity]:
-        cell = self.assigner.queue.cells[flavor, resource]
-        assigned = self.used.get(cell, 0)
+        resource_node = self.assigner.queue.resource_nodes[flavor, resource]
+        assigned = self.used.get(resource_node, 0)
         amount = assigned + self.plan.requests[resource]
         replaced = self.plan.replaced
         if replaced is not None and replaced.flavors.get(resource, "") == flavor:
             amount -= self.plan.held(resource)
         granted, reason, severity = self.assigner.fits_resource_quota(
-            cell, amount, assigned
+            resource_node, amount, assigned
         )
         if reason:
             self.reasons.append(reason)
         if self.assigner.trace is not None:
             self.assigner.trace.flavor(
                 self.plan.name,
-                cell,
+                resource_node,
                 amount,
                 assigned,
                 granted.mode.name,

@@ -24,7 +24,7 @@ from scheduler.kueue.preemption.targets import (
     take_out,
     trace_targets,
 )
-from scheduler.kueue.trace import Trace, quota_checks, shares
+from scheduler.kueue.trace import Excluded, Trace, quota_checks, shares
 from scheduler.kueue.tree.quota import (
     local_available,
     within_nominal,
@@ -96,7 +96,7 @@ class ClassicalPreemption:
         spec = self.queue.spec
         self._add(SAME, self.queue, spec.within_queue)
         if spec.reclaim == NEVER or self.queue.parent is None:
-            self._trace_excluded("reclaimWithinCohort is Never")
+            self._trace_excluded("reclaimNever")
             return
         below: QuotaNode = self.queue
         fitting, level = _climb(self.requests)
@@ -108,12 +108,12 @@ class ClassicalPreemption:
             fits_here, level = _climb(level)
             fitting = fitting or fits_here
             below = cohort
-        self._trace_excluded("within its nominal quota")
+        self._trace_excluded("withinNominal")
 
-    def _trace_excluded(self, why: str) -> None:
+    def _trace_excluded(self, code: Excluded) -> None:
         if self.trace is not None:
             policy = self.queue.spec.reclaim
-            self.trace.excluded(self.queue, self.bounds, policy, self.needed, why)
+            self.trace.excluded(self.queue, self.bounds, policy, self.needed, code)
 
     def _borrowers(self, cohort: Cohort, visited: QuotaNode) -> Iterator[ClusterQueue]:
         for queue in self.borrowers.queues(cohort, self.needed):
@@ -133,11 +133,11 @@ class ClassicalPreemption:
                 self.runs.setdefault((kind, evicted), []).extend(runs)
                 found += runs
         if self.trace is not None:
-            why = "" if queue.active else "the ClusterQueue is not active"
             ranks = (
                 rank for run in found for rank in run if rank[4] not in self.absent
             )
-            self.trace.source(queue, kind, policy, ranks, self.needed, why)
+            code: Excluded | None = None if queue.active else "inactive"
+            self.trace.source(queue, kind, policy, ranks, self.needed, code)
 
     def _attempts(self) -> tuple[bool, ...]:
         """Return whether to allow borrowing, per attempt.
@@ -153,16 +153,19 @@ class ClassicalPreemption:
         return (True, False)
 
     def _has(self, kind: str) -> bool:
-        return any(
-            rank[4] not in self.absent
-            for evicted in (True, False)
-            for run in self.runs.get((kind, evicted), ())
-            for rank in run
-        )
+        for evicted in (True, False):
+            for run in self.runs.get((kind, evicted), _NO_RUNS):
+                for rank in run:
+                    if rank[4] not in self.absent:
+                        return True
+        return False
 
     def _under_nominal(self) -> bool:
-        cells = (self.queue.cells[fr] for fr in self.needed)
-        return all(cell.usage < cell.nominal for cell in cells)
+        resource_nodes = (self.queue.resource_nodes[fr] for fr in self.needed)
+        return all(
+            resource_node.usage < resource_node.nominal
+            for resource_node in resource_nodes
+        )
 
     def _attempt(self, *, borrowing: bool) -> list[Target]:
         """Remove candidates until the preemptor fits.
@@ -231,7 +234,9 @@ class ClassicalPreemption:
         """
         for evicted in (True, False):
             for kind in (HIERARCHY, PRIORITY, SAME):
-                runs = whole = self.runs.get((kind, evicted), [])
+                runs = whole = self.runs.get((kind, evicted), _NO_RUNS)
+                if not runs:
+                    continue
                 if borrowing and kind == PRIORITY:
                     runs = below_priority(runs, self._borrow_below())
                 for rank in merged(runs):
@@ -281,6 +286,7 @@ class ClassicalPreemption:
 
 
 _LOWEST = -(2**63)
+_NO_RUNS: list[CandidateRange] = []
 
 
 def _climb(requests: dict[ResourceNode, int]) -> tuple[bool, dict[ResourceNode, int]]:
@@ -289,11 +295,11 @@ def _climb(requests: dict[ResourceNode, int]) -> tuple[bool, dict[ResourceNode, 
     Source: docs/semantics/kueue.md#candidates-in-the-cohort.
     """
     fitting, rest = True, {}
-    for cell, amount in requests.items():
-        if cell.usage + amount > cell.subtree_quota:
+    for resource_node, amount in requests.items():
+        if resource_node.usage + amount > resource_node.subtree_quota:
             fitting = False
-        if cell.parent is not None:
-            rest[cell.parent] = max(0, amount - local_available(cell))
+        if resource_node.parent is not None:
+            rest[resource_node.parent] = max(0, amount - local_available(resource_node))
     return fitting, rest
 
 

@@ -24,7 +24,7 @@ from scheduler.kueue.preemption.targets import (
     take_out,
     trace_targets,
 )
-from scheduler.kueue.trace import Trace, quota_checks, share_of, shares
+from scheduler.kueue.trace import Excluded, Trace, quota_checks, share_of, shares
 from scheduler.kueue.tree.protocols import Rank
 from scheduler.kueue.tree.quota import add_usages, remove_usages
 from scheduler.kueue.tree.shares import (
@@ -125,18 +125,16 @@ class FairPreemption:
                 self._trace_source(self.trace, queue, policy)
         if self.trace is not None:
             policy = self.queue.spec.reclaim
-            why = "borrows none of it"
-            if policy == "Never":
-                why = "reclaimWithinCohort is Never"
-            self.trace.excluded(self.queue, self.seen, policy, self.needed, why)
+            code: Excluded = "reclaimNever" if policy == "Never" else "borrowsNone"
+            self.trace.excluded(self.queue, self.seen, policy, self.needed, code)
         return queues
 
     def _trace_source(self, trace: Trace, queue: ClusterQueue, policy: str) -> None:
         self.seen.append(queue)
         relation = "same" if queue is self.queue else "fair"
         ranks = (rank for _, rank in self._candidates(queue, policy))
-        why = "" if queue.active else "the ClusterQueue is not active"
-        trace.source(queue, relation, policy, ranks, self.needed, why)
+        code: Excluded | None = None if queue.active else "inactive"
+        trace.source(queue, relation, policy, ranks, self.needed, code)
 
     def _sources(self) -> Iterator[tuple[ClusterQueue, str]]:
         spec = self.queue.spec
@@ -238,8 +236,11 @@ class FairPreemption:
         )
 
     def _within_nominal(self) -> bool:
-        cells = (self.queue.cells[fr] for fr in self.needed)
-        return all(cell.usage <= cell.nominal for cell in cells)
+        resource_nodes = (self.queue.resource_nodes[fr] for fr in self.needed)
+        return all(
+            resource_node.usage <= resource_node.nominal
+            for resource_node in resource_nodes
+        )
 
     def _compare(self, queue: ClusterQueue, target: TargetClusterQueue) -> bool:
         """Take the queue's first candidate that the first rule lets go."""

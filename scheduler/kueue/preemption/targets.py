@@ -75,10 +75,10 @@ def fits(
     Where topology is asked for, the pods must have places, too.
     Source: docs/semantics/kueue.md#removing-candidates.
     """
-    for cell, amount in requests.items():
-        if not borrowing and cell.usage + amount > cell.nominal:
+    for resource_node, amount in requests.items():
+        if not borrowing and resource_node.usage + amount > resource_node.nominal:
             return False
-        if amount > available_non_negative(cell):
+        if amount > available_non_negative(resource_node):
             return False
     return placement is None or placement.fits()
 

@@ -5,12 +5,10 @@ Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
 
 from __future__ import annotations
 
-import heapq
-
 from scheduler.kueue.configuration import Waiting
+from scheduler.kueue.queue.timer_heap import TimerHeap
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import ADMITTED, PODS_READY, WAIT_FOR_RECOVERY
-from scheduler.records.objects import Key
 from scheduler.stage import Context
 
 _US_PER_MS = 1000
@@ -73,14 +71,12 @@ def _deadline(work: WorkloadInfo, waiting: Waiting | None, now_us: int) -> int |
     return min((limit for limit in limits if limit is not None), default=None)
 
 
-class Timers:
-    """One timer per workload at most; a stale one is dropped when it is met."""
+class Timers(TimerHeap):
+    """When the clock next matters to each workload."""
 
     def __init__(self, context: Context, waiting: Waiting | None) -> None:
-        self.context = context
+        super().__init__(context)
         self.waiting = waiting
-        self._heap: list[tuple[int, Key]] = []
-        self._armed: dict[Key, int] = {}
 
     def arm(self, work: WorkloadInfo) -> None:
         """Set, move or drop the timer of a workload after it changed."""
@@ -88,33 +84,6 @@ class Timers:
             at_us = None  # the usual case: the clock never matters
         else:
             at_us = _deadline(work, self.waiting, self.context.now_us)
-        if at_us is None:
-            if self._armed:
-                self._armed.pop(work.key, None)
-            return
-        at = self.context.ms(at_us + _US_PER_MS - 1)  # never before its time
-        if self._armed.get(work.key) != at:
-            self._armed[work.key] = at
-            heapq.heappush(self._heap, (at, work.key))
-
-    def drop(self, key: Key) -> None:
-        """Forget the timer of a workload."""
-        self._armed.pop(key, None)
-
-    def due(self) -> int | None:
-        """Return the next instant (ms) with a timer, or None."""
-        while self._heap:
-            at, key = self._heap[0]
-            if self._armed.get(key) == at:
-                return at
-            heapq.heappop(self._heap)
-        return None
-
-    def pop_due(self) -> Key | None:
-        """Take a timer that is due by now; None when there is none left."""
-        at = self.due()
-        if at is None or at > self.context.now_ms:
-            return None
-        _, key = heapq.heappop(self._heap)
-        del self._armed[key]
-        return key
+        # Never before its time.
+        at = None if at_us is None else self.context.ms(at_us + _US_PER_MS - 1)
+        self.set(work.key, at)

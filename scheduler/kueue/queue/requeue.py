@@ -20,6 +20,7 @@ class RequeueReason(Enum):
     NAMESPACE_MISMATCH = "NamespaceMismatch"
     FAILED_AFTER_NOMINATION = "FailedAfterNomination"
     PENDING_PREEMPTION = "PendingPreemption"
+    PENDING_MIGRATION = "PendingMigration"
     PREEMPTION_FAILED = "PreemptionFailed"
     PREEMPTION_GATED = "PreemptionGated"
     NO_FIT = "NoFit"
@@ -37,6 +38,8 @@ class QueueingStrategy(Protocol):
         """Return whether a head that failed for `reason` goes straight back."""
 
 
+#: Others are evicted for it: it goes first until it is admitted.
+_FOR_ITSELF = (RequeueReason.PENDING_PREEMPTION, RequeueReason.PENDING_MIGRATION)
 _ALIKE = (RequeueReason.NO_FIT, RequeueReason.NO_CANDIDATES)
 
 
@@ -63,7 +66,7 @@ def requeue_head(
     Source: docs/semantics/kueue.md#requeueing-after-a-cycle.
     """
     pending.clear_inflight(work)
-    if reason is RequeueReason.PENDING_PREEMPTION:
+    if reason in _FOR_ITSELF:
         pending.preemptor = work if strategy.sticky else None
     again = strategy.immediate(reason) or (
         work.last_assignment is not None and work.last_assignment.has_pending_flavors

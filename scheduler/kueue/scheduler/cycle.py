@@ -23,6 +23,7 @@ from scheduler.kueue.scheduler.nominate import (
 )
 from scheduler.kueue.scheduler.preempting import ActivePreemption
 from scheduler.kueue.scheduler.second_pass import nominate_replacement
+from scheduler.kueue.scheduler.variants import is_overtaken, moves_from
 from scheduler.kueue.topology.cache import DomainUsage
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.quota import (
@@ -30,7 +31,7 @@ from scheduler.kueue.tree.quota import (
     add_usage,
     add_usages,
     apply_usages,
-    available_non_negative,
+    are_available,
     remove_usage,
     remove_usages,
 )
@@ -90,14 +91,15 @@ class Cycle:
             )
         able = [entry for entry in heads if entry.assignment is not None]
         decided = list(self._decide(able))
-        for cell, amount in reversed(self.held_back):
+        for resource_node, amount in reversed(self.held_back):
             if amount > 0:
-                remove_usage(cell, amount)
+                remove_usage(resource_node, amount)
             else:  # a negative reservation never reached the parent
-                cell.usage -= amount
+                resource_node.usage -= amount
         for usage in reversed(self.held_places):
             self.cluster.topologies.add_usage(usage, -1)
-        return decided + [entry for entry in heads if entry not in set(decided)]
+        done = set(decided)
+        return decided + [entry for entry in heads if entry not in done]
 
     def _trace(self, entry: Entry) -> Trace | None:
         return self.trace if entry.work is self.traced else None
@@ -135,6 +137,8 @@ class Cycle:
     def _process(self, entry: Entry) -> None:
         """Decide one entry. Source: docs/semantics/kueue.md#processing-an-entry."""
         assert entry.assignment is not None
+        if entry.work.parent is not None and is_overtaken(self.cluster, entry):
+            return
         deferred = False
         if self._overlaps(entry):
             deferred = self._recompute(entry)
@@ -174,6 +178,8 @@ class Cycle:
             entry.status = EntryStatus.LOST_NODE
 
     def _overlaps(self, entry: Entry) -> bool:
+        if not self.preempted:
+            return False
         if entry.replaced is not None and entry.replaced in self.preempted:
             return True
         return any(target.work in self.preempted for target in entry.targets)
@@ -251,20 +257,20 @@ class Cycle:
 
     def _fits_quota(self, entry: Entry) -> bool:
         assert entry.assignment is not None
+        usage = entry.assignment.usage
         gone = self._freed(entry)
         for target in entry.targets:
             gone.extend(target.work.usage)
+        if not gone:
+            return are_available(usage.items())
         remove_usages(gone)
-        fitting = all(
-            available_non_negative(cell) >= amount
-            for cell, amount in entry.assignment.usage.items()
-        )
+        fitting = are_available(usage.items())
         add_usages(reversed(gone))
         return fitting
 
-    def _reserve(self, cell: ResourceNode, amount: int) -> None:
-        add_usage(cell, amount)
-        self.held_back.append((cell, amount))
+    def _reserve(self, resource_node: ResourceNode, amount: int) -> None:
+        add_usage(resource_node, amount)
+        self.held_back.append((resource_node, amount))
 
     def _reserve_places(self, entry: Entry) -> None:
         assert entry.assignment is not None
@@ -283,12 +289,19 @@ class Cycle:
         entry.refuse(RequeueReason.NO_CANDIDATES, WAITING_FOR_QUOTA, message)
         if entry.queue.spec.reclaim == "Any":
             return
-        for cell, amount in entry.assignment.usage.items():
+        for resource_node, amount in entry.assignment.usage.items():
             if not entry.borrow:
-                amount = max(0, min(amount, cell.nominal - cell.usage))
-            elif cell.borrowing_limit is not None:
-                amount = min(amount, cell.nominal + cell.borrowing_limit - cell.usage)
-            self._reserve(cell, amount)
+                amount = max(
+                    0, min(amount, resource_node.nominal - resource_node.usage)
+                )
+            elif resource_node.borrowing_limit is not None:
+                amount = min(
+                    amount,
+                    resource_node.nominal
+                    + resource_node.borrowing_limit
+                    - resource_node.usage,
+                )
+            self._reserve(resource_node, amount)
         self._reserve_places(entry)
 
     def _defer(self, entry: Entry) -> None:
@@ -300,8 +313,8 @@ class Cycle:
 
     def _reserve_usage(self, entry: Entry) -> None:
         assert entry.assignment is not None
-        for cell, amount in entry.assignment.usage.items():
-            self._reserve(cell, amount)
+        for resource_node, amount in entry.assignment.usage.items():
+            self._reserve(resource_node, amount)
         self._reserve_places(entry)
 
     def _preempt(self, entry: Entry) -> None:
@@ -315,8 +328,8 @@ class Cycle:
         freed = self.freed.setdefault(entry.queue.root, {})
         for target in entry.targets:
             self.preempted[target.work] = entry
-            for cell, amount in target.work.usage:
-                freed[cell] = freed.get(cell, 0) + amount
+            for resource_node, amount in target.work.usage:
+                freed[resource_node] = freed.get(resource_node, 0) + amount
         self._reserve_usage(entry)
 
     def _admit(self, entry: Entry) -> None:
@@ -328,6 +341,9 @@ class Cycle:
         if self.blocked:
             self.waiting = entry
             entry.wait_for_pods()
+            return
+        if entry.work.parent is not None and moves_from(self.cluster, entry):
+            self._reserve_usage(entry)
             return
         entry.status = EntryStatus.ADMITTED
         if entry.replaced is not None:  # it is gone for whoever comes after

@@ -28,6 +28,7 @@ class EntryStatus(Enum):
     SKIPPED = "skipped"  # would have fitted before others of this cycle
     HELD = "held"  # the cycle waits for pods before it goes on with this one
     PREEMPTING = "preempting"
+    MIGRATING = "migrating"  # its Workload is to leave a less preferred flavor
     ADMITTED = "admitted"
     REPLACED = "replaced"  # its pods on a failed node got other places
     LOST_NODE = "lostNode"  # there was no other place for them
@@ -48,6 +49,7 @@ class Entry:
     __slots__ = (
         "assignment",
         "message",
+        "migrated",
         "queue",
         "reason",
         "replaced",
@@ -67,6 +69,7 @@ class Entry:
         self.assignment: Assignment | None = None
         self.targets: list[Target] = []
         self.replaced: WorkloadInfo | None = None  # the slice whose quota it takes over
+        self.migrated: WorkloadInfo | None = None  # the variant that runs until then
         self.status = EntryStatus.REFUSED
         self.requeue = RequeueReason.GENERIC
         self.reason = ""

@@ -101,7 +101,8 @@ def _standing(node: QuotaNode, entry: Entry) -> Standing:
     add_usages(usage)
     value, _ = dominant_resource_share(node)
     borrowing = any(
-        amount > 0 and _borrows(node, cell.flavor_resource) for cell, amount in usage
+        amount > 0 and _borrows(node, resource_node.flavor_resource)
+        for resource_node, amount in usage
     )
     remove_usages(reversed(usage))
     work = entry.work
@@ -109,5 +110,5 @@ def _standing(node: QuotaNode, entry: Entry) -> Standing:
 
 
 def _borrows(node: QuotaNode, flavor_resource: tuple[str, str]) -> bool:
-    cell = node.cells[flavor_resource]
-    return cell.usage > cell.subtree_quota
+    resource_node = node.resource_nodes[flavor_resource]
+    return resource_node.usage > resource_node.subtree_quota

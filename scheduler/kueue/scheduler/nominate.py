@@ -26,6 +26,7 @@ from scheduler.reasons import (
     PENDING_EVALUATION,
     WRONG_NAMESPACE,
 )
+from scheduler.records.podset_template import PodShape
 
 Found = tuple[Assignment, list[Target]]
 
@@ -49,7 +50,7 @@ def nominate(
     if not cluster.matches(queue, work.namespace):
         entry.refuse(RequeueReason.NAMESPACE_MISMATCH, MISCONFIGURED, WRONG_NAMESPACE)
         return
-    problem = validation_error(cluster, work, queue)
+    problem = limits_error(work)
     if problem:
         entry.refuse(RequeueReason.GENERIC, MISCONFIGURED, problem)
         return
@@ -82,12 +83,21 @@ def validation_error(cluster: Cluster, work: WorkloadInfo, queue: ClusterQueue) 
     """
     if not cluster.matches(queue, work.namespace):
         return WRONG_NAMESPACE
-    shapes = [part.shape for part in work.pod_sets]
+    return limits_error(work)
+
+
+def limits_error(work: WorkloadInfo) -> str:
+    """Return which limits of its namespace a workload's podsets break, or ""."""
+    for part in work.pod_sets:
+        if part.shape.outside or part.shape.above:
+            return _outside_limits([part.shape for part in work.pod_sets])
+    return ""
+
+
+def _outside_limits(shapes: Sequence[PodShape]) -> str:
     if any(shape.outside for shape in shapes):
         return f"{OUTSIDE_LIMIT_RANGES}: {_together(s.outside for s in shapes)}"
-    if any(shape.above for shape in shapes):
-        return f"{ABOVE_LIMITS}: {_together(s.above for s in shapes)}"
-    return ""
+    return f"{ABOVE_LIMITS}: {_together(s.above for s in shapes)}"
 
 
 def _together(errors: Iterable[Sequence[str]]) -> str:

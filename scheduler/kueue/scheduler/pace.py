@@ -41,14 +41,20 @@ class CyclePace:
         """Note that something changed: cycles may decide anew."""
         self.quiet = 0
 
+    @property
+    def asks_for_heads(self) -> bool:
+        """Return whether a cycle may begin by itself, if there is a head to try."""
+        return self.paced and self.ends_ms is None and self.quiet < QUIET_CYCLES
+
     def due(self, now_ms: int, *, heads: bool) -> int | None:
         """Return the next instant (ms) with a cycle or a re-activation, or None."""
-        dues = [at for at, _ in self.requeues.values()]
-        if self.ends_ms is not None:
-            dues.append(self.ends_ms)
-        elif self.paced and heads and self.quiet < QUIET_CYCLES:
-            dues.append(max(now_ms, self.begins_ms))
-        return min(dues, default=None)
+        due = self.ends_ms
+        if heads and self.asks_for_heads:
+            due = max(now_ms, self.begins_ms)
+        for at, _ in self.requeues.values():
+            if due is None or at < due:
+                due = at
+        return due
 
     def begin(self, now_ms: int, cycle: int) -> None:
         """Begin cycle number `cycle`, unless one is under way or none may begin."""
@@ -96,6 +102,8 @@ class CyclePace:
 
     def due_requeues(self, now_ms: int) -> list[str]:
         """Return whose trees are to be requeued by now, and forget them."""
+        if not self.requeues:
+            return []
         due = sorted(tree for tree, (at, _) in self.requeues.items() if at <= now_ms)
         return [self.requeues.pop(tree)[1] for tree in due]
 

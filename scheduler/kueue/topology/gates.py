@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from scheduler.kueue.feature_gates import fields_of
+
 _NAMES = {
     "TASProfileMixed": "profile_mixed",
     "TASBalancedPlacement": "balanced",
@@ -36,9 +38,7 @@ class TopologyGates:
 
 def read_gates(given: Mapping[str, bool]) -> TopologyGates:
     """Return the gates of a featureGates section; others are not looked at."""
-    return TopologyGates(
-        **{_NAMES[name]: bool(on) for name, on in given.items() if name in _NAMES}
-    )
+    return TopologyGates(**fields_of(given, _NAMES))
 
 
 DEFAULT_GATES = TopologyGates()

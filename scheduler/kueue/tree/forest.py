@@ -18,7 +18,7 @@ from scheduler.records.quota import CohortSpec
 class Forest:
     """All quota trees. `link` builds them anew from the specs, usage included.
 
-    Cost of linking: O(nodes x cells); of reading: nothing.
+    Cost of linking: O(nodes x resources); of reading: nothing.
     """
 
     def __init__(self) -> None:
@@ -105,8 +105,8 @@ def _compute_quota(root: QuotaNode) -> None:
     for node in reversed(order):
         if isinstance(node, Cohort):
             _accumulate_children(node)
-        for cell in node.cells.values():
-            cell.update_limits()
+        for resource_node in node.resource_nodes.values():
+            resource_node.update_limits()
     for node in order:
         _update_potential_available(node)
     for node in order:
@@ -144,58 +144,64 @@ def _status_keys(node: QuotaNode) -> tuple[Key, ...]:
 def _accumulate_children(cohort: Cohort) -> None:
     """Add what the settled children bring: quota they share, usage they pass on."""
     for child in cohort.children():
-        for flavor_resource, below in child.cells.items():
-            cell = below.parent = cohort.cell(flavor_resource)
+        for flavor_resource, below in child.resource_nodes.items():
+            resource_node = below.parent = cohort.resource_node(flavor_resource)
             if below.has_quota:
-                cell.has_quota = True
+                resource_node.has_quota = True
                 shared = subtract(below.subtree_quota, below.local_quota)
-                cell.subtree_quota = add(cell.subtree_quota, shared)
-            cell.usage += max(0, below.usage - below.local_quota)
+                resource_node.subtree_quota = add(resource_node.subtree_quota, shared)
+            resource_node.usage += max(0, below.usage - below.local_quota)
 
 
 def _update_potential_available(node: QuotaNode) -> None:
     """Compute potential availability, parents first."""
-    for cell in node.cells.values():
-        parent = cell.parent
+    for resource_node in node.resource_nodes.values():
+        parent = resource_node.parent
         if parent is None:
-            cell.potential_available = cell.subtree_quota
+            resource_node.potential_available = resource_node.subtree_quota
             continue
-        cell.potential_available = add(cell.local_quota, parent.potential_available)
-        if cell.borrowing_limit is not None:
-            cell.potential_available = min(
-                cell.potential_available, add(cell.subtree_quota, cell.borrowing_limit)
+        resource_node.potential_available = add(
+            resource_node.local_quota, parent.potential_available
+        )
+        if resource_node.borrowing_limit is not None:
+            resource_node.potential_available = min(
+                resource_node.potential_available,
+                add(resource_node.subtree_quota, resource_node.borrowing_limit),
             )
 
 
 def _lendable_by_resource(
     node: QuotaNode,
 ) -> tuple[tuple[float, tuple[ResourceNode, ...]], ...]:
-    """Return, per resource, what the parent could lend and the quoted cells.
+    """Return, per resource, what the parent could lend and the nodes with quota.
 
     Source: docs/semantics/kueue.md#dominant-resource-share.
     """
     if node.parent is None:
         return ()
-    cells: dict[str, list[ResourceNode]] = {}
-    for (_, resource), cell in sorted(node.cells.items()):
-        if cell.has_quota:
-            cells.setdefault(resource, []).append(cell)
+    resource_nodes: dict[str, list[ResourceNode]] = {}
+    for (_, resource), resource_node in sorted(node.resource_nodes.items()):
+        if resource_node.has_quota:
+            resource_nodes.setdefault(resource, []).append(resource_node)
     lendable = _lendable(node.parent)
     return tuple(
         (float(lendable.get(resource, 0)), tuple(group))
-        for resource, group in cells.items()
+        for resource, group in resource_nodes.items()
     )
 
 
 def _lendable(cohort: Cohort) -> dict[str, int]:
     """Return what is potentially available at a cohort, over all flavors of its tree."""
     lendable: dict[str, int] = {}
-    for flavor_resource, at_root in cohort.root.cells.items():
+    for flavor_resource, at_root in cohort.root.resource_nodes.items():
         if at_root.has_quota:
             chain = (
-                node.cells.get(flavor_resource) for node in (cohort, *cohort.ancestors)
+                node.resource_nodes.get(flavor_resource)
+                for node in (cohort, *cohort.ancestors)
             )
-            nearest = next(cell for cell in chain if cell is not None)
+            nearest = next(
+                resource_node for resource_node in chain if resource_node is not None
+            )
             resource = flavor_resource[1]
             lendable[resource] = add(
                 lendable.get(resource, 0), nearest.potential_available

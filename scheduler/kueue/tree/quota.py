@@ -1,6 +1,6 @@
 """How much of a resource a queue may still take, and taking it.
 
-Everything here walks from a cell to the root: O(depth). Amounts are canonical.
+Everything here walks from a resource node to the root: O(depth). Amounts are canonical.
 Source of all rules: docs/semantics/kueue.md#quota-tree.
 """
 
@@ -15,67 +15,71 @@ from scheduler.kueue.tree.tree import QuotaNode, ResourceNode
 Amount = tuple[ResourceNode, int]
 
 
-def add_usage(cell: ResourceNode | None, amount: int) -> None:
-    """Add usage; the parent sees what passes the cell's local quota."""
-    while cell is not None:
-        free = cell.local_quota - cell.usage
-        cell.usage += amount
+def add_usage(resource_node: ResourceNode | None, amount: int) -> None:
+    """Add usage; the parent sees what passes the local quota."""
+    while resource_node is not None:
+        free = resource_node.local_quota - resource_node.usage
+        resource_node.usage += amount
         if free > 0:
             if amount <= free:
                 return
             amount -= free
         elif amount <= 0:
             return
-        cell = cell.parent
+        resource_node = resource_node.parent
 
 
-def remove_usage(cell: ResourceNode | None, amount: int) -> None:
+def remove_usage(resource_node: ResourceNode | None, amount: int) -> None:
     """Take usage away; the exact inverse of `add_usage` for amounts of 0 and up."""
-    while cell is not None:
-        shared = cell.usage - cell.local_quota
-        cell.usage -= amount
+    while resource_node is not None:
+        shared = resource_node.usage - resource_node.local_quota
+        resource_node.usage -= amount
         if shared <= 0:
             return
         amount = min(amount, shared)
-        cell = cell.parent
+        resource_node = resource_node.parent
 
 
 def add_usages(held: Iterable[Amount]) -> None:
     """Add the usage of one workload."""
-    for cell, amount in held:
-        add_usage(cell, amount)
+    for resource_node, amount in held:
+        add_usage(resource_node, amount)
 
 
 def remove_usages(held: Iterable[Amount]) -> None:
     """Take the usage of one workload away."""
-    for cell, amount in held:
-        remove_usage(cell, amount)
+    for resource_node, amount in held:
+        remove_usage(resource_node, amount)
 
 
 def apply_usages(amounts: Iterable[Amount]) -> None:
-    """Add usage cell by cell; a slice with fewer pods gives some back instead."""
-    for cell, amount in amounts:
+    """Add usage node by node; a slice with fewer pods gives some back instead."""
+    for resource_node, amount in amounts:
         if amount >= 0:
-            add_usage(cell, amount)
+            add_usage(resource_node, amount)
         else:
-            remove_usage(cell, -amount)
+            remove_usage(resource_node, -amount)
 
 
 def revert_usages(amounts: Iterable[Amount]) -> None:
     """Undo `apply_usages`."""
-    apply_usages((cell, -amount) for cell, amount in amounts)
+    apply_usages((resource_node, -amount) for resource_node, amount in amounts)
 
 
-def available(cell: ResourceNode) -> int:
-    """Return what the node can still take; negative when quota was overrun."""
-    parent = cell.parent
+def available(resource_node: ResourceNode) -> int:
+    """Return what the node can still take; negative when quota was overrun.
+
+    The borrowing limit applies here: what the parent gives ends at `max_from_parent`.
+    Source: docs/semantics/kueue.md#borrowing-limits.
+    """
+    parent = resource_node.parent
     if parent is None:
-        if cell.subtree_quota == UNLIMITED:
-            return 0 if cell.usage >= UNLIMITED else UNLIMITED
-        return cell.subtree_quota - cell.usage
+        if resource_node.subtree_quota == UNLIMITED:
+            return 0 if resource_node.usage >= UNLIMITED else UNLIMITED
+        return resource_node.subtree_quota - resource_node.usage
     above = available(parent)
-    over = cell.usage - cell.local_quota
-    cap = cell.max_from_parent
+    over = resource_node.usage - resource_node.local_quota
+    cap = resource_node.max_from_parent
     if over <= 0:
         if cap is not None and cap < above:
             above = cap
@@ -85,39 +89,50 @@ def available(cell: ResourceNode) -> int:
     return above
 
 
-def available_non_negative(cell: ResourceNode) -> int:
+def available_non_negative(resource_node: ResourceNode) -> int:
     """Return what a ClusterQueue can still take, 0 and up."""
-    free = available(cell)
+    free = available(resource_node)
     return max(0, free)
 
 
-def local_available(cell: ResourceNode) -> int:
+def are_available(amounts: Iterable[Amount]) -> bool:
+    """Return whether each resource node can still take its amount, one by one."""
+    return all(
+        available_non_negative(resource_node) >= amount
+        for resource_node, amount in amounts
+    )
+
+
+def local_available(resource_node: ResourceNode) -> int:
     """Return what is left of the quota that the parent never sees."""
-    free = cell.local_quota - cell.usage
+    free = resource_node.local_quota - resource_node.usage
     return max(0, free)
 
 
 def within_nominal(node: QuotaNode, kinds: Collection[FlavorResource]) -> bool:
     """Return whether the node uses no more than its subtree brings, for all `kinds`."""
-    cells = node.cells
+    resource_nodes = node.resource_nodes
     for flavor_resource in kinds:
-        cell = cells.get(flavor_resource)
-        if cell is not None and cell.usage > cell.subtree_quota:
+        resource_node = resource_nodes.get(flavor_resource)
+        if (
+            resource_node is not None
+            and resource_node.usage > resource_node.subtree_quota
+        ):
             return False
     return True
 
 
-def borrowing_height(cell: ResourceNode, amount: int) -> tuple[int, bool]:
+def borrowing_height(resource_node: ResourceNode, amount: int) -> tuple[int, bool]:
     """Return how high a ClusterQueue must borrow for `amount`, and if below the root.
 
     The height is that of the smallest subtree that could hold it, 0 when the
     queue's own nominal quota does. The flag tells that this subtree is not the
     whole tree, so that reclaiming inside it may help.
     """
-    above = cell.parent
-    if cell.usage + amount <= cell.nominal or above is None:
+    above = resource_node.parent
+    if resource_node.usage + amount <= resource_node.nominal or above is None:
         return 0, above is not None
-    rest = amount - local_available(cell)
+    rest = amount - local_available(resource_node)
     while above.usage + rest > above.subtree_quota:
         rest -= local_available(above)
         if above.parent is None:

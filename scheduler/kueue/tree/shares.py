@@ -31,15 +31,15 @@ _NOTHING = (ZERO, False)
 
 
 def dominant_resource_share(node: QuotaNode) -> tuple[DRS, bool]:
-    """Return the node's share and whether it borrows at all; O(its cells).
+    """Return the node's share and whether it borrows at all; O(its resource nodes).
 
     Source: docs/semantics/kueue.md#dominant-resource-share.
     """
     ratio, borrowing = 0.0, False
-    for lendable, cells in node.lendable_by_resource:
+    for lendable, resource_nodes in node.lendable_by_resource:
         borrowed = 0
-        for cell in cells:
-            over = cell.usage - cell.subtree_quota
+        for resource_node in resource_nodes:
+            over = resource_node.usage - resource_node.subtree_quota
             if over > 0:
                 borrowed += over
         if borrowed:

@@ -1,6 +1,6 @@
-"""The quota tree: ClusterQueues and Cohorts, and one cell per (flavor, resource).
+"""The quota tree: ClusterQueues and Cohorts, and their resource nodes.
 
-Cells of ClusterQueues live as long as their queue, so that what workloads hold
+Those of a ClusterQueue live as long as it does, so that what workloads hold
 stays valid when the tree is linked anew after an edit of quota.
 """
 
@@ -24,12 +24,12 @@ _NONE = Quota(0)
 class ResourceNode:
     """Quota and usage of one node for one (flavor, resource).
 
-    nominal, borrowing, lending: as configured (None = no limit).
-    quoted: this node or one below declares quota of this kind.
-    subtree: what the node and its children bring together.
-    local: the part of it that the parent never sees.
-    cap: what the parent side may give at most before usage; None = no limit.
-    most: what could be available if nothing were used.
+    nominal, borrowing_limit, lending_limit: as configured (None = no limit).
+    has_quota: this node or one below declares quota of this kind.
+    subtree_quota: what the node and its children bring together.
+    local_quota: the part of it that the parent never sees.
+    max_from_parent: what its side may give before usage; None = no limit.
+    potential_available: what would be available if nothing were used.
     usage: what is used below; the only field that changes between edits.
     """
 
@@ -87,13 +87,13 @@ class QuotaNode:
 
     __slots__ = (
         "ancestors",
-        "cells",
         "depth",
         "full_path",
         "height",
         "lendable_by_resource",
         "name",
         "parent",
+        "resource_nodes",
         "root",
         "status_keys",
         "weight",
@@ -101,7 +101,7 @@ class QuotaNode:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.cells: dict[FlavorResource, ResourceNode] = {}
+        self.resource_nodes: dict[FlavorResource, ResourceNode] = {}
         self.parent: Cohort | None = None
         self.root: QuotaNode = self
         self.ancestors: tuple[Cohort, ...] = ()  # parent .. root
@@ -112,28 +112,32 @@ class QuotaNode:
             Key, ...
         ] = ()  # the objects whose status its usage is in
         self.weight = 1.0
-        # Per resource: what the parent could lend, and the quoted cells.
+        # Per resource: what the parent could lend, and the resource nodes with quota.
         self.lendable_by_resource: tuple[
             tuple[float, tuple[ResourceNode, ...]], ...
         ] = ()
 
     def configure(self, groups: Iterable[ResourceGroup]) -> None:
-        """Take the node's own quotas; cells in use are kept."""
+        """Take the node's own quotas; resource nodes in use are kept."""
         quotas = {fr: quota for group in groups for fr, quota in group.quotas.items()}
         for flavor_resource in quotas:
-            self.cell(flavor_resource)
-        for flavor_resource, cell in self.cells.items():
-            cell.configure(quotas.get(flavor_resource))
+            self.resource_node(flavor_resource)
+        for flavor_resource, resource_node in self.resource_nodes.items():
+            resource_node.configure(quotas.get(flavor_resource))
 
-    def cell(self, flavor_resource: FlavorResource) -> ResourceNode:
-        """Return the cell, made and linked up to the root when there is none."""
-        cell = self.cells.get(flavor_resource)
-        if cell is None:
-            cell = self.cells[flavor_resource] = ResourceNode(self, flavor_resource)
+    def resource_node(self, flavor_resource: FlavorResource) -> ResourceNode:
+        """Return the resource node, made and linked up to the root when there is none."""
+        resource_node = self.resource_nodes.get(flavor_resource)
+        if resource_node is None:
+            resource_node = self.resource_nodes[flavor_resource] = ResourceNode(
+                self, flavor_resource
+            )
             if self.parent is not None:
-                cell.parent = self.parent.cell(flavor_resource)
-                cell.potential_available = cell.parent.potential_available
-        return cell
+                resource_node.parent = self.parent.resource_node(flavor_resource)
+                resource_node.potential_available = (
+                    resource_node.parent.potential_available
+                )
+        return resource_node
 
 
 class GroupSearch(NamedTuple):

@@ -69,6 +69,7 @@ class WorkloadInfo:
         "accumulated_s",
         "active",
         "admission",
+        "allowed_flavors",
         "checks",
         "cluster_queue",
         "conditions",
@@ -82,6 +83,7 @@ class WorkloadInfo:
         "generation",
         "heap_entry",
         "indexed_as_evicted",
+        "is_parent",
         "job_uid",
         "key",
         "last_assignment",
@@ -91,6 +93,7 @@ class WorkloadInfo:
         "name",
         "namespace",
         "owned_by_pod",
+        "parent",
         "pending_queue",
         "pod_set_specs",
         "pod_sets",
@@ -161,6 +164,9 @@ class WorkloadInfo:
         self.job_uid = ""
         self.elastic = False  # a slice of an elastic job: its counts may shrink
         self.replaces: Key | None = None  # the slice before it
+        self.parent: Key | None = None  # of which it is a variant
+        self.is_parent = False  # its variants are tried, not itself
+        self.allowed_flavors: tuple[str, ...] | None = None  # None: any
         self.max_execution_s: int | None = None
         self.pod_sets: PodSets = NO_POD_SETS
 
@@ -185,7 +191,14 @@ class WorkloadInfo:
             self.totals = self.pod_sets.totals_for(counts)
             text = self.pod_sets.text_for(counts)
         self.scheduling_hash = f"{self.priority} {text}"
+        if self.allowed_flavors is not None:
+            self.scheduling_hash += f" {self.flavor}"
         self.queue_order = (-self.priority, self.queue_order_us, self.uid, self.name)
+
+    @property
+    def flavor(self) -> str:
+        """Return the flavor of a variant; "" for one that may have any."""
+        return self.allowed_flavors[0] if self.allowed_flavors else ""
 
     def scaled_pod_sets(
         self, counts: tuple[int, ...] | None

@@ -1,4 +1,4 @@
-"""Workload documents and stored status into `Work`, and back."""
+"""Workload documents and stored status into WorkloadInfo, and back."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from scheduler.kueue.workload.info import (
     WorkloadInfo,
 )
 from scheduler.kueue.workload.slices import is_elastic, replaced_slice
+from scheduler.kueue.workload.variants import PARENT, allowed_flavors, parent_of
 from scheduler.reasons import ADMISSION_CHECK, EVICTED, PODS_READY_TIMEOUT
+from scheduler.records.annotations import ADMISSION_GATED_BY
 from scheduler.records.objects import Object
 from scheduler.records.workload import Catalogue, read_admission
 
 Manifest = Mapping[str, Any]
 
-GATED_BY = "kueue.x-k8s.io/admission-gated-by"
 JOB_UID = "kueue.x-k8s.io/job-uid"
 #: What the engine writes into status; anything else there is left as it is.
 STATUS_FIELDS = (
@@ -59,10 +60,14 @@ def update_from_document(
         work.priority += priority_boost(obj)
     if spec.get("preemptionGates") or work.preemption_gates:
         names, work.gate_states = read_gates(spec, obj.status)
-        work.preemption_gates = names if gates.preemption_gates else ()
+        counted = gates.preemption_gates or gates.concurrent_admission
+        work.preemption_gates = names if counted else ()
+    if gates.concurrent_admission:
+        work.parent, work.allowed_flavors = parent_of(obj), allowed_flavors(obj)
+        work.is_parent = work.is_parent or obj.labels.get(PARENT) == "true"
     work.local_queue_name = spec.get("queueName") or ""
     work.active = spec.get("active") is not False
-    work.gated = obj.annotations.get(GATED_BY) or ""
+    work.gated = obj.annotations.get(ADMISSION_GATED_BY) or ""
     work.job_uid = obj.labels.get(JOB_UID, "")
     work.elastic = is_elastic(obj)
     work.replaces = replaced_slice(obj)

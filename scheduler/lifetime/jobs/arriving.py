@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scheduler.kueue.queries import is_running, is_stopping
+from scheduler.kueue.workload.variants import is_variant
 from scheduler.lifetime.jobs.slices import JobSlices
 from scheduler.lifetime.jobs.state import OWNERS, PodSets, pod_sets_of
 from scheduler.lifetime.pods import owner_key
@@ -64,10 +65,15 @@ class JobArrival(JobSlices):
         if kueue is None:
             if owner_key(workload, frozenset(JOB_KINDS)) not in self.host.objects:
                 self.lifetime.start(workload, pod_sets_of(workload))
+        elif kueue.variants is not None and is_variant(workload):
+            return  # the run is its parent's
         elif is_running(kueue, workload.key):
-            self.lifetime.resume(
-                workload, self._assigned(workload), self._pods_given_to(workload)
-            )
+            pod_sets = self._assigned(workload)
+            self._report_contradictions(workload, pod_sets)
+            pods = self._pods_given_to(workload)
+            ended = [pod for pod in pods if pod.status.get("phase") == "Succeeded"]
+            standing = [pod for pod in pods if not has_ended(pod.status)]
+            self.lifetime.resume(workload, pod_sets, standing, ended)
         elif is_stopping(kueue, workload.key):
             self.lifetime.resume_stop(workload, self._pods_given_to(workload))
 
@@ -78,11 +84,7 @@ class JobArrival(JobSlices):
         if owner is not None and owner.kind == "Pod":
             keys = [pod.key for pod in self._given_pods(workload.key)]
         pods = [self.host.objects[key] for key in keys if key in self.host.objects]
-        return [
-            pod
-            for pod in pods
-            if pod.key not in self.lifetime.owners and not has_ended(pod.status)
-        ]
+        return [pod for pod in pods if pod.key not in self.lifetime.owners]
 
     def _take_up_pod(self, pod: Object) -> None:
         if pod.key in self.lifetime.owners or has_ended(pod.status):

@@ -3,112 +3,57 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
 
-from scheduler import registry
+from scheduler.compatibility import FINISHED_BY_JOB
 from scheduler.decisions import Edit
 from scheduler.errors import ManifestError
 from scheduler.kueue.workload.slices import is_elastic
-from scheduler.lifetime.continuing import SERVING
-from scheduler.lifetime.jobs.starting import JobStart
+from scheduler.lifetime.jobs.lengths import JobLength
 from scheduler.lifetime.jobs.state import pod_sets_of
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runs import OVERRAN, Run
 from scheduler.lifetime.runtime_state import JOB_KINDS
-from scheduler.manifests import deadlines
-from scheduler.manifests.jobs import JobKind
 from scheduler.reasons import (
+    COMPLETIONS_REACHED_SENTENCE,
     JOB_FINISHED,
     JOB_FINISHED_SENTENCE,
     RETIRED,
     RETIRED_DEACTIVATED,
+    SUCCEEDED,
 )
-from scheduler.records.annotations import ARRIVAL, FROM_DEADLINE, PREFIX, RUNTIME_SOURCE
+from scheduler.records.annotations import ARRIVAL, PREFIX
 from scheduler.records.conditions import is_true
 from scheduler.records.objects import Key, Object
 
-_POD = frozenset({"Pod"})
-#: A Job admitted with fewer pods also does that much less work.
-EQUAL_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
 
-
-class JobEnd(JobStart):
-    """How long an owner's work is, its end, and the pods that take others' places."""
-
-    def serves(self, owner: Object) -> bool:
-        """Return whether it never ends by itself: a service, not a job."""
-        pod = owner_key(owner, _POD) if owner.key.kind == "Workload" else owner.key
-        if pod is not None and pod.kind == "Pod":
-            found = self.host.objects.get(pod)
-            return found is not None and owner_key(found, SERVING) is not None
-        job = owner.key
-        if owner.key.kind == "Workload":
-            job = owner_key(owner, frozenset(JOB_KINDS)) or owner.key
-        if job.kind not in JOB_KINDS:
-            return False
-        kind: JobKind = registry.lookup("job-kind", job.kind)
-        return kind.endless
-
-    def waves(self, owner: Object) -> int:
-        """Return how many times the pods of this owner run one after another."""
-        job = owner
-        if owner.key.kind == "Workload":
-            found = owner_key(owner, frozenset(JOB_KINDS))
-            if found is None or found not in self.host.objects:
-                return 1
-            job = self.host.objects[found]
-        if job.key.kind not in JOB_KINDS:
-            return 1
-        manifest = self._narrowed(owner, job.manifest)
-        return max(1, self.kind_of(job).waves(manifest))
-
-    def deadline_of(self, owner: Object) -> int | None:
-        """Return how long (s) its Job may be active; None for as long as it takes.
-
-        A run time that was taken from the deadline does not break it.
-        """
-        job = self.host.objects.get(owner_key(owner, deadlines.KINDS) or owner.key)
-        if job is None:
-            return None
-        sources = (one.annotations.get(RUNTIME_SOURCE) for one in (owner, job))
-        return None if FROM_DEADLINE in sources else deadlines.deadline_of(job.manifest)
-
-    def _narrowed(self, owner: Object, job: dict[str, Any]) -> dict[str, Any]:
-        """Return a job as it was started: with the parallelism it was admitted with.
-
-        Source: docs/semantics/kueue.md#partial-admission.
-        """
-        pod_sets = owner.spec.get("podSets") or []
-        partial = any("minCount" in p for p in pod_sets)
-        if self.host.kueue is None or job["kind"] != "Job":
-            return job
-        if is_elastic(owner):  # the Job may ask for more than this slice has
-            at_once = int(pod_sets[0].get("count", 1))
-            return {**job, "spec": {**job["spec"], "parallelism": at_once}}
-        if not partial:
-            return job
-        admission = self.host.get(owner.key).status.get("admission") or {}
-        given = admission.get("podSetAssignments") or [{}]
-        spec = {**job["spec"], "parallelism": given[0].get("count", 1)}
-        annotations = job["metadata"].get("annotations") or {}
-        if annotations.get(EQUAL_COMPLETIONS) == "true":
-            spec["completions"] = spec["parallelism"]
-        return {**job, "spec": spec}
+class JobEnd(JobLength):
+    """The end of an owner's work, and the pods that take others' places."""
 
     def ended(self, owner: Object, run: Run) -> None:
         """Report that an owner's work is done."""
+        job = owner_key(owner, frozenset(JOB_KINDS))
         if owner.key.kind == "Workload" and self.host.kueue is not None:
-            how = (JOB_FINISHED_SENTENCE, JOB_FINISHED)
-            if run.failed:
-                how = (OVERRAN if run.overran else "Job failed"), "Failed"
+            how = self._finished_condition(job, run)
             for key in (owner.key, *self._waiting_slices(owner)):
                 self.host.kueue.finish(key, *how)
         else:
             self.lifetime.emit_finish(run)
-        job = owner_key(owner, frozenset(JOB_KINDS))
         if job is not None and job in self.host.objects:
             self.lifetime.context.journal.touch(job)
         self.controllers.changed(job or owner.key)
+
+    def _finished_condition(self, job: Key | None, run: Run) -> tuple[str, str]:
+        """Return sentence and reason of Finished, which Kueue takes from the job.
+
+        Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
+        """
+        if run.failed:
+            return (OVERRAN if run.overran else "Job failed"), "Failed"
+        if self.lifetime.context.compatibility < FINISHED_BY_JOB:
+            return JOB_FINISHED_SENTENCE, JOB_FINISHED
+        if job is not None and job.kind == "Job":
+            return COMPLETIONS_REACHED_SENTENCE, SUCCEEDED
+        return JOB_FINISHED_SENTENCE, SUCCEEDED
 
     def retire(self, workload: Object) -> None:
         """Delete a Workload whose retention is over; of one that Kueue gave up, its job.
@@ -159,14 +104,13 @@ class JobEnd(JobStart):
         again.metadata["labels"] = {**again.labels, PREFIX + "replica-of": base}
         self.put_admitted(again)
 
-    def put_admitted(self, pod: Object) -> bool:
-        """Put a pod that a controller makes; False, and a report, when it is refused."""
+    def put_admitted(self, made: Object) -> bool:
+        """Put what a controller makes; False, and a report, when it is refused."""
         try:
-            self.host.put(pod)
+            self.host.put(made)
         except ManifestError as refusal:
-            self.lifetime.context.journal.complain(
-                f"pod {pod.key.path} cannot be made: {refusal}"
-            )
+            what = f"{made.key.kind.lower()} {made.key.path}"
+            self.lifetime.context.journal.complain(f"{what} cannot be made: {refusal}")
             return False
         return True
 

@@ -14,30 +14,45 @@ _MAPS = ("labels", "annotations", "nodeSelector")
 
 def with_updates(
     pod_set: Mapping[str, Any], updates: Iterable[Mapping[str, Any]]
-) -> tuple[dict[str, Any], list[str]]:
-    """Return the podset with what its updates add, and what they contradict.
+) -> dict[str, Any]:
+    """Return the podset with what its updates add.
 
     A key keeps the value of the template, else of the flavor, else of the first check.
     """
-    found, problems = dict(pod_set), []
-    for update in updates:
-        if update.get("name") != pod_set["name"]:
-            continue
+    found = dict(pod_set)
+    for update in _of_pod_set(pod_set, updates):
         for field in _MAPS:
             own = {**_of_template(pod_set, field), **(found.get(field) or {})}
-            added = update.get(field) or {}
-            problems += [
-                f"{field}.{key}: {value!r} contradicts {own[key]!r}"
-                for key, value in sorted(added.items())
-                if own.get(key, value) != value
-            ]
-            new = {key: value for key, value in added.items() if key not in own}
+            added = (update.get(field) or {}).items()
+            new = {key: value for key, value in added if key not in own}
             found[field] = {**(found.get(field) or {}), **new}
         found["tolerations"] = [
             *(found.get("tolerations") or []),
             *(update.get("tolerations") or []),
         ]
-    return found, problems
+    return found
+
+
+def contradictions(
+    pod_set: Mapping[str, Any], updates: Iterable[Mapping[str, Any]]
+) -> list[str]:
+    """Return what the updates ask for that the podset, with them, has otherwise."""
+    found = []
+    for update in _of_pod_set(pod_set, updates):
+        for field in _MAPS:
+            own = {**_of_template(pod_set, field), **(pod_set.get(field) or {})}
+            found += [
+                f"{field}.{key}: {value!r} contradicts {own[key]!r}"
+                for key, value in sorted((update.get(field) or {}).items())
+                if own.get(key, value) != value
+            ]
+    return found
+
+
+def _of_pod_set(
+    pod_set: Mapping[str, Any], updates: Iterable[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    return [update for update in updates if update.get("name") == pod_set["name"]]
 
 
 def _of_template(pod_set: Mapping[str, Any], field: str) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ from scheduler.decisions import PodSetAdmission
 from scheduler.kueue.topology.ungating import RankedPod, domains_for, index_offset
 from scheduler.kueue.workload.slices import is_elastic
 from scheduler.lifetime.jobs.pod_admission import ADMISSION_GATE
-from scheduler.lifetime.jobs.pod_set_updates import with_updates
+from scheduler.lifetime.jobs.pod_set_updates import contradictions, with_updates
 from scheduler.lifetime.jobs.state import JobState, PodSets, pod_sets_of
 from scheduler.lifetime.pods import owner_key
 from scheduler.records.objects import Key, Object
@@ -99,23 +99,18 @@ class JobStart(JobState):
             if topology is not None:
                 extra["topology"] = topology
             found.append({**pod_set, "count": count, **extra})
-        return self._with_updates(workload, found)
-
-    def _with_updates(self, workload: Object, pod_sets: PodSets) -> PodSets:
-        """Add what the admission checks say; what they contradict is reported."""
         updates = self._updates(workload.key)
-        if not updates:
-            return pod_sets
-        found = []
+        return [with_updates(one, updates) for one in found] if updates else found
+
+    def _report_contradictions(self, workload: Object, pod_sets: PodSets) -> None:
+        """Report what checks ask for and a run starts without; once per start."""
+        updates = self._updates(workload.key)
         for pod_set in pod_sets:
-            changed, problems = with_updates(pod_set, updates)
-            found.append(changed)
-            for problem in problems:
+            for problem in contradictions(pod_set, updates):
                 self.lifetime.context.journal.complain(
                     f"{workload.key}: podSetUpdates of {pod_set['name']}: {problem}, "
                     "which stands; Kueue would not start the job"
                 )
-        return found
 
     def _updates(self, workload: Key) -> list[dict[str, Any]]:
         """Return the podSetUpdates of a Workload's checks, in the order of their names."""
@@ -125,6 +120,7 @@ class JobStart(JobState):
         return [update for _, check in checks for update in check.pod_set_updates]
 
     def _start(self, workload: Object, pod_sets: PodSets) -> None:
+        self._report_contradictions(workload, pod_sets)
         given = self._given_pods(workload.key)
         if not given:
             self.lifetime.start(workload, pod_sets)

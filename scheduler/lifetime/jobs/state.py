@@ -7,7 +7,7 @@ from typing import Any
 from scheduler import registry
 from scheduler.kueue.workload.slices import ELASTIC_KINDS, is_elastic
 from scheduler.lifetime.controllers.stage import Controllers
-from scheduler.lifetime.given import GivenObjects
+from scheduler.lifetime.jobs.given import GivenObjects
 from scheduler.lifetime.pods import owner_key
 from scheduler.lifetime.runtime_state import JOB_KINDS
 from scheduler.lifetime.taint_eviction import TaintEviction

@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler.errors import ManifestError
 from scheduler.lifetime.jobs.state import JobState
-from scheduler.records.annotations import ARRIVAL, PREFIX
+from scheduler.records.annotations import ADMISSION_GATED_BY, ARRIVAL, PREFIX
 from scheduler.records.objects import Key, Object
 
 
@@ -78,14 +78,19 @@ class JobWorkloads(JobState):
         if known is None and (delay := self.lifetime.creation(key)):
             due = f"{self.lifetime.context.now_ms + delay}ms"
             metadata.setdefault("annotations", {})[ARRIVAL] = due
-        if known is None or known.spec != (manifest.get("spec") or {}):
-            self.host.put(Object(key=key, manifest=manifest))
+        made = Object(key=key, manifest=manifest)
+        if known is None or known.spec != made.spec or _gate(known) != _gate(made):
+            self.host.put(made)
+
+
+def _gate(obj: Object) -> str:
+    return obj.annotations.get(ADMISSION_GATED_BY) or ""
 
 
 def _ours(job: Object) -> dict[str, str]:
-    """Return the annotations for its time that a job's Workload has too."""
+    """Return the annotations that a job's Workload has too: its times, its gate."""
     return {
         name: value
         for name, value in job.annotations.items()
-        if name.startswith(PREFIX) and name != ARRIVAL
+        if name == ADMISSION_GATED_BY or (name.startswith(PREFIX) and name != ARRIVAL)
     }

@@ -213,7 +213,7 @@ class Rig:
         return condition.status, condition.reason, condition.message
 
     def used(self, name: str) -> int:
-        return self.stage.cluster.forest.queues[name].cells["f", "cpu"].usage
+        return self.stage.cluster.forest.queues[name].resource_nodes["f", "cpu"].usage
 
     def status(self, kind: str, name: str, namespace: str = "") -> dict[str, Any]:
         obj = self.objects[Key(kind, namespace, name)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from scheduler.conversion.unsimulated import features_of
 from scheduler.records.objects import Key, Object
 from scheduler.simulation import simulate
-from scheduler.unsimulated import features_of
 from scheduler.world import World
 from tests.builders import (
     cluster_queue,
@@ -105,3 +105,18 @@ def test_only_namespaces_of_the_selector_get_default_queues(team, labelled):
     )
     assert (QUEUE in labels(found)) is labelled
     assert not [line for line in features_of(found) if "managedJobs" in line]
+
+
+def test_a_gate_on_a_job_keeps_its_workload_out_until_it_is_taken_off():
+    gated = job("j", queue="default")
+    gated["metadata"]["annotations"]["kueue.x-k8s.io/admission-gated-by"] = "x.io/y"
+    found = world(gated)
+    simulate(found, until_ms=1000)
+    (key,) = found.keys("Workload")
+    waits = found.get(key).status["conditions"][0]
+    assert waits["reason"] == "AdmissionGated"
+    assert waits["message"] == "Admission is gated by: x.io/y"
+    changed = job("j", queue="default")
+    found.put(Object(key=Key("Job", "default", "j"), manifest=changed))
+    simulate(found, until_ms=2000)
+    assert found.get(key).status["conditions"][0]["status"] == "True"

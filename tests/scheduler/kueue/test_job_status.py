@@ -42,3 +42,13 @@ def test_a_job_that_is_done_counts_its_pods(world):
     assert found.status["active"] == 0
     assert found.status["conditions"][0]["type"] == "Complete"
     assert found.status["completionTime"] > found.status["startTime"]
+
+
+def test_the_workload_of_a_job_that_is_done_says_so_as_kueue_does(world):
+    at(world, 400)
+    (key,) = (k for k in world.keys("Workload") if k.name.startswith("job-j-"))
+    (last,) = (
+        c for c in world.get(key).status["conditions"] if c["type"] == "Finished"
+    )
+    assert last["reason"] == "Succeeded"
+    assert last["message"] == "Reached expected number of succeeded pods"

@@ -90,11 +90,12 @@ def act(rig, queues, number, what, where, cpu, priority) -> None:
         rig.edit(key, active=False)
 
 
-def expected_usage(cohort: Cohort, cell: ResourceNode) -> int:
+def expected_usage(cohort: Cohort, resource_node: ResourceNode) -> int:
     below = [
         max(0, inner.usage - inner.local_quota)
         for child in cohort.children()
-        if (inner := child.cells.get(cell.flavor_resource)) is not None
+        if (inner := child.resource_nodes.get(resource_node.flavor_resource))
+        is not None
     ]
     return sum(below)
 
@@ -106,8 +107,8 @@ def test_usage_is_the_sum_of_what_is_below(tree, steps, fair):
     play(rig, tree[1], steps)
     assert list(violations(rig.stage)) == []
     for cohort in rig.stage.cluster.forest.cohorts.values():
-        for cell in cohort.cells.values():
-            assert cell.usage == expected_usage(cohort, cell)
+        for resource_node in cohort.resource_nodes.values():
+            assert resource_node.usage == expected_usage(cohort, resource_node)
 
 
 @settings(max_examples=60, deadline=None)
@@ -145,35 +146,35 @@ def check_victims(rig: Rig, decisions: list) -> None:
     ((by, works),) = victims.items()
     preemptor = rig.stage.cluster.workloads[by]
     queue = rig.stage.cluster.cluster_queue_of(preemptor)
-    cell, amount = queue.cells["f", "cpu"], preemptor.totals[0]["cpu"]
+    resource_node, amount = queue.resource_nodes["f", "cpu"], preemptor.totals[0]["cpu"]
     fair = rig.stage.settings.fair
     for work in works:
         remove_usages(work.usage)
-    assert fits(cell, amount)
+    assert fits(resource_node, amount)
     for work in works:
         add_usages(work.usage)
         # A classical search may have looked for room within nominal quota only.
-        beyond = not fair and cell.usage + amount > cell.nominal
-        assert beyond or not fits(cell, amount)
+        beyond = not fair and resource_node.usage + amount > resource_node.nominal
+        assert beyond or not fits(resource_node, amount)
         remove_usages(work.usage)
     for work in works:
         add_usages(work.usage)
 
 
-def fits(cell: ResourceNode, amount: int) -> bool:
+def fits(resource_node: ResourceNode, amount: int) -> bool:
     """Return whether `amount` fits: asked of the semantics' formula, top down."""
-    return amount <= max(0, room(cell))
+    return amount <= max(0, room(resource_node))
 
 
-def room(cell: ResourceNode) -> int:
-    if cell.parent is None:
-        return cell.subtree_quota - cell.usage
-    above = room(cell.parent)
-    if cell.borrowing_limit is not None:
-        stored = cell.subtree_quota - cell.local_quota
-        taken = max(0, cell.usage - cell.local_quota)
-        above = min(above, stored - taken + cell.borrowing_limit)
-    return max(0, cell.local_quota - cell.usage) + above
+def room(resource_node: ResourceNode) -> int:
+    if resource_node.parent is None:
+        return resource_node.subtree_quota - resource_node.usage
+    above = room(resource_node.parent)
+    if resource_node.borrowing_limit is not None:
+        stored = resource_node.subtree_quota - resource_node.local_quota
+        taken = max(0, resource_node.usage - resource_node.local_quota)
+        above = min(above, stored - taken + resource_node.borrowing_limit)
+    return max(0, resource_node.local_quota - resource_node.usage) + above
 
 
 @settings(max_examples=80, deadline=None)
@@ -194,5 +195,5 @@ def test_nobody_is_admitted_beyond_the_quota_of_the_whole_tree(tree, steps, fair
     play(rig, tree[1], steps)
     for cohort in rig.stage.cluster.forest.cohorts.values():
         if cohort.parent is None:
-            for cell in cohort.cells.values():
-                assert cell.usage <= cell.subtree_quota
+            for resource_node in cohort.resource_nodes.values():
+                assert resource_node.usage <= resource_node.subtree_quota

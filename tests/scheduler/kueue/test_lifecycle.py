@@ -134,6 +134,29 @@ def test_one_is_admitted_at_a_time_while_pods_are_waited_for():
     assert ("Admit", boss.name, "QuotaReserved") in rig.run(3)
 
 
+def waiting_since(second: int) -> dict:
+    """A status as the head has it whose cycle waits for others' pods."""
+    return {
+        "conditions": [
+            {
+                "type": "QuotaReserved",
+                "status": "False",
+                "reason": "WaitingForPodsReady",
+                "lastTransitionTime": f"2024-12-31T23:59:{second:02d}Z",
+            }
+        ]
+    }
+
+
+def test_a_cycle_that_came_waiting_for_pods_goes_on_with_its_head():
+    rig = Rig(BLOCKING)
+    rig.queue("a")
+    rig.queue("b")
+    rig.workload("left", "a", status=waiting_since(10))
+    rig.workload("head", "b", status=waiting_since(20))
+    assert rig.run(0) == [("Admit", "head", "QuotaReserved")]
+
+
 def test_a_held_head_that_is_withdrawn_lets_the_next_one_in():
     rig = Rig(BLOCKING)
     rig.queue("a")

@@ -363,10 +363,15 @@ def test_a_generator_file_stands_for_queues_and_arrivals():
 
 
 def test_fields_that_decide_nothing_are_named():
-    text = QUEUE + "  concurrentAdmissionPolicy: {migration: {}}\n"
-    assert [path for path, _ in unsimulated(check(text))] == [
-        "spec.concurrentAdmissionPolicy"
-    ]
+    manifest = {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {}}
+    manifest["spec"] = {"replicas": 3}
+    assert [path for path, _ in unsimulated(manifest)] == ["spec.replicas"]
+
+
+def test_the_migration_of_a_queue_is_one_of_two():
+    text = QUEUE + "  concurrentAdmissionPolicy: {migration: {mode: Best}}\n"
+    with pytest.raises(ManifestError, match="TryPreferredFlavors"):
+        check(text)
 
 
 def reserving(count: int) -> Object:
@@ -404,6 +409,14 @@ def test_a_generator_file_loads_as_it_is():
     loaded = load([("generator.yaml", yaml.safe_dump(GENERATOR))])
     assert loaded.errors == []
     assert len([o for o in loaded.objects if o.key.kind == "Workload"]) == 24
+
+
+def test_what_two_generator_files_make_differently_is_named():
+    text = yaml.safe_dump(GENERATOR)
+    again = text.replace("priority: 50", "priority: 60")
+    findings = load([("a.yaml", text), ("b.yaml", again)]).findings
+    assert len(findings) == 24
+    assert "stands at a.yaml:1: the generator's is left out" in findings[0].problem
 
 
 def test_a_broken_generator_file_names_the_field():

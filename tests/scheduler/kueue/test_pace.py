@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from scheduler.decisions import Admit
+from collections.abc import Sequence
+
+import pytest
+
+from scheduler.decisions import Admit, Decision, Wait
 from scheduler.kueue.scheduler.pace import CyclePace
 from scheduler.latencies import StepTimes
+from scheduler.records.objects import Key
 from scheduler.simulation import simulate
 from tests.builders import cluster_queue, flavor, job, local_queue, world_of
 
@@ -123,3 +128,41 @@ def test_what_is_stored_is_read_back():
         "pace": [300, 500, 1],
         "wakes": {"queue a": [1100, "a"]},
     }
+
+
+class FiveEach:
+    """Writes each decision in 5 ms."""
+
+    def length(self, decided: Sequence[Decision]) -> int:
+        return 5 * len(decided)
+
+
+def decisions(count: int) -> list[Decision]:
+    return [Wait(at_ms=0, subject=Key("Workload", "", str(n))) for n in range(count)]
+
+
+@pytest.mark.parametrize(("count", "ends"), [(3, 115), (0, 101)])
+def test_a_cycle_lasts_until_all_that_it_decided_is_written(count, ends):
+    paced = pace(schedulingCycle="200ms")
+    paced.write(100, FiveEach(), decisions(count), moved=True)
+    assert (paced.over(ends - 1), paced.over(ends)) == (False, True)
+    assert not paced.may_begin(ends)
+    paced.written(ends)
+    assert paced.due(ends, heads=True) == ends
+    assert (paced.may_begin(ends - 1), paced.may_begin(ends)) == (False, True)
+
+
+def test_cycles_that_write_count_as_quiet_when_they_move_nothing():
+    paced = pace(schedulingCycle="200ms")
+    for moved, begins in ((False, True), (True, True), (False, True), (False, False)):
+        paced.write(0, FiveEach(), (), moved=moved)
+        paced.written(1)
+        assert paced.may_begin(1) is begins
+
+
+@pytest.mark.parametrize(("admission", "ends"), [("50ms", 150), ("0s", 101)])
+def test_a_cycle_that_waited_for_pods_takes_the_time_of_its_admission(admission, ends):
+    paced = pace(schedulingCycle="200ms", admission=admission)
+    paced.resume(100, 1)
+    paced.resume(120, 1)
+    assert paced.ends_ms == ends

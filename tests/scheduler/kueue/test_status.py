@@ -19,8 +19,8 @@ def shared() -> Rig:
 
 def test_a_cluster_queue_reports_what_it_uses_and_borrows():
     status = shared().status("ClusterQueue", "a")
-    cell = {"name": "cpu", "total": "4", "borrowed": "2"}
-    assert status["flavorsReservation"] == [{"name": "f", "resources": [cell]}]
+    cpu = {"name": "cpu", "total": "4", "borrowed": "2"}
+    assert status["flavorsReservation"] == [{"name": "f", "resources": [cpu]}]
     assert status["flavorsUsage"] == status["flavorsReservation"]
     assert status["fairSharing"] == {"weightedShare": 250}
 
@@ -46,8 +46,8 @@ def test_a_local_queue_counts_and_sums_its_own():
     status = shared().status("LocalQueue", "a", "default")
     assert status["pendingWorkloads"] == 1
     assert status["admittedWorkloads"] == 1
-    cell = {"name": "cpu", "total": "4"}
-    assert status["flavorsReservation"] == [{"name": "f", "resources": [cell]}]
+    cpu = {"name": "cpu", "total": "4"}
+    assert status["flavorsReservation"] == [{"name": "f", "resources": [cpu]}]
 
 
 def test_a_cohort_reports_its_weighted_share():

@@ -67,7 +67,9 @@ def test_two_phases_move_along_their_edges_only(story):
             }
             assert after[0] or not after[1]
         queue = rig.stage.cluster.forest.queues["q"]
-        held = sum(cell.usage for cell in queue.cells.values())
+        held = sum(
+            resource_node.usage for resource_node in queue.resource_nodes.values()
+        )
         assert held == 1000 * sum(reserved for reserved, _ in phases(rig).values())
 
 

@@ -20,7 +20,10 @@ def with_slice(rig: Rig, *, before: int, after: int, queue: str = "a") -> Key:
 
 
 def used(rig: Rig, queue: str = "a", flavor: str = "f") -> int:
-    return rig.stage.cluster.forest.queues[queue].cells[flavor, "cpu"].usage // 1000
+    return (
+        rig.stage.cluster.forest.queues[queue].resource_nodes[flavor, "cpu"].usage
+        // 1000
+    )
 
 
 def message(rig: Rig, key: Key) -> str:

@@ -158,6 +158,18 @@ def test_bounds_for_pods_look_at_the_sum_of_the_containers() -> None:
         apply_limit_ranges(spec, [("bounds", bounds)])
 
 
+def test_bounds_for_pods_leave_the_overhead_out() -> None:
+    one = {"name": "c", "resources": {"limits": {"cpu": "3"}}}
+    spec = {"containers": [one], "overhead": {"cpu": "2"}}
+    apply_limit_ranges(spec, [("bounds", limit_range(max={"cpu": "4"}, type="Pod"))])
+
+
+def test_a_default_limit_below_the_request_refuses_the_pod() -> None:
+    spec = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "3"}}}]}
+    with pytest.raises(ManifestError, match="request 3 of cpu is above the limit 2"):
+        apply_limit_ranges(spec, [("bounds", limit_range(default={"cpu": "2"}))])
+
+
 def test_the_classes_that_every_cluster_has_need_no_object() -> None:
     made = pod("a")
     made["spec"]["priorityClassName"] = "system-node-critical"

@@ -175,7 +175,9 @@ def broken(world: World) -> Iterator[str]:
     yield from violations(world)
     assert world.kueue is not None
     for name, queue in world.kueue.cluster.forest.queues.items():
-        if any(cell.usage < 0 for cell in queue.cells.values()):
+        if any(
+            resource_node.usage < 0 for resource_node in queue.resource_nodes.values()
+        ):
             yield f"ClusterQueue {name} uses less than nothing"
     for local in world.kueue.cluster.local_queues.values():
         amounts = [*local.usage.values(), *local.admitted_usage.values()]
@@ -206,6 +208,15 @@ JOBS = st.lists(
     [
         *[("wait", 3_000), ("scale", 0, 4), ("wait", 500)],
         *[("active", 0, False), ("local queue", "b", "a")],
+    ],
+    "default",
+    0,
+)
+@example(  # a ClusterQueue that comes again counts whom it admitted before
+    [(4, "b", "high")],
+    [
+        *[("remove", "ClusterQueue", 1), ("local queue", "b", "a")],
+        *[("quota", "b", 2, "None"), ("remove", "Job", 0)],
     ],
     "default",
     0,

@@ -106,11 +106,11 @@ def test_it_counts_again_from_each_start():
 
 def test_a_job_that_ends_at_its_deadline_succeeded():
     world = world_of(*small_cluster(), limited(runtime="30s"))
-    assert [end[2] for end in ends(world, 60)] == ["JobFinished"]
+    assert [end[2] for end in ends(world, 60)] == ["Succeeded"]
 
 
 def test_a_run_time_taken_from_the_deadline_does_not_break_it():
     given = limited(runtime="31s", runtime_source="its deadline")
     assert [end[2] for end in ends(world_of(*small_cluster(), given), 60)] == [
-        "JobFinished"
+        "Succeeded"
     ]

@@ -95,7 +95,7 @@ def test_what_is_left_of_the_work_takes_as_many_rounds_as_the_pods_need_now():
     (end,) = [
         d
         for d in outcome.decisions
-        if isinstance(d, Finish) and d.reason == "JobFinished"
+        if isinstance(d, Finish) and d.reason == "Succeeded"
     ]
     # Six rounds of 60 s; half is done after 180 s, and 180 s of six rounds are
     # 60 s of the two that six pods at once need.
@@ -167,6 +167,13 @@ def test_the_explanations_of_two_slices_name_each_other():
     said = explain(world, new.key)
     assert said.sentences[0].startswith(f"It is to replace {old.key.name}")
     assert said.flavors[0].requested == "4000"
+
+
+def test_the_old_slice_holds_what_the_new_one_needs_and_may_not_go():
+    world = world_of(*small_cluster(cpu=4), elastic(2, runtime="60s"), scaled("10s", 6))
+    simulate(world, until_ms=20_000)
+    said = explain(world, slices(world)[1].key).sentences
+    assert "Preemption: 1 workload holds what is needed, and it may not go." in said
 
 
 def test_a_slice_that_waits_follows_further_edits():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from scheduler.lifetime.jobs.pod_set_updates import with_updates
+from scheduler.lifetime.jobs.pod_set_updates import contradictions, with_updates
 from scheduler.tick import advance
-from tests.builders import job, node, small_cluster, world_of
+from scheduler.world import World
+from tests.builders import Manifest, job, node, small_cluster, world_of
 
 POD_SET = {
     "name": "main",
@@ -12,6 +13,21 @@ POD_SET = {
     "tolerations": [],
     "template": {"metadata": {"labels": {"app": "x"}}, "spec": {}},
 }
+
+
+def checked_world(updates: list[Manifest], *more: Manifest) -> World:
+    """Return a world in which every Workload gets these updates from its check."""
+    flavor, main, local = small_cluster()
+    main["spec"]["admissionChecksStrategy"] = {"admissionChecks": [{"name": "c"}]}
+    check = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "AdmissionCheck",
+        "metadata": {"name": "c"},
+        "spec": {"controllerName": "example.com/any"},
+    }
+    rule = {"check": "c", "podSetUpdates": updates}
+    rules = {"admissionChecks": [rule]}
+    return world_of(flavor, check, main, local, node("n"), *more, simulation=rules)
 
 
 def test_updates_of_a_podset_are_added_and_those_of_others_are_not() -> None:
@@ -23,8 +39,8 @@ def test_updates_of_a_podset_are_added_and_those_of_others_are_not() -> None:
         },
         {"name": "other", "nodeSelector": {"zone": "z"}},
     ]
-    found, problems = with_updates(POD_SET, given)
-    assert (found["labels"], problems) == ({"b": "1"}, [])
+    found = with_updates(POD_SET, given)
+    assert (found["labels"], contradictions(found, given)) == ({"b": "1"}, [])
     assert (found["nodeSelector"], found["tolerations"]) == (
         {"pool": "a"},
         [{"key": "t"}],
@@ -33,25 +49,23 @@ def test_updates_of_a_podset_are_added_and_those_of_others_are_not() -> None:
 
 def test_what_is_there_already_stands_and_the_contradiction_is_named() -> None:
     given = [{"name": "main", "nodeSelector": {"pool": "b"}, "labels": {"app": "y"}}]
-    found, problems = with_updates(POD_SET, given)
+    found = with_updates(POD_SET, given)
     assert found["nodeSelector"] == {"pool": "a"}
-    assert problems == [
+    assert contradictions(found, given) == [
         "labels.app: 'y' contradicts 'x'",
         "nodeSelector.pool: 'b' contradicts 'a'",
     ]
 
 
+def test_a_contradiction_between_checks_names_the_value_of_the_first() -> None:
+    given = [{"name": "main", "labels": {"b": value}} for value in ("1", "2")]
+    found = with_updates(POD_SET, given)
+    assert found["labels"] == {"b": "1"}
+    assert contradictions(found, given) == ["labels.b: '2' contradicts '1'"]
+
+
 def test_a_rules_updates_reach_the_pods_of_given_pods_too() -> None:
     updates = [{"name": "main", "labels": {"who": "check"}}]
-    rule = {"check": "c", "podSetUpdates": updates}
-    flavor, main, local = small_cluster()
-    main["spec"]["admissionChecksStrategy"] = {"admissionChecks": [{"name": "c"}]}
-    check = {
-        "apiVersion": "kueue.x-k8s.io/v1beta2",
-        "kind": "AdmissionCheck",
-        "metadata": {"name": "c"},
-        "spec": {"controllerName": "example.com/any"},
-    }
     pod = {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -64,16 +78,21 @@ def test_a_rules_updates_reach_the_pods_of_given_pods_too() -> None:
             "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]
         },
     }
-    world = world_of(
-        flavor,
-        check,
-        main,
-        local,
-        node("n"),
-        job("made", queue="main"),
-        pod,
-        simulation={"admissionChecks": [rule]},
-    )
+    world = checked_world(updates, job("made", queue="main"), pod)
     advance(world, 5_000)
     pods = [world.get(key) for key in world.keys("Pod")]
     assert [one.labels["who"] for one in pods] == ["check", "check"]
+
+
+def test_a_start_reports_its_contradiction_and_a_pod_made_again_does_not() -> None:
+    made = job("made", queue="main")
+    made["spec"]["template"]["metadata"] = {"labels": {"who": "job"}}
+    world = checked_world([{"name": "main", "labels": {"who": "check"}}], made)
+    advance(world, 5_000)
+    (problem,) = world.problems()
+    assert "labels.who: 'check' contradicts 'job', which stands" in problem
+    (pod,) = world.keys("Pod")
+    world.delete(pod)
+    advance(world, 10_000)
+    assert world.keys("Pod") != [pod]
+    assert world.problems() == []

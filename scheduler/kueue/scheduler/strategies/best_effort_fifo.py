@@ -25,5 +25,6 @@ class BestEffortFIFO:
         return reason in (
             RequeueReason.FAILED_AFTER_NOMINATION,
             RequeueReason.PENDING_PREEMPTION,
+            RequeueReason.PENDING_MIGRATION,
             RequeueReason.PREEMPTION_FAILED,
         )

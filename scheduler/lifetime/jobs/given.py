@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from scheduler.lifetime.runtime_state import JOB_KINDS
 from scheduler.records.objects import Key, Object
 
 #: On the pods that Kueue started.
 #: Source: <https://kueue.sigs.k8s.io/docs/reference/labels-and-annotations/>
 WORKLOAD_NAME = "kueue.x-k8s.io/workload"
+_OWNED = frozenset({"Workload", "Pod", *JOB_KINDS})
 
 
 class GivenObjects:
@@ -24,8 +26,8 @@ class GivenObjects:
         self._named: dict[Key, dict[Key, None]] = defaultdict(dict)
 
     def add(self, obj: Object) -> None:
-        """Note the owners of a Workload or a pod; other kinds have none here."""
-        if obj.key.kind not in ("Workload", "Pod"):
+        """Note the owners of a Workload, a pod or a job; other kinds have none here."""
+        if obj.key.kind not in _OWNED:
             return
         for owner, uid in _owners(obj):
             self._owned[owner][obj.key] = uid
@@ -48,12 +50,26 @@ class GivenObjects:
         )
 
     def pods_of(self, workload: Key, job: Key | None) -> list[Key]:
-        """Return the pods of a Workload: those that name it, else those of its job."""
+        """Return the pods of a Workload: those that name it, else those of its job.
+
+        And of the jobs that its job made, as a JobSet's Jobs, unless each of several
+        Workloads has a part of them.
+        """
         named = self._named.get(workload)
         if named:
             return sorted(named)
-        found = self._owned.get(job or workload, {})
-        return sorted(key for key in found if key.kind == "Pod")
+        return sorted(set(self._pods_under(job or workload)))
+
+    def _pods_under(self, job: Key) -> Iterator[Key]:
+        seen, owners = {job}, [job]
+        while owners:
+            found = self._owned.get(owners.pop(), {})
+            several = sum(key.kind == "Workload" for key in found) > 1
+            yield from (key for key in found if key.kind == "Pod")
+            made = {key for key in found if key.kind in JOB_KINDS} - seen
+            if not several:
+                seen |= made
+                owners += sorted(made)
 
     def workload_of(self, pod: Object) -> Key | None:
         """Return the Workload that a pod names; None when it names none."""

@@ -1,0 +1,1 @@
+"""Concurrent admission: one variant of a Workload per flavor, the first that is admitted runs."""
