@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from scheduler import streams
+from scheduler.autoscaling import refusals
 from scheduler.autoscaling.balancing import shares, similar
 from scheduler.autoscaling.bookings import Bookings
 from scheduler.autoscaling.claims import held_back
@@ -147,14 +148,14 @@ class Growing:
     def refusal(self, group: NodeGroup, pod: Pod) -> str:
         """Return why the group does not grow for this pod; "" if it may."""
         if self.supply.held(group):
-            return "backoff after failed scale-up"
+            return refusals.BACKOFF
         if not group.left:
-            return f"max node group size reached ({group.spec.max_nodes})"
+            return f"{refusals.FULL} ({group.spec.max_nodes})"
         if not suits(pod, group.template):
-            return "its nodes do not match the pod's selector, affinity or tolerations"
+            return refusals.NO_MATCH
         space, one = empty_node(group.template), Alike([pod])
         if not fitting(pod, one.needs, space, 1):
-            return "the pod does not fit on an empty node"
+            return refusals.TOO_SMALL
         return ""
 
 

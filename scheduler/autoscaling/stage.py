@@ -6,7 +6,7 @@ Source: docs/semantics/capacity.md#node-groups.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
@@ -28,6 +28,7 @@ from scheduler.autoscaling.karpenter.pools import NodePools
 from scheduler.autoscaling.kinds import AUTOSCALED
 from scheduler.autoscaling.looks import LookTimes
 from scheduler.autoscaling.node_group import NodeGroup
+from scheduler.autoscaling.refusals import CLAIMS
 from scheduler.autoscaling.supply import NodeSupply
 from scheduler.decisions import Decision
 from scheduler.kube.stage import KubeStage
@@ -175,11 +176,6 @@ class AutoscalingStage:
         self.fresh = bool(state.get("fresh", False))
         self.answers.news = bool(state.get("news", False))
 
-    def owned(self) -> Iterable[Key]:
-        """Return the groups and pools."""
-        groups = [Key(NODE_GROUP, "", name) for name in self.groups]
-        return groups + [Key(NODE_POOL, "", name) for name in self.pools.pools]
-
     # -- one instant -------------------------------------------------------
 
     def react(self, decision: Decision) -> None:
@@ -247,5 +243,5 @@ class AutoscalingStage:
         }
         kube = self.host.kube
         if kube is not None and held_back(kube.nodes, pod):
-            return dict.fromkeys(found, "the pod waits for its claims, not for a node")
+            return dict.fromkeys(found, CLAIMS)
         return found

@@ -132,6 +132,8 @@ class ObjectHandlers:
         self.shared.members.remove(pod)
         self.shared.volumes.pod_gone(pod)
         self.shared.refused.pop(key, None)
+        if self.shared.topologies.by_node:
+            self._free_zones(pod)
         if self.shared.several:
             found = self.shared.nodes.unplace(key)
             if found is not None:
@@ -140,6 +142,12 @@ class ObjectHandlers:
             scheduler.pod_gone(pod)
         if pod.shape.device_claims:
             self.shared.free_devices(pod)
+
+    def _free_zones(self, pod: Pod) -> None:
+        placed = self.shared.nodes.placed.get(pod.key)
+        if placed is not None:
+            touch = self.context.journal.touch
+            self.shared.topologies.end(pod, placed[1], touch)
 
 
 def _change(before: Node | None, now: Node) -> str:

@@ -8,6 +8,7 @@ from scheduler.kube.cache.pod_group_index import PodGroupIndex
 from scheduler.kube.devices.known import Devices
 from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
+from scheduler.kube.numa.known import Topologies
 from scheduler.kube.scheduling.scheduler import Scheduler
 from scheduler.kube.volumes.known import Binding, Volumes
 from scheduler.records.objects import Key
@@ -30,6 +31,7 @@ class SharedCluster:
         self.nodes = ClusterCache()
         self.volumes = Volumes()
         self.devices = Devices()
+        self.topologies = Topologies()
         self.gangs = Gangs()
         self.pods: dict[Key, Pod] = {}
         self.members = PodGroupIndex()
@@ -41,6 +43,7 @@ class SharedCluster:
         for cluster in (scheduler.cluster, self.nodes):
             cluster.volumes = self.volumes
             cluster.devices = self.devices
+            cluster.topologies = self.topologies
             cluster.gangs = self.gangs
         if not self.several:
             self.nodes = scheduler.cluster

@@ -14,7 +14,6 @@ from typing import IO, Any, Protocol
 import msgspec
 
 from scheduler.errors import SchedulerError
-from scheduler.replay import jobs, kube, kueue, kueue_topology, yunikorn
 
 Vector = dict[str, Any]
 _SHOWN = 10
@@ -45,6 +44,9 @@ class Suite:
 
 def readers() -> list[Reader]:
     """Return a reader per kind of vector that this installation knows."""
+    # Who replays one kind does not wait for the other schedulers to be imported.
+    from scheduler.replay import jobs, kube, kueue, kueue_topology, yunikorn
+
     known: list[Reader] = [jobs, kueue, kueue_topology, kube, yunikorn]
     return known
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.decisions import Admit, Decision, Finish, ReserveQuota
+from scheduler.reasons import JOB_FINISHED
 from scheduler.records.objects import Key, Object
 from scheduler.replay.kueue_answers import Answers, Step
 from scheduler.replay.kueue_inputs import objects_of, stage_of
@@ -104,7 +105,8 @@ class Timeline:
         due = self.finishes.pop(self.now, {})
         for key in sorted(due):
             del self.ends[key]
-            self.stage.finish(key)
+            # What was recorded ended workloads that have no job, by this reason.
+            self.stage.finish(key, reason=JOB_FINISHED)
         if due:
             self._controllers()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from scheduler.registry import lookup
 from scheduler.yunikorn import messages, resources
@@ -17,6 +17,14 @@ _SHOWN_NODES = 200
 _LAWS = ("released", "documented")
 
 Row = dict[str, Any]
+Obstacle = Literal["cordoned", "tooSmall", "reserved", "short", "predicate"]
+_OBSTACLES: dict[Obstacle, str] = {
+    "cordoned": "cordoned",
+    "tooSmall": "too small",
+    "reserved": "reserved for {}",
+    "short": "short of {}",
+    "predicate": "{}",
+}
 
 
 def explain(partition: Partition, key: str) -> Row:
@@ -94,17 +102,27 @@ def _quota(queue: Queue, ask: Ask) -> Row:
 
 def verdict(node: SchedulingNode, ask: Ask) -> str:
     """Return why a node does not take an ask now; "" when it does."""
+    found = obstacle(node, ask)
+    return _OBSTACLES[found[0]].format(", ".join(found[1])) if found else ""
+
+
+def obstacle(node: SchedulingNode, ask: Ask) -> tuple[Obstacle, list[str]] | None:
+    """Return why a node does not take an ask now as a code and the names in it.
+
+    "reserved" names asks, "short" resources, "predicate" has a message.
+    """
     if not node.schedulable:
-        return "cordoned"
+        return "cordoned", []
     if not node.could_hold(ask.needs):
-        return "too small"
+        return "tooSmall", []
     others = [other for other in node.reservations if other != ask.key]
     if others:
-        return f"reserved for {', '.join(sorted(others))}"
+        return "reserved", sorted(others)
     short = resources.shortfall(ask.resource, node.available)
     if short:
-        return f"short of {', '.join(sorted(short))}"
-    return (ask.predicate(node) if ask.predicate is not None else None) or ""
+        return "short", sorted(short)
+    said = ask.predicate(node) if ask.predicate is not None else None
+    return ("predicate", [said]) if said else None
 
 
 def preemption(partition: Partition, ask: Ask) -> Row:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from scheduler.records.objects import Key, Object
@@ -132,11 +132,6 @@ class YunikornStage(NodeHandlers):
         """Finish restoring, once: gangs need the nodes to be there."""
         if self.stored_clock is not None:
             state.finish_restore(self)
-
-    def owned(self) -> Iterable[Key]:
-        """Return the pods that it schedules or has refused."""
-        pods_of = (ask.pod.key for ask in self.partition.asks.values() if ask.pod)
-        return [*pods_of, *self.rejected]
 
     def violations(self) -> Iterator[str]:
         """Yield a sentence per sum that is not what it sums."""

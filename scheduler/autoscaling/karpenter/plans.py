@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from scheduler.autoscaling import refusals
 from scheduler.autoscaling.karpenter.node_pool import NODES, Candidate, NodePool
 from scheduler.autoscaling.packing import Alike, Amounts, keeps_apart, suits
 from scheduler.records.node import CPU, MEMORY
@@ -159,15 +160,15 @@ def _largest(group: Alike) -> tuple[int, int]:
 def refusal(pool: NodePool, pod: Pod) -> str:
     """Return why the pool buys nothing for this pod; "" if it may."""
     if not pool.candidates:
-        return "no InstanceType here meets its requirements"
+        return refusals.NO_TYPES
     group = Alike([pod])
     fitting = [c for c in pool.candidates if NodePlan(pool, [c]).takes(group)]
     if not any(suits(pod, one.node) for one in pool.candidates):
-        return "its nodes do not match the pod's selector, affinity or tolerations"
+        return refusals.NO_MATCH
     if not fitting:
-        return "the pod fits on none of its instance types"
+        return refusals.NONE_HOLDS
     if not any(one in affordable(pool) for one in fitting):
-        return "its limits are reached"
+        return refusals.LIMITS
     if NodePlan(pool, affordable(pool)).add(group, [pod]):
-        return "what takes the pod has fewer values than minValues asks for"
+        return refusals.MIN_VALUES
     return ""

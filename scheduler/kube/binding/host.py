@@ -94,6 +94,8 @@ class BindingHost:
                 message=self._written(assumed),
             )
         )
+        if self.shared.topologies.by_node:
+            self.shared.topologies.admit(bound, node, self.context.journal.touch)
         for other in self.shared.schedulers:
             other.pod_placed(bound, node)
 
@@ -115,6 +117,7 @@ class BindingHost:
         self.shared.refused[pod.key] = turned
         scheduler.bound(pod.key)
         scheduler.cluster.unplace(pod.key)
+        self.shared.topologies.release(pod, assumed.node, self.context.journal.touch)
         scheduler.event(Event(events.POD_DELETED, old=pod))
         self.context.journal.touch(pod.key)
         self.context.journal.emit(

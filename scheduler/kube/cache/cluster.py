@@ -13,6 +13,7 @@ from scheduler.kube.cache.node_table import NodeTable, Rows
 from scheduler.kube.cache.pod_group import PodDisruptionBudget, PodGroup
 from scheduler.kube.cache.spread_selectors import SpreadSelectors
 from scheduler.kube.devices.known import Devices
+from scheduler.kube.numa.known import Topologies
 from scheduler.kube.volumes.known import Volumes
 from scheduler.records.node import Node
 from scheduler.records.objects import Key
@@ -43,6 +44,7 @@ class ClusterCache:
         self.quotas: dict[str, ElasticQuota] = {}  # by namespace
         self.gangs = Gangs()  # shared, as volumes and devices are
         self.devices = Devices()  # shared likewise
+        self.topologies = Topologies()  # shared likewise
         self.claim_users: dict[Key, int] = {}  # placed pods by claim
         self.images: dict[str, tuple[int, int]] = {}  # name: (bytes, nodes having it)
         self.priorities: dict[int, int] = {}  # of placed pods, and how many

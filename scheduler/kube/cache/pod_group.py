@@ -13,6 +13,8 @@ from scheduler.records.objects import Key
 from scheduler.records.selectors import Selector, read_selector
 
 GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
+#: Of releases whose PodGroups were of the group scheduling.sigs.k8s.io.
+FORMER_GROUP_LABEL = "pod-group.scheduling.sigs.k8s.io"
 OLD_GROUP_LABEL = "pod-group.scheduling.sigs.k8s.io/name"
 OLD_MINIMUM_LABEL = "pod-group.scheduling.sigs.k8s.io/min-available"
 

@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from scheduler.kube.cache.gangs import gang_key
-from scheduler.kube.cache.pod_group import GROUP_LABEL, OLD_GROUP_LABEL
+from scheduler.kube.cache.pod_group import (
+    FORMER_GROUP_LABEL,
+    GROUP_LABEL,
+    OLD_GROUP_LABEL,
+)
 from scheduler.records.objects import Key
 from scheduler.records.pod import Pod
 
 
 def group_key(pod: Pod) -> Key | None:
-    """Return the key of the pod's group, by the label or by the older one."""
-    name = pod.labels.get(GROUP_LABEL) or pod.labels.get(OLD_GROUP_LABEL)
+    """Return the key of the pod's group, by the label or by an older one."""
+    name = (
+        pod.labels.get(GROUP_LABEL)
+        or pod.labels.get(FORMER_GROUP_LABEL)
+        or pod.labels.get(OLD_GROUP_LABEL)
+    )
     return Key("PodGroup", pod.namespace, name) if name else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,10 @@ _KNOWN = (
     "featureGates",
     "metadata",
 )
+#: Arguments of NodeResourceTopologyMatch that say how old its view of zones may be.
+_ZONES = "NodeResourceTopologyMatch"
+_CACHE_ARGS = ("cacheResyncPeriodSeconds", "discardReservedNodes", "cache")
+_CACHE = "no cache of zones is simulated: each pod sees what the ones before it took"
 _POP_GATE = "SchedulerPopFromBackoffQ"
 
 
@@ -69,8 +73,21 @@ def read_configurations(document: Mapping[str, Any]) -> list[Configuration]:
 
 
 def notices(document: Mapping[str, Any]) -> list[Notice]:
-    """Return what a configuration says in older names; it must be a valid one."""
-    return modernized(document)[1]
+    """Return what a configuration says in older names, and what of it has no effect.
+
+    It must be a valid one.
+    """
+    return [*modernized(document)[1], *_without_effect(document)]
+
+
+def _without_effect(document: Mapping[str, Any]) -> Iterator[Notice]:
+    for number, profile in enumerate(document.get("profiles") or ()):
+        for index, entry in enumerate(profile.get("pluginConfig") or ()):
+            known = _CACHE_ARGS if entry.get("name") == _ZONES else ()
+            for name in known:
+                if name in (entry.get("args") or {}):
+                    path = f"profiles[{number}].pluginConfig[{index}].args.{name}"
+                    yield Notice(path, _CACHE)
 
 
 def _read(given: Mapping[str, Any]) -> Configuration:

@@ -35,6 +35,7 @@ SLICE_CHANGED = "ResourceSliceUpdate"
 GANG_ADDED = "GangAdd"  # a PodGroup or Workload of scheduling.k8s.io
 GANG_CHANGED = "GangUpdate"
 QUOTA_CHANGED = "ElasticQuotaUpdate"  # or added, or deleted
+TOPOLOGY_CHANGED = "NodeResourceTopologyUpdate"  # or added, or deleted
 NAMESPACE_CHANGED = "NamespaceUpdate"
 
 

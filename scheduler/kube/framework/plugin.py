@@ -214,3 +214,25 @@ class Plugin:
 
 
 _BASE = {point: getattr(Plugin, point) for point in POINTS}
+
+
+class CountingPlugin(Plugin):
+    """A plug-in whose state counts the pods on nodes, during a dry run as well."""
+
+    def add_pod(
+        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
+    ) -> None:
+        """Count a pod that is put on a node."""
+        self.count(state, pod, other, node_info, 1)
+
+    def remove_pod(
+        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
+    ) -> None:
+        """Count a pod that is taken off its node."""
+        self.count(state, pod, other, node_info, -1)
+
+    def count(
+        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo, by: int
+    ) -> None:
+        """Count `other` once more or less (`by` is 1 or -1)."""
+        raise NotImplementedError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 
 class Code(IntEnum):
@@ -87,6 +87,16 @@ class Copied(Protocol):
 
     def copy(self) -> Any:
         """Return a copy that shares nothing that changes."""
+
+
+class Fixed:
+    """A piece of cycle state that no dry run changes."""
+
+    __slots__ = ()
+
+    def copy(self) -> Self:
+        """Return itself."""
+        return self
 
 
 @dataclass(slots=True)

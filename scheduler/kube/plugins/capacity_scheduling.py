@@ -5,7 +5,7 @@ from __future__ import annotations
 from scheduler.kube.cache.elastic_quotas import QuotaUse, add, requests
 from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.framework import events
-from scheduler.kube.framework.plugin import Hint
+from scheduler.kube.framework.plugin import CountingPlugin, Hint
 from scheduler.kube.framework.status import (
     OK,
     CycleState,
@@ -28,7 +28,7 @@ from scheduler.registry import register
     "the sum of min; takes back by preemption what was borrowed.",
     parameters=DefaultPreemption.args_type,
 )
-class CapacityScheduling(DefaultPreemption):
+class CapacityScheduling(CountingPlugin, DefaultPreemption):
     """Cost of a cycle: the pods on nodes.
 
     Source: docs/semantics/kube-scheduler.md#elastic-quotas.
@@ -74,19 +74,10 @@ class CapacityScheduling(DefaultPreemption):
             add(demand.with_own, requests(other), 1)
             add(demand.with_all, requests(other), 1)
 
-    def add_pod(
-        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
+    def count(
+        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo, by: int
     ) -> None:
-        """Count a pod that is put on a node."""
-        self._count(state, other, 1)
-
-    def remove_pod(
-        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
-    ) -> None:
-        """Count a pod that is taken off its node."""
-        self._count(state, other, -1)
-
-    def _count(self, state: CycleState, other: Pod, by: int) -> None:
+        """Count the use of quota of a pod that comes to a node or goes."""
         demand = state.data[NAME]
         assert isinstance(demand, Demand)
         demand.use.count(other, by)

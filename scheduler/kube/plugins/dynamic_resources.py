@@ -14,6 +14,7 @@ from scheduler.kube.framework.status import (
     OK,
     SKIP,
     CycleState,
+    Fixed,
     Status,
     error,
     unresolvable,
@@ -28,16 +29,12 @@ NOT_ALL = "cannot allocate all claims"
 
 
 @dataclass(slots=True)
-class PodDevices:
+class PodDevices(Fixed):
     """What a pod's claims have, those that still need devices, and what is taken."""
 
     allocated: list[Allocation] = field(default_factory=list)
     waiting: list[DeviceClaim] = field(default_factory=list)
     taken: set[DeviceId] = field(default_factory=set)
-
-    def copy(self) -> PodDevices:
-        """Return itself: no pod on a node changes it."""
-        return self
 
 
 @register(

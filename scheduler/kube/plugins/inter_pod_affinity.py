@@ -20,8 +20,8 @@ from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
 from scheduler.kube.framework.plugin import (
     MAX_SCORE,
+    CountingPlugin,
     Hint,
-    Plugin,
 )
 from scheduler.kube.framework.status import (
     OK,
@@ -81,7 +81,7 @@ class _Scores:
     "the pods that already have a node.",
     parameters=InterPodAffinityArgs,
 )
-class InterPodAffinity(Plugin):
+class InterPodAffinity(CountingPlugin):
     """Source: docs/semantics/kube-scheduler.md#interpodaffinity."""
 
     name = "InterPodAffinity"
@@ -140,21 +140,10 @@ class InterPodAffinity(Plugin):
     def _concerns(self, term: PodTerm, owner: Pod, other: Pod) -> bool:
         return concerns(term, owner, other, self.handle.cluster)
 
-    def add_pod(
-        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
-    ) -> None:
-        """Count the pod in."""
-        self._change(state, pod, other, node_info, 1)
-
-    def remove_pod(
-        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
-    ) -> None:
-        """Count the pod out."""
-        self._change(state, pod, other, node_info, -1)
-
-    def _change(
+    def count(
         self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo, by: int
     ) -> None:
+        """Count the terms of a pod that comes to a node or goes."""
         counts = state.data[self.name]
         assert isinstance(counts, _Counts)
         self._count_owner(counts, pod, other, [(node_info.node, by)])

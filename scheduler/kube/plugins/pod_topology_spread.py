@@ -19,7 +19,7 @@ from scheduler.kube.cache.node_table import (
 from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
 from scheduler.kube.framework.handle import Handle
-from scheduler.kube.framework.plugin import MAX_SCORE, Hint, Plugin
+from scheduler.kube.framework.plugin import MAX_SCORE, CountingPlugin, Hint
 from scheduler.kube.framework.status import (
     OK,
     SKIP,
@@ -72,7 +72,7 @@ class PodTopologySpreadArgs(msgspec.Struct, rename="camel", forbid_unknown_field
     "domains with fewer matching pods.",
     parameters=PodTopologySpreadArgs,
 )
-class PodTopologySpread(Plugin):
+class PodTopologySpread(CountingPlugin):
     """Source: docs/semantics/kube-scheduler.md#podtopologyspread-filter."""
 
     name = "PodTopologySpread"
@@ -168,21 +168,10 @@ class PodTopologySpread(Plugin):
             return {}
         return self.handle.cluster.matching(pod.namespace, selector)
 
-    def add_pod(
-        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
-    ) -> None:
-        """Count the pod in, terminating or not, and by an empty selector too."""
-        self._change(state, pod, other, node_info, 1)
-
-    def remove_pod(
-        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
-    ) -> None:
-        """Count the pod out."""
-        self._change(state, pod, other, node_info, -1)
-
-    def _change(
+    def count(
         self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo, by: int
     ) -> None:
+        """Count a pod in or out, terminating or not, and by an empty selector too."""
         hard = state.data.get(self.name)
         if not isinstance(hard, PreFilterState):
             return

@@ -18,6 +18,7 @@ from scheduler.kube.cache.node_table import (
 )
 from scheduler.kube.framework.status import (
     Code,
+    Fixed,
 )
 from scheduler.records.node import HOSTNAME
 from scheduler.records.pod import Spread
@@ -76,7 +77,7 @@ class PreFilterState:
 
 
 @dataclass(slots=True)
-class PreScoreState:
+class PreScoreState(Fixed):
     """Soft constraints with the count and weight of each domain."""
 
     spreads: list[Spread]
@@ -87,10 +88,6 @@ class PreScoreState:
     def counted(self, view: View) -> Mask:
         """Return which rows take part; the others score 0."""
         return nodes_with_keys(self.spreads if self.whole else [], view)
-
-    def copy(self) -> PreScoreState:
-        """Return itself: a dry run scores nothing."""
-        return self
 
 
 def nodes_with_keys(spreads: list[Spread], view: View) -> Mask:

@@ -143,7 +143,7 @@ def test_two_schedulers_cannot_serve_one_name() -> None:
         pytest.param(
             "kind: PodDisruptionBudget\nmetadata: {name: b}\nspec:\n"
             "  minAvailable: most\n",
-            'file:4: spec.minAvailable: expected a number or "50%"',
+            'file:4: spec.minAvailable: expected a number or a percentage such as "50%"',
             id="a share that is none",
         ),
         pytest.param(

@@ -76,6 +76,17 @@ def test_groups_by_the_older_labels_stay_together() -> None:
     assert rig.places() == {"a0": "n0", "c0": "n0"}
 
 
+def test_the_label_of_the_older_group_names_a_pod_group() -> None:
+    rig = Rig(node("n0", cpu=2), pod_group("x", 2), configuration=gangs())
+    label = {"pod-group.scheduling.sigs.k8s.io": "x"}
+    rig.put(pod("a", labels=label))
+    rig.settle()
+    assert rig.places() == {}
+    rig.put(pod("b", labels=label))
+    rig.settle()
+    assert rig.places() == {"a": "n0", "b": "n0"}
+
+
 def test_a_loop_without_progress_stops_and_says_so() -> None:
     rig = Rig(node("n0", cpu=1), pod_group("g", 2), configuration=gangs())
     rig.put(pod("g0", group="g"))

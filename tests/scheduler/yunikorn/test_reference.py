@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
-from scheduler.errors import SchedulerError
+from scheduler.errors import ManifestError, SchedulerError
+from scheduler.manifests.yunikorn import read_text
 from scheduler.replay import vectors, yunikorn, yunikorn_state
 from tests.draws import fresh
-from tests.scheduler.yunikorn.reference import placement, quota_change
+from tests.scheduler.yunikorn.reference import configuration, placement, quota_change
 from tests.scheduler.yunikorn.reference.changes import changed, open_order
+from tests.scheduler.yunikorn.reference.configurations import Drawn
 from tests.scheduler.yunikorn.reference.cycle import MOST_CYCLES, decide
 from tests.scheduler.yunikorn.reference.limits import LimitedRun
 from tests.scheduler.yunikorn.reference.steps import (
@@ -20,7 +23,7 @@ from tests.scheduler.yunikorn.reference.steps import (
 )
 
 HERE = Path(__file__).parents[2] / "vectors" / "yunikorn"
-CASES, MOST_ASKS = 20, 40
+CASES, MOST_ASKS, CONFIGURATIONS = 20, 40, 300
 THIN = ("thin-combo", "thin-preemption")
 
 
@@ -98,3 +101,16 @@ def test_limits_hold_as_the_text_says():
         outcome = yunikorn.show(state)[1]["outcome"]
         if not open_order(state):
             assert outcome["trace"] == LimitedRun(state).trace, (vector["id"], seed)
+
+
+def test_configurations_are_accepted_and_refused_as_the_text_says():
+    seed, draw = fresh()
+    for number in range(CONFIGURATIONS):
+        config = Drawn(draw).config()
+        try:
+            read_text(yaml.dump(config, Dumper=yaml.CSafeDumper))
+            ours = None
+        except ManifestError as error:
+            ours = error
+        wanted = configuration.refused(config)
+        assert (ours is None) == (wanted is None), (seed, number, wanted, ours)

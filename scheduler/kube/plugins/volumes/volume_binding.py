@@ -12,6 +12,7 @@ from scheduler.kube.framework.status import (
     OK,
     SKIP,
     CycleState,
+    Fixed,
     Status,
     error,
     unresolvable,
@@ -32,15 +33,11 @@ UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
 
 
 @dataclass(slots=True)
-class PodClaims:
+class PodClaims(Fixed):
     """A pod's claims: those with a volume, those that get one with the node."""
 
     bound: list[Key] = field(default_factory=list)
     waiting: list[Claim] = field(default_factory=list)
-
-    def copy(self) -> PodClaims:
-        """Return itself: no pod on a node changes it."""
-        return self
 
 
 @register(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from scheduler.kube.cache.node_info import NodeInfo
 from scheduler.kube.framework import events
 from scheduler.kube.framework.events import Event
-from scheduler.kube.framework.plugin import Hint, Plugin
+from scheduler.kube.framework.plugin import CountingPlugin, Hint
 from scheduler.kube.framework.status import (
     OK,
     SKIP,
@@ -41,7 +41,7 @@ class Conflicts:
     label="Volume restrictions",
     help="Rejects a pod while another uses its ReadWriteOncePod claim.",
 )
-class VolumeRestrictions(Plugin):
+class VolumeRestrictions(CountingPlugin):
     """Source: docs/semantics/kube-scheduler.md#volumes."""
 
     name = "VolumeRestrictions"
@@ -70,19 +70,10 @@ class VolumeRestrictions(Plugin):
         state.data[self.name] = Conflicts(frozenset(alone), used)
         return OK, None
 
-    def add_pod(
-        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
+    def count(
+        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo, by: int
     ) -> None:
-        """Count the claims of a pod that is put on a node."""
-        self._count(state, other, 1)
-
-    def remove_pod(
-        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
-    ) -> None:
-        """Count the claims of a pod that is taken off its node."""
-        self._count(state, other, -1)
-
-    def _count(self, state: CycleState, other: Pod, by: int) -> None:
+        """Count the claims of a pod that comes to a node or goes."""
         found = state.data[self.name]
         assert isinstance(found, Conflicts)
         found.count += by * sum(key in found.claims for key in named_claims(other))

@@ -13,6 +13,7 @@ from scheduler.kube.framework.status import (
     OK,
     SKIP,
     CycleState,
+    Fixed,
     Status,
     unresolvable,
 )
@@ -33,14 +34,10 @@ Place = tuple[str, frozenset[str]]  # label, its allowed values
 
 
 @dataclass(slots=True)
-class Places:
+class Places(Fixed):
     """Where a pod's volumes are, by their labels."""
 
     places: list[Place]
-
-    def copy(self) -> Places:
-        """Return itself: no pod on a node changes it."""
-        return self
 
 
 @register(
