@@ -9,6 +9,7 @@ from scheduler import amounts
 from scheduler.conversion import Converted
 from scheduler.conversion.from_kueue import QUEUE_LABEL, is_made
 from scheduler.manifests import yunikorn as manifests
+from scheduler.manifests.loading.naming import apart, label_of
 from scheduler.records.hierarchy import PartitionSpec, QueueConfig
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import PolicySpec
@@ -284,12 +285,19 @@ def _names(root: QueueConfig) -> dict[str, str]:
     """Return the Kubernetes name of every queue by path: short where that is clear."""
     paths = list(_paths(root, root.name))
     short = [path.rpartition(".")[2] for path in paths]
-    found = {}
+    found: dict[str, str] = {}
+    taken: set[str] = set()
     for path, name in zip(paths, short, strict=True):
         chosen = name if short.count(name) == 1 else path.removeprefix(f"{TOP}.")
-        plain = chosen.replace("_dot_", ".").replace("_", "-").replace("@", "")
-        found[path] = plain
+        found[path] = apart(_spelt(chosen), taken)
     return found
+
+
+def _spelt(name: str) -> str:
+    """Return a queue's name as Kubernetes takes it; YuniKorn takes more signs."""
+    plain = name.lower().replace("_dot_", ".").replace("@", "")
+    parts = [label_of(part) for part in plain.split(".")]
+    return ".".join(part for part in parts if part) or "queue"
 
 
 def _paths(queue: QueueConfig, path: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ Source: docs/semantics/kueue-admission-checks.md#states-of-a-check.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from scheduler.errors import ManifestError
@@ -23,11 +23,7 @@ def check_answers(obj: Object, given: Iterable[Mapping[str, Any]]) -> None:
     for index, item in enumerate(given):
         path = f"status.admissionChecks[{index}]"
         name, state = item.get("name"), item.get("state")
-        if name not in listed:
-            known = ", ".join(listed) or "none"
-            raise ManifestError(
-                f"{path}.name: expected a check of this Workload ({known}), got {name!r}"
-            )
+        _refuse_unknown(f"{path}.name", "a check", name, listed)
         if state not in STATES:
             expected = ", ".join(STATES)
             raise ManifestError(f"{path}.state: expected {expected}, got {state!r}")
@@ -43,13 +39,17 @@ def check_gate_positions(obj: Object, given: Iterable[Mapping[str, Any]]) -> Non
     for index, item in enumerate(given):
         path = f"status.preemptionGates[{index}]"
         name, position = item.get("name"), item.get("position")
-        if name not in named:
-            known = ", ".join(named) or "none"
-            raise ManifestError(
-                f"{path}.name: expected a gate of this Workload ({known}), got {name!r}"
-            )
+        _refuse_unknown(f"{path}.name", "a gate", name, named)
         if position not in POSITIONS:
             expected = " or ".join(POSITIONS)
             raise ManifestError(
                 f"{path}.position: expected {expected}, got {position!r}"
             )
+
+
+def _refuse_unknown(path: str, what: str, name: Any, known: Sequence[str]) -> None:
+    if name not in known:
+        names = ", ".join(known) or "none"
+        raise ManifestError(
+            f"{path}: expected {what} of this Workload ({names}), got {name!r}"
+        )

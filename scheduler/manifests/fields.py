@@ -84,14 +84,18 @@ def expect_amounts(
     document: Document, holder: dict[str, Any], path: str
 ) -> dict[str, int]:
     """Return an object of resource quantities, canonical; none may be negative."""
-    found: dict[str, int] = {}
-    for name, text in expect_object(document, holder, path).items():
-        try:
-            found[name] = amounts.canonical(name, text)
-        except QuantityError as error:
-            raise document.error(f"{path}.{name}", str(error)) from error
-        if found[name] < 0:
-            raise document.error(
-                f"{path}.{name}", f"expected no negative amount, got {text!r}"
-            )
+    return {
+        name: expect_amount(document, name, text, f"{path}.{name}")
+        for name, text in expect_object(document, holder, path).items()
+    }
+
+
+def expect_amount(document: Document, name: str, text: Any, path: str) -> int:
+    """Return a quantity of a resource, canonical; it may not be negative."""
+    try:
+        found = amounts.canonical(name, text)
+    except QuantityError as error:
+        raise document.error(path, str(error)) from error
+    if found < 0:
+        raise document.error(path, f"expected no negative amount, got {text!r}")
     return found

@@ -12,11 +12,13 @@ from typing import Any
 
 from scheduler.manifests.documents import Document
 from scheduler.manifests.fields import (
+    expect_amounts,
     expect_items,
     expect_object,
     expect_text,
     expect_whole,
 )
+from scheduler.manifests.strict import expect_labels, expect_texts
 from scheduler.manifests.workloads import check_template
 
 Fields = dict[str, Any]
@@ -91,7 +93,23 @@ def check_job_kind(document: Document) -> Fields:
     for path in shape.names:
         for place, holder in _holders(document, path):
             expect_text(document, holder, place)
+    if document.kind == "StatefulSet":
+        _check_claim_templates(document, document.data["spec"])
     return document.copied()
+
+
+def _check_claim_templates(document: Document, spec: Fields) -> None:
+    ordinals = expect_object(document, spec, "spec.ordinals")
+    expect_whole(document, ordinals, "spec.ordinals.start", least=0, default=0)
+    for path, one in expect_items(document, spec, "spec.volumeClaimTemplates"):
+        metadata = expect_object(document, one, f"{path}.metadata", needed=True)
+        expect_text(document, metadata, f"{path}.metadata.name")
+        for part in ("labels", "annotations"):
+            expect_labels(document, metadata, f"{path}.metadata.{part}")
+        claim = expect_object(document, one, f"{path}.spec", needed=True)
+        expect_texts(document, claim, f"{path}.spec.accessModes")
+        resources = expect_object(document, claim, f"{path}.spec.resources")
+        expect_amounts(document, resources, f"{path}.spec.resources.requests")
 
 
 def _check_holder(

@@ -107,7 +107,7 @@ def _simulated(
 
 
 def _nodes(kind: str, group: str, versions: tuple[str, ...], plural: str) -> Kind:
-    """Return a kind that brings nodes, where kube-scheduler places pods."""
+    """Return a kind of or about nodes, where kube-scheduler places pods."""
     stacks = ("kueue", "kube")
     return _simulated(kind, group, versions, plural, namespaced=False, stacks=stacks)
 
@@ -239,6 +239,12 @@ TABLE: tuple[Kind, ...] = (
         note="read as policy when it holds a Kueue Configuration or a queues.yaml",
     ),
     _simulated("Change", "quotalab.dev", ("v1",), "changes", namespaced=False),
+    _nodes(
+        "NodeResourceTopology",
+        "topology.node.k8s.io",
+        ("v1alpha2", "v1alpha1"),
+        "noderesourcetopologies",
+    ),
     _nodes("NodeGroup", "quotalab.dev", ("v1",), "nodegroups"),
     _nodes("InstanceType", "quotalab.dev", ("v1",), "instancetypes"),
     _nodes("NodePool", "karpenter.sh", ("v1", "v1beta1"), "nodepools"),
@@ -327,6 +333,11 @@ FORMER: dict[str, tuple[str, ...]] = {
     "PriorityClass": ("v1beta1", "v1alpha1"),
     "RuntimeClass": ("v1beta1", "v1alpha1"),
     "Topology": ("v1alpha1",),
+}
+#: Groups of older releases: read as kinds of the newer one.
+FORMER_GROUPS: dict[tuple[str, str], str] = {
+    ("PodGroup", "scheduling.sigs.k8s.io"): "scheduling.x-k8s.io",
+    ("ElasticQuota", "scheduling.sigs.k8s.io"): "scheduling.x-k8s.io",
 }
 GROUPS: frozenset[str] = frozenset(entry.group for entry in TABLE)
 

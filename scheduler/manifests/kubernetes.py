@@ -13,6 +13,7 @@ from scheduler.errors import PolicyError, QuantityError, UnknownNameError
 from scheduler.kube.configuration.configuration import read_configurations
 from scheduler.manifests.documents import Document
 from scheduler.manifests.fields import (
+    expect_amount,
     expect_amounts,
     expect_choice,
     expect_items,
@@ -219,16 +220,19 @@ def check_namespace(document: Document) -> dict[str, Any]:
 
 
 def check_priority_class(document: Document) -> dict[str, Any]:
-    """Return a PriorityClass; Kubernetes keeps values above a billion for itself."""
+    """Return a PriorityClass; Kubernetes keeps values above a billion for itself.
+
+    The API server takes one without a value: it is 0.
+    """
     name = document.metadata.get("name") or ""
-    value = expect_whole(document, document.data, "value", least=-(2**31))
+    value = expect_whole(document, document.data, "value", least=-(2**31), default=0)
     if value > _MOST_PRIORITY and not str(name).startswith("system-"):
         raise document.error("value", f"expected at most {_MOST_PRIORITY}, got {value}")
     policy = document.data.get("preemptionPolicy")
     if policy is not None:
         policies = ("PreemptLowerPriority", "Never")
         expect_choice(document, document.data, "preemptionPolicy", policies)
-    return document.copied()
+    return {**document.copied(), "value": value}
 
 
 def check_disruption_budget(document: Document) -> dict[str, Any]:
@@ -253,9 +257,12 @@ def _check_share(document: Document, spec: dict[str, Any], path: str) -> None:
     value = spec.get(path.rsplit(".", 1)[1])
     if value is None or (isinstance(value, int) and value >= 0):
         return
-    if isinstance(value, str) and value.endswith("%") and value[:-1].isdigit():
+    percent = value[:-1] if isinstance(value, str) and value.endswith("%") else ""
+    if percent.isdigit() and int(percent) <= 100:
         return
-    raise document.error(path, f'expected a number or "50%", got {value!r}')
+    raise document.error(
+        path, f'expected a number or a percentage such as "50%", got {value!r}'
+    )
 
 
 def check_pod_group(document: Document) -> dict[str, Any]:
@@ -272,6 +279,24 @@ def check_elastic_quota(document: Document) -> dict[str, Any]:
     spec = expect_object(document, document.data, "spec", needed=True)
     for name in ("min", "max"):
         expect_amounts(document, spec, f"spec.{name}")
+    return document.copied()
+
+
+def check_node_topology(document: Document) -> dict[str, Any]:
+    """Return a NodeResourceTopology, whose zones hold amounts as resource items."""
+    for path, zone in expect_items(document, document.data, "zones"):
+        expect_text(document, zone, f"{path}.name")
+        expect_text(document, zone, f"{path}.type")
+        for where, item in expect_items(document, zone, f"{path}.resources"):
+            name = expect_text(document, item, f"{where}.name")
+            for part in ("capacity", "allocatable", "available"):
+                if item.get(part) is not None:
+                    expect_amount(document, name, item[part], f"{where}.{part}")
+        for where, cost in expect_items(document, zone, f"{path}.costs"):
+            expect_text(document, cost, f"{where}.name")
+            expect_whole(document, cost, f"{where}.value", least=0)
+    for path, attribute in expect_items(document, document.data, "attributes"):
+        expect_text(document, attribute, f"{path}.name")
     return document.copied()
 
 
@@ -316,6 +341,7 @@ CHECKS: dict[str, Callable[[Document], dict[str, Any]]] = {
     "PodDisruptionBudget": check_disruption_budget,
     "PodGroup": check_pod_group,
     "ElasticQuota": check_elastic_quota,
+    "NodeResourceTopology": check_node_topology,
     "PodGroup.scheduling.k8s.io": check_gang_group,
     "Workload.scheduling.k8s.io": check_gang_workload,
     "KubeSchedulerConfiguration": check_configuration,

@@ -38,6 +38,7 @@ from scheduler.manifests.workloads import (
     check_job_set,
     check_workload,
 )
+from scheduler.records.quota import MODES
 
 Fields = dict[str, Any]
 
@@ -84,9 +85,21 @@ def check_cluster_queue(document: Document) -> Fields:
     _check_preemption(document, spec)
     _check_fungibility(document, spec)
     _check_checks(document, spec)
+    if "concurrentAdmissionPolicy" in spec:
+        _check_concurrent_admission(document, spec)
     manifest = document.copied()
     _default_queue(manifest["spec"])
     return manifest
+
+
+def _check_concurrent_admission(document: Document, spec: Fields) -> None:
+    path = "spec.concurrentAdmissionPolicy"
+    policy = expect_object(document, spec, path)
+    migration = expect_object(document, policy, f"{path}.migration")
+    _choice(document, migration, f"{path}.migration.mode", MODES)
+    path += ".migration.constraints"
+    constraints = expect_object(document, migration, path)
+    expect_optional_text(document, constraints, f"{path}.lastAcceptableFlavorName")
 
 
 def _choice(

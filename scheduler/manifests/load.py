@@ -21,6 +21,7 @@ from scheduler.manifests.dumps import openb
 from scheduler.manifests.dumps.status_instants import status_instants
 from scheduler.manifests.faults.further import further_faults
 from scheduler.manifests.faults.parts import read_all
+from scheduler.manifests.known_fields.finding import walk
 from scheduler.manifests.loading.checking import check_object, checked, served
 from scheduler.manifests.loading.configuration import (
     leave_out,
@@ -34,7 +35,7 @@ from scheduler.manifests.loading.identity import (
     leave_aside,
     no_manifest,
 )
-from scheduler.manifests.loading.loaded import Finding, Loaded, rank
+from scheduler.manifests.loading.loaded import Finding, Loaded, Unread, rank
 from scheduler.manifests.simulation_gaps.gated import find_gated
 from scheduler.manifests.simulation_gaps.unfollowed import unfollowed
 from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
@@ -155,12 +156,12 @@ def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
     for note in notes:
         loaded.warn(document.place("metadata.annotations"), note)
     obj = Object(key=key, manifest=served(manifest, key, kind), status=dict(status))
-    if key in loaded.places:
-        _replace_earlier(loaded, document, obj)
-    loaded.places[key] = document
-    loaded.objects.append(obj)
+    _name_replaced(loaded, document, obj)
+    loaded.put(obj, document)
     for path, note in (*unsimulated(manifest), *unfollowed(manifest)):
         leave_out(loaded, document, path, note)
+    if kind.level == "simulated":
+        _name_fields(loaded, document)
     if kind.kind == "ConfigMap":
         read_config_map(loaded, document)
     if kind.level == "kept" and kind.kind != "ConfigMap":
@@ -175,16 +176,27 @@ def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
         )
 
 
-def _replace_earlier(loaded: Loaded, document: Document, obj: Object) -> None:
-    """Let the later of two count, as applying the files one by one would."""
-    earlier = next(o for o in loaded.objects if o.key == obj.key)
-    loaded.objects.remove(earlier)
-    if earlier.manifest != obj.manifest:
-        first = loaded.places[obj.key].place()
+def _name_fields(loaded: Loaded, document: Document) -> None:
+    """Name the fields that the kind lacks, and count those that decide nothing."""
+    found = walk(document.data)
+    for path, problem in (*found.unknown_fields, *found.unknown_keys):
+        place, sort = document.place(path), f"{document.kind}: {problem}"
         loaded.findings.append(
-            Finding(
-                level="warning",
-                place=document.place("metadata.name"),
-                problem=f"{obj.key} replaces the one at {first}",
-            )
+            Finding(level="warning", place=place, problem=problem, sort=sort)
         )
+    if document.kind == "Workload":
+        return  # its podSets are those of its job, which counts them
+    for field, count in found.unread.items():
+        key = document.kind, field
+        if key not in loaded.unread:
+            loaded.unread[key] = Unread(document.place(found.first[field]))
+        loaded.unread[key].count += count
+
+
+def _name_replaced(loaded: Loaded, document: Document, obj: Object) -> None:
+    """Say that an object takes the place of another, where the two differ."""
+    earlier = loaded.by_key.get(obj.key, obj)
+    if (earlier.manifest, earlier.status) != (obj.manifest, obj.status):
+        first = loaded.places[obj.key].place()
+        problem = f"{obj.key} replaces the one at {first}"
+        loaded.warn(document.place("metadata.name"), problem)

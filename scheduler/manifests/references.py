@@ -9,6 +9,7 @@ from scheduler import registry
 from scheduler.errors import SourceLocation
 from scheduler.manifests.documents import Document
 from scheduler.manifests.loading.loaded import Finding
+from scheduler.manifests.simulation_gaps.elastic_jobs import elastic_elsewhere
 from scheduler.manifests.simulation_gaps.missing_claims import missing_claims
 from scheduler.reasons import missing
 from scheduler.records.objects import (
@@ -39,6 +40,8 @@ def check_references(
         manifest = manifests.get(key)
         if manifest is not None and stack == "kueue":
             findings += _dangling(key, manifest, document, manifests)
+    if stack == "kueue":
+        findings += elastic_elsewhere(manifests, places)
     if stack != "yunikorn":
         findings += missing_claims(manifests, places)
     findings += _loops(manifests, places)

@@ -11,7 +11,14 @@ from dataclasses import dataclass, field
 
 from scheduler.errors import SourceLocation
 from scheduler.manifests import kinds
-from scheduler.manifests.loading.loaded import Finding, Loaded
+from scheduler.manifests.known_fields.unread import code_of_field
+from scheduler.manifests.loading.loaded import Finding, Loaded, Unread
+from scheduler.manifests.simulation_gaps.effects import (
+    EFFECTS,
+    LEFT_OUT,
+    NOBODY_KNOWS,
+    code_of,
+)
 
 #: Places of one sort of finding that are listed; the rest is a number.
 MOST_PLACES = 5
@@ -30,6 +37,20 @@ class FileOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadField:
+    """A field of a kind that is kept and not followed: how often, and where first.
+
+    `code` names the effect, for those who translate it.
+    """
+
+    field: str
+    count: int
+    effect: str
+    code: str
+    place: SourceLocation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KindOutcome:
     """What became of the documents of one kind, and what that changes."""
 
@@ -37,15 +58,20 @@ class KindOutcome:
     outcome: str  # simulated, kept, configuration or refused
     count: int
     effect: str = ""
+    unread: list[UnreadField] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingGroup:
-    """One sort of finding: how often, where first, and what it changes."""
+    """One sort of finding: how often, where first, and what it changes.
+
+    `code` names the effect, for those who translate it; "" without an effect.
+    """
 
     level: str
     problem: str
     effect: str
+    code: str
     count: int
     places: list[SourceLocation]
 
@@ -88,16 +114,38 @@ def _kinds(loaded: Loaded) -> Iterator[KindOutcome]:
             outcome=level,
             count=counts[kind, level],
             effect=_effect(kind, level),
+            unread=_unread(loaded, kind) if level == "simulated" else [],
         )
+
+
+def _unread(loaded: Loaded, kind: str) -> list[UnreadField]:
+    """Return the fields of a kind that are kept and not followed, the most first."""
+    found = [
+        _unread_field(name, one)
+        for (of, name), one in loaded.unread.items()
+        if of == kind
+    ]
+    return sorted(found, key=lambda one: (-one.count, one.field))
+
+
+def _unread_field(name: str, found: Unread) -> UnreadField:
+    code = code_of_field(name)
+    return UnreadField(
+        field=name,
+        count=found.count,
+        effect=EFFECTS[code],
+        code=code,
+        place=found.place,
+    )
 
 
 def _effect(kind: str, level: str) -> str:
     if level == "refused":
-        return _LEFT_OUT
+        return EFFECTS[LEFT_OUT]
     if level != "kept":
         return ""
     entry = kinds.BY_KIND.get(kind)
-    return effect_of(entry.note) if entry is not None else _NOBODY_KNOWS
+    return EFFECTS[code_of(entry.note) if entry is not None else NOBODY_KNOWS]
 
 
 def groups_of(findings: Iterable[Finding]) -> list[FindingGroup]:
@@ -113,79 +161,12 @@ def _groups(findings: Iterable[Finding]) -> Iterator[FindingGroup]:
     order = ("error", "unsupported", "warning")
     for level, problem in sorted(groups, key=lambda one: order.index(one[0])):
         members = groups[level, problem]
+        code = LEFT_OUT if level == "error" else code_of(problem)
         yield FindingGroup(
             level=level,
             problem=problem,
-            effect=_LEFT_OUT if level == "error" else effect_of(problem),
+            effect=EFFECTS[code],
+            code=code,
             count=len(members),
             places=[member.place for member in members[:MOST_PLACES]],
         )
-
-
-_LEFT_OUT = "it is not taken; nothing of it counts"
-_NOBODY_KNOWS = "no decision here depends on it; in a cluster its controller may act"
-#: What is said of a thing that is not simulated -> what that changes.
-_EFFECTS = {
-    "wait for no volume": "pods are bound that would wait for a volume",
-    "claims and volumes as well": "pods that have no node wait for it, as in a cluster "
-    "that lacks it; those that have one stay",
-    "classes and slices as well": "pods that have no node wait for it, as in a cluster "
-    "that lacks it; those that have one stay",
-    "a claim holds no pod back": "pods are bound that would wait for it",
-    "it accepts all": "a pod may get a device that the expression does not select",
-    "only the first is tried": "a pod waits where a later alternative is free",
-    "administrative access": "a pod waits for devices that others have",
-    "distinctAttribute": "a pod may get devices that it refuses",
-    "shared counters": "more of a device may be given away than there is",
-    "takes all of it": "fewer pods get a device than could share it",
-    "taints of devices": "a pod may get a device that nobody should use",
-    "as a resource gets no device": "a pod waits where no node lists the resource",
-    "a disk named in the pod": "a pod may land on a node where its disk is not",
-    "beyond it are made": "pods run that the API server would refuse",
-    "replicas stay": "it asks for the same from its start to its end",
-    "storage is not counted": "a volume may be made where no storage is left",
-    "no attachment": "a node may get more volumes than it can attach",
-    "is not read; known": "nothing of it counts",
-    "admission checks are not": "Workloads are admitted that would wait for a check",
-    "controller is not simulated": "no pods come of it, so what it runs takes no room",
-    "does not take part in": "no decision depends on it",
-    "spread by default": "it is not simulated otherwise: no other decision depends on it",
-    "read as policy when": "no decision depends on one that holds neither",
-    "decides nothing here": _NOBODY_KNOWS,
-    "topology-aware": "pods are placed without regard to the topology that is asked; "
-    "where the flavor has none, Kueue would not admit the Workload",
-    "usage over time": "who used much before does not wait longer",
-    "Kueue reads the label": "the job is in no queue because of it",
-    "elastic jobs": "its size stays that with which it was admitted",
-    "concurrent admission": "it is tried in one flavor after the other",
-    "preemption gates": "it preempts as soon as it may",
-    "PriorityBoost": "its priority stays as it is",
-    "of the trace is left out": "fewer jobs come than in the trace",
-    "of the trace are left out": "fewer jobs come than in the trace",
-    "not an object of a cluster": "nothing of it counts, as kubectl would not take it",
-    "kustomization": "its names, namespaces, patches and generators change nothing",
-    "not carried over": "in the new terms it is not there, and decides nothing",
-    "the deadline of a pod": "it holds its quota and node until its run time is over",
-    "start together": "pods of a later step take room while an earlier one runs",
-    "may share a domain": "pods land on nodes that the real one keeps for another Job",
-    "keep their replicas": "it asks for the same from its start to its end",
-    "keeps its number of replicas": "it asks for the same from its start to its end",
-    "executors are not added": "it asks for the same from its start to its end",
-    "not the one named": "who is placed first and where is that scheduler's choice",
-    "without overrides": "node selectors, tolerations and requests of them are missing",
-    "runs here as any other": "it takes room here that it would take elsewhere",
-    "have, not before": "it holds its quota longer than in a cluster",
-    "it runs on": "it holds its quota longer than in a cluster",
-    "a setting of Kueue's own process": "no decision depends on it",
-    "deviceClassMappings: kept": "claims of devices take no quota",
-    "integrations.frameworks: kept": "jobs are queued whose framework is not listed",
-    "kept, not simulated": "decisions are those of the default",
-}
-
-
-def effect_of(problem: str) -> str:
-    """Return what a thing without effect here changes for decisions; "" if said."""
-    for words, effect in _EFFECTS.items():
-        if words in problem:
-            return effect
-    return ""

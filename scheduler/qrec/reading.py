@@ -54,17 +54,32 @@ class Followed:
     standing: list[Manifest] = field(default_factory=list)
     events: list[RecordedChange] = field(default_factory=list)
     gaps: list[tuple[int, int, str, str]] = field(default_factory=list)
+    #: Kinds of claims that pods were taken without, as the recording lacks them.
+    without: frozenset[str] = frozenset()
 
     def leave_out_claims(self) -> None:
-        """Take claims out of pods where the recording lacks them or their volumes."""
+        """Take claims out of pods where the recording lacks them or their volumes.
+
+        `without` says then which, where a pod has any.
+        """
         changed = (event.object for event in self.events)
         absent = lacking_claims(chain(self.standing, changed))
-        if absent:
-            self.standing = [without_claims(one, absent) for one in self.standing]
-            self.events = [
-                RecordedChange(one.at_us, one.type, without_claims(one.object, absent))
-                for one in self.events
-            ]
+        self.without = frozenset(kind for kind in absent if self._leave_out(kind))
+
+    def _leave_out(self, kind: str) -> bool:
+        """Take claims of a kind out of pods; return whether any had one."""
+        absent = frozenset({kind})
+        given = [*self.standing, *(event.object for event in self.events)]
+        taken = [without_claims(one, absent) for one in given]
+        if all(one is other for one, other in zip(given, taken, strict=True)):
+            return False
+        size = len(self.standing)
+        self.standing = taken[:size]
+        self.events = [
+            RecordedChange(event.at_us, event.type, one)
+            for event, one in zip(self.events, taken[size:], strict=True)
+        ]
+        return True
 
 
 def read_entries(stream: BinaryIO, name: str) -> Iterator[Entry]:

@@ -114,6 +114,9 @@ KEPT: dict[str, Tree] = {
         metadata=METADATA,
     ),
     "CSINode": fields("apiVersion kind spec", metadata=METADATA),
+    "NodeResourceTopology": fields(
+        "apiVersion kind attributes topologyPolicies zones", metadata=METADATA
+    ),
     **dict.fromkeys(("ResourceClaim", "ResourceClaimTemplate"), _PLAIN),
     **dict.fromkeys(("DeviceClass", "ResourceSlice"), _PLAIN),
     "Node": fields(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
+from scheduler import registry
 from scheduler.kueue.configuration import Settings
 from scheduler.qrec.entries import Manifest
 from scheduler.qrec.reading import Followed, place_of
@@ -18,6 +20,13 @@ _QUEUES = {
 }
 _COHORT = "cohorts that ClusterQueues name have no parent, quota or weight of their own"
 _KUEUE = frozenset(_QUEUES) | {"Workload"}
+#: Of pods that are taken without the claims they name.
+_CLAIMS = {
+    "PersistentVolumeClaim": "pods claim volumes that were not recorded, and are taken "
+    "without: they may be placed where their volume is not",
+    "ResourceClaim": "pods claim devices whose classes and slices were not recorded, "
+    "and are taken without: they may be placed where no device is free",
+}
 #: Of the world that a recording runs again.
 RERUN: Effects = {
     "Job": "nothing arrives, and there is no admission to compare",
@@ -76,14 +85,15 @@ def notes_on(
     """Return a sentence for each thing that a recording of Kueue leaves out.
 
     `settings` are those of its Configuration, None without one; `read` the kinds
-    whose begin counts, all when it is empty. Nothing is said of another scheduler's
-    cluster. Cost: one pass.
+    whose begin counts, all when it is empty. Of another scheduler's cluster only
+    the claims of its pods are looked at. Cost: one pass.
     """
+    notes = [f"{place}: {_CLAIMS[kind]}" for kind in sorted(found.without)]
     kinds = {item["kind"] for item in found.standing}
     kinds |= {seen.object["kind"] for seen in found.events}
     if not kinds & _KUEUE:
-        return []
-    notes = [] if settings else [without_configuration(place)]
+        return notes
+    notes += [] if settings else [without_configuration(place)]
     weighed = with_fair_sharing(effects, settings or Settings())
     notes += absent_kinds(kinds, weighed, place)
     changes = ((seen.type, seen.object) for seen in found.events)
@@ -110,3 +120,54 @@ def late_begin(
         f"{place}: {late} objects change that neither the begin nor an ADDED event "
         "shows: it begins too late, and what was decided before is not known"
     ]
+
+
+#: What a run takes as it stood at its begin.
+_STANDING = frozenset(
+    {
+        "AdmissionCheck",
+        "ClusterQueue",
+        "Cohort",
+        "LocalQueue",
+        "Node",
+        "PriorityClass",
+        "ResourceFlavor",
+        "Topology",
+        "WorkloadPriorityClass",
+    }
+)
+
+
+def kinds_of_work() -> set[str]:
+    """Return the kinds that Kueue makes a Workload of."""
+    return {entry.name for entry in registry.entries("job-kind")}
+
+
+def not_replayed(found: Followed, place: str) -> list[str]:
+    """Say what a run of a recording leaves out of it: other changes, other work.
+
+    Of all work batch Jobs alone arrive. Cost: one pass.
+    """
+    kinds = kinds_of_work()
+    specs = {place_of(item): item.get("spec") for item in found.standing}
+    changed: Counter[str] = Counter()
+    other = {at for at in specs if at[0] in kinds and at[0] not in ("Job", "Pod")}
+    for seen in found.events:
+        at, spec = place_of(seen.object), seen.object.get("spec")
+        if at[0] in _STANDING:
+            changed[at[0]] += seen.type == "DELETED" or specs.get(at, at) != spec
+            specs[at] = spec
+        elif at[0] in kinds and at[0] not in ("Job", "Pod"):
+            other.add(at)
+    notes = []
+    if said := _counted(+changed):
+        notes.append(f"{place}: changes that a run does not replay: {said}")
+    if said := _counted(Counter(at[0] for at in other)):
+        notes.append(
+            f"{place}: work that does not arrive in a run, batch Jobs alone do: {said}"
+        )
+    return notes
+
+
+def _counted(kinds: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))

@@ -8,11 +8,16 @@ from typing import Any
 
 import msgspec
 
-from scheduler import registry
 from scheduler.errors import SchedulerError
 from scheduler.qrec.reading import Followed, Place, place_of, stamp
+from scheduler.recordings.absences import kinds_of_work, not_replayed
 from scheduler.recordings.arrivals import arrivals_of
-from scheduler.recordings.recording import CONFIGURATION, Event, Recording
+from scheduler.recordings.recording import (
+    CONFIGURATION,
+    MEASURED_KINDS,
+    Event,
+    Recording,
+)
 from scheduler.recordings.run_times import Owner, owner_of, run_times
 from scheduler.recordings.worlds import Source
 from scheduler.records.annotations import ARRIVAL, RUNTIME
@@ -28,7 +33,6 @@ _POLICY = {
     "kind": "Policy",
     "metadata": {"name": "policy"},
 }
-_MEASURED = frozenset({"Job", "Workload", "Pod"})
 
 
 def recording_of(found: Followed, name: str) -> Recording:
@@ -46,8 +50,9 @@ def recording_of(found: Followed, name: str) -> Recording:
         events=[
             Event(at=stamp(seen.at_us), type=seen.type, object=seen.object)
             for seen in found.events
-            if seen.object["kind"] in _MEASURED
+            if seen.object["kind"] in MEASURED_KINDS
         ],
+        notes=not_replayed(found, name),
     )
 
 
@@ -105,7 +110,7 @@ def _later(
     found: Followed, at_us: int, standing: dict[Place, Item], times: dict[Owner, float]
 ) -> Iterator[Item]:
     """Yield the work that arrived after an instant, each with its time."""
-    kinds = {entry.name for entry in registry.entries("job-kind")}
+    kinds = kinds_of_work()
     arrived = set(standing)
     for seen in found.events:
         place = place_of(seen.object)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from scheduler import streams
 from scheduler.decisions import Decision, Preempt, Wait
@@ -10,9 +10,9 @@ from scheduler.latencies import StepTimes
 from scheduler.lifetime.stage import Lifetime
 from scheduler.recordings.cycles import CycleClock, nearest
 from scheduler.recordings.recording import Recording
-from scheduler.recordings.steps import Job, Samples, Stopwatch, measure
+from scheduler.recordings.steps import Job, Samples, Stopwatch, job_of, measure
 from scheduler.recordings.writes import IDLE_MS, WriteClock
-from scheduler.records.objects import Key
+from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Policy
 from scheduler.stage import Context
 
@@ -46,7 +46,9 @@ class RecordedTimes(StepTimes):
         watch = measure(recording)
         self.begin = begin  # of the run, ms since t=0
         self.lifetime, self.jobs, self.steps = lifetime, jobs, watch.steps
+        #: pod -> its Workload, and its number among the pods of its attempt
         self.places: dict[str, tuple[str, int]] = {}
+        self.pods = watch.pods
         #: Workload and instant (ms) of its admission -> after how long (ms) it is seen
         self.unseen: dict[tuple[str, int], int] = {}
         self.samples: Samples = {
@@ -54,6 +56,14 @@ class RecordedTimes(StepTimes):
         }
         self.cycles = _clock(watch) if blocking else None
         self.writes = WriteClock(watch.writes, recording.attempts)
+
+    def place(self, pods: Iterable[Object]) -> None:
+        """Number the pods that the recording has as well as it does."""
+        owners = {job: owner for owner, job in self.jobs.items()}
+        for pod in pods:
+            owner = owners.get((pod.key.namespace, job_of(pod.manifest)))
+            if pod.uid in self.pods and owner is not None:
+                self.places[str(pod.key)] = owner, self.pods[pod.uid][0].number
 
     @property
     def _now(self) -> int:
@@ -120,7 +130,7 @@ class RecordedTimes(StepTimes):
             if run is None or pod not in run.pods:
                 return subject, 0
             for number, one in enumerate(run.pods):
-                self.places[str(one)] = str(run.owner), number
+                self.places.setdefault(str(one), (str(run.owner), number))
             found = self.places[subject]
         return found
 

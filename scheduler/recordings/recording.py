@@ -15,6 +15,8 @@ Item = dict[str, Any]
 _Found = TypeVar("_Found")
 Attempts = dict[str, tuple[float, int]]  # result -> (seconds, how many)
 _US_PER_MS = 1000
+#: Kinds by whose watch events time is measured.
+MEASURED_KINDS = frozenset({"Job", "Workload", "Pod"})
 #: The source that is Kueue's Configuration, where there is one.
 CONFIGURATION = "config.yaml"
 
@@ -94,20 +96,28 @@ def read_arrivals(text: bytes, place: str) -> list[Arrival]:
 
 
 def read_events(lines: Iterable[bytes], place: str) -> Iterator[Event]:
-    """Yield the watch events of kinds that time is measured by.
+    """Yield the watch events but bookmarks, which change nothing.
 
-    Raises SchedulerError with file and line.
+    Raises SchedulerError with file and line, also of an error of the watch.
     """
     for number, line in enumerate(lines, start=1):
-        if any(kind in line[:400] for kind in _MEASURED) or _of_kind(line):
-            yield _decode(line, Event, f"{place}:{number}")
-
-
-_MEASURED = (b'"kind":"Job"', b'"kind":"Workload"', b'"kind":"Pod"')
-
-
-def _of_kind(line: bytes) -> bool:
-    return any(kind in line for kind in _MEASURED)
+        try:
+            event = msgspec.json.decode(line, type=Event)
+        except msgspec.MsgspecError as error:
+            raise SchedulerError(
+                f"{place}:{number}: expected a watch event with at, type and "
+                f"object: {error}"
+            ) from error
+        if event.type == "BOOKMARK":
+            continue
+        item = event.object
+        if not (item.get("kind") and (item.get("metadata") or {}).get("name")):
+            said = item.get("message") or item.get("kind") or "none"
+            raise SchedulerError(
+                f"{place}:{number}: expected an object with kind and name, got "
+                f"{event.type}: {said!s:.200}; record again, or take the line out"
+            )
+        yield event
 
 
 def read_attempts(text: str) -> Attempts:

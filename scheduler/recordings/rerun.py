@@ -112,6 +112,7 @@ def use_times(
         begin=since_start(world, recording),
         blocking=waiting is not None and waiting.block,
     )
+    times.place(world.objects[key] for key in world.keys("Pod"))
     world.lifetime.steps = times
     if world.kueue is not None:
         world.kueue.pace.steps = times

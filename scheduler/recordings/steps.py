@@ -40,6 +40,11 @@ class WorkloadSteps:
         """Return the number of the attempt that comes after this one."""
         return self.number + (self.started is not None)
 
+    def has_stopped(self) -> bool:
+        """Return whether it was evicted and none of its pods goes on."""
+        over = (pod.ended is not None or pod.succeeded for pod in self.pods.values())
+        return self.evicted is not None and all(over)
+
 
 @dataclass(slots=True)
 class PodTimes:
@@ -154,6 +159,7 @@ class Stopwatch:
             self.blocked.discard(job)
             if self.unblocked is not None and _is(conditions, "QuotaReserved"):
                 self._note(at, "admission", at - self.unblocked)
+                self.unblocked = None  # one is admitted for each end of a wait
 
     def _reclaimed(self, at: int, workload: Item, job: Job, now: WorkloadSteps) -> None:
         """Note the pods that a Workload says have ended: the first to do so."""

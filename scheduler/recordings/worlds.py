@@ -9,8 +9,15 @@ from typing import Any
 from scheduler import durations, registry
 from scheduler.manifests.dumps.dump_time import time_of
 from scheduler.manifests.loading.loaded import Loaded
+from scheduler.recordings.instants import (
+    Versions,
+    brought_to,
+    note_receipt,
+    read_versions,
+    received,
+)
 from scheduler.recordings.recording import CONFIGURATION, Arrival, Recording
-from scheduler.recordings.steps import job_of, measure
+from scheduler.recordings.steps import Stopwatch, job_of, measure
 from scheduler.records.annotations import ARRIVAL, PREFIX, READY_AFTER
 from scheduler.records.objects import Key, Object
 from scheduler.scenarios import prepare
@@ -63,31 +70,34 @@ def go_on(
 ) -> tuple[World, dict[Key, str]]:
     """Return the world of a snapshot, with the arrivals that came after it.
 
-    Virtual time begins at the latest time that the snapshot says. What it holds
-    keeps its place and time; attempts are counted as in the recording.
+    Virtual time begins at the `startTime` of `simulation`, else at the instant of the
+    newest object of the snapshot. What it holds keeps its place and time, or what the
+    watch says of it until that instant; attempts are counted as in the recording.
     """
     arrivals = {(row.namespace, row.name): row for row in recording.arrivals}
-    later: list[Key] = []
+    config = [one for one in recording.sources if one[0] == CONFIGURATION]
+    prepared = prepare([*config, snapshot])
+    versions = read_versions(*snapshot)
+    begin_us = _instant(prepared.loaded.objects, versions, recording, simulation)
+    passed = (begin_us - recording.start_us) // 1000
+    later = [row for row in recording.arrivals if round(row.seen_at * 1000) > passed]
+    coming = {Key("Job", row.namespace, row.name) for row in later}
+    watch = measure(recording, until_ms=passed)
 
     def change(loaded: Loaded) -> None:
-        begin = durations.stamp_us(time_of(loaded.objects) or recording.start)
-        known = {obj.key for obj in loaded.objects}
-        jobs = [
-            job
-            for job in prepare(recording.sources).loaded.objects
-            if job.key.kind == "Job" and job.key not in known
-        ]
-        loaded.objects += [j for j in jobs if (j.key.namespace, j.key.name) in arrivals]
-        later.extend(job.key for job in jobs)
+        standing = brought_to(loaded.objects, versions, recording, passed)
+        coming.difference_update(_with_workload(standing))
+        given = prepare(recording.sources).loaded.objects
+        loaded.objects = [obj for obj in standing if obj.key not in coming]
+        note_receipt(loaded.objects, watch, recording)
+        loaded.objects += [job for job in given if job.key in coming]
         for job in loaded.objects:
             row = arrivals.get((job.key.namespace, job.key.name))
             if job.key.kind == "Job" and row is not None:
-                passed = (begin - recording.start_us) // 1000
-                set_arrival(job, row, passed if job.key not in known else None)
+                set_arrival(job, row, passed if job.key in coming else None)
 
-    config = [one for one in recording.sources if one[0] == CONFIGURATION]
-    policy = {"stack": "kueue", "simulation": simulation}
-    prepared = prepare([*config, snapshot])
+    start = {"startTime": durations.stamp_text(begin_us)}
+    policy = {"stack": "kueue", "simulation": {**simulation, **start}}
     world = prepared.assemble(seed=seed, policy=policy, change=change).world
     world.lifetime.pods_end_alone = True
     jobs = {
@@ -95,21 +105,41 @@ def go_on(
         for key in world.keys("Workload")
         if (owner := job_of(world.objects[key].manifest))
     }
-    number_attempts(world, recording, jobs)
-    return world, jobs | _put_workloads(world, arrivals, later)
+    number_attempts(world, watch, jobs)
+    there = [key for key in sorted(coming) if key in world.objects]
+    return world, jobs | _put_workloads(world, arrivals, there)
 
 
-def number_attempts(
-    world: World, recording: Recording, jobs: Mapping[Key, str]
-) -> None:
+def _with_workload(objects: Iterable[Object]) -> set[Key]:
+    """Return the Jobs that have their Workload."""
+    return {
+        Key("Job", obj.key.namespace, job_of(obj.manifest))
+        for obj in objects
+        if obj.key.kind == "Workload"
+    }
+
+
+def _instant(
+    objects: Iterable[Object],
+    versions: Versions,
+    recording: Recording,
+    simulation: Mapping[str, Any],
+) -> int:
+    """Return when a run on from these objects begins, in microseconds."""
+    if given := simulation.get("startTime"):
+        return durations.stamp_us(given)
+    at = received(recording, versions)
+    return durations.stamp_us(time_of(objects) or recording.start) if at is None else at
+
+
+def number_attempts(world: World, watch: Stopwatch, jobs: Mapping[Key, str]) -> None:
     """Count the attempts of what goes on as the recording does."""
-    watch = measure(recording, until_ms=since_start(world, recording))
     for key, name in jobs.items():
         namespace, job = name.split("/", 1)
         seen = watch.attempts.get((namespace, job))
         if seen is not None:
-            goes_on = seen.started is not None and seen.reserved is not None
-            world.lifetime.run_of(key).attempt = seen.number - goes_on
+            counted = seen.started is not None and seen.has_stopped()
+            world.lifetime.run_of(key).attempt = seen.number - 1 + counted
 
 
 def set_arrival(job: Object, row: Arrival, begin: int | None = 0) -> None:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 import msgspec
 
 from scheduler.kueue.workload.reading import MAX_EXECUTION
 from scheduler.manifests.dumps.openb import GPU_MODEL
+from scheduler.manifests.loading.naming import label_of
 from scheduler.traces.trace import TraceJob
 
 QUEUE = "kueue.x-k8s.io/queue-name"
 USER = "user"
 _YUNIKORN_USER = "yunikorn.apache.org/user.info"
-
-
-def label_of(text: str) -> str:
-    """Return a text as a name of Kubernetes: small letters, digits, dashes."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:50].strip("-")
 
 
 def job_of(

@@ -8,8 +8,8 @@ from typing import Any
 
 from scheduler import amounts
 from scheduler.errors import ManifestError, SourceLocation
+from scheduler.manifests.loading.naming import label_of
 from scheduler.records.objects import Key, Object
-from scheduler.traces.jobs import label_of
 from scheduler.traces.options import TraceOptions
 from scheduler.traces.trace import Trace, TraceJob
 

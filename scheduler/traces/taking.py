@@ -15,10 +15,11 @@ from scheduler.files.unpacking import UnreadText
 from scheduler.manifests.documents import Document
 from scheduler.manifests.load import take_document
 from scheduler.manifests.loading.loaded import Loaded
+from scheduler.manifests.loading.naming import label_of
 from scheduler.records.annotations import ARRIVAL, RUNTIME
 from scheduler.records.objects import Key, Object
 from scheduler.traces import formats
-from scheduler.traces.jobs import QUEUE, job_of, label_of
+from scheduler.traces.jobs import QUEUE, job_of
 from scheduler.traces.options import NO_OPTIONS, TraceOptions, select
 from scheduler.traces.queues import Queues, plan
 from scheduler.traces.remarks import remarks

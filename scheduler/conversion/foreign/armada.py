@@ -19,6 +19,7 @@ from scheduler.conversion.foreign.writing import (
     metadata_of,
     object_of,
 )
+from scheduler.manifests.loading.naming import apart, label_of
 
 _API = "armadaproject.io"
 _GANG, _SIZE = "armadaproject.io/gangId", "armadaproject.io/gangCardinality"
@@ -48,9 +49,10 @@ def write(writing: Writing, mine: list[Manifest]) -> None:
     queues = [one for one in mine if one.get("kind") == "Queue"]
     for one in queues:
         _queue(writing, one)
+    taken: set[str] = set()
     for one in mine:
         if _is_jobs(one):
-            _jobs(writing, one)
+            _jobs(writing, one, taken)
     writing.lose("Armada", "sharing over several clusters: all is one cluster here")
 
 
@@ -66,13 +68,15 @@ def _queue(writing: Writing, one: Manifest) -> None:
     writing.cluster_queue(name, cohort=COHORT, nominal={}, weight=1 / factor)
 
 
-def _jobs(writing: Writing, document: Manifest) -> None:
-    queue, set_id = str(document["queue"]), str(document["jobSetId"])
+def _jobs(writing: Writing, document: Manifest, taken: set[str]) -> None:
+    """Write the jobs of one submission; a job set may have several."""
+    queue = str(document["queue"])
+    set_id = label_of(str(document["jobSetId"])) or "job"
     writing.cluster_queue(queue, cohort=COHORT, nominal={})
     jobs = [job for job in document["jobs"] if isinstance(job, dict)]
     gangs = Counter(_gang(job) for job in jobs)
     for number, job in enumerate(jobs, start=1):
-        _job(writing, job, queue, f"{set_id}-{number}", gangs)
+        _job(writing, job, queue, apart(f"{set_id}-{number}", taken), gangs)
 
 
 def _gang(job: Manifest) -> str:

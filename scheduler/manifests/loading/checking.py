@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from scheduler.errors import (
@@ -20,8 +21,10 @@ from scheduler.manifests import (
 from scheduler.manifests.documents import (
     Document,
 )
-from scheduler.manifests.loading.identity import key_of, kind_of
-from scheduler.manifests.loading.shapes import check_shape
+from scheduler.manifests.loading.identity import kind_of
+from scheduler.manifests.loading.naming import key_of
+from scheduler.manifests.loading.nulls import may_hold_nulls, without_nulls
+from scheduler.manifests.loading.shapes import check_shape, packed
 from scheduler.records.annotations import PREFIX, read_timing
 from scheduler.records.objects import Key, plain
 
@@ -46,6 +49,10 @@ def check_object(document: Document) -> None:
 def checked(document: Document, kind: kinds.Kind) -> tuple[Key, dict[str, Any]]:
     """Return key and manifest as checked by the kind. Raises ManifestError."""
     key = key_of(document, kind)
+    if may_hold_nulls(packed(document)):
+        # Of what decides nothing the rest is kept as given.
+        parts = () if kind.level == "simulated" else ("metadata",)
+        document = replace(document, data=without_nulls(document.data, parts))
     check_shape(document, status=kind.level == "simulated")
     _check_annotations(document)
     # A Job of Volcano is none of batch, a version that is not read is not checked.

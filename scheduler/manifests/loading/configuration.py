@@ -11,13 +11,13 @@ from scheduler.errors import (
 )
 from scheduler.kube.configuration.configuration import notices, read_configurations
 from scheduler.kueue.configuration import OF_PROCESS
-from scheduler.manifests import kueue, yunikorn
+from scheduler.manifests import kinds, kueue, yunikorn
 from scheduler.manifests.documents import (
     Document,
     read_documents,
 )
 from scheduler.manifests.generator import generate, is_generator
-from scheduler.manifests.loading.identity import values_of
+from scheduler.manifests.loading.identity import kind_of, values_of
 from scheduler.manifests.loading.loaded import Finding, Loaded
 
 
@@ -39,9 +39,13 @@ def take_bare(loaded: Loaded, document: Document) -> None:
 def _take_generated(loaded: Loaded, document: Document) -> None:
     """Take the objects that a generator file of Kueue stands for."""
     for obj in generate(document):
-        if obj.key not in loaded.places:
-            loaded.places[obj.key] = document
-            loaded.objects.append(obj)
+        before = loaded.by_key.get(obj.key)
+        if before is None:
+            loaded.put(obj, document)
+        elif before.manifest != obj.manifest and obj.key.kind != "Namespace":
+            at = loaded.places[obj.key].place()
+            problem = f"{obj.key} stands at {at}: the generator's is left out"
+            loaded.warn(document.place(), problem)
 
 
 def take_configuration(loaded: Loaded, document: Document) -> None:
@@ -58,6 +62,7 @@ def take_configuration(loaded: Loaded, document: Document) -> None:
             spec = document.data.get("spec")
             if not isinstance(spec, dict):
                 raise document.error("spec", "expected an object")
+            _say_replaced(loaded, document, spec)
             _merge_policy(loaded, document, spec)
         case _:
             loaded.scenarios.append(document)
@@ -98,6 +103,20 @@ def _check_scheduler(document: Document) -> None:
         raise document.error(path, problem) from error
 
 
+def _say_replaced(loaded: Loaded, document: Document, spec: dict[str, Any]) -> None:
+    """Name what an earlier file sets otherwise: the later counts."""
+    for section in spec.keys() & loaded.policy.keys():
+        before, now = loaded.policy[section], spec[section]
+        if not (isinstance(before, dict) and isinstance(now, dict)):
+            continue
+        for name in sorted(before.keys() & now.keys()):
+            if before[name] != now[name]:
+                place = document.place(f"spec.{section}.{name}")
+                loaded.warn(
+                    place, f"{section}.{name} takes the place of the one before it"
+                )
+
+
 def _merge_policy(loaded: Loaded, document: Document, patch: dict[str, Any]) -> None:
     for section, value in patch.items():
         if section in loaded.policy and section not in ("yunikorn", "simulation"):
@@ -113,12 +132,13 @@ def read_config_map(loaded: Loaded, document: Document) -> None:
     if not isinstance(texts, dict):
         raise document.error("data", "expected an object of texts")
     for name, text in texts.items():
-        if not isinstance(text, str) or not name.endswith((".yaml", ".yml")):
+        if not isinstance(text, str) or not (_is_named(name) or _is_ours(name, text)):
             continue
         for inner in _inner(document, name, text):
-            if inner.kind == "Configuration" or inner.kind.startswith("KubeScheduler"):
+            if kinds.split(inner.api_version)[0] in _GROUPS:
+                kind_of(inner)  # raises for a kind that the group has not
                 take_configuration(loaded, inner)
-            elif not inner.kind and yunikorn.holds_queues(inner):
+            elif name == yunikorn.FILE or yunikorn.holds_queues(inner):
                 take_bare(loaded, inner)
     _name_settings(loaded, document, texts)
 
@@ -137,7 +157,22 @@ def _inner(document: Document, name: str, text: str) -> list[Document]:
     try:
         return read_documents(text, file=f"{at.file}:{at.line} {name}")
     except ManifestError:
+        if _is_named(name) and _is_ours(name, text):
+            raise
         return []  # not YAML of ours; a ConfigMap may hold anything
+
+
+def _is_named(name: str) -> bool:
+    return name.endswith((".yaml", ".yml"))
+
+
+def _is_ours(name: str, text: str) -> bool:
+    """Return whether a scheduler would read it: by its key, or the group it names."""
+    return name == yunikorn.FILE or any(f"{group}/" in text for group in _GROUPS)
+
+
+#: JobSet and others have a Configuration of their own in a ConfigMap.
+_GROUPS = ("config.kueue.x-k8s.io", "kubescheduler.config.k8s.io")
 
 
 def leave_out(loaded: Loaded, document: Document, path: str, problem: str) -> None:

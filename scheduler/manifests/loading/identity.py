@@ -1,11 +1,9 @@
-"""Which kind a document is of, and which object: or why it is none."""
+"""Which kind a document is of, or why it is none."""
 
 from __future__ import annotations
 
 import difflib
-import re
 from dataclasses import replace
-from typing import Any
 
 from scheduler.manifests import kinds, yunikorn
 from scheduler.manifests.documents import (
@@ -13,8 +11,6 @@ from scheduler.manifests.documents import (
 )
 from scheduler.manifests.generator import is_generator
 from scheduler.manifests.loading.loaded import Finding, Loaded
-from scheduler.records.annotations import CLUSTER
-from scheduler.records.objects import COLON_NAMES, MARK, Key, qualified
 
 #: Of files that lie beside manifests: a tool's configuration, a dashboard.
 NO_MANIFEST = "not an object of a cluster: not taken"
@@ -23,9 +19,20 @@ KUSTOMIZATION = (
     "a kustomization, which is not applied: the files beside it are taken as they are; "
     "render it first, e.g. with `kubectl kustomize`"
 )
-ASIDE = (NO_MANIFEST, KUSTOMIZATION)
-_CLUSTER_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+#: Jobs of another scheduler, which no cluster takes as they are.
+ARMADA = (
+    "jobs of Armada, so no object of a cluster: not taken; `quotalab convert` writes "
+    "them in Kueue's terms"
+)
+ASIDE = (NO_MANIFEST, KUSTOMIZATION, ARMADA)
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+
+
+#: Of the core group's version, and yet no objects.
+_ASIDE_OF_CORE = {
+    "Config": "a kubeconfig, which names clusters and their credentials",
+    "Status": "an answer of an API server",
+}
 
 
 def no_manifest(document: Document) -> str:
@@ -35,14 +42,20 @@ def no_manifest(document: Document) -> str:
     """
     if _is_kustomization(document):
         return KUSTOMIZATION
+    if document.api_version == "v1" and document.kind in _ASIDE_OF_CORE:
+        return _ASIDE_OF_CORE[document.kind]
     if not document.kind and not document.api_version:
+        if "jobSetId" in document.data and "queue" in document.data:
+            return ARMADA
         known = yunikorn.holds_queues(document) or is_generator(document.data)
         return "" if known or values_of(document) else "neither apiVersion nor kind"
     if not document.kind and not document.metadata:
         return f"apiVersion {document.api_version} and no kind"
     named = document.metadata.get("name") or document.metadata.get("generateName")
     group = kinds.split(document.api_version)[0]
-    if named or document.kind in kinds.BY_KIND or group in kinds.GROUPS:
+    entry = kinds.BY_KIND.get(document.kind)
+    of_other = entry is not None and entry.level == "configuration"
+    if named or group in kinds.GROUPS or (entry is not None and not of_other):
         return ""
     return f"a {document.kind or 'document'} of {group or 'no group'} without a name"
 
@@ -58,7 +71,7 @@ def _is_kustomization(document: Document) -> bool:
 def leave_aside(loaded: Loaded, document: Document, problem: str) -> None:
     """Say that a document is no object of a cluster, and why."""
     sort = problem
-    if problem != KUSTOMIZATION:
+    if problem not in ASIDE:
         problem += ", so it is no object of a cluster: not taken"
         sort = NO_MANIFEST
     place = document.place("kind")
@@ -83,6 +96,7 @@ def kind_of(document: Document) -> kinds.Kind | None:
             raise document.error(name, "expected a text, found none")
     entry = kinds.BY_KIND.get(document.kind)
     group, version = kinds.split(document.api_version)
+    group = kinds.FORMER_GROUPS.get((document.kind, group), group)
     if entry is None and group in KNOWN_WHOLE:
         raise document.error("kind", _unknown_kind(document.kind, group))
     of_group = kinds.BY_KIND.get(f"{document.kind}.{group}")
@@ -130,7 +144,7 @@ def _unknown(document: Document, group: str, version: str) -> kinds.Kind:
         plural=f"{document.kind.lower()}s",
         level="kept",
         namespaced="namespace" in document.metadata,
-        note=f"a kind of {group} that decides nothing here{_way(group)}",
+        note=f"a kind of {group} that decides nothing here{_way(document.kind, group)}",
     )
 
 
@@ -138,10 +152,13 @@ def _unknown(document: Document, group: str, version: str) -> kinds.Kind:
 _CONVERTED = ("volcano.sh", "run.ai", "armadaproject.io")
 
 
-def _way(group: str) -> str:
+def _way(kind: str, group: str) -> str:
     """Return how a kind of another scheduler comes to decide something."""
     if group.endswith(_CONVERTED):
         return "; `quotalab convert` writes it in Kueue's terms"
+    entry = kinds.BY_KIND.get(kind)
+    if entry is not None and entry.level == "simulated":
+        return f"; {kind} of {entry.api_version} is simulated"
     return ""
 
 
@@ -150,44 +167,3 @@ def _unknown_kind(kind: str, group: str) -> str:
     near = difflib.get_close_matches(kind, same_group or list(kinds.BY_KIND), n=1)
     hint = f"; did you mean {near[0]}?" if near else ""
     return f"unknown kind {kind!r} of group {group or 'core'!r}{hint}"
-
-
-def key_of(document: Document, kind: kinds.Kind) -> Key:
-    """Return which object a document is. Raises ManifestError for no name."""
-    metadata = document.data.get("metadata")
-    if not isinstance(metadata, dict):
-        raise document.error("metadata", "expected an object with a name")
-    name = metadata.get("name") or _generated(document, metadata)
-    if not isinstance(name, str) or not name:
-        raise document.error("metadata.name", f"expected a name, got {name!r}")
-    marked = MARK in name and kind.kind not in COLON_NAMES
-    if len(name) > 253 or marked or any(c in name for c in "/%\x00\n\t "):
-        raise document.error("metadata.name", f"not a name: {name[:80]!r}")
-    namespace = metadata.get("namespace") or "default"
-    if not isinstance(namespace, str) or "/" in namespace or len(namespace) > 63:
-        raise document.error("metadata.namespace", f"not a namespace: {namespace!r}")
-    key = Key(kind.kind, namespace if kind.namespaced else "", name)
-    return qualified(key, _cluster(document))
-
-
-def _cluster(document: Document) -> str:
-    """Return the worker cluster that a document names; "" for the manager."""
-    annotations = document.metadata.get("annotations")
-    cluster = annotations.get(CLUSTER) if isinstance(annotations, dict) else None
-    if not cluster:
-        return ""
-    if not isinstance(cluster, str) or not _CLUSTER_NAME.fullmatch(cluster):
-        raise document.error(
-            f"metadata.annotations.{CLUSTER}",
-            "expected the name of a MultiKueueCluster (lower-case letters, digits, "
-            f"- and .), got {str(cluster)[:80]!r}",
-        )
-    return cluster
-
-
-def _generated(document: Document, metadata: dict[str, Any]) -> str | None:
-    """Return a stable name for `generateName`: its place in the file counts."""
-    prefix = metadata.get("generateName")
-    if not isinstance(prefix, str) or not prefix:
-        return None
-    return f"{prefix}{document.place().line:05d}"

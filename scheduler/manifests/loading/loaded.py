@@ -35,6 +35,14 @@ class Finding:
         return f"{self.place}: {self.problem}"
 
 
+@dataclass(slots=True)
+class Unread:
+    """A field that is kept and decides nothing: how often, and where first."""
+
+    place: SourceLocation
+    count: int = 0
+
+
 @dataclass(slots=True, kw_only=True)
 class Loaded:
     """What the texts hold. Take nothing of it while `errors` is not empty."""
@@ -45,14 +53,29 @@ class Loaded:
     findings: list[Finding] = field(default_factory=list)
     schedulers: list[dict[str, Any]] = field(default_factory=list)
     places: dict[Key, Document] = field(default_factory=dict)
+    by_key: dict[Key, Object] = field(default_factory=dict)  # as first put
     files: list[str] = field(default_factory=list)  # names, in their order
     # (file, kind, what became of it) -> documents
     outcomes: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    # (kind, field) of what is simulated -> that it decides nothing
+    unread: dict[tuple[str, str], Unread] = field(default_factory=dict)
 
     @property
     def errors(self) -> list[Finding]:
         """Return the findings that forbid loading."""
         return [f for f in self.findings if f.level == "error"]
+
+    def put(self, obj: Object, document: Document) -> None:
+        """Put an object of a document; one with the key of an earlier takes its place.
+
+        So applying the files one by one would. O(1).
+        """
+        earlier = self.by_key.setdefault(obj.key, obj)
+        self.places[obj.key] = document
+        if earlier is obj:
+            self.objects.append(obj)
+        else:
+            earlier.manifest, earlier.status = obj.manifest, obj.status
 
     def complain(self, error: ManifestError) -> None:
         """Add an error as a finding."""
@@ -102,6 +125,7 @@ _FIRST = (
     "ResourceClaimTemplate",
     "ResourceClaim",
     "Node",
+    "NodeResourceTopology",
     "PodDisruptionBudget",
     "PodGroup",
     "ElasticQuota",

@@ -12,7 +12,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from scheduler import ranges
+from scheduler import durations, ranges
+from scheduler.errors import QuantityError
 from scheduler.manifests.documents import Document
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=ranges.COUNT.most)]
@@ -31,6 +32,23 @@ _WORDS = {
 }
 
 
+class _Time:
+    """A time as an API writes it; "" is none."""
+
+    @staticmethod
+    def read(kind: type, given: Any) -> _Time:
+        """Return that it is one, for msgspec. Raises ValueError or TypeError."""
+        del kind
+        if not isinstance(given, str):
+            raise TypeError(f"expected a time as a text, got {str(given)[:60]}")
+        try:
+            if given:
+                durations.stamp_us(given)
+        except QuantityError as error:
+            raise ValueError(str(error)) from error
+        return _Time()
+
+
 class _Shape(msgspec.Struct, rename="camel"):
     """A part of an object; fields that nobody reads may be of any type."""
 
@@ -40,7 +58,7 @@ class _Condition(_Shape):
     status: str | bool | None = None
     reason: str | None = None
     message: str | None = None
-    last_transition_time: str | None = None
+    last_transition_time: _Time | None = None
     observed_generation: Number | None = None
 
 
@@ -112,7 +130,7 @@ class _Check(_Shape):
     name: str
     state: str | None = None
     message: str | None = None
-    last_transition_time: str | None = None
+    last_transition_time: _Time | None = None
     pod_set_updates: list[dict[str, Any]] | None = None
     requeue_after_seconds: Number | None = None
     retry_count: Number | None = None
@@ -120,7 +138,7 @@ class _Check(_Shape):
 
 class _Requeue(_Shape):
     count: Count | None = None
-    requeue_at: str | None = None
+    requeue_at: _Time | None = None
 
 
 class _Named(_Shape):
@@ -139,8 +157,8 @@ class _Statistics(_Shape):
 
 class _Status(_Shape):
     phase: str | None = None
-    start_time: str | None = None
-    completion_time: str | None = None
+    start_time: _Time | None = None
+    completion_time: _Time | None = None
     conditions: list[_Condition] | None = None
     admission: _Admission | None = None
     admission_checks: list[_Check] | None = None
@@ -164,25 +182,25 @@ class _Owner(_Shape):
 class _Metadata(_Shape):
     uid: str | None = None
     generation: Number | None = None
-    creation_timestamp: str | None = None
+    creation_timestamp: _Time | None = None
+    deletion_timestamp: _Time | None = None
     owner_references: list[_Owner] | None = None
 
 
 def check_shape(document: Document, *, status: bool) -> None:
     """Refuse metadata, and a status, of which a field is of a wrong type.
 
-    Raises ManifestError that names the field. Of fields that nobody reads only numbers
-    are looked at: none has over 64 bits.
+    Raises ManifestError that names the field. Fields that nobody reads are not looked at.
     """
-    _check_numbers(document)
     _check(document, "metadata", _Metadata)
     if status:
         _check(document, "status", _Status)
 
 
-def _check_numbers(document: Document) -> None:
+def packed(document: Document) -> bytes:
+    """Return a document as msgpack. Raises ManifestError for a number over 64 bits."""
     try:
-        msgspec.msgpack.encode(document.data)
+        return msgspec.msgpack.encode(document.data)
     except OverflowError as error:
         path = next(_long(document.data), "")
         problem = f"expected a number of 64 bits, {ranges.INTEGER}"
@@ -206,7 +224,7 @@ def _check(document: Document, name: str, shape: type[_Shape]) -> None:
     if given is None:
         return
     try:
-        msgspec.convert(given, shape, strict=False)
+        msgspec.convert(given, shape, strict=False, dec_hook=_Time.read)
     except msgspec.ValidationError as error:
         found = _AT.match(str(error))
         problem, path = (found["problem"], found["path"]) if found else (str(error), "")

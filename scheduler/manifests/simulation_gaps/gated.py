@@ -13,11 +13,18 @@ from scheduler.kueue.feature_gates import FeatureGates, read_feature_gates
 from scheduler.kueue.workload.reading import PRIORITY_BOOST
 from scheduler.kueue.workload.slices import ELASTIC_JOB
 from scheduler.manifests.loading.loaded import Finding, Loaded
+from scheduler.records.quota import MOST_FLAVORS, refusal
 
+_POLICY = "concurrentAdmissionPolicy"
 _GATES = "preemption gates count only with MultiKueueOrchestratedPreemption, off"
 _BOOST = "it counts only with the feature gate PriorityBoost, which is off"
 _ELASTIC = "elastic jobs are scaled only with ElasticJobsViaWorkloadSlices, off"
-_NOTES = frozenset({_GATES, _BOOST, _ELASTIC})
+_CONCURRENT = "it counts only with the feature gate ConcurrentAdmission, which is off"
+_REFUSED = (
+    "Kueue refuses this policy, and it is left out here: it takes one resource group of "
+    f"at most {MOST_FLAVORS} flavors, the last acceptable one among them, and no StrictFIFO"
+)
+_NOTES = frozenset({_GATES, _BOOST, _ELASTIC, _CONCURRENT, _REFUSED})
 
 
 def gated(
@@ -29,11 +36,25 @@ def gated(
         yield f"metadata.annotations.{PRIORITY_BOOST}", _BOOST
     if annotations.get(ELASTIC_JOB) == "true" and not gates.elastic_jobs:
         yield f"metadata.annotations.{ELASTIC_JOB}", _ELASTIC
-    if manifest.get("kind") != "Workload" or gates.preemption_gates:
-        return
     spec = manifest.get("spec")
-    if isinstance(spec, Mapping) and spec.get("preemptionGates"):
+    if not isinstance(spec, Mapping):
+        return
+    if manifest.get("kind") == "ClusterQueue" and spec.get(_POLICY):
+        yield from _concurrent(spec, gates)
+    if gates.preemption_gates or gates.concurrent_admission:
+        return
+    if manifest.get("kind") == "Workload" and spec.get("preemptionGates"):
         yield "spec.preemptionGates", _GATES
+
+
+def _concurrent(
+    spec: Mapping[str, Any], gates: FeatureGates
+) -> Iterator[tuple[str, str]]:
+    """Yield why a policy of concurrent admission decides nothing, if so."""
+    if not gates.concurrent_admission:
+        yield f"spec.{_POLICY}", _CONCURRENT
+    elif refusal(spec):
+        yield f"spec.{_POLICY}", _REFUSED
 
 
 def find_gated(loaded: Loaded, kueue: Mapping[str, Any] | None = None) -> None:

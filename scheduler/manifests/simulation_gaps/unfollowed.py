@@ -21,7 +21,8 @@ _OF_DEVICES = (
 )
 _DYNAMIC = "spark.dynamicAllocation.enabled"
 _EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
-TEMPLATES = "the claims of a StatefulSet are not made; its pods wait for no volume"
+_CLAIMS = "its claims are not made, so that its pods wait for no volume"
+_KEPT = "claims of pods that are gone are kept"
 _DEADLINE = "the deadline of a pod is not followed: it runs to its end"
 _OWN_DISK = "a disk named in the pod itself holds it back on no node"
 _DISKS = (
@@ -46,7 +47,7 @@ def unfollowed(manifest: Manifest) -> Fields:
         found += _pod(path, pod)
     for path, note in found:
         field = path.rpartition("/" if "/" in path else ".")[2]
-        yield path, note if note == TEMPLATES else f"{kind} {field}: {note}"
+        yield path, f"{kind} {field}: {note}"
 
 
 def pod_specs(manifest: Manifest) -> Iterator[tuple[str, Manifest]]:
@@ -120,8 +121,15 @@ def _ray(*path: str) -> Callable[[Manifest], Fields]:
 
 
 def _stateful_set(manifest: Manifest) -> Fields:
-    if _object(manifest.get("spec")).get("volumeClaimTemplates"):
-        yield "spec.volumeClaimTemplates", TEMPLATES
+    name = "persistentVolumeClaimRetentionPolicy"
+    if "Delete" in _object(_object(manifest.get("spec")).get(name)).values():
+        yield f"spec.{name}", _KEPT
+
+
+def _leader_worker_set(manifest: Manifest) -> Fields:
+    template = _object(_object(manifest.get("spec")).get("leaderWorkerTemplate"))
+    if template.get("volumeClaimTemplates"):
+        yield "spec.leaderWorkerTemplate.volumeClaimTemplates", _CLAIMS
 
 
 def _spark(manifest: Manifest) -> Fields:
@@ -162,6 +170,7 @@ _BY_KIND: Mapping[str, Callable[[Manifest], Fields]] = {
     "SparkApplication": _spark,
     "PyTorchJob": _pytorch,
     "StatefulSet": _stateful_set,
+    "LeaderWorkerSet": _leader_worker_set,
     **dict.fromkeys(_OF_DEVICES, unread_devices),
     "TrainJob": _train_job,
 }

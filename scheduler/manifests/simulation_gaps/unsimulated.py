@@ -13,12 +13,7 @@ from scheduler.manifests.workloads import MIN_PARALLELISM
 
 Manifest = Mapping[str, Any]
 
-_CONCURRENT = "concurrent admission is not simulated"
-
 _FIELDS: dict[str, dict[str, str]] = {
-    "ClusterQueue": {
-        "concurrentAdmissionPolicy": _CONCURRENT,
-    },
     "NodePool": {"replicas": "a pool of a fixed size is not simulated"},
 }
 
@@ -29,6 +24,10 @@ def unsimulated(manifest: Manifest) -> Iterator[tuple[str, str]]:
     spec = manifest.get("spec")
     if not isinstance(spec, Mapping):
         return
+    if manifest.get("kind") == "Node":
+        yield from _of_node(spec)
+    if not str(manifest.get("apiVersion")).startswith("karpenter.sh/"):
+        return  # another project's NodePool
     if manifest.get("kind") == "NodePool":
         yield from _of_node_pool(spec)
     for name, note in _FIELDS.get(str(manifest.get("kind")), {}).items():
@@ -43,8 +42,35 @@ _TEMPLATE = {
 }
 
 
+_DISRUPTED = "karpenter.sh/disrupted"
+_STAYS = "the node keeps it and stays, as what was about to take it is not here"
+_ONE_BY_ONE = "consolidation takes nodes one by one, never several for one"
+_NO_DRIFT = "no node drifts: those that are there stay when their pool is edited"
+
+
+def _of_node(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the mark of a node that Karpenter was about to take."""
+    for index, taint in enumerate(spec.get("taints") or ()):
+        if taint.get("key") == _DISRUPTED:
+            yield f"spec.taints[{index}]", f"taint {_DISRUPTED}: {_STAYS}"
+
+
+def _of_disruption(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what of consolidation and drift is asked for and does not happen.
+
+    Source: docs/semantics/capacity.md#not-simulated.
+    """
+    given = spec.get("disruption") or {}
+    if given.get("consolidationPolicy") == "WhenEmptyOrUnderutilized":
+        yield "spec.disruption.consolidationPolicy", _ONE_BY_ONE
+    for index, budget in enumerate(given.get("budgets") or ()):
+        if "Drifted" in (budget.get("reasons") or ()):
+            yield f"spec.disruption.budgets[{index}].reasons", _NO_DRIFT
+
+
 def _of_node_pool(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what of a NodePool is not obeyed."""
+    yield from _of_disruption(spec)
     inner = (spec.get("template") or {}).get("spec") or {}
     for name, note in _TEMPLATE.items():
         if inner.get(name):

@@ -10,9 +10,9 @@ from typing import Any
 
 from scheduler.errors import ManifestError, SourceLocation
 from scheduler.manifests.dumps.openb import GPU_MILLI, GPU_MODEL
+from scheduler.manifests.loading.naming import label_of
 from scheduler.registry import register
 from scheduler.traces.formats.rows import Row, first_line, number, rows_of
-from scheduler.traces.jobs import label_of
 from scheduler.traces.options import TraceOptions
 from scheduler.traces.trace import Trace, TraceJob
 

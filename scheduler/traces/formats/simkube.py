@@ -77,17 +77,20 @@ class _Reader:
         self.runs = _run_times(data.get("pod_lifecycles"))
         self.present: dict[Identity, Mapping[str, Any]] = {}
         self.changes = 0
-        events = [event for event in data["events"] if isinstance(event, dict)]
-        self.begin = min((_time(event) for event in events), default=0.0)
-        for number, event in enumerate(events, start=1):
-            self._event(number, event)
+        events = list(data["events"])
+        times = [_time(event) for event in events]
+        self.begin = min((at for at in times if at is not None), default=0.0)
+        for number, (event, at) in enumerate(zip(events, times, strict=True), start=1):
+            if at is None:
+                self.trace.leave_out(number, "an event", "it has no time")
+            else:
+                self._event(number, at - self.begin, event)
         self.trace.said.append(
             f"{len(events)} events; line numbers of this file are those of its events; "
             "times count from the first"
         )
 
-    def _event(self, number: int, event: dict[str, Any]) -> None:
-        at_s = _time(event) - self.begin
+    def _event(self, number: int, at_s: float, event: dict[str, Any]) -> None:
         for obj in event.get("applied_objs") or ():
             self._applied(number, at_s, obj)
         for obj in event.get("deleted_objs") or ():
@@ -105,6 +108,11 @@ class _Reader:
         elif before.get("spec") != obj.get("spec"):
             patch = {"patch": {"spec": obj.get("spec") or {}}}
             self._change(number, at_s, identity, patch)
+        elif _named(before) != _named(obj):
+            what = f"a change of {identity[0]} {identity[1]}"
+            self.trace.leave_out(
+                number, what, "labels and annotations stay as they came"
+            )
 
     def _deleted(self, number: int, at_s: float, obj: Any) -> None:
         identity = _identity(obj)
@@ -155,9 +163,13 @@ class _Reader:
         )
 
 
-def _time(event: Mapping[str, Any]) -> float:
-    given = event.get("ts")
-    return float(given) if isinstance(given, int | float) else 0.0
+def _time(event: Any) -> float | None:
+    given = event.get("ts") if isinstance(event, dict) else None
+    return float(given) if isinstance(given, int | float) else None
+
+
+def _named(obj: Mapping[str, Any]) -> list[Any]:
+    return [obj["metadata"].get(part) or {} for part in ("labels", "annotations")]
 
 
 def _identity(obj: Any) -> Identity | None:

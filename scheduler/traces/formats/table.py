@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass, replace
 
 from scheduler import durations
@@ -109,6 +110,7 @@ class _Reader:
         self.trace = trace
         self.fields = fields
         self.totals = totals
+        self.odd: dict[str, list[str]] = defaultdict(list)  # field -> unread texts
 
     def take(self, rows: list[Row]) -> None:
         """Add the jobs of all rows; times count from the first submission."""
@@ -116,6 +118,12 @@ class _Reader:
             rows = fold(rows, self.fields, self.trace)
         for row in rows:
             self._row(row)
+        for field, texts in self.odd.items():
+            column = self.fields[field].name
+            self.trace.said.append(
+                f"{len(texts)} values of column {column} are no {field}, such as "
+                f"{texts[0]!r:.40}: those jobs have none"
+            )
         jobs = self.trace.jobs
         if not jobs:
             return
@@ -138,6 +146,9 @@ class _Reader:
             self.trace.leave_out(row.line, given, reason)
             return
         priority = number(self._text(row, "priority"))
+        for field, value in (("limit", times.limit), ("priority", priority)):
+            if value is None and (text := self._text(row, field)):
+                self.odd[field].append(text)
         self.trace.jobs.append(
             TraceJob(
                 line=row.line,

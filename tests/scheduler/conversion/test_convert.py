@@ -101,10 +101,10 @@ def _from_kueue(text: str = KUEUE) -> Converted:
     return convert(loaded.objects, Policy(), stack="yunikorn")
 
 
-def _to_kueue(extra: str = "") -> Converted:
+def _to_kueue(extra: str = "", tree: str = TREE) -> Converted:
     loaded = load([("world.yaml", f"{NODE}{extra}")])
     assert loaded.errors == []
-    section = {"queues": yaml.safe_load(TREE)}
+    section = {"queues": yaml.safe_load(tree)}
     policy = read_policy({"spec": {"stack": "yunikorn", "yunikorn": section}})
     return convert(loaded.objects, policy, stack="kueue")
 
@@ -198,6 +198,15 @@ def test_and_back_the_quotas_are_the_same() -> None:
 def test_a_guarantee_becomes_nominal_quota_and_max_a_borrowing_limit() -> None:
     quota = _quota(_specs(_to_kueue(), "ClusterQueue")["a"], "cpu")
     assert quota == {"name": "cpu", "nominalQuota": "2", "borrowingLimit": "3"}
+
+
+def test_queues_keep_names_of_their_own_that_kubernetes_takes() -> None:
+    tree = TREE.replace("name: b,", "name: Team_A,").replace("default}", "team-a}")
+    assert set(_specs(_to_kueue(tree=tree), "ClusterQueue")) == {
+        "a",
+        "team-a",
+        "team-a-2",
+    }
 
 
 def test_a_parent_lends_what_its_children_leave() -> None:

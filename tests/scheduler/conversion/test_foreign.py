@@ -170,6 +170,13 @@ def test_armadas_jobs_share_the_cluster_and_gangs_go_together():
     assert finished(world) >= 2
 
 
+def test_armadas_submissions_to_one_job_set_bring_all_their_jobs():
+    jobs = "queue: batch\njobSetId: Set_1\njobs: [{podSpec: {containers: [{name: c}]}}]"
+    specs, _, _ = made(f"\n{jobs}\n---\n{jobs}\n")
+    names = {key.name for key in specs if key.kind == "Job"}
+    assert names == {"set-1-1", "set-1-1-2"}
+
+
 @pytest.mark.parametrize(
     "text", [VOLCANO, KAI, ARMADA], ids=["volcano", "kai", "armada"]
 )

@@ -13,7 +13,7 @@ import yaml
 from scheduler.cli import outcomes
 from scheduler.kube.configuration.configuration import read_configurations
 from scheduler.manifests.load import load
-from scheduler.manifests.report import effect_of
+from scheduler.manifests.simulation_gaps.effects import code_of
 from scheduler.records.objects import Key
 from scheduler.scenarios import InputError, assemble
 from tests.builders import cluster_queue, flavor, job, node
@@ -153,6 +153,14 @@ def test_the_later_of_two_of_one_name_counts():
     group = queue.spec["resourceGroups"][0]
     assert group["flavors"][0]["resources"][0]["nominalQuota"] == 5
     assert "replaces the one at a.yaml:1" in loaded.findings[0].problem
+
+
+def test_what_is_given_again_keeps_its_place_among_its_kind():
+    first = changed("name: main", "name: one")
+    again = first.replace("Quota: 4", "Quota: 5")
+    loaded = load([("a.yaml", first), ("b.yaml", QUEUE), ("c.yaml", again)])
+    assert [obj.key.name for obj in loaded.objects] == ["one", "main"]
+    assert "Quota': 5" in str(loaded.objects[0].spec)
 
 
 def test_a_config_map_that_holds_a_configuration_is_read_as_policy():
@@ -318,7 +326,7 @@ def test_a_kustomization_is_said_not_to_be_applied(text):
     (finding,) = loaded.findings
     assert (finding.level, finding.place.file) == ("unsupported", files[0][0])
     assert "not applied" in finding.problem
-    assert effect_of(finding.problem)
+    assert code_of(finding.problem)
     assert len(loaded.objects) == 1
     assert load(files[:1]).findings[0].level == "error"
 
@@ -326,3 +334,99 @@ def test_a_kustomization_is_said_not_to_be_applied(text):
 def test_a_list_whose_items_are_null_is_an_empty_one():
     loaded = load([("dump.yaml", "apiVersion: v1\nkind: List\nitems:\n")])
     assert [finding.level for finding in loaded.findings] == ["warning"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec"),
+    [("PodGroup", {"minMember": 2}), ("ElasticQuota", {"max": {"cpu": "2"}})],
+)
+def test_a_kind_of_the_older_group_is_read_as_the_newer_one(kind, spec):
+    groups = ("scheduling.sigs.k8s.io", "scheduling.x-k8s.io")
+    (found,), (same,) = (
+        load([("g.yaml", f"apiVersion: {group}/v1alpha1\nkind: {kind}\n"
+               f"metadata: {{name: g}}\nspec: {spec}\n")]).objects
+        for group in groups
+    )  # fmt: skip
+    assert found == same
+    assert found.key.kind == kind
+
+
+STAMPED = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: p, %s}
+spec: {containers: [{name: c}]}
+status:
+  %s
+"""
+
+
+@pytest.mark.parametrize(
+    ("metadata", "status", "path"),
+    [
+        ("creationTimestamp: soon", "{}", "metadata.creationTimestamp"),
+        ("deletionTimestamp: soon", "{}", "metadata.deletionTimestamp"),
+        ("uid: a", "startTime: soon", "status.startTime"),
+        ("uid: a", "conditions: [{type: A, lastTransitionTime: soon}]",
+         "status.conditions[0].lastTransitionTime"),
+    ],
+)  # fmt: skip
+def test_a_time_that_is_none_is_an_error_where_it_stands(metadata, status, path):
+    (found,) = load([("p.yaml", STAMPED % (metadata, status))]).errors
+    assert found.place.field == path
+    assert found.problem.startswith("expected a time such as")
+
+
+def test_the_same_object_with_another_status_is_said_to_be_replaced():
+    text = STAMPED % ("uid: a", "phase: %s")
+    loaded = load([("p.yaml", f"{text % 'Pending'}---\n{text % 'Running'}")])
+    (found,) = loaded.findings
+    assert "replaces the one at p.yaml:1" in found.problem
+
+
+SPELT = """\
+apiVersion: v1
+kind: %s
+metadata:
+  name: %s
+  namespace: %s
+spec: {containers: [{name: c}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "namespace", "said"),
+    [
+        ("Pod", "Team_A", "default", "n.yaml:4: metadata.name: not a name: 'Team_A'"),
+        ("Pod", "a.-b", "default", "n.yaml:4: metadata.name: not a name: 'a.-b'"),
+        ("Pod", "p", "Team_A", "n.yaml:5: metadata.namespace: not a namespace: 'Tea"),
+        ("Pod", "p", "a.b", "n.yaml:5: metadata.namespace: not a namespace: 'a.b'"),
+        ("Namespace", "a.b", "default", "n.yaml:4: metadata.name: not a name: 'a.b'"),
+        ("Secret", "p", "-a", "n.yaml:5: metadata.namespace: not a namespace: '-a'"),
+    ],
+)
+def test_a_name_that_no_api_server_takes_is_an_error(kind, name, namespace, said):
+    loaded = load([("n.yaml", SPELT % (kind, name, namespace))])
+    (found,) = loaded.errors
+    assert str(found).startswith(said)
+
+
+def test_names_with_points_and_those_of_roles_are_taken():
+    role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\n"
+    role += "metadata: {name: 'system:Leader_A'}\n"
+    pod = SPELT % ("Pod", "a-b.c9", "team-a")
+    assert load([("r.yaml", role), ("p.yaml", pod)]).errors == []
+
+
+def test_what_another_system_takes_is_named_with_the_way_to_take_it():
+    armada = "queue: q\njobSetId: s\njobs: []\n"
+    old = "apiVersion: extensions/v1beta1\nkind: Deployment\nmetadata: {name: d}\n"
+    for text, way in (
+        (
+            armada,
+            "jobs of Armada, so no object of a cluster: not taken; `quotalab conv",
+        ),
+        (old, "Deployment of apps/v1 is simulated"),
+    ):
+        (found,) = load([("x.yaml", text)]).findings
+        assert way in found.problem

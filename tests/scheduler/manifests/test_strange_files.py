@@ -12,7 +12,7 @@ import pytest
 
 from scheduler.cli.files import read_paths
 from scheduler.files.unpacking import Unpacking
-from scheduler.scenarios import InputError, assemble
+from scheduler.scenarios import NOTHING_LEFT, InputError, assemble
 
 GOOD = b"apiVersion: v1\nkind: Namespace\nmetadata: {name: good}\n"
 NAMED = b"apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n"
@@ -94,6 +94,15 @@ def test_a_folder_is_read_with_what_is_no_text_in_it(tmp_path, capsys):
     made = assemble(read_paths([tmp_path]), skip_errors=True)
     assert [key.name for key in made.world.objects] == ["good"]
     assert "gone.yaml: ignored; expected a file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["a: [", "{{ .Values.x }}"])
+def test_a_world_of_which_errors_leave_nothing_is_refused_though_they_are_skipped(text):
+    with pytest.raises(InputError, match=NOTHING_LEFT) as refused:
+        assemble([("broken.yaml", text)], skip_errors=True)
+    assert "broken.yaml:" in str(refused.value)
+    assert assemble([("broken.yaml", text), ("good.yaml", GOOD.decode())],
+                    skip_errors=True).loaded.errors  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["manifests", "manifests.txt", "a/b.yml.bak"])

@@ -7,17 +7,24 @@ from pathlib import Path
 import pytest
 import yaml
 
+from scheduler.conversion.unsimulated import features_of
 from scheduler.kueue.feature_gates import NAMES as FEATURE_GATES
 from scheduler.kueue.feature_gates import FeatureGates
 from scheduler.kueue.topology.gates import NAMES as TOPOLOGY_GATES
 from scheduler.manifests.kinds import TABLE
+from scheduler.manifests.known_fields.unread import UNREAD, code_of_field
 from scheduler.manifests.load import load
-from scheduler.manifests.report import effect_of, report_of
+from scheduler.manifests.report import report_of
+from scheduler.manifests.simulation_gaps.effects import (
+    EFFECTS,
+    LEFT_OUT,
+    SAID,
+    code_of,
+)
 from scheduler.manifests.simulation_gaps.gated import find_gated, gated
 from scheduler.manifests.simulation_gaps.unfollowed import unfollowed
 from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.scenarios import assemble
-from scheduler.unsimulated import features_of
 
 BETWEEN = {
     "podAntiAffinity": {
@@ -70,9 +77,22 @@ UNFOLLOWED = {
     | {"spec": {"managedBy": "example.com/x", "template": CONTAINERS}},
     "it accepts all": CLAIM | {"spec": {"devices": {"requests": [MATCHES]}}},
     "wait for no volume": {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "spec": {
+            "leaderWorkerTemplate": {
+                "volumeClaimTemplates": [{}],
+                "workerTemplate": CONTAINERS,
+            }
+        },
+    },
+    "gone are kept": {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
-        "spec": {"volumeClaimTemplates": [{}], "template": CONTAINERS},
+        "spec": {
+            "persistentVolumeClaimRetentionPolicy": {"whenScaled": "Delete"},
+            "template": CONTAINERS,
+        },
     },
     "as a resource gets no device": {
         "apiVersion": "resource.k8s.io/v1",
@@ -202,7 +222,7 @@ def test_an_elastic_job_under_a_gate_that_is_off_is_named():
     manifest = {"kind": "Job", "metadata": {"name": "j", "annotations": ELASTIC}}
     ((_, note),) = gated(manifest, off)
     assert "ElasticJobsViaWorkloadSlices" in note
-    assert effect_of(note)
+    assert code_of(note)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +230,13 @@ def test_an_elastic_job_under_a_gate_that_is_off_is_named():
 )
 def test_every_kind_that_is_only_kept_says_what_that_changes(kind):
     assert kind.note
-    assert effect_of(kind.note)
+    assert code_of(kind.note)
+
+
+def test_what_a_code_names_has_one_sentence_and_every_sentence_is_said_of_something():
+    fields = {name for names in UNREAD.values() for name in names.split()}
+    codes = {*SAID.values(), *map(code_of_field, fields), LEFT_OUT, ""}
+    assert codes == EFFECTS.keys()
 
 
 KEPT = {
@@ -327,6 +353,17 @@ def test_claims_are_reported_where_they_hold_no_pod_back(stack, reported):
     asked = pod(volumes=volumes, resourceClaims=[{"name": "gpu"}])
     found = lines(stack, node(), asked)
     assert [line.partition(" ")[0] for line in found] == reported
+
+
+def test_zones_without_their_plug_in_are_reported():
+    topology = {
+        "apiVersion": "topology.node.k8s.io/v1alpha2",
+        "kind": "NodeResourceTopology",
+        "metadata": {"name": "n"},
+        "zones": [],
+    }
+    (found,) = lines("kube", node(), topology)
+    assert "no profile has NodeResourceTopologyMatch" in found
 
 
 def test_gangs_and_elastic_quotas_without_their_plug_in_are_reported():
