@@ -1,4 +1,4 @@
-"""The answer of a search and its proof, in numbers and one sentence."""
+"""The answer of a search and its proof, in numbers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from scheduler.advice.answer import (
     FrontPoint,
     Near,
     Row,
-    Verdict,
 )
 from scheduler.advice.goal import Numbers, mean_of
 from scheduler.advice.ledger import RunLedger
 from scheduler.advice.proof import Proof
 from scheduler.advice.search import Search
 from scheduler.advice.space import Point, shown
+from scheduler.advice.verdicts import summary_of, verdict_of
 from scheduler.experiments.intervals import Interval, interval
 from scheduler.measures import better
 
@@ -43,11 +43,12 @@ def answer_of(search: Search, proof: Proof, *, patches: str, undo: str) -> Answe
         [ledger.goal.objective(n, b) for n, b in _paired(proof, point)],
         [ledger.goal.objective(n, b) for n, b in _paired(proof, base)],
     )
-    verdict = _verdict(proof, gain, constraints)
+    verdict = verdict_of(proof, gain, constraints)
     edits = [_edit(proof, at) for at in ledger.space.edited(point)]
+    summary = summary_of(verdict, edits, gain, len(proof.held_out), constraints)
     return Answer(
         verdict=verdict,
-        summary=_summary(verdict, edits, gain, len(proof.held_out), constraints),
+        summary=f"{summary}{_unrunnable(search)}",
         edits=edits,
         rows=[_row(proof, name) for name in _measures(ledger)],
         constraints=constraints,
@@ -74,59 +75,13 @@ def _paired(proof: Proof, point: Point) -> list[tuple[Numbers, Numbers]]:
     return [(n, mean) for n in proof.ledger.runs(point, proof.held_out) or []]
 
 
-def _verdict(
-    proof: Proof, gain: Interval | None, constraints: Sequence[ConstraintResult]
-) -> Verdict:
-    ledger = proof.ledger
-    if ledger.violation(proof.point, ledger.seeds) > 0:
-        return "unmet"
-    if proof.point == ledger.space.base or not all(c.held_after for c in constraints):
-        return "no improvement found"
-    if not all(c.held_before for c in constraints):
-        return "improved"
-    sure = gain is not None and (gain.mean if gain.high is None else gain.high) < 0
-    return "improved" if sure else "no improvement found"
-
-
-def _summary(
-    verdict: Verdict,
-    edits: Sequence[Edit],
-    gain: Interval | None,
-    seeds: int,
-    constraints: Sequence[ConstraintResult],
-) -> str:
-    if verdict == "unmet":
-        return "No setting was found that keeps every constraint; the nearest is shown."
-    if not edits:
-        return (
-            "No improvement found: nothing that was tried is better than what is set."
-        )
-    count = "1 edit" if len(edits) == 1 else f"{len(edits)} edits"
-    missed = [one.text for one in constraints if not one.held_after]
-    if missed:
-        return (
-            f"No improvement found: {count} kept every constraint in the search, but "
-            f"not on {seeds} other seeds: {'; '.join(missed)}. More seeds in the "
-            "search make its answer surer."
-        )
-    if verdict == "no improvement found":
-        return (
-            f"No improvement found: {count} did better in the search, but {seeds} "
-            "seeds that it did not use do not show it."
-        )
-    if gain is None or not gain.mean:
-        return f"{count} keep every constraint on {seeds} seeds that the search did not use."
-    way = "better" if gain.mean < 0 else "worse"
-    return (
-        f"{count}: objectives {abs(gain.mean):.1%} {way}{_between(gain)} on {seeds} "
-        "seeds that the search did not use."
-    )
-
-
-def _between(gain: Interval) -> str:
-    if gain.low is None or gain.high is None:
+def _unrunnable(search: Search) -> str:
+    """Return how many settings could not be run, as a sentence; "" for none."""
+    ledger, tried = search.ledger, search.tried
+    lost = sum(1 for p in tried if ledger.runs(p, ledger.ran(p)) is None)
+    if not lost:
         return ""
-    return f" (95% interval of the change {gain.low:+.1%} to {gain.high:+.1%})"
+    return f" {lost} of {len(tried)} settings that were tried could not be run."
 
 
 def _differences(one: Sequence[float], other: Sequence[float]) -> Interval | None:

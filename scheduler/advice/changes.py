@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from scheduler.advice import quotas
@@ -46,7 +47,7 @@ def space_of(
         dimensions += made
         for pool in shared:
             members = tuple(first + member for member in pool.members)
-            pools.append(Pool(members=members, room=pool.room, exact=pool.exact))
+            pools.append(replace(pool, members=members))
     _check(dimensions)
     return Space(dimensions=tuple(dimensions), pools=tuple(pools))
 

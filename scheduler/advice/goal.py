@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from scheduler.advice.wording import read_constraint, text_of
 from scheduler.experiments.document import (
     DEFAULT_OBJECTIVES,
@@ -129,14 +131,19 @@ def _expect(name: str, known: Sequence[str], field: str) -> None:
     like = [
         k for k in known if k.endswith(last) or k.split(".")[0] == name.split(".")[0]
     ]
-    shown = ", ".join((like or list(known))[:12])
-    raise ExperimentError(f"no run has the measure {name!r}; there are {shown}", field)
+    problem = f"no run has the measure {name!r}; there are {', '.join((like or list(known))[:12])}"
+    if "workloads.arrived" in known and "workloads.meanMs" not in known:
+        problem += (
+            ". No work comes between the beginning and the horizon: begin earlier, "
+            "give work that arrives, or take a longer horizon"
+        )
+    raise ExperimentError(problem, field)
 
 
 def _bound(constraint: Constraint, name: str, base: Sequence[Numbers]) -> Bound:
     low = -math.inf if constraint.min is None else constraint.min
     high = math.inf if constraint.max is None else constraint.max
-    text = text_of(constraint)
+    text = text_of(msgspec.structs.replace(constraint, measure=name))
     if constraint.loses is not None:
         had = math.fsum(run.get(name, 0.0) for run in base) / len(base)
         grace = GRACE_MS if name.endswith("Ms") else 0.0
@@ -145,8 +152,6 @@ def _bound(constraint: Constraint, name: str, base: Sequence[Numbers]) -> Bound:
         else:
             high = had * (1 + constraint.loses) + grace
         text = f"{name} no more than {constraint.loses:.0%} worse than before"
-    elif name != constraint.measure:
-        text = text.replace(constraint.measure, name)
     return Bound(
         text=text, measure=name, low=low, high=high, every=constraint.over == "every"
     )

@@ -14,7 +14,7 @@ Ask = tuple[Point, int]  # a setting and a seed
 Known = dict[Ask, Numbers | None]
 Asking = Generator[list[Ask], None, None]
 _NEVER = 1e9
-_PRICE = 3.0  # of a bound that is missed by its whole size, in shares of the base
+PRICE = 3.0  # of a bound that is missed by its whole size, in shares of the base
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,6 +42,10 @@ class RunLedger:
         found = [self.known.get((point, seed)) for seed in seeds]
         lost = any(numbers is None for numbers in found)
         return None if lost else [numbers for numbers in found if numbers is not None]
+
+    def ran(self, point: Point) -> tuple[int, ...]:
+        """Return the seeds with which a setting was run."""
+        return tuple(seed for seed in self.seeds if (point, seed) in self.known)
 
     def complete(self, point: Point) -> bool:
         """Return whether all seeds were run."""
@@ -71,7 +75,7 @@ class RunLedger:
     def loss(self, point: Point, seeds: Sequence[int]) -> float:
         """Return one number to learn from: objectives, and a price on what is missed."""
         missed = self.violation(point, seeds)
-        return min(_NEVER, self.objective(point, seeds) + _PRICE * missed)
+        return min(_NEVER, self.objective(point, seeds) + PRICE * missed)
 
     def losses(self, point: Point, seeds: Sequence[int]) -> list[float]:
         """Return a loss per objective, each with the price on what is missed."""
@@ -79,7 +83,7 @@ class RunLedger:
         if runs is None:
             return [_NEVER] * max(1, len(self.goal.objectives))
         numbers, base = mean_of(runs), self.base_mean(seeds)
-        price = _PRICE * self.violation(point, seeds)
+        price = PRICE * self.violation(point, seeds)
         parts = [self.goal.part(o, numbers, base) for o in self.goal.objectives]
         return [part + price for part in parts or [0.0]]
 

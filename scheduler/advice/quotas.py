@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from scheduler import amounts
@@ -81,14 +82,19 @@ def quota(change: QuotaChange, objects: Objects) -> tuple[list[Dimension], list[
     ]
     if change.total == "free":
         return found, []
-    members = tuple(range(len(found)))
+    pool = Pool(
+        members=tuple(range(len(found))),
+        queues=tuple(queue.key.name for queue, *_ in places),
+        resource=change.resource,
+        lowest=tuple(now / step - d.now for now, d in zip(have, found, strict=True)),
+    )
     if change.total == "keep":
-        return found, [Pool(members=members)]
+        return found, [pool]
     room = (_amount(change.resource, change.total) - sum(have)) // step
     if room < 0:
         problem = f"the queues have more than the total of {change.total} already"
         raise ExperimentError(problem)
-    return found, [Pool(members=members, room=room, exact=False)]
+    return found, [replace(pool, room=room, exact=False)]
 
 
 def _nominal(

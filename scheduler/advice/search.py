@@ -15,19 +15,20 @@ from dataclasses import dataclass, field
 from scheduler import streams
 from scheduler.advice.ledger import Asking, RunLedger
 from scheduler.advice.moves import moves
+from scheduler.advice.promising import Promising
 from scheduler.advice.proposals import Proposer, proposer
+from scheduler.advice.shares import guesses
 from scheduler.advice.space import Point
-from scheduler.advice.surrogate import Surrogate
 from scheduler.experiments.document import SearchSpec
 
 #: Settings that are tried at once: few where there are few runs, so that each learns
 #: from those before. Never the number of workers: results must not depend on it.
-LEAST_BATCH, MOST_BATCH, RUNS_PER_BATCH = 3, 8, 25
+LEAST_BATCH, MOST_BATCH, RUNS_PER_BATCH = 2, 8, 40
 #: Up to so many settings, all untried ones are guessed at; of more, those near the best.
 MOST_GUESSED = 3000
 LEADERS = 3
 #: Share of the runs that single changes of the base may take.
-_SCREENING = 0.3
+_SCREENING = 0.2
 #: How far behind the best a setting may be on its first seeds, in deviations of a
 #: difference between seeds; and that deviation while no setting has all seeds.
 _SLACK = 1.0
@@ -85,7 +86,7 @@ class Search:
             yield from self._race(fresh[start : start + self.batch])
 
     def _sampled(self) -> Asking:
-        """Try single changes, then what a sampler and the best so far suggest."""
+        """Try first guesses, then what a sampler and the best so far suggest."""
         asked = proposer(
             self.spec.sampler,
             self.ledger.space,
@@ -111,24 +112,22 @@ class Search:
             p for b in self._leaders() for p in moves(ledger.space, b, strides=(1,))
         ]
         fresh = [point for point in dict.fromkeys(near) if point not in self.tried]
-        return self._guessed(fresh)[:2]
+        return self._guessed(fresh, 2)
 
     def _learn(self, asked: Proposer, learned: set[Point]) -> None:
         for point in self.tried:
-            seeds = self._ran(point)
+            seeds = self.ledger.ran(point)
             if point not in learned and seeds:
                 learned.add(point)
                 asked.learn(point, self.ledger.losses(point, seeds))
 
-    def _ran(self, point: Point) -> list[int]:
-        known = self.ledger.known
-        return [seed for seed in self.ledger.seeds if (point, seed) in known]
-
     def _screening(self) -> list[Point]:
-        space = self.ledger.space
-        found = self._shuffled(moves(space, space.base), "screening")
+        """Return what is tried first: quota by work, then single changes of the base."""
+        space, ledger = self.ledger.space, self.ledger
+        first = guesses(space, ledger.base_mean(ledger.seeds))
+        single = self._shuffled(moves(space, space.base), "screening")
         most = max(self.batch, int(self.most * _SCREENING / self._price()))
-        return found[:most]
+        return list(dict.fromkeys([*first, *single]))[:most]
 
     def _price(self) -> float:
         """Return how many runs a setting costs, about, when most end early."""
@@ -140,8 +139,10 @@ class Search:
 
     def _suggested(self, asked: Proposer) -> list[Point]:
         found: dict[Point, None] = {}
-        near = self._near() if self.spec.sampler != "random" else []
-        for point in near[: self.batch - self.batch // 3]:
+        whole = self.ledger.space.count() <= MOST_GUESSED
+        count = self.batch if whole else self.batch - self.batch // 3
+        near = self._near(count) if self.spec.sampler != "random" else []
+        for point in near:
             found[point] = None
         for _ in range(self.batch * 10):
             if len(found) >= self.batch:
@@ -151,7 +152,7 @@ class Search:
                 found[point] = None
         return list(found)
 
-    def _near(self) -> list[Point]:
+    def _near(self, count: int) -> list[Point]:
         """Return untried settings, promising ones first: all, or near the best."""
         space = self.ledger.space
         if space.count() <= MOST_GUESSED:
@@ -159,19 +160,17 @@ class Search:
         else:
             around = [point for best in self._leaders() for point in moves(space, best)]
             fresh = [p for p in dict.fromkeys(around) if p not in self.tried]
-        return self._guessed(fresh)
+        return self._guessed(fresh, count)
 
     def _leaders(self) -> list[Point]:
         ledger = self.ledger
         done = [point for point in self.tried if ledger.complete(point)]
         return sorted(done, key=lambda p: (ledger.rank(p), p))[:LEADERS]
 
-    def _guessed(self, points: Sequence[Point]) -> list[Point]:
-        """Return settings by what is guessed of them, the best first."""
-        ledger = self.ledger
-        losses = {p: ledger.loss(p, s) for p in self.tried if (s := self._ran(p))}
+    def _guessed(self, points: Sequence[Point], count: int) -> list[Point]:
+        """Return the settings of which most is expected."""
         shuffled = self._shuffled(points, f"near {len(self.tried)}")
-        return Surrogate(ledger.space, losses).order(shuffled)
+        return Promising(self.ledger, list(self.tried)).choose(shuffled, count)
 
     def _shuffled(self, points: Sequence[Point], why: str) -> list[Point]:
         seed = self.spec.seed
@@ -208,7 +207,9 @@ class Search:
         found, left = [], self.left
         order = sorted(
             points,
-            key=lambda p: self.ledger.loss(p, ran) if (ran := self._ran(p)) else 0,
+            key=lambda p: (
+                self.ledger.loss(p, ran) if (ran := self.ledger.ran(p)) else 0
+            ),
         )
         for point in order:
             left -= sum((point, seed) not in known for seed in seeds)

@@ -63,10 +63,14 @@ def shown(value: Any) -> str:
 class Pool:
     """Dimensions that share a total: steps that one gains, others give.
 
-    `room` is how many steps the sum may grow; `exact` = it stays as it is.
+    `room` is how many steps the sum may grow; `exact` = it stays as it is. Of quota,
+    `queues` has the queue of each member, and `lowest` its lowest value in steps.
     """
 
     members: tuple[int, ...]
+    queues: tuple[str, ...] = ()
+    resource: str = ""
+    lowest: tuple[float, ...] = ()
     room: int = 0
     exact: bool = True
 

@@ -1,56 +1,96 @@
-"""A guess at the loss of a setting from those that were run, to order what to try."""
+"""A guess at a number of settings from those that were run: a Gaussian process."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from scheduler.advice.space import Dimension, Point, Space
+from scheduler.advice.space import Point, Space
 
-#: Of the way from the best loss to the middle one: differences below count for little.
-_FLOOR = 0.1
-_RIDGE = 0.05
+#: How far a step is felt in each dimension, as a share of it; the last = hardly at all.
+_REACHES = (0.12, 0.3, 0.8, 2.0, 8.0)
+_USUAL = 2  # of these, to begin with
+#: Share of the effect that each dimension has by itself.
+_ALONE = 0.5
+_NOISE = 1e-3
 
 Array = npt.NDArray[np.float64]
 
 
 class Surrogate:
-    """A ridge regression on each dimension by itself: value, square and logarithm.
+    """One measure over settings: what each dimension does by itself, and all together.
 
-    Choices without an order have a weight each. Cost: one small linear system.
+    How far a step is felt is chosen for each dimension, so that the wait of a queue
+    may depend on its own quota alone. Cost: some Cholesky factors per dimension.
     """
 
-    def __init__(self, space: Space, losses: Mapping[Point, float]) -> None:
-        self.space = space
-        found = self._features(list(losses))
-        target: Array = np.asarray(list(losses.values()), dtype=np.float64)
-        least, span = float(target.min()), float(np.median(target) - target.min())
-        # In logarithms: what is among the best is distinguished as what is far off is.
-        scaled: Array = np.log(target - least + _FLOOR * (span or 1.0))
-        self.mean = float(scaled.mean())
-        square = found.T @ found + _RIDGE * np.eye(found.shape[1])
-        self.weights = np.linalg.solve(square, found.T @ (scaled - self.mean))
+    def __init__(
+        self, space: Space, points: Sequence[Point], values: Sequence[float]
+    ) -> None:
+        counts = [len(dimension.values) for dimension in space.dimensions]
+        self.spans: Array = np.asarray([max(1, n - 1) for n in counts], dtype=float)
+        self.ordered = np.asarray([d.ordered for d in space.dimensions])
+        self.rows: Array = np.asarray(points, dtype=float)
+        given: Array = np.asarray(values, dtype=float)
+        self.mean, self.deviation = float(given.mean()), float(given.std()) or 1.0
+        self.target = (given - self.mean) / self.deviation
+        self.squares = self._squares(self.rows, self.rows)
+        self.reaches = self._reaches()
 
-    def order(self, points: Sequence[Point]) -> list[Point]:
-        """Return settings by their guessed loss, lowest first; ties as they came."""
-        if not points:
-            return []
-        guessed = self._features(points) @ self.weights
-        return [points[at] for at in np.argsort(np.round(guessed, 9), kind="stable")]
+    def guess(self, points: Sequence[Point]) -> tuple[Array, Array]:
+        """Return mean and deviation of what is guessed of each setting."""
+        squares = self._squares(self.rows, np.asarray(points, dtype=float))
+        factor = self._factor(self.reaches)
+        near = np.linalg.solve(factor, _alike(squares, self.reaches))
+        mean: Array = near.T @ np.linalg.solve(factor, self.target)
+        variance: Array = np.maximum(1.0 - np.square(near).sum(axis=0), 1e-9)
+        return self.mean + self.deviation * mean, self.deviation * np.sqrt(variance)
 
-    def _features(self, points: Sequence[Point]) -> Array:
-        columns = [np.ones(len(points))]
-        for at, dimension in enumerate(self.space.dimensions):
-            indices = np.asarray([point[at] for point in points], dtype=np.float64)
-            columns += _columns(dimension, indices)
-        return np.stack(columns, axis=1)
+    def believe(self, point: Point) -> None:
+        """Go on as if this setting had come to what is guessed of it."""
+        value = (self.guess([point])[0][0] - self.mean) / self.deviation
+        self.rows = np.vstack([self.rows, np.asarray([point], dtype=float)])
+        self.target = np.append(self.target, value)
+        self.squares = self._squares(self.rows, self.rows)
+
+    def _reaches(self) -> Array:
+        """Return the reaches by which what was run is likeliest, one at a time."""
+        found: Array = np.full(len(self.spans), _REACHES[_USUAL])
+        likely = self._likelihood(found)
+        for _ in range(2):
+            for at in range(len(found)):
+                for reach in _REACHES:
+                    other = found.copy()
+                    other[at] = reach
+                    if (better := self._likelihood(other)) > likely + 1e-9:
+                        found, likely = other, better
+        return found
+
+    def _likelihood(self, reaches: Array) -> float:
+        factor = self._factor(reaches)
+        half = np.linalg.solve(factor, self.target)
+        return float(-0.5 * half @ half - np.log(np.diag(factor)).sum())
+
+    def _factor(self, reaches: Array) -> Array:
+        alike = _alike(self.squares, reaches)
+        found: Array = np.asarray(
+            np.linalg.cholesky(alike + _NOISE * np.eye(len(alike))), dtype=np.float64
+        )
+        return found
+
+    def _squares(self, one: Array, other: Array) -> Array:
+        """Return squared distances per dimension, as shares of its whole length."""
+        apart = np.abs(one[:, None, :] - other[None, :, :])
+        share = np.where(self.ordered, apart / self.spans, apart > 0)
+        found: Array = np.moveaxis(np.square(share), 2, 0)
+        return found
 
 
-def _columns(dimension: Dimension, indices: Array) -> list[Array]:
-    count = len(dimension.values)
-    if not dimension.ordered:
-        return [(indices == n).astype(np.float64) for n in range(count)]
-    share = indices / max(1, count - 1)
-    return [share, share * share, np.log1p(indices) / np.log1p(count)]
+def _alike(squares: Array, reaches: Array) -> Array:
+    """Return how much settings are alike, 0 to 1."""
+    scaled = squares / np.square(reaches)[:, None, None]
+    found: Array = _ALONE * np.exp(-0.5 * scaled).mean(axis=0)
+    found += (1 - _ALONE) * np.exp(-0.5 * scaled.sum(axis=0))
+    return found

@@ -46,6 +46,8 @@ _WAITS = {
     "max": "maxMs",
     "longest": "maxMs",
 }
+_SAID = {"meanMs": "mean", "p50Ms": "median", "p95Ms": "p95", "maxMs": "max"}
+_OF_A_QUEUE = re.compile(r"(?:queues\.(?P<queue>[^*\s]+)|workloads)\.(?P<last>\w+)")
 
 
 def read_constraint(given: Constraint | str) -> Constraint:
@@ -68,16 +70,43 @@ def read_constraint(given: Constraint | str) -> Constraint:
 
 
 def text_of(constraint: Constraint) -> str:
-    """Return the constraint in words that are read again."""
+    """Return the constraint as people say it.
+
+    One that a sentence can say is read again as it was.
+    """
     name = constraint.measure
     if constraint.loses is not None:
+        share = f"{constraint.loses * 100:.9g}%"
         if name == "queues.*.meanMs":
-            return f"nobody loses more than {constraint.loses:.6g}"
-        return f"{name} no more than {constraint.loses:.0%} worse than before"
-    low = f"{constraint.min:g} <= " if constraint.min is not None else ""
-    high = f" <= {constraint.max:g}" if constraint.max is not None else ""
+            return f"nobody loses more than {share}"
+        return f"{name} no more than {share} worse than before"
     each = " in every run" if constraint.over == "every" else ""
-    return f"{low}{name}{high}{each}"
+    low, high = constraint.min, constraint.max
+    if low is not None and high is not None:
+        return f"{low:g} <= {name} <= {high:g}{each}"
+    if low is not None:
+        return f"{_least(name, low)}{each}"
+    return f"{_most(name, high or 0.0)}{each}"
+
+
+def _least(name: str, bound: float) -> str:
+    if name.startswith("utilisation."):
+        resource = name.removeprefix("utilisation.")
+        return f"utilisation of {resource} at least {bound * 100:.9g}%"
+    return f"{name} >= {bound:.15g}"
+
+
+def _most(name: str, bound: float) -> str:
+    if match := _OF_A_QUEUE.fullmatch(name):
+        queue, last = match["queue"], match["last"]
+        whose = f"queue {queue} " if queue else ""
+        if last == "slowdown" and queue:
+            return f"{whose}slowdown at most {bound:.15g}"
+        if how := _SAID.get(last):
+            return f"{whose}{how} wait at most {bound / 1000:.15g} s"
+    if name in ("preemptionsPerHour", "evictionsPerHour"):
+        return f"{name.removesuffix('PerHour')} per hour at most {bound:.15g}"
+    return f"{name} <= {bound:.15g}"
 
 
 def _checked(constraint: Constraint) -> Constraint:

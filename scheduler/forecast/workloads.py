@@ -9,6 +9,7 @@ from typing import Any
 from scheduler import durations
 from scheduler.explain.changes import QUEUE_LABEL
 from scheduler.forecast.workload_profile import WorkloadProfile
+from scheduler.kueue.workload.variants import is_variant
 from scheduler.records.conditions import is_true, true_condition
 from scheduler.records.objects import Key, Object
 from scheduler.world import World
@@ -51,6 +52,8 @@ def waits(obj: Object) -> bool:
     """Return whether it is a Workload that may still be admitted."""
     if obj.key.kind != "Workload" or obj.spec.get("active") is False:
         return False
+    if is_variant(obj):
+        return False  # its parent is admitted as it is
     return not is_true(obj.status, "Admitted") and not is_true(obj.status, "Finished")
 
 
@@ -60,7 +63,7 @@ def finished_run_ms(world: World, obj: Object) -> tuple[int, int] | None:
     begun = true_condition(obj.status, "PodsReady") or true_condition(
         obj.status, "Admitted"
     )
-    if finished is None or begun is None:
+    if finished is None or begun is None or is_variant(obj):
         return None
     end = _ms(world, finished.get("lastTransitionTime"))
     return end, max(end - _ms(world, begun.get("lastTransitionTime")), 1)
@@ -69,7 +72,7 @@ def finished_run_ms(world: World, obj: Object) -> tuple[int, int] | None:
 def waited_ms(world: World, obj: Object) -> tuple[int, int] | None:
     """Return when a Workload was admitted last and how long it had waited (ms)."""
     admitted = true_condition(obj.status, "Admitted")
-    if admitted is None:
+    if admitted is None or is_variant(obj):
         return None
     at = _ms(world, admitted.get("lastTransitionTime"))
     return at, max(at - created_ms(world, obj), 0)

@@ -23,6 +23,7 @@ from scheduler.forecast.present import (
 from scheduler.forecast.starts import Forecast, start_forecast
 from scheduler.records.objects import Key
 from scheduler.world import World
+from scheduler.worlds.memory import gc_paused
 
 T = TypeVar("T")
 
@@ -156,7 +157,9 @@ def run_futures(
     with suppress(_TimeIsUpError):
         for number in numbers:
             check()
-            found.append(one(number, check))
+            with gc_paused():
+                future = one(number, check)
+            found.append(future)
     return found
 
 

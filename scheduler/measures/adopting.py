@@ -43,7 +43,7 @@ def adopt(run: AdoptingRun) -> None:
 def _adopt_workload(run: AdoptingRun, key: Key) -> None:
     kueue = run.world.kueue
     work = kueue.cluster.workloads.get(key) if kueue is not None else None
-    if work is None or work.finished:
+    if work is None or work.finished or work.parent is not None:
         return
     if work.reserved and work.admission is not None:
         run.observe([_admission(run, key)])

@@ -21,6 +21,7 @@ from scheduler.decisions import (
     Preempt,
     Requeue,
 )
+from scheduler.kueue.workload.variants import is_variant
 from scheduler.measures import adopting
 from scheduler.measures.ledger import Ledger, QuotaHolding
 from scheduler.measures.report import summarise
@@ -44,12 +45,16 @@ class Measures:
     Under Kueue the subjects are Workloads holding quota; under the other
     stacks they are Pods holding a node. `observe` must be called before the
     world goes on, since it looks up what the decisions name. What runs or
-    waits already is taken over, its past waits are not counted.
+    waits already is taken over, its past waits are not counted. What still waits in
+    a world that comes to rest before `until_ms` is counted as waiting until then.
     """
 
-    def __init__(self, world: World, *, limit_ms: int | None = None) -> None:
+    def __init__(
+        self, world: World, *, limit_ms: int | None = None, until_ms: int = 0
+    ) -> None:
         self.world = world
         self.limit_ms = limit_ms
+        self.until_ms = until_ms
         self.kind = kind_of_subjects(world)
         self.ledger = Ledger()
         self.samples = Samples(world, self.ledger)
@@ -101,14 +106,22 @@ class Measures:
     def _of_manager(self, decision: Decision) -> Decision | None:
         """Return what counts of a decision; of workers only work that is lost.
 
+        What happens to a variant counts where it happens to its parent.
         A Workload counts where its quota is reserved, not where its copy runs.
         """
         key = decision.subject
         if not cluster_of(key):
-            return decision
+            kueue = self.world.kueue
+            if kueue is None or kueue.variants is None:
+                return decision
+            return None if self._is_variant(key) else decision
         if isinstance(decision, Checkpoint) and plain(key) in self.ledger.held:
             return msgspec.structs.replace(decision, subject=plain(key))
         return None
+
+    def _is_variant(self, key: Key) -> bool:
+        obj = self.world.objects.get(key)
+        return obj is not None and is_variant(obj)
 
     def summary(self, *, scheduling_ms: float | None = None) -> Summary:
         """Return the numbers as of now; what is still held counts up to now."""

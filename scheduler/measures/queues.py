@@ -12,11 +12,18 @@ from scheduler.measures.summary import QueueWait
 from scheduler.records.objects import Key
 from scheduler.world import World
 
+#: The least time of runs that a slowdown divides by, as in a bounded slowdown: where
+#: nothing ran yet, what waits counts against it.
+#: Source: Feitelson and Rudolph 1998, "Metrics and Benchmarking for Parallel Job
+#: Scheduling", <https://doi.org/10.1007/BFb0053978>
+LEAST_RUN_MS = 10_000
+
 
 class Followed(Protocol):
     """What is read of a run."""
 
     world: World
+    until_ms: int
     ledger: Ledger
     arrivals: dict[Key, int]
     waits: dict[Key, int]
@@ -36,9 +43,13 @@ def queue_waits(run: Followed) -> dict[str, QueueWait]:
 
 
 def queue_wait(run: Followed, keys: Iterable[Key]) -> QueueWait:
-    """Return how some subjects fared; a wait without a start counts up to now."""
+    """Return how some subjects fared; a wait without a start counts up to now.
+
+    Where the world came to rest, up to the end that was asked for: nothing starts
+    any more, so work that starves must not look better than work that is late.
+    """
     keys = list(keys)
-    now = run.world.context.now_ms
+    now = max(run.world.context.now_ms, run.until_ms)
     waits = sorted(run.waits.get(key, now - run.arrivals[key]) for key in keys)
     there = sum(run.ends.get(key, now) - run.arrivals[key] for key in keys)
     useful = sum(_useful(run, key, now) for key in keys)
@@ -49,7 +60,7 @@ def queue_wait(run: Followed, keys: Iterable[Key]) -> QueueWait:
         p50_ms=quantile(waits, 0.5),
         p95_ms=quantile(waits, 0.95),
         max_ms=float(waits[-1]) if waits else None,
-        slowdown=there / useful if useful else None,
+        slowdown=max(there, LEAST_RUN_MS) / max(useful, LEAST_RUN_MS) if keys else None,
     )
 
 
@@ -61,7 +72,8 @@ def _useful(run: Followed, key: Key, now: int) -> int:
 def slowdown_ratio(queues: Mapping[str, QueueWait]) -> float | None:
     """Return the highest slowdown of a queue over the lowest; 1 = all alike.
 
-    None while fewer than two queues ran anything.
+    A queue of which nothing ran counts too: who starves it is not fair. None
+    where work came to fewer than two.
     """
-    found = [line.slowdown for line in queues.values() if line.slowdown]
+    found = [one.slowdown for one in queues.values() if one.slowdown is not None]
     return max(found) / min(found) if len(found) > 1 else None

@@ -24,6 +24,7 @@ class MeasuredRun(Protocol):
 
     world: World
     limit_ms: int | None
+    until_ms: int
     ledger: Ledger
     samples: Samples
     arrivals: dict[Key, int]

@@ -36,9 +36,10 @@ class QueueWait(
 ):
     """How the workloads of one queue fared, or all; milliseconds of virtual time.
 
-    What never started counts with what it has waited so far. `slowdown` is the
-    time from arrivals to ends (or now) over the time of the runs that were not
-    lost: 1 = nothing ever waited; None = nothing ran.
+    What never started counts with what it has waited so far, of an experiment to
+    its horizon. `slowdown` is the time from arrivals to ends (or now) over the time
+    of the runs that were not lost, both of ten seconds at least: 1 = nothing ever
+    waited; None = nothing came.
     """
 
     arrived: int

@@ -12,7 +12,7 @@ from scheduler.advice.reports.values import difference, mean, worse
 
 _STYLE = """
 :root{color-scheme:light dark;--ink:#1d2433;--dim:#6b7489;--line:#d9deea;--new:#1769d2;--old:#8a93a8;--bad:#b3261e}
-@media(prefers-color-scheme:dark){:root{--ink:#e7ebf4;--dim:#9aa4ba;--line:#333c50;--new:#6aaefc;--old:#8a93a8;--bad:#ff8a80}}
+@media screen and (prefers-color-scheme:dark){:root{--ink:#e7ebf4;--dim:#9aa4ba;--line:#333c50;--new:#6aaefc;--old:#8a93a8;--bad:#ff8a80}}
 body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);max-width:60rem;margin:2rem auto;padding:0 1rem}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
 th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid var(--line)}
@@ -22,7 +22,9 @@ svg{width:100%;max-width:44rem}svg text{font-size:12px;fill:var(--dim)}
 .trail{fill:none;stroke:var(--new);stroke-width:2}
 line.before,line.after{stroke-width:3}line.before{stroke:var(--old)}line.after{stroke:var(--new)}
 circle.before{fill:var(--old)}circle.after{fill:var(--new)}
-@media print{body{margin:0;max-width:none}pre{white-space:pre-wrap}h2{break-after:avoid}tr{break-inside:avoid}}
+@media screen and (max-width:40rem){table{display:block;overflow-x:auto}}
+@media print{body{margin:0;max-width:none;font-size:12px}pre{white-space:pre-wrap}h2{break-after:avoid}
+tr,svg{break-inside:avoid}table{font-size:10px}th,td{padding:.2rem .3rem;overflow-wrap:anywhere}}
 """
 
 

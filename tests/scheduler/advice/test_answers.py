@@ -163,3 +163,24 @@ def test_what_is_wrong_in_a_goal_is_named(tmp_path, capsys):
     error = capsys.readouterr().err
     assert "spec.search.change[0].quota" in error
     assert "gold" in error
+
+
+def test_a_goal_over_a_time_in_which_no_work_comes_says_what_to_do():
+    quiet = SmallWorld(
+        "quiet", (Team("a", 2, 0, 1, 1, 1), Team("b", 2, 0, 1, 1, 1)), STARVED.change
+    )
+    advisor, base = advisor_of(quiet, runs=60)
+    with pytest.raises(ExperimentError, match="No work comes between the beginning"):
+        advise(advisor, lambda ask: advisor.run(base, ask))
+
+
+def test_a_goal_that_needs_no_new_work_is_searched_without_any():
+    quiet = SmallWorld(
+        "quiet",
+        (Team("a", 2, 0, 1, 1, 1), Team("b", 2, 0, 1, 1, 1)),
+        STARVED.change,
+        objectives=[{"measure": "preemptions"}],
+    )
+    advisor, base = advisor_of(quiet, runs=60)
+    found = advise(advisor, lambda ask: advisor.run(base, ask))
+    assert found.verdict == "no improvement found"

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from scheduler.advice.advisor import Advisor
+from scheduler.advice.parts import parts_of
+from scheduler.advice.promising import measures_of
 from scheduler.experiments.bases import FileBase
 from scheduler.experiments.document import ExperimentSpec, read_experiment
 from tests.builders import cluster_queue, flavor, job, local_queue, workload_priority
@@ -110,11 +112,12 @@ def advisor_of(world: SmallWorld, **search: Any) -> tuple[Advisor, FileBase]:
     return Advisor.of(spec_of(world, **search), base), base
 
 
-def measures_of(advisor: Advisor, base: Mapping[str, float]) -> list[str]:
-    """The measures that the goal reads."""
-    bounds = advisor.goal.bounds([base])
-    names = [o.measure for o in advisor.goal.objectives] + [b.measure for b in bounds]
-    return list(dict.fromkeys(names))
+def measures_read(advisor: Advisor, base: Mapping[str, float]) -> list[str]:
+    """The measures that the goal reads, and those of the queues that these are made of."""
+    names = measures_of(advisor.goal, advisor.goal.bounds([base]))
+    parts = [part for name in names for part in parts_of(name, base)]
+    came = [name for name in base if name.endswith(".arrived")]
+    return list(dict.fromkeys([*names, *parts, *(came if parts != names else [])]))
 
 
 def _rounded(value: float | None) -> float | None:
@@ -125,7 +128,7 @@ def tried(world: SmallWorld) -> dict[str, Any]:
     """Every setting of a world with every seed, really run: what the goal reads."""
     advisor, base = advisor_of(world)
     first = advisor.run(base, (advisor.space.base, advisor.seeds[0]))
-    names = measures_of(advisor, first or {})
+    names = measures_read(advisor, first or {})
     found = {}
     for point in advisor.space.points():
         runs = [advisor.run(base, (point, seed)) for seed in advisor.seeds]
