@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from scheduler import registry
 from scheduler.errors import SchedulerError
 from scheduler.explain.fork import fork_yunikorn
 from scheduler.explain.shapes import (
     Amount,
+    Asked,
     AskExplanation,
     Check,
     NodeVerdict,
@@ -21,13 +23,22 @@ from scheduler.explain.shapes import (
 from scheduler.explain.wording import bare, counted, listed, quantity
 from scheduler.records.objects import Key
 from scheduler.world import World
-from scheduler.yunikorn.explain import Row, preemption, sorting, verdict
+from scheduler.yunikorn.explain import Row, obstacle, preemption, sorting, verdict
 from scheduler.yunikorn.objects.model import Ask, Queue, SchedulingNode
 from scheduler.yunikorn.objects.partition import Partition
 from scheduler.yunikorn.resources import Needs, fits_undefined
 from scheduler.yunikorn.scheduling.node_fit import may_run
 
 Limits = Mapping[str, int]
+CheckName = Literal[
+    "application",
+    "queueQuota",
+    "userQuota",
+    "preemption",
+    "mayPreempt",
+    "delay",
+    "first",
+]
 
 #: Of the nodes at most this many are returned, in the order of the partition.
 MOST_NODES = 200
@@ -85,6 +96,7 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
 
 def _verdict(partition: Partition, node: SchedulingNode, ask: Ask) -> NodeVerdict:
     order = partition.nodes
+    code, names = obstacle(node, ask) or ("", [])
     return NodeVerdict(
         node=node.name,
         verdict=verdict(node, ask),
@@ -94,6 +106,8 @@ def _verdict(partition: Partition, node: SchedulingNode, ask: Ask) -> NodeVerdic
             UsedShare(resource=name, share=_finite(share), weight=weight)
             for name, share, weight in order.shares(node)
         ],
+        code=code,
+        names=names,
     )
 
 
@@ -144,33 +158,38 @@ def _checks(partition: Partition, ask: Ask, found: Row) -> Iterator[Check]:
     app, now = ask.app, partition.now_ms
     yield _check("application", may_run(partition, app), f"it is {app.state}")
     headroom = app.queue.headroom()
-    fits = fits_undefined(headroom, ask.needs)
-    yield _check("queueQuota", fits, _against(ask.needs, headroom, "headroom"))
+    yield _quota("queueQuota", ask.needs, headroom, "headroom")
     limit = partition.limits.headroom(app) if partition.limits.active else None
-    fits = limit is None or fits_undefined(limit, ask.needs)
-    yield _check("userQuota", fits, _against(ask.needs, limit, "left to its user"))
+    yield _quota("userQuota", ask.needs, limit, "left to its user")
     yield _check("preemption", found["enabled"], "preemption of the partition")
     yield _check("mayPreempt", found["allowed"], "its class lets it preempt others")
     ready = found["notBeforeMs"]
     detail = f"not before {ready / 1000:g} s, now it is {now / 1000:g} s"
-    yield _check("delay", now >= ready, detail)
+    yield Check(name="delay", holds=now >= ready, detail=detail, not_before_ms=ready)
     yield _check("first", not found["triggered"], "it has preempted nothing yet")
 
 
-def _check(name: str, holds: bool, detail: str) -> Check:
+def _check(name: CheckName, holds: bool, detail: str) -> Check:
     return Check(name=name, holds=holds, detail=detail)
 
 
-def _against(needs: Needs, headroom: Limits | None, what: str) -> str:
-    if headroom is None:
-        return "no limit"
-    limited = [(name, value) for name, value in needs if name in headroom]
-    short = [(name, value) for name, value in limited if value > headroom[name]]
-    parts = [
-        f"{quantity(name, value)} asked, {quantity(name, headroom[name])} {what}"
+def _quota(name: CheckName, needs: Needs, headroom: Limits | None, what: str) -> Check:
+    """Return whether a limit leaves what is asked; what it does not, if anything."""
+    limits = headroom or {}
+    limited = [(name, value) for name, value in needs if name in limits]
+    short = [(name, value) for name, value in limited if value > limits[name]]
+    asked = [
+        Asked(resource=name, amount=str(value), left=str(limits[name]))
         for name, value in short or limited
     ]
-    return "; ".join(parts) or "no limit on what it asks"
+    parts = [
+        f"{quantity(one.resource, one.amount)} asked, "
+        f"{quantity(one.resource, one.left)} {what}"
+        for one in asked
+    ]
+    none = "no limit" if headroom is None else "no limit on what it asks"
+    holds = headroom is None or fits_undefined(headroom, needs)
+    return Check(name=name, holds=holds, detail="; ".join(parts) or none, asked=asked)
 
 
 def _plans(partition: Partition, ask: Ask, found: Row) -> Iterator[Plan]:

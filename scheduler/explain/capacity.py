@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from scheduler.autoscaling.group_spec import NODE_GROUP
 from scheduler.autoscaling.karpenter.node_pool import NODES
 from scheduler.autoscaling.karpenter.pool_spec import NODE_POOL
+from scheduler.autoscaling.refusals import code_of
 from scheduler.autoscaling.stage import AutoscalingStage
 from scheduler.explain.shapes import (
     Capacity,
@@ -51,7 +52,7 @@ def capacity(world: World) -> Capacity:
 def refusals(stage: AutoscalingStage, pod: Pod) -> list[GrowthRefusal]:
     """Return, per group and pool, why it does not grow for this pod."""
     return [
-        GrowthRefusal(kind=kind, name=name, reason=reason)
+        GrowthRefusal(kind=kind, name=name, reason=reason, code=code_of(reason))
         for (kind, name), reason in stage.refusals(pod).items()
     ]
 

@@ -69,8 +69,8 @@ def fairness(world: World) -> Fairness:
 def _formula(node: QuotaNode) -> Formula:
     value, borrowing = dominant_resource_share(node)
     fractions = [
-        _fraction(node, lendable, cells)
-        for lendable, cells in node.lendable_by_resource
+        _fraction(node, lendable, resource_nodes)
+        for lendable, resource_nodes in node.lendable_by_resource
     ]
     most = max((f.ratio for f in fractions), default=0.0)
     for fraction in fractions:
@@ -88,27 +88,30 @@ def _formula(node: QuotaNode) -> Formula:
 
 
 def _fraction(
-    node: QuotaNode, lendable: float, cells: tuple[ResourceNode, ...]
+    node: QuotaNode, lendable: float, resource_nodes: tuple[ResourceNode, ...]
 ) -> Fraction:
-    borrowed = sum(max(0, cell.usage - cell.subtree_quota) for cell in cells)
+    borrowed = sum(max(0, one.usage - one.subtree_quota) for one in resource_nodes)
     ratio = float(borrowed) * 1000.0 / lendable if borrowed and lendable > 0 else 0.0
     return Fraction(
-        resource=cells[0].flavor_resource[1],
+        resource=resource_nodes[0].flavor_resource[1],
         borrowed=str(borrowed),
         lendable=str(int(lendable)),
         ratio=ratio,
         winning=False,
-        workloads=_holders(node, cells),
+        workloads=_holders(node, resource_nodes),
     )
 
 
-def _holders(node: QuotaNode, cells: tuple[ResourceNode, ...]) -> list[str]:
+def _holders(node: QuotaNode, resource_nodes: tuple[ResourceNode, ...]) -> list[str]:
     """Return the workloads that a fraction sums, largest first."""
     if not isinstance(node, ClusterQueue):
         return []
-    wanted = set(cells)
+    wanted = set(resource_nodes)
     sums = (
-        (-sum(amount for cell, amount in work.usage if cell in wanted), str(work.key))
+        (
+            -sum(amount for one, amount in work.usage if one in wanted),
+            str(work.key),
+        )
         for work in node.admitted.workloads
     )
     largest = heapq.nsmallest(MOST_WORKLOADS, (pair for pair in sums if pair[0]))
@@ -178,8 +181,8 @@ def _usage(entry: Entry) -> tuple[tuple[ResourceNode, int], ...]:
         for resource, amount in total.items():
             if resource in queue.group_of:
                 group = queue.spec.groups[queue.group_of[resource]]
-                cell = queue.cells[group.flavors[0], resource]
-                usage[cell] = usage.get(cell, 0) + amount
+                resource_node = queue.resource_nodes[group.flavors[0], resource]
+                usage[resource_node] = usage.get(resource_node, 0) + amount
     return tuple(usage.items())
 
 
@@ -205,7 +208,7 @@ def _next_victims(stage: KueueStage) -> Iterator[NextVictim]:
     for root in stage.cluster.forest.roots():
         if not isinstance(root, Cohort):
             continue
-        for place in sorted(root.cells):
+        for place in sorted(root.resource_nodes):
             found = _next_victim(stage, root, place)
             if found is not None:
                 yield found
@@ -233,7 +236,7 @@ def _next_victim(
     work = targets[queue].pop()[4]
     reserved = work.conditions.get("QuotaReserved")
     since = reserved.since_us if reserved is not None else None
-    held = sum(n for cell, n in work.usage if cell.flavor_resource == place)
+    held = sum(n for one, n in work.usage if one.flavor_resource == place)
     return NextVictim(
         tree=root.name,
         flavor=place[0],
@@ -248,8 +251,12 @@ def _next_victim(
 
 
 def _borrows(queue: ClusterQueue, place: tuple[str, str]) -> bool:
-    cell = queue.cells.get(place)
-    return queue.active and cell is not None and cell.usage > cell.nominal
+    resource_node = queue.resource_nodes.get(place)
+    return (
+        queue.active
+        and resource_node is not None
+        and resource_node.usage > resource_node.nominal
+    )
 
 
 def _target_queue(queue: ClusterQueue, place: tuple[str, str]) -> TargetClusterQueue:

@@ -148,6 +148,6 @@ def _row(
     *,
     verdict: str,
 ) -> FlavorRow:
-    numbers = arithmetic(queue.cell(place), amount)
+    numbers = arithmetic(queue.resource_node(place), amount)
     given = {"podSet": pod_set, "requested": str(amount), "reason": ""}
     return msgspec.convert({**numbers, **given, "verdict": verdict}, FlavorRow)

@@ -28,18 +28,18 @@ def flows(forest: Forest) -> list[Flow]:
     return [
         flow
         for cohort in forest.cohorts.values()
-        for place, cell in sorted(cohort.cells.items())
-        for flow in _of_cell(cohort, cell, place)
+        for place, resource_node in sorted(cohort.resource_nodes.items())
+        for flow in _of_resource_node(cohort, resource_node, place)
     ]
 
 
-def _of_cell(
-    cohort: Cohort, cell: ResourceNode, place: tuple[str, str]
+def _of_resource_node(
+    cohort: Cohort, resource_node: ResourceNode, place: tuple[str, str]
 ) -> Iterator[Flow]:
     borrowers = list(_borrowers(cohort, place))
     if not borrowers:
         return
-    lenders = list(_lenders(cohort, cell, place))
+    lenders = list(_lenders(cohort, resource_node, place))
     wanted = sum(amount for _, amount in borrowers)
     for lender, amount in _spread(wanted, lenders):
         # In proportion to what each still lacks, so that the last lender fills all up.
@@ -62,21 +62,24 @@ def _of_cell(
 
 def _borrowers(cohort: Cohort, place: tuple[str, str]) -> Iterator[Part]:
     for child in cohort.children():
-        cell = child.cells.get(place)
-        if cell is not None and cell.usage > cell.subtree_quota:
-            yield child, cell.usage - cell.subtree_quota
+        resource_node = child.resource_nodes.get(place)
+        if (
+            resource_node is not None
+            and resource_node.usage > resource_node.subtree_quota
+        ):
+            yield child, resource_node.usage - resource_node.subtree_quota
 
 
 def _lenders(
-    cohort: Cohort, cell: ResourceNode, place: tuple[str, str]
+    cohort: Cohort, resource_node: ResourceNode, place: tuple[str, str]
 ) -> Iterator[Part]:
     """Yield what each may give: the parent first, then the cohort, then children."""
-    if cohort.parent is not None and cell.usage > cell.subtree_quota:
-        yield cohort.parent, cell.usage - cell.subtree_quota
-    if cell.nominal > 0:
-        yield cohort, min(cell.nominal, UNLIMITED)
+    if cohort.parent is not None and resource_node.usage > resource_node.subtree_quota:
+        yield cohort.parent, resource_node.usage - resource_node.subtree_quota
+    if resource_node.nominal > 0:
+        yield cohort, min(resource_node.nominal, UNLIMITED)
     for child in cohort.children():
-        below = child.cells.get(place)
+        below = child.resource_nodes.get(place)
         if below is not None:
             spare = (below.subtree_quota - below.local_quota) - max(
                 0, below.usage - below.local_quota

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import msgspec
 
 from scheduler.errors import SchedulerError
 from scheduler.kueue.stage import KueueStage
 from scheduler.records.conditions import is_true
 from scheduler.records.objects import Key, Object, cluster_of
-from scheduler.stage import Context
+from scheduler.stage import Journal
 from scheduler.world import World
 from scheduler.worlds.encoding import Header
+from scheduler.worlds.memory import gc_paused
 from scheduler.yunikorn.stage import YunikornStage
 
 _FINISHED = "Finished"
@@ -26,8 +29,9 @@ def fork(world: World) -> World:
     header = msgspec.convert(
         msgspec.msgpack.decode(msgspec.msgpack.encode(world.header())), Header
     )
-    objects = (_copy(obj) for obj in world.objects.values())
-    return World.load(header, objects, cluster=world.cluster)
+    with gc_paused():
+        objects = (_copy(obj) for obj in world.objects.values())
+        return World.load(header, objects, cluster=world.cluster)
 
 
 def _copy(obj: Object) -> Object:
@@ -43,27 +47,51 @@ def _copy(obj: Object) -> Object:
     )
 
 
-def fork_kueue(world: World) -> KueueStage:
+def fork_kueue(world: World, *, tried: Key | None = None) -> KueueStage:
     """Return a copy of the world's Kueue stage, settled, with a journal of its own.
 
-    What has finished is left out: it holds nothing. Raises SchedulerError when
-    the stack has no Kueue.
+    What has finished is left out: it holds nothing. With `tried` the copy is good for
+    one cycle in which that Workload is a head: who waits behind another head is left
+    out too, for no cycle looks at them. O(objects copied), and a look at each other.
+    Raises SchedulerError when the stack has no Kueue.
     """
     live = kueue_of(world)
     world.freshen()
-    now = world.context
-    context = Context(seed=now.seed, epoch_us=now.epoch_us, now_ms=now.now_ms)
+    context = dataclasses.replace(world.context, journal=Journal())
     stage = KueueStage(context, live.settings, rules=live.answers.given)
     stage.answers.elsewhere = live.answers.elsewhere
     stage.answers.dispatched = live.answers.dispatched
     stage.load_state(live.dump_state())
-    for key, obj in sorted(world.own_objects().items()):
-        if world.lifetime.waits(key):
-            continue
-        if key.kind != "Workload" or not is_true(obj.status, _FINISHED):
-            stage.put(obj, restore=True)
-    stage.settle()
+    behind = set[Key]() if tried is None else _behind_heads(live, tried)
+    own = world.own_objects()
+    with gc_paused():
+        for key in sorted(own.keys() - behind):
+            if world.lifetime.waits(key):
+                continue
+            if key.kind != "Workload" or not is_true(own[key].status, _FINISHED):
+                stage.put(own[key], restore=True)
+        stage.settle()
     return stage
+
+
+def _behind_heads(live: KueueStage, tried: Key) -> set[Key]:
+    """Return who waits and is neither `tried` nor the head of a ClusterQueue.
+
+    Nobody while edits have not found their place, and none that another Workload knows
+    by name: slices of elastic jobs, and variants, which need their family.
+    """
+    if not live.handlers.settled or live.cluster.families is not None:
+        return set()
+    behind: set[Key] = set()
+    for queue in live.cluster.forest.queues.values():
+        head = queue.pending.head()
+        behind.update(
+            work.key
+            for work in queue.pending.workloads()
+            if work is not head and work.replaces is None
+        )
+    behind.discard(tried)
+    return behind
 
 
 def fork_yunikorn(world: World, asked: str) -> YunikornStage:

@@ -200,6 +200,7 @@ def _for_all(world: World, change: Change, horizon_ms: int) -> Preview:
             outcome="ran",
             at_ms=None,
             tick=None,
+            ran_from_ms=world.context.now_ms,
             ran_to_ms=until,
             settled=outcome.settled,
             reason="",

@@ -19,6 +19,7 @@ from scheduler.reasons import ADMITTED, QUOTA_RESERVED
 from scheduler.records.objects import Key
 from scheduler.simulation import simulate
 from scheduler.world import World
+from scheduler.worlds.memory import gc_paused
 
 Shares = dict[tuple[str, str], float | None]
 
@@ -73,7 +74,8 @@ def attempt(world: World, key: Key, change: Change | None, *, horizon_ms: int) -
     )
     if change is not None:
         apply(copy, change)
-    _run_to_admission(trial, world, until)
+    with gc_paused():
+        _run_to_admission(trial, world, until)
     trial.after = all_shares(stage)
     if trial.admitted_ms is not None and copy.lifetime.placement():
         _run_to_places(trial, until)
@@ -189,6 +191,7 @@ def outcome_of(trial: Trial) -> ChangeOutcome:
         outcome=_outcome(trial),
         at_ms=trial.admitted_ms,
         tick=tick_of(trial),
+        ran_from_ms=trial.from_ms,
         ran_to_ms=_ran_to(trial),
         settled=trial.settled,
         reason=condition.reason if condition is not None else "",

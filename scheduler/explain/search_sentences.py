@@ -24,6 +24,8 @@ from scheduler.explain.wording import (
 
 def describe(search: PreemptionSearch) -> None:
     """Give every step its headline and sentence; the first one is the setup."""
+    for source in search.sources:
+        source.why = _WHY[source.code]
     _set_up(search.steps[0], search)
     tried = 0
     for step in search.steps[1:]:
@@ -176,6 +178,13 @@ def _targets(step: PreemptionStep, search: PreemptionSearch) -> str:
     return f"{number} preempted: {listed(names)}."
 
 
+_WHY = {
+    "": "",
+    "reclaimNever": "reclaimWithinCohort is Never",
+    "withinNominal": "within its nominal quota",
+    "inactive": "the ClusterQueue is not active",
+    "borrowsNone": "borrows none of it",
+}
 _SENTENCES = {
     "attempt": _attempt,
     "round": _round,

@@ -21,7 +21,8 @@ from scheduler.explain.shapes import (
 from scheduler.kueue.stage import KueueStage
 
 Values = Mapping[str, Any]
-_LATER = ("attempt", "round", "turn", "candidate", "putBack", "failed", "targets")
+#: Kinds of steps after the setup.
+STEPS = ("attempt", "round", "turn", "candidate", "putBack", "failed", "targets")
 
 
 class Reader:
@@ -56,7 +57,7 @@ class Reader:
             targets=[],
         )
         setup = self._step({**head, "step": "setup"})
-        later = [self._step(step) for step in steps if step["step"] in _LATER]
+        later = [self._step(step) for step in steps if step["step"] in STEPS]
         search.steps = [setup, *later]
         search.targets = _targets(steps, search.steps)
         search_sentences.describe(search)
@@ -78,6 +79,8 @@ class Reader:
             step.test = msgspec.convert(values["test"], Test)
         if values.get("reservedUs") is not None:
             step.reserved_ms = self.context.ms(values["reservedUs"])
+        if values.get("own"):
+            step.relation = "same"
         if step.kind == "putBack":
             step.verdict = "spared" if step.fits else "needed"
         rule = values.get("rule", step.test.rule if step.test else None)

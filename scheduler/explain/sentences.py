@@ -8,6 +8,7 @@ from scheduler.explain.shapes import Explanation, FlavorRow, PreemptionSearch, W
 from scheduler.explain.wording import bare, counted, listed, ordinal, quantity
 from scheduler.kueue.cache.cluster import Cluster
 from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.reasons import ADMITTED, QUOTA_RESERVED
 
 _STRICT = "StrictFIFO"
 
@@ -36,6 +37,36 @@ def of_slice(cluster: Cluster, work: WorkloadInfo) -> Iterator[str]:
         )
     if after is not None and work.reserved:
         yield f"Its job grows: {after.key.name} waits to take over its quota."
+
+
+def of_variants(cluster: Cluster, work: WorkloadInfo) -> Iterator[str]:
+    """Yield what a Workload and its variants have to do with one another.
+
+    Source: docs/semantics/kueue-concurrent-admission.md#parent-and-variants.
+    """
+    queue = cluster.cluster_queue_of(work)
+    if cluster.families is None or queue is None or not queue.spec.groups:
+        return
+    if work.parent is not None:
+        yield (
+            f"It is the variant of {work.parent.name} for flavor {work.flavor}, which "
+            "runs as the first of its variants that is admitted."
+        )
+    elif cluster.is_parent(work):
+        for variant in cluster.families.variants(
+            work.key, queue.spec.groups[0].flavors
+        ):
+            yield f"Variant {variant.key.name} for flavor {variant.flavor}: {_stands(variant)}."
+
+
+def _stands(variant: WorkloadInfo) -> str:
+    """Return where a variant stands, in its own condition's words."""
+    if not variant.active:
+        return "it is not active"
+    if variant.has_condition(ADMITTED):
+        return "it is admitted"
+    known = variant.conditions.get(QUOTA_RESERVED)
+    return "it was not tried yet" if known is None else known.message
 
 
 def _topology(answer: Explanation) -> Iterator[str]:
@@ -129,6 +160,8 @@ def _nobody(search: PreemptionSearch) -> str:
     looked = [step for step in search.steps if step.kind == "candidate"]
     if not looked:
         holders = sum(source.holders for source in search.sources)
+        if holders == 1:
+            return "Preemption: 1 workload holds what is needed, and it may not go."
         who = counted(holders, "workload")
         return f"Preemption: {who} hold what is needed, and none of them may go."
     refused = {step.workload for step in looked if step.verdict == "refused"}

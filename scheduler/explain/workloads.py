@@ -40,18 +40,33 @@ def explain(world: World, key: Key) -> Explanation:
 
     One admission cycle is run on a copy, with this workload as the head of its
     queue and its search begun at the first flavor. Raises SchedulerError for
-    what is not a Workload of this world. O(workloads that have not finished).
+    what is not a Workload of this world. O(workloads that hold quota, and queues); those
+    that wait are only counted.
     """
     kueue_of(world)
     if key.kind != "Workload":
         raise SchedulerError(f"expected a Workload, got {key}")
-    obj = object_of(world, key)
-    stage = fork_kueue(world)
+    object_of(world, key)
+    return explain_with(world, key, fork_kueue(world, tried=key))
+
+
+def explain_with(world: World, key: Key, stage: KueueStage) -> Explanation:
+    """Return the explanation of a Workload by a copy of the world's Kueue stage.
+
+    The copy is whole, or good for one cycle with this Workload; it is spent.
+    """
     work = stage.cluster.workloads.get(key)
-    answer = _blank(world, key, obj.status)
+    answer = _blank(world, key, world.get(key).status)
     slices: list[str] = []
     if work is not None:
-        slices = list(sentences.of_slice(stage.cluster, work))
+        slices = [
+            *sentences.of_slice(stage.cluster, work),
+            *sentences.of_variants(stage.cluster, work),
+        ]
+        # Whom it waits behind may be left out of the copy.
+        live = kueue_of(world)
+        line = live if live.handlers.settled else stage
+        answer.waiting = waiting_of(line, line.cluster.workloads[key])
         _fill(answer, stage, work)
         answer.clusters = dispatch.clusters_of(world, work)
     answer.sentences = [
@@ -101,7 +116,6 @@ def _fill(answer: Explanation, stage: KueueStage, work: WorkloadInfo) -> None:
     answer.state, answer.priority = state_of(work), work.priority
     answer.chain = list(_chain(work, queue))
     answer.condition = _deciding(answer)
-    answer.waiting = waiting_of(stage, work)
     answer.checks = two_phase.checks_of(stage, work)
     if queue is not None:
         answer.usage = two_phase.usage_of(stage, work, queue)
@@ -193,6 +207,8 @@ def _barred(stage: KueueStage, work: WorkloadInfo, queue: ClusterQueue) -> str:
         return "it is not active"
     if work.gated:
         return "it is gated"
+    if stage.cluster.is_parent(work):
+        return "its variants are tried in its place, one for each flavor"
     if not work.local_queue.is_active:
         return f"LocalQueue {work.local_queue_name} is missing or stopped"
     return "" if queue.active else f"ClusterQueue {queue.name} is not active"
@@ -255,10 +271,10 @@ def victim(work: WorkloadInfo, reason: str) -> Victim:
         priority=work.priority,
         held=[
             Amount(
-                flavor=cell.flavor_resource[0],
-                resource=cell.flavor_resource[1],
+                flavor=resource_node.flavor_resource[0],
+                resource=resource_node.flavor_resource[1],
                 amount=str(amount),
             )
-            for cell, amount in work.usage
+            for resource_node, amount in work.usage
         ],
     )

@@ -246,8 +246,8 @@ def _free_for(work: WorkloadInfo, queue: ClusterQueue) -> float:
                 return 0.0
             if amount:
                 group = queue.spec.groups[queue.group_of[resource]]
-                cells = (queue.cells[flavor, resource] for flavor in group.flavors)
-                times.append(
-                    max(available_non_negative(cell) for cell in cells) / amount
+                resource_nodes = (
+                    queue.resource_nodes[flavor, resource] for flavor in group.flavors
                 )
+                times.append(max(map(available_non_negative, resource_nodes)) / amount)
     return min(times, default=0.0)

@@ -72,8 +72,8 @@ def quota_questions(
 
 
 def _nominal(queue: ClusterQueue, place: tuple[str, str]) -> int:
-    cell = queue.cells.get(place)
-    return cell.nominal if cell is not None else 0
+    resource_node = queue.resource_nodes.get(place)
+    return resource_node.nominal if resource_node is not None else 0
 
 
 def _ladder(short: Added, rows: list[FlavorRow]) -> tuple[list[Added], int]:
@@ -104,7 +104,8 @@ def limit_questions(
         limited = {
             place: amount
             for place, amount in _missing(rows).items()
-            if place in queue.cells and queue.cells[place].borrowing_limit is not None
+            if place in queue.resource_nodes
+            and queue.resource_nodes[place].borrowing_limit is not None
         }
         if not limited or queue.parent is None:
             continue
@@ -126,7 +127,9 @@ def limit_questions(
             change=without_limit(world, key, set(limited)),
             value=flavor,
         )
-        now = {place: queue.cells[place].borrowing_limit or 0 for place in limited}
+        now = {
+            place: queue.resource_nodes[place].borrowing_limit or 0 for place in limited
+        }
         yield Question(
             id=f"borrowingLimit/{flavor}",
             kind="borrowingLimit",

@@ -41,6 +41,7 @@ from scheduler.explain.shapes.numbers import (
     Standing,
 )
 from scheduler.explain.shapes.pods import (
+    Asked,
     AskExplanation,
     Check,
     NodeRow,
@@ -137,6 +138,7 @@ __all__ = [
     "Scorer",
     "PodExplanation",
     "QueueHeadroom",
+    "Asked",
     "Check",
     "SortedLevel",
     "NodeVerdict",

@@ -20,11 +20,12 @@ class GrowingNodes(Shape):
 
 
 class GrowthRefusal(Shape):
-    """Why one of them does not grow for a pod; "" where it may."""
+    """Why one of them does not grow for a pod; "" where it may. `code` names it."""
 
     kind: str
     name: str
     reason: str
+    code: str = ""
 
 
 class UnplacedPods(Shape):

@@ -67,12 +67,26 @@ class QueueHeadroom(Shape):
     left: str | None  # max - used
 
 
+class Asked(Shape):
+    """What is asked of one resource against what a limit leaves."""
+
+    resource: str
+    amount: str
+    left: str
+
+
 class Check(Shape):
-    """One condition and whether it holds."""
+    """One condition and whether it holds; `detail` says why with its numbers.
+
+    Those numbers: `asked` of a quota, empty where it limits nothing that is
+    asked, and from when on, of a delay.
+    """
 
     name: str
     holds: bool
     detail: str
+    asked: list[Asked] = []
+    not_before_ms: int | None = None
 
 
 class SortedLevel(Shape):
@@ -101,7 +115,9 @@ class NodeVerdict(Shape):
 
     `used` is the weighted mean of `shares`: 0.7 where 90 % of the cpu and 50 %
     of the memory are used and both weigh the same. Nodes are tried from the
-    least `score` on.
+    least `score` on. `code` names the verdict: "cordoned", "tooSmall",
+    "reserved" (for the pods `names`), "short" (of the resources `names`) or
+    "predicate", whose message is kube-scheduler's; "" when it takes it.
     """
 
     node: str
@@ -109,6 +125,8 @@ class NodeVerdict(Shape):
     used: float
     score: float
     shares: list[UsedShare]
+    code: str = ""
+    names: list[str] = []
 
 
 class Plan(Shape):

@@ -29,7 +29,9 @@ class Source(Shape):
     `relation`: "same" (its own ClusterQueue), "hierarchy" (lent from within a
     subtree where the request is covered), "priority" (lent from farther away),
     "fair" (any borrower of the tree), "other" (nobody of it: `why`).
-    `holders` hold what is needed, `candidates` of them may be preempted.
+    `holders` hold what is needed, `candidates` of them may be preempted. `why`
+    nobody of it may is a sentence; `code` names it: "reclaimNever",
+    "withinNominal", "inactive" or "borrowsNone".
     """
 
     queue: str
@@ -37,8 +39,9 @@ class Source(Shape):
     policy: str
     holders: int
     candidates: int
-    why: str
+    code: str
     cells: list[Standing]
+    why: str = ""
 
 
 class Test(Shape):

@@ -36,13 +36,15 @@ class ChangeOutcome(Shape):
 
     `outcome`: "admitted", "waits", "inactive", "finished" (before it was asked),
     "gone", "unknown" (given up after very many decisions, at `ran_to_ms`), or
-    "ran" when it is about no workload. `pods`: "" when pods are not placed, "placed", or "pending" with
+    "ran" when it is about no workload. `ran_from_ms`: the world's time when it was copied;
+    it may have gone on since. `pods`: "" when pods are not placed, "placed", or "pending" with
     `pods_message`. `victims` are those preempted for it, with what was lost.
     """
 
     outcome: str
     at_ms: int | None
     tick: int | None
+    ran_from_ms: int
     ran_to_ms: int
     settled: bool  # nothing more would happen by itself
     reason: str

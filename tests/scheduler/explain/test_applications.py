@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from scheduler.cli.run import read_sources
 from scheduler.errors import SchedulerError
 from scheduler.explain.applications import explain_application
+from scheduler.explain.asks import explain_ask
+from scheduler.records.objects import Key
+from scheduler.scenarios import assemble
+from scheduler.simulation import simulate
 from scheduler.world import World
 from tests.builders import node, world_of
 from tests.scheduler.explain.worlds import full_yunikorn
+
+LIBRARY = Path(__file__).parents[3] / "sandbox/scenarios"
 
 
 def _waiting(world: World) -> str:
@@ -41,3 +50,16 @@ def test_only_yunikorn_has_applications() -> None:
         explain_application(world_of(node("n"), stack="kube"), "a")
     with pytest.raises(SchedulerError, match="no application 'none'"):
         explain_application(full_yunikorn(), "none")
+
+
+@pytest.mark.parametrize(("scenario", "used"), [("equal", 70), ("weighted", 82)])
+def test_a_placement_says_how_full_its_node_is_by_the_weights(
+    scenario: str, used: int
+) -> None:
+    folder = LIBRARY / f"yunikorn-score-{scenario}"
+    world = assemble(read_sources([folder])).world
+    simulate(world, until_ms=15_000)
+    found = explain_ask(world, Key("Pod", "default", "fills-hot"))
+    assert any(f"on hot, which is {used}% used" in text for text in found.sentences)
+    shares = {row.node: round(100 * row.used) for row in found.node_verdicts}
+    assert shares == {"hot": used, "even": 80}

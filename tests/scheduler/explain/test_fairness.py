@@ -77,7 +77,7 @@ def test_shares_and_flows_add_up_in_any_world(seed: int) -> None:
             node = nodes[formula.kind, formula.name]
             shown = weighted_share(node)
             assert formula.share is None or -(-formula.share // 1) == shown
-            for place, cell in node.cells.items():
+            for place, resource_node in node.resource_nodes.items():
                 lent = sum(
                     int(flow.amount)
                     for flow in answer.flows
@@ -86,5 +86,5 @@ def test_shares_and_flows_add_up_in_any_world(seed: int) -> None:
                     and (flow.flavor, flow.resource) == place
                     and flow.cohort == formula.parent
                 )
-                borrowed = max(0, cell.usage - cell.subtree_quota)
+                borrowed = max(0, resource_node.usage - resource_node.subtree_quota)
                 assert lent == borrowed

@@ -102,6 +102,7 @@ def test_a_patch_of_the_policy_is_run_as_a_move_is() -> None:
     patch = Edit(kind="Policy", namespace="", name="", patch=fair)
     preview = what_if(world, Change(edits=[patch]))
     assert preview.outcome is not None
+    assert preview.outcome.ran_from_ms == world.context.now_ms
     assert preview.outcome.ran_to_ms == world.context.now_ms + HORIZON_MS
     assert world.policy.spec.kueue.get("fairSharing") is None
 

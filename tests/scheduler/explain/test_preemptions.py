@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from scheduler.decisions import Preempt
@@ -12,7 +14,12 @@ from scheduler.explain.shapes import Preemption
 from scheduler.tick import run_tick
 from scheduler.world import World
 from tests.builders import job
-from tests.scheduler.explain.worlds import FAIR, contended, lender_and_borrower
+from tests.scheduler.explain.worlds import (
+    CLASSICAL,
+    FAIR,
+    contended,
+    lender_and_borrower,
+)
 
 
 def _first_preemption(world: World, ticks: int = 30) -> Preemption:
@@ -76,6 +83,42 @@ def test_whose_priority_is_too_high_is_refused_while_borrowing() -> None:
     search = _first_preemption(world).search
     source = next(s for s in search.sources if s.relation == "same")
     assert (source.policy, source.holders, source.candidates) == ("LowerPriority", 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("policy", "relation", "why"),
+    [
+        (CLASSICAL, "hierarchy", "within its nominal quota"),
+        (FAIR, "fair", "borrows none of it"),
+    ],
+)
+def test_each_queue_is_a_source_once_or_said_to_be_none(
+    policy: dict[str, Any], relation: str, why: str
+) -> None:
+    world = lender_and_borrower(
+        *(job(f"b{n}", queue="borrower", cpu=1) for n in range(12)),
+        job("p", queue="lender", cpu=4, arrival="5s"),
+        policy=policy,
+        idle=True,
+    )
+    sources = _first_preemption(world).search.sources
+    assert sorted(
+        (source.queue, source.relation, source.why) for source in sources
+    ) == [
+        ("borrower", relation, ""),
+        ("idle", "other", why),
+        ("lender", "same", ""),
+    ]
+
+
+def test_a_candidate_says_since_when_it_holds_quota() -> None:
+    world = lender_and_borrower(
+        job("early", queue="borrower", cpu=4),
+        job("late", queue="borrower", cpu=4, arrival="3s"),
+        job("p", queue="lender", cpu=4, arrival="5s"),
+    )
+    steps = _first_preemption(world).search.steps
+    assert [s.reserved_ms for s in steps if s.kind == "candidate"] == [3_000]
 
 
 def test_fair_sharing_compares_shares_at_every_candidate() -> None:
