@@ -46,7 +46,13 @@ def matches(wanted: Match, decision: Decision) -> bool:
         and wanted.reason in ("", decision.reason)
         and wanted.node in ("", getattr(decision, "node", ""))
         and wanted.message in decision.message
+        and (not wanted.lost or _loses(decision, wanted.lost))
     )
+
+
+def _loses(decision: Decision, lost: str) -> bool:
+    found = getattr(decision, "lost_ms", getattr(decision, "work_lost_ms", None))
+    return found == durations.milliseconds(lost)
 
 
 def _text(expected: Expectation) -> str:
@@ -57,5 +63,6 @@ def _text(expected: Expectation) -> str:
     where = f" on {event.node}" if event.node else ""
     why = f" ({event.reason})" if event.reason else ""
     says = f" saying {event.message!r}" if event.message else ""
+    says += f" losing {event.lost}" if event.lost else ""
     most = f"at most {expected.most} times " if expected.most is not None else ""
     return f"{when}{never}{most}{event.type} {event.subject}{by}{where}{why}{says}"

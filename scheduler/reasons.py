@@ -160,6 +160,76 @@ NEW_SLICE_SENTENCE = "Replaced to accommodate a new workload slice"
 OUT_OF_SYNC_SENTENCE = "The workload slice is out of sync with its parent job"
 
 
+# Variants of concurrent admission.
+# Source: docs/semantics/kueue-concurrent-admission.md#events.
+CREATED_VARIANT = "CreatedVariant"
+DELETED_VARIANT = "DeletedVariant"
+ACTIVATED_VARIANT = "ActivatedVariant"
+DEACTIVATED_VARIANT = "DeactivatedVariant"
+UNGATED_VARIANT = "PreemptionUngatedVariant"
+FLAVOR_MIGRATION = "FlavorMigration"
+VARIANT_EVICTED = "VariantEvicted"
+VARIANT_EVICTED_SENTENCE = "Admitted variant was evicted"
+CONCURRENT_ADMISSION = "ConcurrentAdmission"
+NO_VARIANT_RUNS = "No variant is running"
+PREFERRED_ADMITTED = "A more favorable variant is already admitted"
+BELOW_LAST_ACCEPTABLE = "Target flavor is below LastAcceptableFlavorName"
+
+
+def created_variant(variant: str) -> str:
+    """Return the sentence of a variant that was made."""
+    return f'Variant Workload "{variant}" created'
+
+
+def deleted_variant(variant: str, flavor: str) -> str:
+    """Return the sentence of a variant whose flavor is gone."""
+    return (
+        f'Variant Workload "{variant}" deleted; flavor "{flavor}" no longer in '
+        "ClusterQueue"
+    )
+
+
+def activated_for(why: str) -> str:
+    """Return the sentence of a variant that is tried from now on."""
+    return f"Variant Workload activated due to {why}"
+
+
+def deactivated_for(why: str) -> str:
+    """Return the sentence of a variant that is tried no longer."""
+    return f"Variant Workload deactivated due to {why}"
+
+
+def ungated_variant(variant: str) -> str:
+    """Return the sentence of a variant that may preempt from now on."""
+    return f'Opened preemption gate for variant workload "{variant}"'
+
+
+def variant_admitted(variant: str) -> str:
+    """Return the sentence of a parent's admission."""
+    return f"The variant {variant} is admitted"
+
+
+def migrated_for(uid: str) -> str:
+    """Return the sentence of a variant that a more preferred one replaces."""
+    return (
+        f"Evicted to accommodate a workload (UID: {uid}) due to migration to more "
+        "favorable resource flavor"
+    )
+
+
+def pending_migration(message: str) -> str:
+    """Return what a variant waits for that is to replace another."""
+    return f"{message}. Pending the migration of 1 workload(s)"
+
+
+def barred_flavor(flavor: str) -> str:
+    """Return why a Workload does not get a flavor that it is not allowed."""
+    return (
+        f"skipping flavor {flavor} due to WorkloadAllowedResourceFlavorAnnotation "
+        "annotation"
+    )
+
+
 def slice_replaced(uid: str, job_uid: str) -> str:
     """Return the sentence of a slice whose quota went to a new one."""
     return (
@@ -180,8 +250,13 @@ def other_flavor(flavor: str, held: str) -> str:
 RETIRED = "Deleted finished workload due to elapsed retention"
 RETIRED_DEACTIVATED = "Deleted deactivated workload due to elapsed retention"
 
+SUCCEEDED = "Succeeded"
+#: What worlds of compatibility level 0, and recorded workloads without a job, say instead.
 JOB_FINISHED = "JobFinished"
 JOB_FINISHED_SENTENCE = "Job finished successfully"
+#: Of a batch Job: what its condition Complete says, which Kueue copies.
+COMPLETIONS_REACHED = "CompletionsReached"
+COMPLETIONS_REACHED_SENTENCE = "Reached expected number of succeeded pods"
 
 
 def pods_ready_timeout(name: str) -> str:

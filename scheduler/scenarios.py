@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from scheduler.arrivals import expand
+from scheduler.arrivals import Taken, expand, name_apart
 from scheduler.errors import ManifestError, SchedulerError, SourceLocation
 from scheduler.files.unpacking import UnreadText, is_read
 from scheduler.manifests import kinds
@@ -52,12 +52,18 @@ class Assembled:
     loaded: Loaded
 
 
+#: What is refused though errors are to be skipped.
+NOTHING_LEFT = "nothing can be taken: without what has errors, nothing is left"
+
+
 class InputError(SchedulerError):
     """The input cannot be taken; `loaded.errors` has every reason with its place."""
 
-    def __init__(self, loaded: Loaded) -> None:
-        super().__init__("\n".join(str(finding) for finding in loaded.errors))
+    def __init__(self, loaded: Loaded, *, said: str = "") -> None:
+        reasons = (str(finding) for finding in loaded.errors)
+        super().__init__("\n".join((*([said] if said else []), *reasons)))
         self.loaded = loaded
+        self.said = said
 
 
 def assemble(
@@ -73,7 +79,8 @@ def assemble(
 
     `traces` says how the traces among them are taken.
 
-    With `skip_errors` what cannot be taken is left out, and reported.
+    With `skip_errors` what cannot be taken is left out, and reported; where
+    nothing is left then, that is refused as well.
 
     The policy is that of the scenario, then of the configuration files among
     the sources, then the patch. Without a scenario or a Policy's `simulation`
@@ -137,9 +144,10 @@ class Prepared:
         if dump_time is not None:
             estimate_run_times(loaded.objects, now=made.spec.simulation.start_time)
         world = World.create(made, _seed(self.scenario, seed))
-        for obj in loaded.objects:
-            _put(world, obj, loaded)
+        taken = [obj for obj in loaded.objects if _put(world, obj, loaded)]
         _refuse_errors(loaded, skip=skip_errors)
+        if loaded.errors and not (taken or loaded.policy or self.scenario):
+            raise InputError(loaded, said=NOTHING_LEFT)
         return Assembled(world=world, scenario=self.scenario, loaded=loaded)
 
 
@@ -149,7 +157,7 @@ def _refuse_errors(loaded: Loaded, *, skip: bool) -> None:
     loaded.leave_out_errors()
 
 
-def _put(world: World, obj: Object, loaded: Loaded) -> None:
+def _put(world: World, obj: Object, loaded: Loaded) -> bool:
     """Put an object in; what admission refuses becomes a finding at its place."""
     try:
         world.put(obj)
@@ -160,6 +168,8 @@ def _put(world: World, obj: Object, loaded: Loaded) -> None:
         path, _, problem = refusal.problem.partition(": ")
         field = path if path.startswith("spec") else ""
         loaded.complain(document.error(field, problem if field else refusal.problem))
+        return False
+    return True
 
 
 def prepare(
@@ -219,6 +229,7 @@ def _copy(loaded: Loaded) -> Loaded:
         places=dict(loaded.places),
         files=loaded.files,
         outcomes=loaded.outcomes.copy(),
+        unread=dict(loaded.unread),
     )
 
 
@@ -244,6 +255,7 @@ def _expand_arrivals(
     loaded: Loaded, scenario: Scenario, seed: int | None, files: dict[str, str]
 ) -> None:
     source = loaded.scenarios[0]
+    taken = Taken(set)
     for ordinal, arrival in enumerate(scenario.spec.arrivals):
         place = source.place(f"spec.arrivals[{ordinal}].object")
         try:
@@ -253,6 +265,7 @@ def _expand_arrivals(
                 if isinstance(manifest, Finding):
                     loaded.findings.append(manifest)
                     continue
+                name_apart(manifest, taken)
                 take_document(
                     loaded,
                     Document(file=place.file, data=manifest, line=place.line),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import msgspec
 
+from scheduler.compatibility import NEWEST
 from scheduler.decisions import Decision, Fail
 from scheduler.records.objects import Key, Object
 
@@ -94,6 +94,7 @@ class Context:
     seed: int
     epoch_us: int  # the wall time that virtual 0 stands for
     now_ms: int = 0
+    compatibility: int = NEWEST  # which corrections of decisions are followed
     journal: Journal = field(default_factory=Journal)
 
     @property
@@ -140,6 +141,3 @@ class Stage(Protocol):
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `dump_state` returned, before any object is restored."""
-
-    def owned(self) -> Iterable[Key]:
-        """Return the keys of the objects whose status or state it writes."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from scheduler.decisions import Admit, Decision, Evict, Preempt, Wait
 from scheduler.kueue.queries import pending_counts
+from scheduler.kueue.workload.variants import make_variant
 from scheduler.records.objects import Key, cluster_of
 from scheduler.world import World
 
@@ -61,8 +62,12 @@ def advance(world: World, until_ms: int, at: int | None = None) -> int | None:
 
 def next_instant(world: World) -> int | None:
     """Return the earliest instant at which anything happens by itself, or None."""
-    dues = [stage.due() for stage in world.stages()]
-    return min([due for due in dues if due is not None], default=None)
+    earliest: int | None = None
+    for stage in world.stages():
+        due = stage.due()
+        if due is not None and (earliest is None or due < earliest):
+            earliest = due
+    return earliest
 
 
 def settle(world: World, *, quota: bool = True) -> bool:
@@ -207,6 +212,25 @@ def _reconcile(world: World, kueue: KueueStage) -> None:
         for key in stopped:
             kueue.stopped(key)
         kueue.reconcile()
+    if kueue.variants is not None and _make_variants(world, kueue):
+        _reconcile(world, kueue)
+
+
+def _make_variants(world: World, kueue: KueueStage) -> bool:
+    """Put the variants that Workloads lack, and delete those that nothing has.
+
+    Source: docs/semantics/kueue-concurrent-admission.md#parent-and-variants.
+    """
+    assert kueue.variants is not None
+    making = kueue.variants.making
+    wanted, gone = making.take()
+    for parent, flavor, place in wanted:
+        variant = make_variant(world.get(parent), flavor, place)
+        world.put(variant)
+        making.made(parent, variant.key)
+    for key in gone:
+        world.delete(key)
+    return bool(wanted or gone)
 
 
 def _take_turns(held: dict[Key, bool], fresh: list[Decision]) -> bool:
@@ -220,8 +244,11 @@ def _take_turns(held: dict[Key, bool], fresh: list[Decision]) -> bool:
 
 def _decided(world: World, read: int) -> bool:
     """Return whether anything but waiting was decided from number `read` on."""
-    fresh = world.context.journal.decisions[read:]
-    return any(not isinstance(decision, Wait) for decision in fresh)
+    decisions = world.context.journal.decisions
+    for index in range(read, len(decisions)):
+        if not isinstance(decisions[index], Wait):
+            return True
+    return False
 
 
 def place_pods(world: World) -> None:

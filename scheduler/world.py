@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
+from scheduler.compatibility import NEWEST, stored_level
 from scheduler.errors import SchedulerError
 from scheduler.records.objects import Key, Object, cluster_of, plain
 from scheduler.records.policy import Policy
@@ -26,7 +27,13 @@ class World(WorldObjects):
     @classmethod
     def create(cls, policy: Policy, seed: int) -> World:
         """Return an empty world at virtual time 0."""
-        header = Header(now_ms=0, tick=0, seed=seed, policy=policy.document())
+        header = Header(
+            now_ms=0,
+            tick=0,
+            seed=seed,
+            policy=policy.document(),
+            compatibility=stored_level(NEWEST),
+        )
         return cls(header)
 
     @classmethod
@@ -59,6 +66,7 @@ class World(WorldObjects):
             seed=seed,
             policy=self.policy.document(),
             state=state,
+            compatibility=stored_level(self.context.compatibility),
         )
         return World.load(header, objects, cluster=cluster)
 
@@ -117,6 +125,9 @@ class World(WorldObjects):
         """
         if self.multikueue is not None:
             self.multikueue.workers.set_policy(policy)
+        if self.kueue is not None:
+            for key in self.kueue.variants_ended_by(policy.spec):
+                self.delete(key)
         self.freshen()
         self.policy = policy
         journal = self.context.journal
@@ -146,6 +157,7 @@ class World(WorldObjects):
             seed=self.context.seed,
             policy=self.policy.document(),
             state=self._state(),
+            compatibility=stored_level(self.context.compatibility),
         )
 
     def encode(self) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -11,6 +12,7 @@ import msgspec
 from scheduler import registry
 from scheduler.errors import ManifestError, PolicyError
 from scheduler.manifests.loading.loaded import Finding
+from scheduler.manifests.loading.naming import apart
 from scheduler.records.annotations import ARRIVAL, RUNTIME
 from scheduler.records.scenario import Arrival
 
@@ -24,6 +26,10 @@ class Coming:
     runtime_ms: int | None = None
     manifest: dict[str, Any] | None = None  # instead of the arrival's own
     changes: dict[str, Any] = field(default_factory=dict)  # podSets requests etc.
+
+
+#: Names of what arrived so far, by kind and namespace.
+Taken = defaultdict[tuple[str, str], set[str]]
 
 
 class ArrivalProcess(Protocol):
@@ -58,6 +64,13 @@ def expand(
         else:
             number += 1
             yield _manifest(arrival, one, number)
+
+
+def name_apart(manifest: dict[str, Any], taken: Taken) -> None:
+    """Put a number behind the name of what arrives where an earlier arrival has it."""
+    metadata = manifest["metadata"]
+    of = str(manifest.get("kind")), str(metadata.get("namespace") or "default")
+    metadata["name"] = apart(str(metadata["name"]), taken[of])
 
 
 def _parameters(arrival: Arrival) -> Any:

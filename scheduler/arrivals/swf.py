@@ -22,6 +22,7 @@ class Swf(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
     file: str
     queue: str
     namespace: str = "default"
+    resource: str = "cpu"  # what a processor of the log stands for
     cpu_per_processor: str = "1"
     most: int = 10_000
     scale: float = 1.0  # of the gaps between arrivals
@@ -61,7 +62,7 @@ def _coming(job: TraceJob, parameters: Swf) -> Coming:
         name=f"swf-{job.name}",
         runtime_ms=round((job.run_s or 0) * 1000),
         manifest=job_of(
-            replace(job, requests={"cpu": parameters.cpu_per_processor}),
+            replace(job, requests={parameters.resource: parameters.cpu_per_processor}),
             namespace=parameters.namespace,
             queue=parameters.queue,
         ),

@@ -127,7 +127,7 @@ def _bar(advisor: Advisor) -> Callable[[int], None]:
 
 def title_of(experiment: ExperimentDocument) -> str:
     """Return the title of the goal, else its name."""
-    name = experiment.metadata.get("name") or "Advice"
+    name = experiment.metadata.get("name") or "Advisor"
     return experiment.spec.title or str(name)
 
 

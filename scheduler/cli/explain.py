@@ -10,15 +10,12 @@ from typing import TextIO
 
 import msgspec
 
-from scheduler import durations
-from scheduler.cli.run import read_sources
+from scheduler.cli.run import world_at
 from scheduler.errors import SchedulerError
 from scheduler.explain import to_document
 from scheduler.explain.shapes import Explanation
 from scheduler.explain.workloads import explain
 from scheduler.records.objects import Key, cluster_of
-from scheduler.scenarios import assemble
-from scheduler.tick import advance
 from scheduler.world import World
 
 #: The states of a workload that waits for nothing.
@@ -30,8 +27,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     out = out or sys.stdout
     options = _parser().parse_args(arguments)
     try:
-        world = assemble(read_sources(options.paths)).world
-        advance(world, durations.milliseconds(options.at))
+        world = world_at(options.paths, options.at)
         found = list(_explained(world, options.workload))
     except (SchedulerError, OSError) as error:
         sys.stderr.write(f"{error}\n")

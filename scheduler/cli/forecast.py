@@ -11,7 +11,7 @@ from typing import Any, TextIO
 import msgspec
 
 from scheduler import durations
-from scheduler.cli.run import read_sources
+from scheduler.cli.run import read_sources, world_at
 from scheduler.errors import SchedulerError
 from scheduler.forecast.starts import (
     Forecast,
@@ -21,8 +21,6 @@ from scheduler.forecast.starts import (
 )
 from scheduler.forecast.submission import forecast_submission, read_submission
 from scheduler.forecast.world import forecast
-from scheduler.scenarios import assemble
-from scheduler.tick import advance
 from scheduler.world import World
 
 
@@ -31,8 +29,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     out = out or sys.stdout
     options = _parser().parse_args(arguments)
     try:
-        world = assemble(read_sources(options.paths)).world
-        advance(world, durations.milliseconds(options.at))
+        world = world_at(options.paths, options.at)
         found = _forecast(world, options)
     except (SchedulerError, OSError) as error:
         sys.stderr.write(f"{error}\n")

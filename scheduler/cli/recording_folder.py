@@ -14,10 +14,12 @@ import msgspec
 from scheduler import durations
 from scheduler.errors import SchedulerError
 from scheduler.qrec.reading import Followed, RecordedChange
-from scheduler.recordings.absences import late_begin
+from scheduler.recordings.absences import late_begin, not_replayed
 from scheduler.recordings.recording import (
     CONFIGURATION,
+    MEASURED_KINDS,
     Attempts,
+    Event,
     Recording,
     read_arrivals,
     read_attempts,
@@ -27,7 +29,6 @@ from scheduler.recordings.worlds import Source
 
 _START = re.compile(r"t=0 \((\S+?)\)")
 _SNAPSHOT = re.compile(r"(?:snapshot|metrics)-(\d+)\.(?:json|txt)\.gz")
-_US_PER_MS = 1000
 _BEGIN = "snapshot-0.json.gz"
 _ALONE = "pods that ran before the first Job (of DaemonSets, say) are left out"
 
@@ -41,7 +42,8 @@ def read_folder(folder: Path) -> Recording:
     sources = [(path.name, _text(path)) for path in manifests]
     sources += _configuration(folder)
     watch = folder / "watch.jsonl.gz"
-    events = list(read_events(_lines(watch), str(watch)))
+    seen = list(read_events(_lines(watch), str(watch)))
+    events = [event for event in seen if event.object["kind"] in MEASURED_KINDS]
     if not events:
         raise SchedulerError(f"{watch}: expected events of Jobs, Workloads and Pods")
     arrivals = folder / "arrivals.json"
@@ -49,6 +51,7 @@ def read_folder(folder: Path) -> Recording:
     items = _items(first) if first.is_file() else []
     changes = ((event.type, event.object) for event in events)
     alone = [] if first.is_file() else [f"{first}: not there: {_ALONE}"]
+    notes = alone or late_begin(items, changes, str(watch))
     return Recording(
         name=folder.name,
         start=start,
@@ -57,8 +60,19 @@ def read_folder(folder: Path) -> Recording:
         events=events,
         standing=_standing(items),
         attempts=_attempts(folder),
-        notes=alone or late_begin(items, changes, str(watch)),
+        notes=notes + not_replayed(_followed(start, items, seen), str(folder)),
     )
+
+
+def _followed(
+    start: str, standing: list[dict[str, Any]], seen: Iterable[Event]
+) -> Followed:
+    events = [
+        RecordedChange(durations.stamp_us(event.at), event.type, event.object)
+        for event in seen
+    ]
+    start_us = durations.stamp_us(start)
+    return Followed(start_us=start_us, standing=standing, events=events)
 
 
 def read_followed_folder(folder: Path) -> tuple[Followed, list[Source]]:
@@ -66,13 +80,9 @@ def read_followed_folder(folder: Path) -> tuple[Followed, list[Source]]:
 
     Raises SchedulerError that names what is missing, OSError.
     """
-    start_us = durations.stamp_us(read_start(folder))
-    events = [
-        RecordedChange(start_us + _US_PER_MS * at_ms, type_, item)
-        for at_ms, type_, item in _events(folder / "watch.jsonl.gz", start_us)
-    ]
-    standing = _items(folder / _BEGIN)
-    found = Followed(start_us=start_us, standing=standing, events=events)
+    watch = folder / "watch.jsonl.gz"
+    seen = read_events(_lines(watch), str(watch))
+    found = _followed(read_start(folder), _items(folder / _BEGIN), seen)
     return found, _configuration(folder)
 
 
@@ -153,20 +163,6 @@ def _attempts(folder: Path) -> list[tuple[int, Attempts]]:
         with gzip.open(path, "rt") as text:
             found.append((1000 * _second(path), read_attempts(text.read())))
     return found
-
-
-def _events(path: Path, start_us: int) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Yield (ms since t=0, type, object); raises SchedulerError with file and line."""
-    for number, line in enumerate(_lines(path), start=1):
-        try:
-            event = msgspec.json.decode(line)
-            at = durations.stamp_us(event["at"])
-        except (msgspec.MsgspecError, KeyError, TypeError) as error:
-            raise SchedulerError(
-                f"{path}:{number}: expected a watch event with at, type and "
-                f"object: {error}"
-            ) from error
-        yield (at - start_us) // _US_PER_MS, event["type"], event["object"]
 
 
 def _lines(path: Path) -> Iterator[bytes]:

@@ -20,6 +20,8 @@ from scheduler.measures import Measures, Summary
 from scheduler.records.scenario import Scenario
 from scheduler.scenarios import Assembled, assemble
 from scheduler.simulation import SimulationResult, simulate
+from scheduler.tick import advance
+from scheduler.world import World
 
 _DEFAULT_HORIZON = "24h"
 
@@ -74,6 +76,16 @@ def read_sources(paths: Sequence[Path]) -> list[tuple[str, str]]:
     Raises SchedulerError for a path that is not there or not text.
     """
     return read_paths(paths, short=True)
+
+
+def world_at(paths: Sequence[Path], instant: str) -> World:
+    """Return the world of files, run up to an instant such as 2m30s.
+
+    Raises SchedulerError, OSError.
+    """
+    world = assemble(read_sources(paths)).world
+    advance(world, durations.milliseconds(instant))
+    return world
 
 
 def _until(options: argparse.Namespace, assembled: Assembled) -> int:

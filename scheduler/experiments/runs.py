@@ -15,6 +15,7 @@ from scheduler.experiments.variants import variants_of
 from scheduler.measures import Measures, Summary
 from scheduler.tick import advance, next_instant
 from scheduler.world import World
+from scheduler.worlds.memory import gc_paused
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,15 +80,23 @@ def run(
     CancelledError. `clock` returns seconds of the machine and adds the
     scheduling time to the summary, the one number that differs between runs.
     """
+    with gc_paused():
+        return _run(base, plan, variant, seed, keep_on, clock)
+
+
+def _run(
+    base: RunBase,
+    plan: Plan,
+    variant: int,
+    seed: int,
+    keep_on: Callable[[], bool],
+    clock: Callable[[], float] | None,
+) -> Result:
     world = base.world(plan.variants[variant], seed)
-    measures = Measures(world, limit_ms=plan.limit_ms)
+    until_ms = world.context.now_ms + plan.horizon_ms
+    measures = Measures(world, limit_ms=plan.limit_ms, until_ms=until_ms)
     began = clock() if clock is not None else 0.0
-    settled = run_until(
-        world,
-        world.context.now_ms + plan.horizon_ms,
-        hear=measures.observe,
-        keep_on=keep_on,
-    )
+    settled = run_until(world, until_ms, hear=measures.observe, keep_on=keep_on)
     spent = (clock() - began) * 1000 if clock is not None else None
     return Result(
         hash=world.hash(),

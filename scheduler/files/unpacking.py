@@ -118,7 +118,7 @@ class Unpacking:
             if is_read(inner):
                 yield from self._texts(path, data, depth + 1)
             else:
-                yield path, ""
+                yield path, _if_text(path, data)
 
     def _gzip(self, name: str, data: bytes) -> bytes:
         """Inflate, no further than the limit; several streams one after the other."""
@@ -168,6 +168,19 @@ class Unpacking:
             self.left = 0  # never below: it bounds what is read of the next file
             raise _wrong(name, "refused: unpacked it is over the limit; split it")
         self.left -= size
+
+
+def _if_text(name: str, data: bytes) -> str:
+    """Return the text of a file whose name has no ending; "" where it is none.
+
+    Logs of machines have such names; what the text holds shows by itself.
+    """
+    if "." in name.rsplit("/", 1)[-1]:
+        return ""
+    try:
+        return _decoded(name, data)
+    except ManifestError:
+        return ""
 
 
 def _is_tar(data: bytes) -> bool:

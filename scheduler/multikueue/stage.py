@@ -101,7 +101,3 @@ class MultiKueueStage(Reconciling):
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Take back what `dump_state` returned; `restore` makes use of it."""
         self._stored = dict(state)
-
-    def owned(self) -> Iterable[Key]:
-        """Return the Workloads that are dispatched."""
-        return list(self.dispatches)

@@ -189,6 +189,65 @@ def test_a_pod_that_the_job_lacks_is_made():
     assert len(names(world, "Pod")) == 2
 
 
+def test_a_pod_of_a_job_that_succeeded_is_not_made_again():
+    over = pod("j-1", of=owner("Job", "j"))
+    over["status"] = {
+        "phase": "Succeeded",
+        "conditions": [condition("Ready", READ, "False")],
+    }
+    world = world_of(
+        *small_cluster(),
+        node("n1"),
+        clock(),
+        running_job(),
+        workload(conditions=admitted(condition("PodsReady", READY))),
+        pod("j-0", of=owner("Job", "j")),
+        over,
+        latencies={},
+    )
+    outcome = simulate(world, until_ms=10**7)
+    assert names(world, "Pod") == ["j-1"]  # as it was left behind
+    (finish,) = [one for one in outcome.decisions if isinstance(one, Finish)]
+    assert finish.at_ms == (5 * 60 + 10) * 1000
+
+
+def steps_under_way(*objects: dict, now: str, **latencies: str):
+    """Return a run of one that was admitted at 10:00:00, read at `now`."""
+    world = world_of(
+        *small_cluster(),
+        node("n1"),
+        {**node("n9"), "status": {"conditions": [condition("Ready", now)]}},
+        running_job(pods=1),
+        workload(pods=1, conditions=admitted()),
+        *objects,
+        latencies=latencies,
+    )
+    outcome = simulate(world, until_ms=10**7)
+    (finish,) = [one for one in outcome.decisions if isinstance(one, Finish)]
+    return finish.at_ms
+
+
+def test_a_pod_that_was_bound_gets_ready_when_it_would_have():
+    bound = pod("j-0", of=owner("Job", "j"))
+    bound["status"] = {
+        "phase": "Pending",
+        "conditions": [condition("PodScheduled", ADMITTED)],
+    }
+    ends = steps_under_way(bound, now="2026-03-01T10:00:05Z", podStart="20s")
+    assert ends == 15_000 + 600_000
+
+
+def test_a_job_that_was_admitted_starts_when_it_would_have():
+    ends = steps_under_way(now="2026-03-01T10:00:05Z", jobStart="20s")
+    assert ends == 15_000 + 600_000
+
+
+def test_the_end_of_work_that_was_over_is_seen_when_it_would_have_been():
+    stands = pod("j-0", of=owner("Job", "j"))
+    ends = steps_under_way(stands, now="2026-03-01T10:10:15Z", completion="9s")
+    assert ends == 4_000  # over at 10:10:10
+
+
 def test_an_evicted_workload_holds_its_quota_until_its_pods_are_gone():
     world = world_of(
         *small_cluster(),

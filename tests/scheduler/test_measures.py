@@ -28,7 +28,7 @@ from tests.builders import (
 
 
 def measured(world: World, until_ms: int, **options) -> Summary:
-    measures = Measures(world, **options)
+    measures = Measures(world, until_ms=until_ms, **options)
     simulate(world, until_ms=until_ms, hear=measures.observe)
     return measures.summary()
 
@@ -152,6 +152,32 @@ def test_weight_zero_gets_its_own_alone():
         Stand(used=0, wanted=1.0, own=0, weight=1),
     ]
     assert fair_shares(stands) == pytest.approx([0.1, 0.9])
+
+
+def starved(*, arrival: str = "0s") -> Summary:
+    """One queue runs a job of 20 s at once; the other has too little for its job."""
+    quota = {"rich": 4, "poor": 1}
+    return measured(
+        world_of(
+            flavor(),
+            *(cluster_queue(name, cpu=cpu) for name, cpu in quota.items()),
+            *(local_queue(name, cluster_queue=name) for name in quota),
+            job("runs", queue="rich", cpu=4, runtime="20s"),
+            job("waits", queue="poor", cpu=4, runtime="20s", arrival=arrival),
+        ),
+        60_000,
+    )
+
+
+def test_a_queue_of_which_nothing_ran_is_slowed_down_by_all_that_it_waits():
+    found = starved()
+    assert found.queues["rich"].slowdown == 1
+    assert found.queues["poor"].slowdown == 6  # 60 s where 10 s is the least run
+    assert found.slowdown_ratio == 6
+
+
+def test_what_came_just_now_is_not_slowed_down_yet():
+    assert starved(arrival="59s").slowdown_ratio == 1
 
 
 def test_jain_of_one_queue_that_has_everything_is_one_over_two():

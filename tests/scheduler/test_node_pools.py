@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from scheduler.decisions import Bind, NodeChange
 from scheduler.explain.capacity import capacity
+from scheduler.manifests.simulation_gaps.effects import code_of
 from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.records.objects import Key, Object
 from scheduler.scenarios import InputError
@@ -314,6 +315,30 @@ def test_what_of_a_pool_is_not_obeyed_is_reported():
     assert [path.rpartition(".")[2] for path, _ in unsimulated(given)] == [
         "startupTaints",
     ]
+
+
+def test_what_consolidation_and_drift_would_do_beyond_this_is_reported():
+    late = {"nodes": "0", "reasons": ["Drifted"]}
+    given = pool(
+        disruption={
+            "consolidationPolicy": "WhenEmptyOrUnderutilized", "budgets": [late],
+        }
+    )  # fmt: skip
+    taint = {"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}
+    going = {"kind": "Node", "spec": {"taints": [taint]}}
+    said = [*unsimulated(given), *unsimulated(going)]
+    assert [path for path, _ in said] == [
+        "spec.disruption.consolidationPolicy",
+        "spec.disruption.budgets[0].reasons",
+        "spec.taints[0]",
+    ]
+    assert all(code_of(note) for _, note in said)
+
+
+def test_the_node_pool_of_another_project_is_none_of_karpenters():
+    spec = {"replicas": 3, "template": "x", "management": {"upgradeType": "Replace"}}
+    other = {"apiVersion": "hypershift.openshift.io/v1beta1", "kind": "NodePool"}
+    assert not [*unsimulated({**other, "spec": spec})]
 
 
 @pytest.mark.parametrize(

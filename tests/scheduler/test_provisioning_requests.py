@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from scheduler.conversion.unsimulated import features_of
 from scheduler.decisions import Admit, Evict, NodeChange
 from scheduler.explain.workloads import explain
 from scheduler.manifests.load import load
@@ -15,7 +16,6 @@ from scheduler.records.objects import Key, Object
 from scheduler.scenarios import InputError
 from scheduler.simulation import simulate
 from scheduler.tick import advance
-from scheduler.unsimulated import features_of
 from scheduler.world import World
 from tests.builders import assembled, job, node, small_cluster, world_of
 from tests.scheduler.test_node_groups import SOON, group

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import io
 import json
@@ -16,12 +17,13 @@ from scheduler.cli import rerun as command
 from scheduler.cli.recording_folder import read_folder, read_snapshot
 from scheduler.decisions import Admit, Decision, Finish, Wait
 from scheduler.recordings.cycles import CycleClock, cycle_ends
+from scheduler.recordings.instants import brought_to, received
 from scheduler.recordings.recording import Event, read_attempts
 from scheduler.recordings.rerun import compare
-from scheduler.recordings.steps import Stopwatch, Writes, measure
-from scheduler.recordings.worlds import go_on
+from scheduler.recordings.steps import Stopwatch, WorkloadSteps, Writes, measure
+from scheduler.recordings.worlds import go_on, number_attempts
 from scheduler.recordings.writes import WriteClock
-from scheduler.records.objects import Key
+from scheduler.records.objects import Key, Object
 from scheduler.simulation import simulate
 from tests.builders import cluster_queue, flavor, job, local_queue, node, world_of
 
@@ -157,6 +159,39 @@ def test_what_ran_in_a_snapshot_ends_when_its_run_time_is_over(folder):
     assert finished == {"default/first": 5000, "default/second": 7500}
 
 
+def test_what_a_list_of_a_snapshot_missed_is_taken_from_the_watch(folder):
+    recording = read_folder(folder)
+    containers = [{"name": "c", "image": "i"}]
+    for number, node_name in ((2, ""), (3, "n")):  # at 1.5 s and 1.6 s
+        item = pod(node_name) | {"apiVersion": "v1"}
+        item["spec"]["containers"] = containers
+        item["metadata"]["resourceVersion"] = str(number)
+        at, change = recording.events[number].at, recording.events[number].type
+        recording.events[number] = Event(at, change, item)
+    key = Key("Pod", "default", "first-0")
+    stands = Object(key=key, manifest=pod())
+
+    def bound_by(until_ms: int, version: str) -> bool:
+        found = brought_to([stands], {key: version}, recording, until_ms)
+        return any(one.spec.get("nodeName") == "n" for one in found)
+
+    assert [bound_by(at, "2") for at in (1550, 1600)] == [False, True]
+    assert not bound_by(1600, "4")  # the list is newer
+    assert received(recording, {key: "3"}) == recording.start_us + 1_600_000
+
+
+def test_attempts_after_a_snapshot_are_counted_as_the_recording_does(folder):
+    snapshot(folder)
+    recording = read_folder(folder)
+    world, jobs = go_on(recording, read_snapshot(folder, "4"), {"latencies": None}, 1)
+    (first,) = [key for key, name in jobs.items() if name == "default/first"]
+    assert world.lifetime.run_of(first).attempt == 0  # it goes on with the first
+    number_attempts(
+        world, Stopwatch(attempts={A: WorkloadSteps()}), {first: "default/a"}
+    )
+    assert world.lifetime.run_of(first).attempt == 0  # none was started yet
+
+
 def test_a_snapshot_that_is_not_there_is_named_with_those_that_are(folder, capsys):
     snapshot(folder)
     assert command.main([str(folder), "--from", "9"]) == 2
@@ -244,6 +279,19 @@ def test_a_kind_that_a_rerun_misses_is_named(folder, capsys, kind):
     found = capsys.readouterr().err
     assert f"no {kind} in it: " in found
     assert ("no first admission is in both" in found) is (kind != "Node")
+
+
+def test_what_a_rerun_of_a_folder_does_not_replay_is_said(folder, capsys):
+    ray = {"kind": "RayJob", "metadata": {"name": "r"}, "spec": {}}
+    gone = {"kind": "Node", "metadata": {"name": "n"}, "spec": {}}
+    with gzip.open(folder / "watch.jsonl.gz", "at") as watch:
+        for change, obj in (("ADDED", ray), ("DELETED", gone)):
+            line = {"at": stamp(10), "type": change, "object": obj}
+            watch.write(f"\n{json.dumps(line)}")
+    assert command.main([str(folder), "--latencies", "none"]) == 0
+    found = capsys.readouterr().err
+    assert f"{folder}: changes that a run does not replay: 1 Node" in found
+    assert "work that does not arrive in a run, batch Jobs alone do: 1 RayJob" in found
 
 
 def test_a_watch_that_begins_in_the_middle_is_named(folder, capsys):
@@ -369,4 +417,11 @@ def test_an_admission_that_waited_for_pods_is_measured_from_their_readiness():
     for at, obj in enumerate([workload("QuotaReserved"), ready, refused, others]):
         watch.see(1000 * at, Event(at="", type="MODIFIED", object=obj))
     watch.see(3200, Event(at="", type="MODIFIED", object=admitted))
-    assert watch.samples["admission"] == [(3000, 200)]
+    third, admitted_third = copy.deepcopy([refused, admitted])
+    for obj in (third, admitted_third):
+        obj["metadata"]["ownerReferences"][0]["name"] = "third"
+    watch.see(3300, Event(at="", type="MODIFIED", object=third))
+    watch.see(9900, Event(at="", type="MODIFIED", object=admitted_third))
+    assert watch.samples["admission"] == [
+        (3000, 200)
+    ]  # what let the third in is unseen

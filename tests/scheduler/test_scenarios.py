@@ -23,10 +23,17 @@ LIBRARY = Path(__file__).parents[2] / "sandbox/scenarios"
 NAMES = sorted(path.parent.name for path in LIBRARY.glob("*/scenario.yaml"))
 LANGUAGES = {"en", "zh-Hans", "zh-Hant"}
 #: A time from the start, in a text; lengths of time stand after other words.
-INSTANT = re.compile(r"\b(?:[Aa]t|since|until|before) ([\d.]*\d) s\b")
+INSTANT = re.compile(
+    r"\b(?:[Aa]t|since|until|before) (?:(\d+) min\b)?(?: ?\b([\d.]*\d) s\b)?"
+)
 #: Instants without a decision, which an expected later one stands for: the check's
-#: answer and its delay, the pods of an admission and their start and readiness.
-IMPLIED = {"check-rejects": {6_000}, "steps-take-time": {4_000, 7_000}}
+#: answer and its delay, the pods of an admission and their start and readiness;
+#: and an end that would have been.
+IMPLIED = {
+    "check-rejects": {6_000},
+    "steps-take-time": {4_000, 7_000},
+    "two-clusters-one-lost": {40 * 60_000},
+}
 
 every_scenario = pytest.mark.parametrize("name", NAMES)
 
@@ -128,8 +135,10 @@ def test_every_instant_that_its_text_names_is_one_at_which_something_is_expected
     expected = {durations.milliseconds(e.at) for e in spec.expect if e.at}
     expected |= IMPLIED.get(name, set())
     for text in texts_of(spec):
-        for found in INSTANT.findall(text.get("en", "")):
-            at = 1000 * float(found)
+        for minutes, seconds in INSTANT.findall(text.get("en", "")):
+            at = 60_000 * int(minutes or 0) + 1000 * float(seconds or 0)
+            if not (minutes or seconds):
+                continue
             assert any(abs(at - ms) < 500 for ms in expected), text["en"]
 
 

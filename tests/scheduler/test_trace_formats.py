@@ -154,6 +154,24 @@ def test_objects_of_simkube_come_at_their_times_and_go():
     assert Key("Job", "default", "j") not in made.world.objects
 
 
+def test_what_of_a_simkube_trace_is_not_followed_is_reported():
+    labelled = {**JOB, "metadata": {**JOB["metadata"], "labels": {"a": "b"}}}
+    first = {"ts": 1700000010, "applied_objs": [JOB]}
+    later = {"ts": 1700000020, "applied_objs": [labelled]}
+    trace = {"version": 2, "events": [3, {"ts": "x"}, first, later]}
+    said_of = said(taken(("a.sktrace", msgspec.json.encode(trace).decode())))
+    assert "a.sktrace:1: an event of the trace is left out: it has no time" in said_of
+    assert "a.sktrace:2: an event of the trace is left out" in said_of
+    assert "a.sktrace:4: a change of Job default/j of the trace is left out" in said_of
+
+
+def test_values_of_a_table_that_cannot_be_read_are_counted():
+    rows = "submit,run,cpu,limit,priority\n0,10,1,UNLIMITED,high\n1,10,1,50,3\n"
+    said_of = said(taken(("t.csv", rows)))
+    assert "1 values of column limit are no limit, such as 'UNLIMITED'" in said_of
+    assert "1 values of column priority are no priority, such as 'high'" in said_of
+
+
 def test_queues_are_chosen_by_a_column_and_a_value_may_go_elsewhere():
     beside = LOCAL_QUEUE % "be" + LOCAL_QUEUE % "main"
     made = taken(
@@ -248,6 +266,20 @@ def test_phillys_own_job_log_is_a_trace_with_its_attempts_and_machines():
     assert found["spec"]["parallelism"] == 2
     assert requests(made, "cluster-job-log-app-1")["nvidia.com/gpu"] == "2"
     assert "it has no attempt" in said(made)
+
+
+@pytest.mark.parametrize("inner", ["trace-data/cluster_job_log", "log.json", "j.csv"])
+def test_logs_inside_an_archive_are_traces_whatever_their_name(inner):
+    text = PHILLY if inner.endswith(".csv") else JOB_LOG
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(inner, text)
+        archive.writestr("LICENSE", "Permission is granted")
+        archive.writestr("tool", b"\x7fELF\0\xff")
+    made = taken(*texts_of("t.zip", buffer.getvalue()))
+    assert any(key.kind == "Job" for key in made.world.objects)
+    for left in ("LICENSE", "tool"):
+        assert f"t.zip/{left}:1: not read" in said(made)
 
 
 def log_of(jobid: str, attempts: str) -> str:

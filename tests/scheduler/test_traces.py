@@ -114,6 +114,17 @@ def test_what_a_scenario_cuts_off_and_leaves_out_is_reported():
     assert "t.swf:3: from this line on 2 of 3 jobs of the trace are left out" in said
 
 
+AGAIN = "    - {process: swf, parameters: {file: %s, queue: batch}}\n"
+
+
+def test_several_traces_of_a_scenario_bring_all_their_jobs():
+    scenario = SCENARIO + AGAIN % "t.swf" + AGAIN % "u.swf"
+    files = [("s.yaml", scenario), ("q.yaml", QUEUE % "batch"), ("t.swf", line(1))]
+    made = assemble([*files, ("u.swf", line(1, submit=5) + line(1, submit=7))])
+    jobs = [key.name for key in made.world.objects if key.kind == "Job"]
+    assert sorted(jobs) == ["swf-1", "swf-1-2", "swf-1-3", "swf-1-4"]
+
+
 def test_a_packed_trace_is_read_by_the_command(tmp_path):
     path = tmp_path / "t.swf.gz"
     path.write_bytes(gzip.compress(line(1).encode()))

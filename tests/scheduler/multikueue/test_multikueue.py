@@ -9,24 +9,28 @@ from hypothesis import strategies as st
 from scheduler.decisions import Admit, Evict, Finish
 from scheduler.explain.fork import fork, fork_kueue
 from scheduler.invariants import check
+from scheduler.manifests.simulation_gaps.effects import EFFECTS, code_of
 from scheduler.measures import Measures
 from scheduler.records.objects import Key, Object, cluster_of
 from scheduler.records.policy import read_policy
 from scheduler.scenarios import InputError
 from scheduler.simulation import simulate
 from scheduler.world import World
-from tests.builders import job, node, workload_priority
+from tests.builders import assembled, job, node, workload_priority
 from tests.scheduler.multikueue.builders import (
     FOUND,
     LOST,
     a_job,
     change,
+    check_of,
     in_cluster,
     linked,
     losing,
+    manager,
     run,
     state_of,
     where,
+    worker,
     workload,
 )
 from tests.scheduler.multikueue.reading import broken
@@ -418,3 +422,13 @@ def test_a_fork_of_a_worker_is_the_same_worker() -> None:
     worker = world.workers()["a"]
     assert fork(worker).hash() == worker.copy().hash() == worker.hash()
     assert fork(worker).cluster == worker.copy().cluster == "a"
+
+
+def test_an_elastic_job_that_a_worker_would_run_is_named_on_import() -> None:
+    grow = a_job("grow")
+    grow["metadata"]["annotations"]["kueue.x-k8s.io/elastic-job"] = "true"
+    everything = [*manager(), *check_of("a"), *worker("a"), a_job("x"), grow]
+    findings = assembled(*everything).loaded.findings
+    (found,) = [f for f in findings if "elastic" in f.problem]
+    assert "of one cluster alone" in found.problem
+    assert "starts it anew" in EFFECTS[code_of(found.problem)]

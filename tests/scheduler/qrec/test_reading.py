@@ -13,6 +13,7 @@ from scheduler.errors import SchedulerError
 from scheduler.qrec.entries import Entry, Header
 from scheduler.qrec.reading import Followed, RecordedChange, read_followed, stamp
 from scheduler.qrec.watch_events import read_watch_events
+from scheduler.recordings.absences import RERUN, not_replayed, notes_on
 
 KINDS = ["Node", "Pod"]
 CHANGE = st.tuples(
@@ -118,6 +119,24 @@ def test_what_several_commands_printed_is_one_history() -> None:
     ]
 
 
+def test_what_a_run_of_a_recording_leaves_out_of_it_is_said():
+    def node(**spec):
+        return {"kind": "Node", "metadata": {"name": "n"}, "spec": spec}
+
+    ray = {"kind": "RayJob", "metadata": {"name": "r"}, "spec": {}}
+    events = [
+        RecordedChange(1, "MODIFIED", node()),  # its status alone
+        RecordedChange(2, "MODIFIED", node(unschedulable=True)),
+        RecordedChange(3, "DELETED", node(unschedulable=True)),
+        RecordedChange(4, "ADDED", ray),
+    ]
+    found = Followed(standing=[node()], events=events)
+    assert not_replayed(found, "x.qrec") == [
+        "x.qrec: changes that a run does not replay: 2 Node",
+        "x.qrec: work that does not arrive in a run, batch Jobs alone do: 1 RayJob",
+    ]
+
+
 def test_pods_of_a_recording_without_claims_wait_for_none():
     volumes = [
         {"name": "v", "persistentVolumeClaim": {"claimName": "c"}},
@@ -136,9 +155,12 @@ def test_pods_of_a_recording_without_claims_wait_for_none():
     assert without.standing[0]["spec"]["volumes"] == volumes[1:]
     template = without.events[0].object["spec"]["template"]
     assert template["spec"]["volumes"] == volumes[1:]
+    (said,) = notes_on(without, None, RERUN, "x.qrec")
+    assert said.startswith("x.qrec: pods claim volumes that were not recorded")
     having = Followed(standing=[pod, claim])
     having.leave_out_claims()
     assert having.standing == [pod, claim]
+    assert notes_on(having, None, RERUN, "x.qrec") == []
 
 
 def test_pods_of_a_recording_without_volumes_or_slices_wait_for_no_claim():
