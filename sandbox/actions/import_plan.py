@@ -29,7 +29,7 @@ from scheduler.manifests.simulation_gaps.gated import find_gated
 from scheduler.manifests.updates import check_update
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import read_policy
-from scheduler.scenarios import merge
+from scheduler.scenarios import NOTHING_LEFT, merge
 from scheduler.world import World
 from scheduler.worlds.edits import reported_status
 
@@ -80,6 +80,8 @@ def plan_of(
     loaded.findings = findings
     loaded.leave_out_errors()
     taken = [obj for obj in loaded.objects if obj.key not in fixed]
+    if errors and not (taken or loaded.policy):
+        raise InvalidError(NOTHING_LEFT, causes=causes_of(findings))
     put = _put(world, taken, answer)
     policy = _policy(world, loaded, answer)
     parts: list[Part] = [p for p in (policy, put) if p is not None]

@@ -17,7 +17,6 @@ from sandbox.base.errors import (
     GoneError,
     InvalidError,
 )
-from sandbox.base.memory import gc_paused
 from sandbox.live import limits as limited
 from sandbox.models import Checkpoint, Revision, Sandbox
 from sandbox.page import rows
@@ -43,6 +42,7 @@ from scheduler.manifests.report import Report, report_of
 from scheduler.scenarios import Assembled, InputError, assemble
 from scheduler.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.world import World
+from scheduler.worlds.memory import gc_paused
 
 Files = Sequence[tuple[str, str]]  # (name, text)
 
@@ -108,7 +108,8 @@ def _assemble(files: Files, **given: Any) -> Assembled:
         return assemble(files, **given)
     except InputError as error:
         raise InvalidError(
-            "the files cannot be taken", causes=causes_of(error.loaded.findings)
+            error.said or "the files cannot be taken",
+            causes=causes_of(error.loaded.findings),
         ) from error
     except SchedulerError as error:
         raise InvalidError(str(error), causes=[Cause(problem=str(error))]) from error

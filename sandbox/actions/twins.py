@@ -13,7 +13,6 @@ from django.db import IntegrityError, transaction
 from sandbox.actions.sandboxes import begin
 from sandbox.base import bulk
 from sandbox.base.errors import Cause, ConflictError, InvalidError
-from sandbox.base.memory import gc_paused
 from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.resources import SETTINGS
 from sandbox.live import limits
@@ -26,6 +25,7 @@ from scheduler.qrec.reading import Followed, stamp
 from scheduler.recordings.followed import configuration
 from scheduler.twin import beginning
 from scheduler.twin.files import read_files
+from scheduler.worlds.memory import gc_paused
 
 #: A tick of a cluster that is followed: how late it is shown at most, beside the watch.
 TICK_MS = 500

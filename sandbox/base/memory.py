@@ -1,32 +1,14 @@
-"""The garbage collector, kept out of the way of large worlds."""
+"""The garbage collector, kept out of the way of large worlds: seldom, and in time."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 #: Objects of worlds that are worth a look at everything.
 LEAST_RELEASED = 2_000
 
 _seldom = False  # this process holds worlds, and collects seldom
 _released = 0  # objects, since the last collection
-
-
-@contextmanager
-def gc_paused() -> Iterator[None]:
-    """Hold the garbage collector off while many small values are made.
-
-    They are all kept, and looking at every one of them again and again is most
-    of the cost of opening a large page.
-    """
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def collect_seldom() -> None:

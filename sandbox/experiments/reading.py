@@ -6,13 +6,17 @@ import csv
 import io
 from collections.abc import Iterator
 from functools import lru_cache
+from operator import ne
 from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
 from sandbox.models import Experiment, Run
+from scheduler.advice.advisor import derived
+from scheduler.advice.goal import Goal, Numbers
+from scheduler.advice.standing import Standing, standings
 from scheduler.experiments.assertions import judge
-from scheduler.experiments.document import read_experiment
+from scheduler.experiments.document import ExperimentSpec, read_experiment
 from scheduler.experiments.results import VariantMeasure, VariantResult, Verdict, table
 from scheduler.experiments.variants import axes_of
 from scheduler.measures import flat
@@ -25,6 +29,7 @@ class ExperimentOutcome(NamedTuple):
 
     lines: list[VariantResult]
     verdicts: list[Verdict]
+    standings: list[Standing]  # of a search: its settings, the best first
 
 
 def outcome(experiment: Experiment) -> ExperimentOutcome:
@@ -44,7 +49,22 @@ def _outcome(experiment_id: str, done: int, total: int) -> ExperimentOutcome:
     cells = cells_of(experiment_id, done)
     lines = table(cells, len(names), spec.objectives)
     verdicts = judge(spec.assertions, names, lines, cells, experiment.files)
-    return ExperimentOutcome(lines, verdicts)
+    found = _standings(experiment, spec, cells) if experiment.points else []
+    return ExperimentOutcome(lines, verdicts, found)
+
+
+def _standings(
+    experiment: Experiment, spec: ExperimentSpec, cells: list[VariantMeasure]
+) -> list[Standing]:
+    """Return the settings of a search that have every seed of the search."""
+    seeds, horizon_ms = experiment.plan["seeds"], experiment.plan["horizon_ms"]
+    runs: list[list[Numbers]] = [[] for _ in experiment.points]
+    for cell in cells:
+        if cell.seed in seeds:
+            runs[cell.variant].append(derived(cell.numbers, horizon_ms))
+    base = experiment.points[0]
+    edits = [sum(map(ne, base, point)) for point in experiment.points]
+    return standings(Goal.of(spec), runs, edits, len(seeds))
 
 
 def variants_of(experiment: Experiment) -> list[str]:

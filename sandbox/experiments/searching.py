@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.db.models import F
 from django.utils import timezone
 
 from sandbox.base.errors import ConflictError
+from sandbox.experiments import reading
 from sandbox.experiments.bases import base_of
 from sandbox.models import Experiment, Run
 from scheduler.advice.advisor import Advisor, derived
@@ -34,6 +35,13 @@ logger = logging.getLogger(__name__)
 
 #: How long an estimate runs the base, in seconds of the machine.
 ESTIMATE_S = 3.0
+#: So many of the best settings, and of the reasons why runs failed, are shown.
+MOST_SHOWN = 12
+MOST_REASONS = 3
+
+
+class SearchError(SchedulerError):
+    """A search that cannot go on."""
 
 
 def first_plan(advisor: Advisor) -> Plan:
@@ -91,6 +99,7 @@ def go_on(experiment_id: str) -> None:
     """Ask for the next runs of a search, or write its answer."""
     experiment = Experiment.objects.defer("base").get(pk=experiment_id)
     try:
+        _expect_base(experiment)
         spec = read_experiment(experiment.document).spec
         advisor = Advisor.of(spec, base_of(experiment_id))
         questions = advisor.questions(
@@ -101,8 +110,24 @@ def go_on(experiment_id: str) -> None:
         _finish(experiment, msgspec.to_builtins(_answer(end)))
     except SchedulerError as error:
         _finish(experiment, {"error": str(error)})
+    except DatabaseError:
+        raise  # it is looked at again
+    except Exception as error:  # a defect of ours ends one search, and is reported
+        logger.exception("a search failed", extra={"experiment": experiment_id})
+        _finish(experiment, {"error": f"{type(error).__name__}: {error}"})
     else:
         _ask(experiment, advisor, wanted)
+
+
+def _expect_base(experiment: Experiment) -> None:
+    """Raise SearchError where the base itself could not be run: all is beside it."""
+    failed = Run.objects.filter(experiment=experiment, variant=0, state=Run.FAILED)
+    run = failed.order_by("number").first()
+    if run is not None:
+        raise SearchError(
+            f"what is set now could not be run with seed {run.seed}, so nothing can be "
+            f"compared with it: {run.error}"
+        )
 
 
 def _answer(end: StopIteration) -> Answer:
@@ -199,9 +224,26 @@ def search_of(experiment: Experiment) -> dict[str, Any] | None:
     if not experiment.points:
         return None
     answer = experiment.answer
+    spec = read_experiment(experiment.document).spec
+    standings = reading.outcome(experiment).standings
     return {
         "searching": experiment.searching,
+        "taken": experiment.stop_at is not None,
+        "mostRuns": spec.search.runs if spec.search is not None else 0,
+        "best": [msgspec.to_builtins(one) for one in standings[:MOST_SHOWN]],
+        "compared": len(standings),
+        "keeping": sum(not one.missed for one in standings),
+        "failures": _reasons(experiment),
         "error": answer.get("error", ""),
         "answer": answer if "verdict" in answer else None,
         "answerRun": run_of_answer(experiment),
     }
+
+
+def _reasons(experiment: Experiment) -> list[str]:
+    """Return why runs failed, each reason once."""
+    if not experiment.failed:
+        return []
+    failed = Run.objects.filter(experiment=experiment, state=Run.FAILED)
+    errors = failed.order_by("number").values_list("error", flat=True)
+    return list(dict.fromkeys(errors))[:MOST_REASONS]

@@ -9,9 +9,9 @@ from celery import shared_task
 from sandbox.experiments import claims
 from sandbox.experiments.work import work
 from sandbox.models import Experiment
-from sandbox.process.calls import Work
+from sandbox.process.calls import PartWork
 
-WORK = Work(
+WORK = PartWork(
     task="sandbox.experiments",
     running=lambda: Experiment.objects.filter(state=Experiment.RUNNING),
     open_parts=claims.open_runs,

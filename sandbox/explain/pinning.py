@@ -38,15 +38,16 @@ def preview_pin(sandbox: Sandbox, key: Key, node: str) -> dict[str, Any]:
         fits, verdict = _verdict(world, key, node)
         tick_ms = world.policy.spec.simulation.tick_ms
         copy = fork(world)
-        until = world.context.now_ms + HORIZON_MS
+        now_ms = world.context.now_ms
     perform(copy, operation)
-    decisions = _run(copy, key, until)
+    decisions = _run(copy, key, now_ms + HORIZON_MS)
     bound = next(
         (d for d in decisions if isinstance(d, Bind) and d.subject == key), None
     )
     return {
         "outcome": "waits" if bound is None else "bound",
         "tick": None if bound is None else -(-bound.at_ms // tick_ms),
+        "ranFrom": now_ms,
         "ranTo": copy.context.now_ms,
         "node": "" if bound is None else bound.node,
         "fits": fits,

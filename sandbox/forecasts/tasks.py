@@ -7,9 +7,9 @@ from celery import shared_task
 from sandbox.forecasts import parts
 from sandbox.forecasts.work import work
 from sandbox.models import KeptForecast
-from sandbox.process.calls import Work
+from sandbox.process.calls import PartWork
 
-WORK = Work(
+WORK = PartWork(
     task="sandbox.forecasts",
     running=lambda: KeptForecast.objects.filter(state=KeptForecast.RUNNING),
     open_parts=parts.open_parts,

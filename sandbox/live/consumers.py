@@ -51,7 +51,7 @@ class SandboxConsumer(AsyncWebsocketConsumer):
             await self.close(CLOSE_FULL)
             return
         self.asker = Asker.of_scope(self.scope)
-        person = await rights.who_opens(self.asker, self.sandbox_id)
+        person = await rights.who_streams(self.asker, self.sandbox_id)
         if person is None:
             await self.close(CLOSE_GONE)
             return

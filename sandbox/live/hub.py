@@ -7,12 +7,16 @@ all is closed.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+from typing import Any
 
-from sandbox.live import pages
+from sandbox.live import pages, rights
+from sandbox.live.bus import Listener
 from sandbox.live.messages import frames_of, join
-from sandbox.live.subscription import Client, SandboxSubscription
+from sandbox.live.subscription import LOOK_EVERY_S, Client, SandboxSubscription
 from sandbox.live.threads import in_thread
+from sandbox.world.broadcast import PEOPLE
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +30,7 @@ class Hub:
 
     def __init__(self) -> None:
         self.subscriptions: dict[str, SandboxSubscription] = {}
+        self.people: Listener | None = None  # while anybody is here
 
     async def enter(self, sandbox_id: str, client: Client) -> None:
         """Join first, so that what is sent meanwhile is seen twice, never missed."""
@@ -36,7 +41,13 @@ class Hub:
             )
             subscription.open()
         subscription.clients.add(client)
-        await asyncio.wait_for(subscription.listening.wait(), SEND_PATIENCE_S)
+        if self.people is None or self.people.ended:
+            self.people = Listener(PEOPLE, _take_person)
+        # Of a crowd some wait long for the bus; what they miss is found in history.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LOOK_EVERY_S):
+                await self.people.listening.wait()
+                await subscription.listener.listening.wait()
         if client not in subscription.clients:
             return  # its right ended meanwhile
         client.pump = asyncio.create_task(pump(subscription, client))
@@ -51,7 +62,15 @@ class Hub:
         subscription.clients.discard(client)
         if not subscription.clients:
             del self.subscriptions[sandbox_id]
-            await subscription.close()
+            subscription.close()
+        if self.people is not None and not self.subscriptions:
+            self.people.close()
+            self.people = None
+
+
+def _take_person(message: dict[str, Any]) -> None:
+    """Check the streams of somebody whose rights changed."""
+    rights.note_person(message["user"])
 
 
 async def pump(subscription: SandboxSubscription, client: Client) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from sandbox.base.errors import NotFoundError
@@ -18,11 +20,10 @@ MOST_STEPS = 200
 _encode = msgspec.json.Encoder().encode
 
 
-def newest_revision(sandbox_id: str) -> int | None:
-    """Return the revision committed last; None when the sandbox is gone."""
-    return (
-        Sandbox.objects.filter(pk=sandbox_id).values_list("revision", flat=True).first()
-    )
+def newest_revisions(sandbox_ids: Sequence[str]) -> dict[str, int]:
+    """Return the revision committed last of each sandbox that is there. One query."""
+    found = Sandbox.objects.filter(pk__in=sandbox_ids)
+    return dict(found.values_list("pk", "revision"))
 
 
 def frames_for(sandbox_id: str, since: int | None) -> tuple[list[str], int]:

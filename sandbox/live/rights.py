@@ -11,10 +11,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sandbox.live.people import Asker
-from sandbox.live.threads import in_thread, once_for_all
+from sandbox.live.threads import one_of_many
 from sandbox.models import Sandbox
 from sandbox.process.schema_version import problem_now
 
@@ -38,22 +39,24 @@ _Key = tuple[asyncio.AbstractEventLoop, Asker, str]
 _watched: dict[_Key, _Watched] = {}
 
 
-def who_sees(asker: Asker, sandbox_id: str) -> int | None:
-    """Return the id of the person if they may see the sandbox now. Two or three queries.
+def who_sees(asker: Asker, sandbox_ids: Sequence[str]) -> dict[str, int]:
+    """Return the id of the person for each sandbox that they may see now.
 
-    Nobody sees anything through a program that is older than the database.
+    Two or three queries, of however many. Nobody sees anything through a program that
+    is older than the database.
     """
     if problem_now():
-        return None
+        return {}
     user = asker.person()
     # A stranger's question takes as long as anybody's.
-    seen = Sandbox.objects.visible_to(user).filter(pk=sandbox_id, archived_at=None)
-    return user.pk if seen.exists() and user.is_authenticated else None
+    seen = Sandbox.objects.visible_to(user).filter(pk__in=sandbox_ids, archived_at=None)
+    found = set(seen.values_list("pk", flat=True))
+    return dict.fromkeys(found, user.pk) if user.is_authenticated else {}
 
 
-async def who_opens(asker: Asker, sandbox_id: str) -> int | None:
-    """Return the same for a stream that is being opened; a crowd asks once."""
-    return await once_for_all(who_sees, asker, sandbox_id)
+async def who_streams(asker: Asker, sandbox_id: str) -> int | None:
+    """Return the id of who has a stream, or opens one; a crowd asks together."""
+    return await one_of_many(who_sees, asker, item=sandbox_id)
 
 
 async def lost(asker: Asker, sandbox_id: str) -> str:
@@ -90,7 +93,7 @@ async def _check(key: _Key, watched: _Watched) -> str:
                 async with asyncio.timeout(CHECK_EVERY_S):
                     await watched.changed.wait()
             watched.changed.clear()
-            watched.person = await in_thread(who_sees, asker, sandbox_id)
+            watched.person = await who_streams(asker, sandbox_id)
             if watched.person is None:
                 return "the sandbox is not there for you any more"
     except Exception as error:

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import msgspec
-from channels.layers import get_channel_layer
 
 from sandbox.live import pages, rights
+from sandbox.live.bus import Listener, bus_problem
 from sandbox.live.first_page import FirstPage
 from sandbox.live.messages import MOST_WAITING, Message
-from sandbox.live.threads import in_thread
+from sandbox.live.threads import one_of_many
 from sandbox.page.wire import ServiceStatus
-from sandbox.world.broadcast import PEOPLE, group_of
+from sandbox.world.broadcast import group_of
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +47,9 @@ class Client:
     waiting: deque[Message] = field(default_factory=deque)
     unsent: asyncio.Event = field(default_factory=asyncio.Event)  # set: something is
     page_wanted: bool = False
+    behind: int | None = (
+        None  # the revision that it had at the last look, if an old one
+    )
     notes: deque[str] = field(  # statuses and news, to be sent first
         default_factory=lambda: deque(maxlen=MOST_NOTES)
     )
@@ -73,9 +76,8 @@ class SandboxSubscription:
         self.sandbox_id = sandbox_id
         self.clients: set[Client] = set()
         self.newest = 0
-        self.reader: asyncio.Task[None] | None = None
-        self.watcher: asyncio.Task[None] | None = None
-        self.listening = asyncio.Event()
+        self.listener: Listener
+        self.watcher: asyncio.Task[None]
         self.first_page = FirstPage(sandbox_id)
         self.reported = "live"
 
@@ -85,40 +87,13 @@ class SandboxSubscription:
 
     def open(self) -> None:
         """Begin to listen."""
-        self.reader = asyncio.create_task(self._listen())
+        self.listener = Listener(group_of(self.sandbox_id), self.take)
         self.watcher = asyncio.create_task(self._watch())
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """Stop listening."""
-        for task in (self.reader, self.watcher):
-            if task is not None:
-                task.cancel()
-
-    async def _listen(self) -> None:
-        """Hand on what the bus brings; a bus that is away is waited for."""
-        while True:
-            try:
-                await self._subscribe()
-            except asyncio.CancelledError:
-                raise
-            except Exception as error:
-                logger.warning("the bus is away: %s", error)
-                self.listening.set()  # the watcher keeps clients going meanwhile
-                await asyncio.sleep(0.5)
-
-    async def _subscribe(self) -> None:
-        layer: Any = get_channel_layer()
-        channel = await layer.new_channel("hub")
-        groups = (group_of(self.sandbox_id), PEOPLE)
-        for group in groups:
-            await layer.group_add(group, channel)
-        self.listening.set()
-        try:
-            while True:
-                self.take(await layer.receive(channel))
-        finally:
-            for group in groups:
-                await asyncio.shield(layer.group_discard(group, channel))
+        self.listener.close()
+        self.watcher.cancel()
 
     def take(self, message: dict[str, Any]) -> None:
         """Offer one message of the bus to every client."""
@@ -131,9 +106,6 @@ class SandboxSubscription:
         if message["type"] == "rights":
             rights.note_changed(self.sandbox_id)
             return
-        if message["type"] == "person":
-            rights.note_person(message["user"])
-            return
         if message["type"] != "diff":
             return
         diff = Message(message["from"], message["revision"], message["body"])
@@ -144,16 +116,10 @@ class SandboxSubscription:
 
     async def _look_at_bus(self) -> None:
         """Say when the bus is away; its layer connects again without a word."""
-        layer: Any = get_channel_layer()
-        ping = layer.group_send(group_of(self.sandbox_id), {"type": "ping"})
-        try:
-            await asyncio.wait_for(ping, LOOK_EVERY_S)
-        except Exception as error:
-            logger.warning("the bus is away: %s", error)
+        if await bus_problem():
             self.report("waiting", "the message bus is away; time stands still")
-        else:
-            if self.reported == "waiting":
-                self.report("live", "")
+        elif self.reported == "waiting":
+            self.report("live", "")
 
     def report(self, level: Literal["live", "waiting", "error"], message: str) -> None:
         """Say how the service is, when that changed."""
@@ -177,7 +143,7 @@ class SandboxSubscription:
             await asyncio.sleep(LOOK_EVERY_S)
             await self._look_at_bus()
             try:
-                newest = await in_thread(pages.newest_revision, self.sandbox_id)
+                newest = await one_of_many(pages.newest_revisions, item=self.sandbox_id)
             except Exception as error:
                 logger.warning("the database is away: %s", error)
                 self.report("error", "the database does not answer; nothing is lost")
@@ -186,9 +152,21 @@ class SandboxSubscription:
                 self.report("live", "")
             if newest is None:
                 self._end()
-            elif newest > self.newest:
-                self.newest = newest
-                for client in self.clients:
-                    if (client.revision or newest) < newest and not client.waiting:
-                        client.page_wanted = True
-                        client.unsent.set()
+            else:
+                self.catch_up(newest)
+
+    def catch_up(self, newest: int) -> None:
+        """Have clients take from history what the bus did not bring them.
+
+        Who is behind though nothing was committed since the last look may still be
+        sending; who has not moved at the next look missed it.
+        """
+        missed = newest > self.newest
+        self.newest = max(self.newest, newest)
+        for client in self.clients:
+            behind = client.revision if (client.revision or newest) < newest else None
+            lost = behind is not None and (missed or client.behind == behind)
+            if lost and not client.waiting:
+                client.page_wanted = True
+                client.unsent.set()
+            client.behind = behind

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
 
 from asgiref.sync import SyncToAsync
@@ -17,6 +18,19 @@ R = TypeVar("R")
 _threads = ThreadPoolExecutor(4, thread_name_prefix="hub")
 #: What is being asked now; who asks the same meanwhile shares the answer.
 _asked: dict[Any, asyncio.Task[Any]] = {}
+#: How long questions of one kind about different things are collected.
+COLLECT_S = 0.05
+
+
+@dataclass(eq=False, slots=True)
+class _Batch:
+    """Things that are asked about together."""
+
+    items: set[str] = field(default_factory=set)
+    answer: asyncio.Task[Mapping[str, Any]] = field(init=False)
+
+
+_batches: dict[Any, _Batch] = {}
 
 
 class _WithConnection(SyncToAsync[Any, Any]):
@@ -52,7 +66,39 @@ async def once_for_all(function: Callable[..., R], *args: Any) -> R:
     return answer
 
 
+async def one_of_many(
+    function: Callable[..., Mapping[str, R]], *shared: Any, item: str
+) -> R | None:
+    """Ask about one thing, in one call with all who ask about another at that time.
+
+    `function` takes what is shared and a list of things; it leaves out those that it has
+    no answer for, which is None here. Thousands of sockets cost a few queries, not each its own.
+    """
+    key = (asyncio.get_running_loop(), function, shared)
+    batch = _batches.get(key)
+    if batch is None:
+        batch = _batches[key] = _Batch()
+        batch.answer = asyncio.create_task(_ask(key, batch))
+        batch.answer.add_done_callback(_seen)
+    batch.items.add(item)
+    answers: Mapping[str, R] = await asyncio.shield(batch.answer)
+    return answers.get(item)
+
+
+async def _ask(key: Any, batch: _Batch) -> Mapping[str, Any]:
+    """Wait for others, then ask; who comes after that is in the next batch."""
+    await asyncio.sleep(COLLECT_S)
+    del _batches[key]
+    _, function, shared = key
+    ask: Callable[..., Mapping[str, Any]] = function
+    return await in_thread(ask, *shared, sorted(batch.items))
+
+
 def _answered(key: Any, task: asyncio.Task[Any]) -> None:
     del _asked[key]
+    _seen(task)
+
+
+def _seen(task: asyncio.Task[Any]) -> None:
     if not task.cancelled():
         task.exception()  # who asked has it, or has gone

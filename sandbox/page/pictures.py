@@ -18,7 +18,7 @@ from sandbox.models import Sandbox
 from sandbox.page.diffs import Page, Row
 from sandbox.page.rows.page import page_of
 from scheduler import durations
-from scheduler.decisions import Preempt
+from scheduler.decisions import NodeChange, Preempt
 from scheduler.scenarios import assemble
 from scheduler.tick import advance
 from scheduler.world import World
@@ -29,6 +29,8 @@ LONGEST_MS = 300_000
 MOST_QUEUES, MOST_NODES = 7, 24
 #: A pair that preempts one another this often is a loop.
 LOOP_TIMES = 3
+#: The changes of a node that take it from its pods; a failed node is tainted.
+NODE_LOSSES = {"failed", "interrupted", "tainted"}
 
 Picture = dict[str, Any]
 
@@ -175,7 +177,8 @@ def _loop(world: World) -> int:
 
 
 def _topics(world: World, queues: list[list[int]], loop: int) -> Iterator[str]:
-    types = Counter(type(d).__name__ for d in world.context.journal.decisions)
+    made = world.context.journal.decisions
+    types = Counter(type(d).__name__ for d in made)
     kinds = Counter(key.kind for key in world.objects)
     spec = world.policy.spec
     if types["Preempt"]:
@@ -190,7 +193,7 @@ def _topics(world: World, queues: list[list[int]], loop: int) -> Iterator[str]:
         yield "gangs"
     if any(depth > 1 for depth, *_ in queues):
         yield "hierarchy"
-    if types["NodeChange"]:
+    if any(isinstance(d, NodeChange) and d.change in NODE_LOSSES for d in made):
         yield "failures"
     if types["Bind"] and kinds["Node"]:
         yield "placement"

@@ -27,7 +27,7 @@ MOST_DUE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class PartWork:
     """One kind of work: the task of a visit, what runs, and the parts to take up."""
 
     task: str
@@ -63,7 +63,7 @@ class Work:
             self.call(len(waiting.values_list("pk")[:MOST_CALLS]) or 1)
 
 
-def look(works: Sequence[Work]) -> None:
+def look(works: Sequence[PartWork]) -> None:
     """Call workers to what runs and has parts that wait or are lost.
 
     One statement while nothing is due.
@@ -73,7 +73,7 @@ def look(works: Sequence[Work]) -> None:
         works[number].look(key, look_at)
 
 
-def _due(number: int, work: Work) -> QuerySet[Any, Any]:
+def _due(number: int, work: PartWork) -> QuerySet[Any, Any]:
     due = work.running().filter(look_at__lte=DatabaseTime()).order_by()
     # Their keys are of different types, which a UNION may not mix.
     named = due.annotate(work=Value(number), key=Cast("pk", TextField()))

@@ -22,6 +22,7 @@ from sandbox.process.services import bus_client
 
 logger = logging.getLogger(__name__)
 
+PULSE = "sandbox.pulse"
 LEASE = "quotalab:clock"
 LEASE_MS = 2000
 # With this many tasks waiting no worker is keeping up; more pulses would not help.
@@ -65,7 +66,7 @@ class Clock:
         """Send one pulse if this clock is the one that sends; return whether the bus answered."""
         try:
             if self._speaks():
-                app.send_task("sandbox.pulse", retry=False)
+                app.send_task(PULSE, retry=False)
                 self._tidy()
         except (redis.RedisError, OperationalError, OSError) as problem:
             if not self.troubled:
@@ -110,17 +111,24 @@ class Clock:
             show_life()
 
     def _speaks(self) -> bool:
+        """Return whether to send a pulse: never behind another that still waits.
+
+        It would find nothing more, and where pulses take longer than they are apart, what
+        they send would wait behind so many that it is too old when its turn comes.
+        """
         queue = app.conf.task_default_queue
         with self.bus.pipeline(transaction=False) as ask:
             ask.set(LEASE, self.token, nx=True, px=LEASE_MS)
             ask.get(LEASE)
             ask.pttl(LEASE)
             ask.llen(queue)
+            ask.lindex(queue, 0)
             ask.exists(MARK)
-            _, holder, left_ms, waiting, still = ask.execute()
+            _, holder, left_ms, waiting, last, still = ask.execute()
         self.resting = holder == self.token and bool(still)
         if holder != self.token:
             return False
         if left_ms < LEASE_MS // 2:
             self.bus.pexpire(LEASE, LEASE_MS)
-        return bool(waiting < LONGEST_QUEUE and not still)
+        follows_one = f'"{PULSE}"'.encode() in (last or b"")
+        return bool(waiting < LONGEST_QUEUE and not still and not follows_one)

@@ -8,17 +8,13 @@ what a watch cannot give any more is listed and compared.
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import queue
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
-import msgspec
 from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
 
@@ -26,18 +22,17 @@ from sandbox.actions.sessions import EditSession, open_session
 from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import BusyError, OvertakenError, SandboxError
 from sandbox.following.cluster import Cluster, ClusterError
-from sandbox.following.reflector import Reflector
 from sandbox.following.resources import Resource, served
 from sandbox.models import Sandbox
 from sandbox.twins import clusters
+from sandbox.worker.fresh import FreshNews
+from sandbox.worker.received import Loss, Received
 from sandbox.world import leases
 from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import Observe, perform
 from sandbox.world.seen import pack
 from scheduler import durations
-from scheduler.qrec.entries import Type
-from scheduler.qrec.slimming import slim
-from scheduler.twin.observing import ObservedChange, key_of, version_of
+from scheduler.twin.observing import version_of
 from scheduler.world import World
 
 logger = logging.getLogger(__name__)
@@ -50,27 +45,10 @@ RIGHT_EVERY_S = 4.0
 SILENT_S = 6.0
 #: The first lists are waited for so long; what a cluster does not answer comes later.
 FIRST_LISTS_S = 30.0
-_WAITING = 20_000
-Json = dict[str, Any]
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(Json).decode
 
 
 class SupersededError(Exception):
     """Somebody else follows now, or nobody is to."""
-
-
-@dataclass(slots=True)
-class _News:
-    """One line of a watch, with the time of its receipt."""
-
-    at_us: int
-    type: Type
-    kind: str
-    object: Json | None
-    message: str = ""
-    version: str = ""  # where its kind's watch goes on behind it
-    kept: bytes = b""  # what is kept of the object; a first list is large
 
 
 @dataclass(slots=True)
@@ -81,17 +59,14 @@ class Follower:
     token: str
     cluster: Cluster
     stop: threading.Event = field(default_factory=threading.Event)
-    skew_us: int = 0
-    pending: list[_News] = field(default_factory=list)
-    lost: dict[str, str] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)  # kind -> resourceVersion
-    reached: dict[str, str] = field(default_factory=dict)  # by what is pending
-    listing: set[str] = field(default_factory=set)  # kinds whose first list is not here
-    nodes: dict[str, bytes] = field(default_factory=dict)  # digests, as committed
-    staged: dict[str, bytes] = field(default_factory=dict)  # as of this tick
+    received: Received = field(init=False)
+    fresh: FreshNews = field(default_factory=FreshNews)
     committed_at: float = 0.0
     checked_at: float = 0.0
-    seen: queue.Queue[_News] = field(default_factory=lambda: queue.Queue(_WAITING))
+
+    def __post_init__(self) -> None:
+        """Begin with nothing received."""
+        self.received = Received(self.cluster, self.stop)
 
     def run(self) -> None:
         """Follow until superseded. A cluster that is away is waited for."""
@@ -111,21 +86,22 @@ class Follower:
         sandbox = Sandbox.objects.get(pk=self.sandbox_id)
         resources = self._resources(sandbox)
         first = not sandbox.source.get("versions")
-        self.versions = dict(sandbox.source.get("versions") or {})
+        received = self.received
+        received.versions = dict(sandbox.source.get("versions") or {})
         known = {} if first else self._known()
-        self.listing = {one.kind for one in resources} if first else set()
+        received.listing = {one.kind for one in resources} if first else set()
         for resource in resources:
-            self._begin(resource, known.get(resource.kind, {}), first=first)
+            received.watch(resource, known.get(resource.kind, {}), first=first)
         until = time.monotonic() + FIRST_LISTS_S
         while not self.stop.is_set():
             self._check_right(sandbox)
-            self._gather(sandbox.tick_ms / 1000)
-            if self.listing and time.monotonic() < until:
+            received.gather(sandbox.tick_ms / 1000)
+            if received.listing and time.monotonic() < until:
                 self._alive()
                 continue
-            if self.pending or time.monotonic() - self.committed_at > HEARTBEAT_S:
+            if received.pending or time.monotonic() - self.committed_at > HEARTBEAT_S:
                 self._commit(listed=first)
-                first, self.listing = False, set()
+                first, received.listing = False, set()
 
     def _check_right(self, sandbox: Sandbox) -> None:
         """End once the owner may not follow the cluster any more. Raises NotFoundError."""
@@ -140,13 +116,14 @@ class Follower:
         while not self.stop.is_set():
             try:
                 found, _ = served(self.cluster)
-                self.skew_us = 1000 * self.cluster.skew_ms()
+                self.received.skew_us = 1000 * self.cluster.skew_ms()
             except ClusterError as error:
-                self.lost["*"] = error.message
+                loss = Loss(self.received.now_us(), error.message)
+                self.received.lost.setdefault("*", loss)
                 self._commit(listed=False)
                 self.stop.wait(HEARTBEAT_S)
-                self.lost.pop("*", None)
             else:
+                self.received.lost.pop("*", None)
                 return found
         raise SupersededError
 
@@ -160,48 +137,6 @@ class Follower:
                     places[key.namespace, key.name] = version
         return found
 
-    def _begin(
-        self, resource: Resource, known: dict[tuple[str, str], str], *, first: bool
-    ) -> None:
-        def take(kind: Type, manifest: Json | None, message: str) -> None:
-            at_us = time.time_ns() // 1000 + self.skew_us
-            news = _News(
-                at_us, kind, resource.kind, manifest, message, reflector.version
-            )
-            while not self.stop.is_set():
-                with suppress(queue.Full):
-                    self.seen.put(news, timeout=1)
-                    return
-
-        reflector = Reflector(self.cluster, resource, take, self.stop)
-        reflector.first = first
-        reflector.known = known
-        reflector.version = self.versions.get(resource.kind, "")
-        name = f"follow-{resource.kind}"
-        threading.Thread(target=reflector.run, name=name, daemon=True).start()
-
-    def _gather(self, seconds: float) -> None:
-        """Take what comes within a tick."""
-        end = time.monotonic() + seconds
-        while (rest := end - time.monotonic()) > 0 and not self.stop.is_set():
-            try:
-                self._take(self.seen.get(timeout=rest))
-            except queue.Empty:
-                return
-
-    def _take(self, news: _News) -> None:
-        if news.version and news.type != "LOST":
-            self.reached[news.kind] = news.version
-        if news.type == "LOST":
-            self.lost[news.kind] = news.message
-            self.listing.discard(news.kind)
-        elif news.type in ("BACK", "SYNCED"):
-            self.lost.pop(news.kind, None)
-            self.listing.discard(news.kind)
-        elif news.object is not None:
-            news.kept, news.object = _encode(slim(news.object)), None
-            self.pending.append(news)
-
     def _commit(self, *, listed: bool) -> None:
         """Commit what was seen as one tick; what cannot be now is kept for the next."""
         try:
@@ -211,80 +146,37 @@ class Follower:
             logger.warning("tick not committed, again: %s", error)
             self.stop.wait(0.2)
             return
-        self.pending.clear()
-        self.nodes.update(self.staged)
+        self.received.pending.clear()
+        self.fresh.committed()
         self.committed_at = time.monotonic()
 
     def _write(self, session: EditSession, *, listed: bool) -> None:
         sandbox, world = session.sandbox, session.loaded.world
+        received, now_us = self.received, self.received.now_us()
         start_us = durations.stamp_us(sandbox.source["startTime"])
-        now_us = time.time_ns() // 1000 + self.skew_us
         now_ms = max((now_us - start_us) // 1000, world.context.now_ms + 1)
         tick = max(-(-now_ms // sandbox.tick_ms), sandbox.tick + 1)
-        seen = pack(list(self._fresh(world, start_us, now_ms)))
-        first_us = min((news.at_us for news in self.pending), default=now_us)
+        seen = pack(list(self.fresh.changes(received.pending, world, start_us, now_ms)))
+        away_us = received.away_since_us() or now_us
+        first_us = min((news.at_us for news in received.pending), default=away_us)
         source = {
             **sandbox.source,
-            "versions": self._newest() if listed or self.versions else {},
+            "versions": received.newest() if listed or received.versions else {},
             "lagMs": max(0, now_us - first_us) // 1000,
         }
         operation = Observe(tick, now_ms, seen, listed=listed)
         perform(world, operation)
         sandbox.source = source
-        lost = [
-            f"{kind} not seen now: {why}" for kind, why in sorted(self.lost.items())
-        ]
-        problem = "; ".join([*lost, *world.problems()])
+        columns = {"problem": self._problem(world), "due_at": DatabaseTime() + SILENT_S}
         with transaction.atomic():
-            session.commit(
-                CommitRequest(
-                    operation=operation,
-                    columns={
-                        "problem": problem[:1000],
-                        "due_at": DatabaseTime() + SILENT_S,
-                    },
-                )
-            )
+            session.commit(CommitRequest(operation=operation, columns=columns))
             mine = Sandbox.objects.filter(pk=sandbox.pk, follower=self.token)
             if mine.update(source=source) != 1:
                 raise OvertakenError("followed elsewhere")
 
-    def _fresh(
-        self, world: World, start_us: int, now_ms: int
-    ) -> Iterable[ObservedChange]:
-        """Yield what is not in the world yet: what was committed comes once only."""
-        versions: dict[Any, str] = {}
-        self.staged = {}
-        last_ms = world.context.now_ms
-        for news in self.pending:
-            manifest = _decode(news.kept)
-            key, gone = key_of(manifest), news.type == "DELETED"
-            known = world.objects.get(key)
-            before = versions.get(key, version_of(known) if known else "")
-            version = manifest["metadata"].get("resourceVersion", "")
-            if (gone and not before) or (not gone and version and before == version):
-                continue
-            versions[key] = "" if gone else version
-            if not gone and self._is_heartbeat(manifest):
-                continue
-            at_ms = (news.at_us - start_us) // 1000
-            yield ObservedChange(min(max(at_ms, last_ms), now_ms), manifest, gone)
-
-    def _is_heartbeat(self, manifest: Json) -> bool:
-        """Return whether a Node reports what it reported before."""
-        if manifest["kind"] != "Node":
-            return False
-        metadata = {**manifest["metadata"], "resourceVersion": ""}
-        body = msgspec.json.encode({**manifest, "metadata": metadata})
-        digest = hashlib.blake2b(body, digest_size=8).digest()
-        before = self.staged.get(metadata["name"], self.nodes.get(metadata["name"]))
-        self.staged[metadata["name"]] = digest
-        return before == digest
-
-    def _newest(self) -> dict[str, str]:
-        """Return where each kind's watch goes on behind what is committed now."""
-        self.versions = {"": "followed", **self.versions, **self.reached}
-        return self.versions
+    def _problem(self, world: World) -> str:
+        """Return what is not seen now, and what the engine gave up on."""
+        return "; ".join([*self.received.missing(), *world.problems()])[:1000]
 
     def _alive(self) -> None:
         mine = Sandbox.objects.filter(

@@ -10,7 +10,7 @@ from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import SandboxError
 from sandbox.models import Sandbox
 from sandbox.twins import clusters
-from sandbox.worker.follower import SILENT_S, Follower
+from sandbox.worker.follower import FIRST_LISTS_S, Follower
 from sandbox.world.leases import Claim
 
 logger = logging.getLogger(__name__)
@@ -29,7 +29,8 @@ def take_over(claim: Claim) -> bool:
     if sandbox is None:
         return False
     token = secrets.token_hex(8)
-    mine.update(follower=token, due_at=DatabaseTime() + SILENT_S)
+    # Until it lists it cannot say that it lives: what it asks first may take long.
+    mine.update(follower=token, due_at=DatabaseTime() + FIRST_LISTS_S)
     before = _here.pop(claim.sandbox_id, None)
     if before is not None:
         before.stop.set()

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from django.db.models import Q, QuerySet
 
 from sandbox.base.errors import GoneError, NotFoundError
-from sandbox.base.memory import gc_paused
 from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
 from sandbox.page import diffs, rows
 from sandbox.page.diffs import Page, RevisionDiff
@@ -27,6 +26,7 @@ from sandbox.page.packing import (
 from sandbox.page.rows.transport import KEY, until_text
 from sandbox.world import operations
 from scheduler.world import World
+from scheduler.worlds.memory import gc_paused
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import msgspec
 from django.db import connection, transaction
 
 from sandbox.base.errors import NotFoundError
-from sandbox.base.memory import gc_paused, note_released
+from sandbox.base.memory import note_released
 from sandbox.models import Diff, Revision, Sandbox
 from sandbox.page import diffs, rows
 from sandbox.page.diffs import Page, RevisionDiff
@@ -31,6 +31,7 @@ from sandbox.world import (
 )
 from scheduler.world import World
 from scheduler.worlds.encoding import Header
+from scheduler.worlds.memory import gc_paused
 
 logger = logging.getLogger(__name__)
 

@@ -92,16 +92,19 @@ def busy(make: Callable[..., Sandbox], person: User) -> Sandbox:
 
 
 def tick(sandbox: Sandbox, count: int = 1) -> list[diffs.RevisionDiff]:
-    """Make ticks as a worker would; stop early when the sandbox stops playing."""
-    steps = []
-    for _ in range(count):
-        claim = leases.take(sandbox.pk)
-        assert claim is not None, "somebody holds the sandbox"
-        step = actions.do_tick(claim)
-        leases.release(claim)
-        if step is None:
+    """Make ticks as a worker would at full speed: under one claim, in few commits.
+
+    Stops early when the sandbox stops playing.
+    """
+    claim = leases.take(sandbox.pk)
+    assert claim is not None, "somebody holds the sandbox"
+    steps: list[diffs.RevisionDiff] = []
+    while len(steps) < count:
+        made = actions.do_ticks(claim, within_s=600.0, most=count - len(steps))
+        if not made:
             break
-        steps.append(step)
+        steps += made
+    leases.release(claim)
     return steps
 
 

@@ -6,9 +6,11 @@ import contextlib
 import json
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.services.loopback import Handler, served
 
 Json = dict[str, Any]
 KINDS = {"Pod": ("pods", "v1"), "Node": ("nodes", "v1")}
@@ -82,12 +84,9 @@ class ApiServer:
             return {"metadata": {"resourceVersion": version}, "items": items}
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     protocol_version = "HTTP/1.1"
     cluster: ApiServer
-
-    def log_message(self, *_: object) -> None:
-        pass
 
     def do_GET(self) -> None:
         if self.cluster.down:
@@ -98,37 +97,28 @@ class _Handler(BaseHTTPRequestHandler):
         kind = _PLURALS.get(path.path.rpartition("/")[2], "")
         if path.path == "/api/v1":
             names = [{"name": plural} for plural in _PLURALS]
-            self._answer(200, {"resources": names})
+            self.answer_json({"resources": names})
         elif path.path == "/version":
-            self._answer(200, {"gitVersion": "v1.36.0"})
+            self.answer_json({"gitVersion": "v1.36.0"})
         elif (asked := kind or path.path.rpartition("/")[2]) in self.cluster.forbidden:
-            self._answer(403, {"message": f"{asked} is forbidden", "code": 403})
+            self.answer_json({"message": f"{asked} is forbidden", "code": 403}, 403)
         elif not kind:
-            self._answer(404, {"message": "not found", "code": 404})
+            self.answer_json({"message": "not found", "code": 404}, 404)
         elif "watch" in query:
             self._watch(kind, int(query["resourceVersion"]))
         else:
-            self._answer(200, self.cluster.listed(kind))
-
-    def _answer(self, code: int, document: Json) -> None:
-        body = json.dumps(document).encode()
-        self.send_response(code)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+            self.answer_json(self.cluster.listed(kind))
 
     def _watch(self, kind: str, since: int) -> None:
         cluster = self.cluster
         self.send_response(200)
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
+        self.begin_chunks()
         with cluster.changed:
             epoch = cluster.epoch
             if since < cluster.oldest:
                 status = {"code": 410, "message": "too old resource version"}
-                self._chunk({"type": "ERROR", "object": status})
-                self.wfile.write(b"0\r\n\r\n")
+                self._event("ERROR", status)
+                self.chunk(b"")
                 return
         with contextlib.suppress(OSError):
             while cluster.epoch == epoch:
@@ -142,14 +132,12 @@ class _Handler(BaseHTTPRequestHandler):
             )
             new = [e for e in self.cluster.log if e[0] > since and e[2]["kind"] == kind]
         for version, of, manifest in new:
-            self._chunk({"type": of, "object": manifest})
+            self._event(of, manifest)
             since = version
         return since
 
-    def _chunk(self, document: Json) -> None:
-        body = json.dumps(document).encode() + b"\n"
-        self.wfile.write(b"%x\r\n%b\r\n" % (len(body), body))
-        self.wfile.flush()
+    def _event(self, of: str, obj: Json) -> None:
+        self.chunk(json.dumps({"type": of, "object": obj}).encode() + b"\n")
 
 
 @contextlib.contextmanager
@@ -159,11 +147,8 @@ def api_server() -> Iterator[tuple[ApiServer, str]]:
     handler = type("Handler", (_Handler,), {"cluster": cluster})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield cluster, f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        cluster.cut()
-        server.shutdown()
-        server.server_close()
+    with served(server) as url:
+        try:
+            yield cluster, url
+        finally:
+            cluster.cut()

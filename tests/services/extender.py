@@ -1,29 +1,16 @@
-"""The extender of docs/examples, and others of a test's own, served on loopback."""
+"""The extender of docs/examples, served on loopback."""
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
-import threading
 from collections.abc import Iterator
-from http.server import ThreadingHTTPServer
 
 import pytest
 
 from tests.services.default_run import ROOT
+from tests.services.loopback import served
 
 EXAMPLE = ROOT / "docs" / "examples" / "extender.py"
-
-
-@contextlib.contextmanager
-def served(server: ThreadingHTTPServer) -> Iterator[str]:
-    """Serve until the block ends; yield the address."""
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
 
 
 @pytest.fixture

@@ -1,9 +1,11 @@
-"""Files whose tests start processes go first, so that short ones fill the end.
+"""Files that start processes go first, then those of many tests: short ones fill the end.
 
 `./dev test` gives whole files to the workers of pytest-xdist, in this order.
 """
 
 from __future__ import annotations
+
+from collections import Counter
 
 import pytest
 
@@ -25,7 +27,8 @@ STARTS = {
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort by file alone: within a file, and among equal ones, the order stays."""
     starting = {item.path for item in items if STARTS & set(_fixtures(item))}
-    items.sort(key=lambda item: item.path not in starting)
+    tests = Counter(item.path for item in items)
+    items.sort(key=lambda item: (item.path not in starting, -tests[item.path]))
 
 
 def _fixtures(item: pytest.Item) -> list[str]:

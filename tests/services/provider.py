@@ -6,18 +6,18 @@ import base64
 import contextlib
 import functools
 import hashlib
-import json
 import secrets
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet, RSAKey
+
+from tests.services.loopback import Handler, served
 
 CLIENT, SECRET = "quotalab-tests", "a secret of the tests' client"
 
@@ -102,7 +102,7 @@ class Provider(ThreadingHTTPServer):
         return jwt.encode(header, kept, self.signed_with)
 
 
-class _Answers(BaseHTTPRequestHandler):
+class _Answers(Handler):
     """The endpoints."""
 
     server: Provider
@@ -111,15 +111,15 @@ class _Answers(BaseHTTPRequestHandler):
         path, asked = urlsplit(self.path), self.server
         query = dict(parse_qsl(path.query))
         if path.path == "/.well-known/openid-configuration":
-            self.say(asked.metadata())
+            self.answer_json(asked.metadata())
         elif path.path == "/jwks":
-            self.say(KeySet([asked.key]).as_dict(private=False))
+            self.answer_json(KeySet([asked.key]).as_dict(private=False))
         elif path.path == "/authorize":
             self.authorize(query)
         elif path.path == "/userinfo":
             access = self.headers["Authorization"].removeprefix("Bearer ")
             who = {**asked.tokens[access], **asked.more}
-            self.say({**who, "sub": asked.about or who["sub"]})
+            self.answer_json({**who, "sub": asked.about or who["sub"]})
         elif path.path == "/logout":
             self.page(
                 f"<h1>Bye</h1><a href='{query['post_logout_redirect_uri']}'>on</a>"
@@ -133,9 +133,9 @@ class _Answers(BaseHTTPRequestHandler):
         basic = self.headers.get("Authorization", "").removeprefix("Basic ")
         client = base64.b64decode(basic).decode()
         try:
-            self.say(self.server.exchange(form, client))
+            self.answer_json(self.server.exchange(form, client))
         except (AssertionError, KeyError):
-            self.say({"error": "invalid_grant"}, 400)
+            self.answer_json({"error": "invalid_grant"}, 400)
 
     def authorize(self, query: dict[str, str]) -> None:
         assert query["client_id"] == CLIENT
@@ -147,35 +147,16 @@ class _Answers(BaseHTTPRequestHandler):
         self.send_header("Location", there)
         self.end_headers()
 
-    def say(self, document: object, status: int = 200) -> None:
-        self.answer(json.dumps(document).encode(), "application/json", status)
-
     def page(self, text: str) -> None:
         self.answer(f"<!doctype html>{text}".encode(), "text/html")
-
-    def answer(self, body: bytes, kind: str, status: int = 200) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
 
 
 @contextlib.contextmanager
 def running_provider() -> Iterator[Provider]:
     """Run one until the block ends."""
     provider = Provider()
-    thread = threading.Thread(target=provider.serve_forever, args=(0.02,))
-    thread.start()
-    try:
+    with served(provider):
         yield provider
-    finally:
-        provider.shutdown()
-        provider.server_close()
-        thread.join()
 
 
 @pytest.fixture

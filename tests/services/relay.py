@@ -6,11 +6,12 @@ import contextlib
 import email.utils
 import http.client
 import socket
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from urllib.parse import urlsplit
+
+from tests.services.loopback import Handler, served
 
 
 class Relay:
@@ -42,12 +43,9 @@ class Relay:
                 one.shutdown(socket.SHUT_RDWR)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     protocol_version = "HTTP/1.1"
     relay: Relay
-
-    def log_message(self, *_: object) -> None:
-        pass
 
     def do_GET(self) -> None:
         relay, path = self.relay, urlsplit(self.path)
@@ -78,12 +76,11 @@ class _Handler(BaseHTTPRequestHandler):
             now = time.time() + self.relay.skew_s
             self.send_header("Date", email.utils.formatdate(now, usegmt=True))
             self.send_header("Content-Type", "application/json")
-            self.send_header("Transfer-Encoding", "chunked")
             self.send_header("Connection", "close")
-            self.end_headers()
+            self.begin_chunks()
             while part := answer.read1():
-                self.wfile.write(b"%x\r\n%b\r\n" % (len(part), part))
-            self.wfile.write(b"0\r\n\r\n")
+                self.chunk(part)
+            self.chunk(b"")
 
 
 class _Server(ThreadingHTTPServer):
@@ -96,13 +93,8 @@ def relay_to(target: str) -> Iterator[Relay]:
     """Serve a relay until the end of the block."""
     relay = Relay(target)
     handler = type("Handler", (_Handler,), {"relay": relay})
-    server = _Server(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    relay.url = f"http://127.0.0.1:{server.server_address[1]}"
-    try:
-        yield relay
-    finally:
-        relay.cut()
-        server.shutdown()
-        server.server_close()
+    with served(_Server(("127.0.0.1", 0), handler)) as relay.url:
+        try:
+            yield relay
+        finally:
+            relay.cut()

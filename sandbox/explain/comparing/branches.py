@@ -73,7 +73,7 @@ def read_branches(sandboxes: Sequence[Sandbox], end: int) -> list[Branch]:
     """Return the branches; the past that they have in common is read once."""
     common = common_revision(sandboxes)
     for sandbox in sandboxes:
-        _refuse_let_go(sandbox, common)
+        _refuse_forgotten(sandbox, common)
     first = sandboxes[0]
     begin = _revision(first, common)
     tick, t_ms = min(begin, (end, begin[1]))
@@ -81,7 +81,7 @@ def read_branches(sandboxes: Sequence[Sandbox], end: int) -> list[Branch]:
     return [_branch(sandbox, common, tick, t_ms, end, before) for sandbox in sandboxes]
 
 
-def _refuse_let_go(sandbox: Sandbox, common: int) -> None:
+def _refuse_forgotten(sandbox: Sandbox, common: int) -> None:
     """Refuse a branch whose own history is not known from its beginning."""
     if sandbox.kept_revision > common + 1:
         raise GoneError(

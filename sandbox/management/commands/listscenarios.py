@@ -32,9 +32,9 @@ one to its horizon. This page is written by `manage.py listscenarios`.
 - An object with the annotation `quotalab.dev/cluster: NAME` lives in that worker cluster
   ([MultiKueue](semantics/kueue-multikueue.md)); decisions name it `NAME:object`. A patch of
   the `status.conditions` of its MultiKueueCluster (Active) loses it or reaches it again.
-- `expect` names decisions by `type`, `subject`, `by`, `reason`, `node` and a part of
-  `message`, at a time or at any; with `never` they must not be taken, with `most` not
-  more often than that.
+- `expect` names decisions by `type`, `subject`, `by`, `reason`, `node`, a part of
+  `message` and the work `lost` (`27s`), at a time or at any; with `never` they must not
+  be taken, with `most` not more often than that.
 - What an extender answers is given by `policy.simulation.extenders`: `refuse` and
   `scores` by node, or an `error`, and `latencyMs`; a scenario calls nobody.
 """

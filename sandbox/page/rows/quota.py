@@ -22,8 +22,8 @@ from scheduler.kueue.tree.tree import (
     ClusterQueue,
     Cohort,
     QuotaNode,
+    ResourceNode,
 )
-from scheduler.kueue.tree.tree import ResourceNode as TreeCell
 from scheduler.records.objects import Key, Object
 from scheduler.world import World
 
@@ -55,7 +55,9 @@ def cohort_row(cohort: Cohort) -> CohortRow:
         implicit=cohort.implicit,
         weight=f"{cohort.weight:g}",
         share=share_text(cohort),
-        cells=[_cell(cohort, cell) for cell in _cells(cohort)],
+        cells=[
+            _cell(cohort, resource_node) for resource_node in _resource_nodes(cohort)
+        ],
         lendable=_lendable(cohort),
     )
 
@@ -76,7 +78,7 @@ def cluster_queue_row(
         inactive_reason="" if queue.active else _inactive_reason(obj.status),
         weight=f"{queue.weight:g}",
         share=share_text(queue),
-        cells=[_cell(queue, cell) for cell in _cells(queue)],
+        cells=[_cell(queue, resource_node) for resource_node in _resource_nodes(queue)],
         counts=tally.of_cluster_queue(queue.name),
         within_cluster_queue=spec.within_queue,
         reclaim_within_cohort=spec.reclaim,
@@ -128,23 +130,31 @@ def _inactive_reason(status: dict[str, Any]) -> str:
     return str(active.get("message") or active.get("reason") or "")
 
 
-def _cells(node: QuotaNode) -> list[TreeCell]:
+def _resource_nodes(node: QuotaNode) -> list[ResourceNode]:
     """Return what to show: everything with quota or usage, flavors as declared."""
-    return [cell for cell in node.cells.values() if cell.has_quota or cell.usage]
+    return [
+        resource_node
+        for resource_node in node.resource_nodes.values()
+        if resource_node.has_quota or resource_node.usage
+    ]
 
 
-def _cell(node: QuotaNode, cell: TreeCell) -> QuotaCell:
-    flavor, resource = cell.flavor_resource
+def _cell(node: QuotaNode, resource_node: ResourceNode) -> QuotaCell:
+    flavor, resource = resource_node.flavor_resource
     return QuotaCell(
         flavor=flavor,
         resource=resource,
-        nominal=str(cell.subtree_quota if isinstance(node, Cohort) else cell.nominal),
-        used=str(cell.usage),
-        borrowed=str(max(0, cell.usage - cell.subtree_quota)),
-        lent=str(lent(cell)),
-        available=str(available_non_negative(cell)),
-        borrowing_limit=_text(cell.borrowing_limit),
-        lending_limit=_text(cell.lending_limit),
+        nominal=str(
+            resource_node.subtree_quota
+            if isinstance(node, Cohort)
+            else resource_node.nominal
+        ),
+        used=str(resource_node.usage),
+        borrowed=str(max(0, resource_node.usage - resource_node.subtree_quota)),
+        lent=str(lent(resource_node)),
+        available=str(available_non_negative(resource_node)),
+        borrowing_limit=_text(resource_node.borrowing_limit),
+        lending_limit=_text(resource_node.lending_limit),
     )
 
 
@@ -152,21 +162,21 @@ def _text(limit: int | None) -> str | None:
     return None if limit is None else str(limit)
 
 
-def lent(cell: TreeCell) -> int:
+def lent(resource_node: ResourceNode) -> int:
     """Return how much of the node's unused quota others in its cohort use now.
 
     What siblings use above their own is spread over those who have shared
     quota unused, in proportion, rounded down: Kueue keeps no account of who
     lends to whom.
     """
-    parent = cell.parent
+    parent = resource_node.parent
     if parent is None:
         return 0
     spare = over = 0
-    for sibling in _siblings(cell):
+    for sibling in _siblings(resource_node):
         spare += _spare(sibling)
         over += max(0, sibling.usage - sibling.subtree_quota)
-    mine = _spare(cell)
+    mine = _spare(resource_node)
     if not (mine and over):
         return 0
     # The cohort's own quota is used before that of members counts as lent.
@@ -174,25 +184,29 @@ def lent(cell: TreeCell) -> int:
     return mine * min(max(0, over), spare) // spare
 
 
-def _siblings(cell: TreeCell) -> Iterator[TreeCell]:
-    parent = cell.node.parent
+def _siblings(resource_node: ResourceNode) -> Iterator[ResourceNode]:
+    parent = resource_node.node.parent
     if parent is not None:
         for child in parent.children():
-            sibling = child.cells.get(cell.flavor_resource)
+            sibling = child.resource_nodes.get(resource_node.flavor_resource)
             if sibling is not None:
                 yield sibling
 
 
-def _spare(cell: TreeCell) -> int:
+def _spare(resource_node: ResourceNode) -> int:
     return max(
-        0, min(cell.subtree_quota - cell.local_quota, cell.subtree_quota - cell.usage)
+        0,
+        min(
+            resource_node.subtree_quota - resource_node.local_quota,
+            resource_node.subtree_quota - resource_node.usage,
+        ),
     )
 
 
 def _lendable(cohort: Cohort) -> dict[str, str]:
     """Return per resource what the cohort could have in all if nothing were used."""
     total: dict[str, int] = {}
-    for cell in _cells(cohort):
-        resource = cell.flavor_resource[1]
-        total[resource] = total.get(resource, 0) + cell.potential_available
+    for resource_node in _resource_nodes(cohort):
+        resource = resource_node.flavor_resource[1]
+        total[resource] = total.get(resource, 0) + resource_node.potential_available
     return {name: str(amount) for name, amount in sorted(total.items())}

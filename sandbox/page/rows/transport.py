@@ -11,8 +11,8 @@ import msgspec
 from sandbox.models import Sandbox
 from sandbox.page.diffs import Page, Row
 from sandbox.page.wire_rows import PolicyRow, SandboxRow
+from scheduler.conversion.unsimulated import features_of
 from scheduler.manifests import kinds
-from scheduler.unsimulated import features_of
 from scheduler.world import World
 
 KEY = "Sandbox//sandbox"

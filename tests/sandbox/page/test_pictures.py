@@ -22,3 +22,10 @@ def test_a_picture_is_what_a_run_shows(name):
 def test_hardly_two_pictures_are_alike():
     found = [str(picture) for picture in pictures().values()]
     assert len(set(found)) > 0.9 * len(found)
+
+
+def test_only_scenarios_that_lose_a_node_are_filed_under_failures():
+    topics = {
+        name: picture_of(name)["topics"] for name in ("kube-pools", "node-failure")
+    }
+    assert ["failures" in found for found in topics.values()] == [False, True]

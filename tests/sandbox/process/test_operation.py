@@ -64,7 +64,7 @@ def test_a_process_that_an_upgrade_left_behind_refuses_its_requests(busy, monkey
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "60")
     assert "0999_later" in answer.json()["message"]
     assert Client().get("/healthz").status_code == 200
-    assert rights.who_sees(Asker(), busy.pk) is None, "its streams end"
+    assert not rights.who_sees(Asker(), [busy.pk]), "its streams end"
 
 
 def test_a_database_that_takes_no_changes_is_read_and_said_to_be_so(busy):

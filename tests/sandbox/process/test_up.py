@@ -23,20 +23,27 @@ def bus_folder(default_run: DefaultRun) -> Path:
     return Path(words.partition("unixsocket:")[2].split()[0]).parent
 
 
-def test_ctrl_c_ends_everything_and_says_that_all_went_well(default_run):
+def ends_by(default_run: DefaultRun, number: signal.Signals) -> None:
+    """Send a signal: everything ends, and says that all went well."""
     family, folder = default_run.family(), bus_folder(default_run)
     assert len(family) >= 3
-    assert default_run.end() == 0
+    default_run.process.send_signal(number)
+    assert default_run.process.wait(60) == 0
     assert gone(family)
     assert not folder.exists()
+
+
+def test_ctrl_c_ends_everything_and_says_that_all_went_well(default_run):
+    ends_by(default_run, signal.SIGINT)
     assert "Traceback" not in default_run.says()
 
 
 @pytest.fixture(scope="module")
 def mending(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DefaultRun]:
-    """A default run whose children are killed: it starts others."""
+    """A default run whose children are killed: it starts others, and ends by SIGTERM."""
     with DefaultRun(tmp_path_factory.mktemp("mending")) as running:
         yield running
+        ends_by(running, signal.SIGTERM)
 
 
 def test_a_killed_worker_is_started_again_and_its_children_do_not_stay(mending):
@@ -59,26 +66,17 @@ def test_a_killed_parent_takes_everything_along_and_the_next_starts_as_ever(
     default_run,
 ):
     default_run.child("py worker")
-    family = default_run.family()
-    default_run.process.kill()
-    default_run.process.wait()
+    everything_ends_with(default_run)
     with DefaultRun(default_run.folder) as again:
         assert again.ready()
-        wait_for(lambda: gone(family), "the end of every child")
-        ends_by_sigterm(again)
+        guard = again.child("guard")
+        guard.kill()
+        wait_for(lambda: again.child("guard").pid != guard.pid, "another guard")
+        everything_ends_with(again)
 
 
-def ends_by_sigterm(default_run: DefaultRun) -> None:
-    family = default_run.family()
-    default_run.process.send_signal(signal.SIGTERM)
-    assert default_run.process.wait(60) == 0
-    assert gone(family)
-
-
-def test_a_killed_guard_is_replaced_and_still_guards(default_run):
-    guard = default_run.child("guard")
-    guard.kill()
-    wait_for(lambda: default_run.child("guard").pid != guard.pid, "another guard")
+def everything_ends_with(default_run: DefaultRun) -> None:
+    """Kill the parent: its guard ends all others, and removes the bus's folder."""
     family, folder = default_run.family(), bus_folder(default_run)
     default_run.process.kill()
     default_run.process.wait()

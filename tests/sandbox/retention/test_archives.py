@@ -230,15 +230,20 @@ def test_an_archived_sandbox_has_no_rows_and_comes_back_as_it_was(lived, person)
     check_rows(again)
 
 
+def tick_around_an_archive(person, sandbox, count: int) -> None:
+    """Make so many ticks, archive it and take it out again, and make as many more."""
+    tick(sandbox, count)
+    actions.do_archive(person, sandbox.pk)
+    actions.do_unarchive(person, sandbox.pk)
+    actions.do_play(person, sandbox.pk)
+    tick(sandbox, count)
+
+
 def test_an_archived_sandbox_goes_on_where_it_was(busy, make, person):
     other = make(*contended())
     actions.do_play(person, other.pk)
     tick(other, 20)
-    tick(busy, 10)
-    actions.do_archive(person, busy.pk)
-    actions.do_unarchive(person, busy.pk)
-    actions.do_play(person, busy.pk)
-    tick(busy, 10)
+    tick_around_an_archive(person, busy, 10)
     assert row(busy).hash == row(other).hash
 
 
@@ -252,11 +257,7 @@ def test_an_archived_sandbox_whose_nodes_come_and_go_goes_on_where_it_was(make, 
     for sandbox in (one, other):
         actions.do_play(person, sandbox.pk)
     tick(other, 24)
-    tick(one, 12)
-    actions.do_archive(person, one.pk)
-    actions.do_unarchive(person, one.pk)
-    actions.do_play(person, one.pk)
-    tick(one, 12)
+    tick_around_an_archive(person, one, 12)
     world, _ = worlds.copy_of(one.pk)
     assert world.autoscaling is not None
     assert world.autoscaling.cost() > 0

@@ -32,7 +32,26 @@ def look():
     found = Sandbox.objects.get()
     return [found.pk, found.tick, worlds.fresh(found).hash() == found.hash]
 """
-SAY = LOOK + "print(json.dumps(look()))"
+REPLACE = f"""
+{LOOK}
+from io import StringIO
+from django.core.management import call_command
+call_command("restore", {{file!r}}, "--replace", stdout=StringIO())
+print(json.dumps(look()))
+"""
+#: What is said of files that are no backup.
+REFUSE = """
+import json
+from django.core.management import CommandError, call_command
+
+def problem(file):
+    try:
+        call_command("restore", file)
+    except CommandError as error:
+        return str(error)
+
+print(json.dumps([problem(file) for file in {files!r}]))
+"""
 #: It was on its way to its last tick; what a run asks for would be added to that.
 GO_ON = f"""
 {LOOK}
@@ -104,8 +123,7 @@ def check_backup(one: dict[str, str], other: dict[str, str], folder: Path) -> No
     refused = restored(other, file)
     assert refused.returncode == 1
     assert "--replace" in refused.stderr
-    manage(other, "restore", str(file), "--replace")
-    assert answers(other, SAY) == [pk, tick, True]
+    assert answers(other, REPLACE.format(file=str(file))) == [pk, tick, True]
 
 
 def restored(
@@ -149,9 +167,10 @@ def test_what_is_no_backup_is_refused_and_changes_nothing(tmp_path):
     here = local(tmp_path / "data")
     manage(here, "migrate", "-v0")
     before = (tmp_path / "data" / "quotalab.sqlite3").read_bytes()
-    for body in (b"", b"no backup", b"SQLite format 3\0" + b"x" * 5000):
-        (tmp_path / "file").write_bytes(body)
-        done = restored(here, tmp_path / "file")
-        assert done.returncode == 1
-        assert "no backup" in done.stderr
-        assert (tmp_path / "data" / "quotalab.sqlite3").read_bytes() == before
+    files = []
+    for n, body in enumerate((b"", b"no backup", b"SQLite format 3\0" + b"x" * 5000)):
+        files.append(str(tmp_path / f"file-{n}"))
+        Path(files[-1]).write_bytes(body)
+    problems = answers(here, REFUSE.format(files=files))
+    assert ["no backup" in problem for problem in problems] == [True] * 3
+    assert (tmp_path / "data" / "quotalab.sqlite3").read_bytes() == before

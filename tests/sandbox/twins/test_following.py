@@ -131,11 +131,14 @@ def test_an_expired_watch_and_a_server_that_was_away_are_made_good(person, serve
     server.cut()
     server.put("Node", "n1", unschedulable=True)
     server.put("Node", "n2")
-    wait_for(lambda: row(twin).problem, "the page to say it")
+    away = "the cluster is not reached since 20"
+    wait_for(lambda: row(twin).problem.startswith(away), "the page to say it")
+    wait_for(lambda: row(twin).source["lagMs"] >= 1000, "the lag to grow")
     server.down = False
     server.expire()
     wait_for(lambda: nodes(twin) == {"n1": True, "n2": False}, "what differs")
     wait_for(lambda: not row(twin).problem, "the page to say that it goes on")
+    wait_for(lambda: row(twin).source["lagMs"] < 1000, "the lag to end")
     assert changes(twin) == ["cordoned", "added"]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -21,10 +21,10 @@ from scheduler.kube.extender.ports import ExtenderError
 from scheduler.kube.extender.webhook import Extender
 from tests.builders import node, pod
 from tests.sandbox.conftest import check_rows, row, text_of, tick
-from tests.services.extender import served
+from tests.services.loopback import Handler, served
 
 
-class Strange(BaseHTTPRequestHandler):
+class Strange(Handler):
     """Answers that nobody should be hurt by."""
 
     def do_POST(self) -> None:
@@ -38,9 +38,6 @@ class Strange(BaseHTTPRequestHandler):
         self.end_headers()
         bodies = {"/long": b" " * (MOST_BYTES + 1), "/text": b"hello", "/list": b"[1]"}
         self.wfile.write(bodies[self.path])
-
-    def log_message(self, *_: object) -> None:
-        """Stay quiet."""
 
 
 @pytest.fixture

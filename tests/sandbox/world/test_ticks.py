@@ -236,6 +236,14 @@ def _waiting(sandbox: Sandbox, person: object) -> list[str]:
     return sorted(rows.values_list("name", flat=True))
 
 
+def test_a_reason_that_no_decision_has_is_waited_for_in_vain(make, person):
+    sandbox = make(*contended())
+    given = {"type": "Admit", "reason": "Preempted"}
+    actions.do_step(person, sandbox.pk, until_event=given, until_tick=3)
+    tick(sandbox, 9)
+    assert (row(sandbox).playing, row(sandbox).tick) == (False, 3)
+
+
 def test_an_event_that_cannot_come_is_refused(make, person):
     sandbox = make(*contended())
     with pytest.raises(InvalidError, match=r"untilEvent\.type: expected one of Arrive"):
