@@ -95,7 +95,7 @@ def _body(
         base = {"files": [one["name"] for one in listed]}
     spec: dict[str, Any] = {
         "base": base,
-        "title": title or "Advice",
+        "title": title or "Advisor",
         "seeds": {"count": goal.seeds},
         "search": {
             "change": goal.change,

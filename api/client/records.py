@@ -485,6 +485,7 @@ class Experiment(TypedDict):
     role: ExperimentRole
     visibility: VisibilityEnum
     state: ExperimentState
+    isSearch: bool
     total: int
     done: int
     failed: int
@@ -540,6 +541,7 @@ class FindingGroup(TypedDict):
     level: LevelEnum
     problem: str
     effect: str
+    code: NotRequired[str]
     count: int
     places: list[Place]
 
@@ -698,6 +700,7 @@ class KindOutcome(TypedDict):
     outcome: KindOutcomeOutcomeEnum
     count: int
     effect: str
+    unread: list[UnreadField]
 
 
 class Lesson(TypedDict):
@@ -808,6 +811,7 @@ class MoveOutcome(TypedDict):
 
     outcome: MoveOutcomeOutcomeEnum
     tick: int | None
+    ranFrom: int
     ranTo: int
     reason: str
     message: str
@@ -871,6 +875,7 @@ class OneExperiment(TypedDict):
     role: ExperimentRole
     visibility: VisibilityEnum
     state: ExperimentState
+    isSearch: bool
     total: int
     done: int
     failed: int
@@ -961,6 +966,7 @@ class PinOutcome(TypedDict):
 
     outcome: PinOutcomeOutcomeEnum
     tick: int | None
+    ranFrom: int
     ranTo: int
     node: str
     fits: bool | None
@@ -1159,10 +1165,24 @@ class ScenarioList(TypedDict):
     items: list[Scenario]
 
 
+class SearchStanding(TypedDict):
+    """A setting that has all its runs, before anything is proven."""
+
+    variant: int
+    missed: list[str]
+    values: dict[str, float]
+
+
 class SearchState(TypedDict):
     """How far a search is, and its answer when it has ended."""
 
     searching: bool
+    taken: bool
+    mostRuns: int
+    best: list[SearchStanding]
+    compared: int
+    keeping: int
+    failures: list[str]
     error: str
     answer: AdviceAnswer | None
     answerRun: int | None
@@ -1355,6 +1375,18 @@ class Twin(TypedDict):
     cluster: NotRequired[str]
 
 
+class UnreadField(TypedDict):
+    """A field that is kept and not followed: how often, where first, what it
+    changes.
+    """
+
+    field: str
+    count: int
+    effect: str
+    code: NotRequired[str]
+    place: Place
+
+
 class UntilEvent(TypedDict):
     """The first event that matches ends the run: one of several types, or one."""
 
@@ -1543,7 +1575,8 @@ class Source(TypedDict):
     "hierarchy" (lent from within a subtree where the request is covered),
     "priority" (lent from farther away), "fair" (any borrower of the tree),
     "other" (nobody of it: `why`). `holders` hold what is needed, `candidates` of
-    them may be preempted.
+    them may be preempted. `why` nobody of it may is a sentence; `code` names it:
+    "reclaimNever", "withinNominal", "inactive" or "borrowsNone".
     """
 
     queue: str
@@ -1551,8 +1584,9 @@ class Source(TypedDict):
     policy: str
     holders: int
     candidates: int
-    why: str
+    code: str
     cells: list[Standing]
+    why: str
 
 
 class Standing(TypedDict):
@@ -1767,11 +1801,12 @@ class Score(TypedDict):
 
 
 class GrowthRefusal(TypedDict):
-    """Why one of them does not grow for a pod; "" where it may."""
+    """Why one of them does not grow for a pod; "" where it may. `code` names it."""
 
     kind: str
     name: str
     reason: str
+    code: str
 
 
 class AskExplanation(TypedDict):
@@ -1815,11 +1850,24 @@ class QueueHeadroom(TypedDict):
 
 
 class Check(TypedDict):
-    """One condition and whether it holds."""
+    """One condition and whether it holds; `detail` says why with its numbers. Those
+    numbers: `asked` of a quota, empty where it limits nothing that is asked, and
+    from when on, of a delay.
+    """
 
     name: str
     holds: bool
     detail: str
+    asked: list[Asked]
+    notBeforeMs: int | None
+
+
+class Asked(TypedDict):
+    """What is asked of one resource against what a limit leaves."""
+
+    resource: str
+    amount: str
+    left: str
 
 
 class SortedLevel(TypedDict):
@@ -1838,7 +1886,9 @@ class NodeVerdict(TypedDict):
     """Why a node does not take an ask now, "" when it does; its place in the order.
     `used` is the weighted mean of `shares`: 0.7 where 90 % of the cpu and 50 % of
     the memory are used and both weigh the same. Nodes are tried from the least
-    `score` on.
+    `score` on. `code` names the verdict: "cordoned", "tooSmall", "reserved" (for
+    the pods `names`), "short" (of the resources `names`) or "predicate", whose
+    message is kube-scheduler's; "" when it takes it.
     """
 
     node: str
@@ -1846,6 +1896,8 @@ class NodeVerdict(TypedDict):
     used: float
     score: float
     shares: list[UsedShare]
+    code: str
+    names: list[str]
 
 
 class UsedShare(TypedDict):
@@ -1947,13 +1999,15 @@ class ChangeOutcome(TypedDict):
     """What a run on a copy of the world came to. `outcome`: "admitted", "waits",
     "inactive", "finished" (before it was asked), "gone", "unknown" (given up
     after very many decisions, at `ran_to_ms`), or "ran" when it is about no
-    workload. `pods`: "" when pods are not placed, "placed", or "pending" with
+    workload. `ran_from_ms`: the world's time when it was copied; it may have gone
+    on since. `pods`: "" when pods are not placed, "placed", or "pending" with
     `pods_message`. `victims` are those preempted for it, with what was lost.
     """
 
     outcome: str
     atMs: int | None
     tick: int | None
+    ranFromMs: int
     ranToMs: int
     settled: bool
     reason: str

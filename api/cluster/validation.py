@@ -1,7 +1,6 @@
 """Fields that an object's kind does not have, as `fieldValidation` asks about them.
 
 Source: <https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation>
-and <https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/>
 """
 
 from __future__ import annotations
@@ -15,88 +14,10 @@ from rest_framework.serializers import ValidationError
 
 from scheduler.manifests.documents import Document
 from scheduler.manifests.faults.unknown import without_unknown
+from scheduler.manifests.known_fields.finding import walk
 from scheduler.manifests.loading.checking import check_object
 
 CHOICES = ("Strict", "Warn", "Ignore")
-_POD = frozenset(
-    [
-        "activeDeadlineSeconds",
-        "affinity",
-        "automountServiceAccountToken",
-        "containers",
-        "dnsConfig",
-        "dnsPolicy",
-        "enableServiceLinks",
-        "ephemeralContainers",
-        "hostAliases",
-        "hostIPC",
-        "hostNetwork",
-        "hostPID",
-        "hostUsers",
-        "hostname",
-        "hostnameOverride",
-        "imagePullSecrets",
-        "initContainers",
-        "nodeName",
-        "nodeSelector",
-        "os",
-        "overhead",
-        "preemptionPolicy",
-        "priority",
-        "priorityClassName",
-        "readinessGates",
-        "resourceClaims",
-        "resources",
-        "restartPolicy",
-        "runtimeClassName",
-        "schedulerName",
-        "schedulingGroup",
-        "schedulingGates",
-        "securityContext",
-        "serviceAccount",
-        "serviceAccountName",
-        "setHostnameAsFQDN",
-        "shareProcessNamespace",
-        "subdomain",
-        "terminationGracePeriodSeconds",
-        "tolerations",
-        "topologySpreadConstraints",
-        "volumes",
-        "workloadRef",
-    ]
-)
-_CONTAINER = frozenset(
-    [
-        "args",
-        "command",
-        "env",
-        "envFrom",
-        "image",
-        "imagePullPolicy",
-        "lifecycle",
-        "livenessProbe",
-        "name",
-        "ports",
-        "readinessProbe",
-        "resizePolicy",
-        "resources",
-        "restartPolicy",
-        "restartPolicyRules",
-        "securityContext",
-        "startupProbe",
-        "stdin",
-        "stdinOnce",
-        "targetContainerName",
-        "terminationMessagePath",
-        "terminationMessagePolicy",
-        "tty",
-        "volumeDevices",
-        "volumeMounts",
-        "workingDir",
-    ]
-)
-_TOP = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})
-_CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
 
 
 def asked(request: Request) -> str:
@@ -114,12 +35,12 @@ def asked(request: Request) -> str:
 def warnings_of(
     document: Mapping[str, Any], choice: str, *, known: Mapping[str, Any] | None = None
 ) -> list[str]:
-    """Return a warning per field that a pod does not have; such fields are kept.
+    """Return a warning per field that its kind does not have; such fields are kept.
 
     `known` is the object as it was: what it had is no news. Raises ParseError
     naming every field where the write is Strict.
     """
-    if choice == "Ignore" or document.get("kind") != "Pod":
+    if choice == "Ignore":
         return []
     before = set() if known is None else set(_unknown(known))
     return _answered([f for f in _unknown(document) if f not in before], choice)
@@ -143,16 +64,5 @@ def _answered(unknown: list[str], choice: str) -> list[str]:
     return [] if choice == "Ignore" else found
 
 
-def _unknown(pod: Mapping[str, Any]) -> Iterator[str]:
-    yield from (name for name in pod if name not in _TOP)
-    spec = pod.get("spec")
-    if not isinstance(spec, Mapping):
-        return
-    yield from (f"spec.{name}" for name in spec if name not in _POD)
-    for part in _CONTAINERS:
-        given = spec.get(part)
-        for index, one in enumerate(given if isinstance(given, list) else ()):
-            names = one if isinstance(one, Mapping) else ()
-            for name in names:
-                if name not in _CONTAINER:
-                    yield f"spec.{part}[{index}].{name}"
+def _unknown(document: Mapping[str, Any]) -> Iterator[str]:
+    yield from (path for path, _ in walk(document).unknown_fields)

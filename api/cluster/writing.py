@@ -18,6 +18,7 @@ from sandbox.actions.sessions import allowed, refuse_real
 from sandbox.base.errors import Cause, StaleError
 from sandbox.models import Sandbox, StoredObject
 from scheduler.manifests.kinds import KUEUE
+from scheduler.manifests.known_fields.finding import UNKNOWN_FIELD
 from scheduler.manifests.load import load
 from scheduler.records.objects import Key
 
@@ -159,6 +160,7 @@ class Change:
         self.warnings = [
             f"{cause.field}: {cause.problem}" if cause.field else cause.problem
             for cause in imported.findings
+            if not cause.problem.startswith(UNKNOWN_FIELD)  # as `unknown` has them
         ] + unknown
         row = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
         if row is None:

@@ -9,8 +9,11 @@ _LEVELS = ("simulated", "configuration", "kept", "refused")
 
 
 def lines_of(report: dict[str, Any]) -> list[str]:
-    """Return a line per file, then one per sort of finding with its first places."""
-    return [*map(_file, report["files"]), *_findings(report["findings"])]
+    """Return a line per file, one per sort of finding with its first places, and
+    one per kind with fields that are not followed.
+    """
+    files, findings = map(_file, report["files"]), _findings(report["findings"])
+    return [*files, *findings, *_unread(report["kinds"])]
 
 
 def _file(file: dict[str, Any]) -> str:
@@ -23,6 +26,20 @@ def _findings(groups: list[dict[str, Any]]) -> Iterator[str]:
     for group in groups:
         effect = f"; {group['effect']}" if group["effect"] else ""
         yield f"{group['level']}: {_places(group)}: {group['problem']}{effect}"
+
+
+def _unread(kinds: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield per kind the fields that are not followed, by what that changes."""
+    for kind in kinds:
+        by_effect: dict[str, list[str]] = {}
+        for field in kind["unread"]:
+            named = f"{field['field']} ({field['count']})"
+            by_effect.setdefault(field["effect"], []).append(named)
+        said = "; ".join(
+            f"{', '.join(names)}: {effect}" for effect, names in by_effect.items()
+        )
+        if said:
+            yield f"{kind['kind']}: kept, not followed: {said}"
 
 
 def _places(group: dict[str, Any]) -> str:

@@ -223,6 +223,7 @@ class MoveOutcomeSerializer(serializers.Serializer[Any]):
         ["admitted", "waits", "inactive", "finished", "gone", "changes"]
     )
     tick = serializers.IntegerField(allow_null=True, help_text="of the admission")
+    ranFrom = serializers.IntegerField(help_text="milliseconds")  # noqa: N815
     ranTo = serializers.IntegerField(help_text="milliseconds")  # noqa: N815
     reason = serializers.CharField()
     message = serializers.CharField()
@@ -305,6 +306,7 @@ class PinOutcomeSerializer(serializers.Serializer[Any]):
 
     outcome = serializers.ChoiceField(["bound", "waits"])
     tick = serializers.IntegerField(allow_null=True, help_text="of the binding")
+    ranFrom = serializers.IntegerField(help_text="milliseconds")  # noqa: N815
     ranTo = serializers.IntegerField(help_text="milliseconds")  # noqa: N815
     node = serializers.CharField(help_text='that it is bound to, or ""')
     fits = serializers.BooleanField(

@@ -104,10 +104,37 @@ class AdviceAnswerSerializer(serializers.Serializer[Any]):
     undo = serializers.CharField(help_text="The same objects as they are.")
 
 
+class SearchStandingSerializer(serializers.Serializer[Any]):
+    """A setting that has all its runs, before anything is proven."""
+
+    variant = serializers.IntegerField(help_text="Place in `variants`.")
+    missed = serializers.ListField(
+        child=serializers.CharField(), help_text="Constraints that its runs miss."
+    )
+    values = serializers.DictField(
+        child=serializers.FloatField(),
+        help_text="Means of the objectives; without any, of what is bounded first.",
+    )
+
+
 class SearchStateSerializer(serializers.Serializer[Any]):
     """How far a search is, and its answer when it has ended."""
 
     searching = serializers.BooleanField(help_text="More runs may follow.")
+    taken = serializers.BooleanField(help_text="Ended early: the best is proven.")
+    mostRuns = serializers.IntegerField(  # noqa: N815 - as it travels
+        help_text="That the search may take; the proof takes some more."
+    )
+    best = SearchStandingSerializer(
+        many=True, help_text="The best settings so far: constraints, then objectives."
+    )
+    compared = serializers.IntegerField(help_text="Settings that have all their runs.")
+    keeping = serializers.IntegerField(
+        help_text="Of these, with every constraint kept."
+    )
+    failures = serializers.ListField(
+        child=serializers.CharField(), help_text="Why runs failed; the first reasons."
+    )
     error = serializers.CharField(help_text="Why there is no answer; mostly empty.")
     answer = AdviceAnswerSerializer(allow_null=True)
     answerRun = serializers.IntegerField(  # noqa: N815 - as it travels

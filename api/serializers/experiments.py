@@ -34,6 +34,9 @@ class ExperimentSerializer(serializers.Serializer[Any]):
     role = serializers.ChoiceField(["owner", "viewer"])
     visibility = serializers.ChoiceField(["private", "public"])
     state = serializers.ChoiceField(["running", "done", "cancelled"])
+    isSearch = serializers.BooleanField(  # noqa: N815 - as it travels
+        help_text="Asks for its runs as it goes, towards a goal."
+    )
     total = serializers.IntegerField(help_text="Runs.")
     done = serializers.IntegerField(help_text="Runs that ended, well or not.")
     failed = serializers.IntegerField()
@@ -54,6 +57,7 @@ class ExperimentSerializer(serializers.Serializer[Any]):
             "role": instance.role_of(self.context["request"].user),
             "visibility": instance.visibility,
             "state": instance.state,
+            "isSearch": bool(instance.points),
             "total": instance.total,
             "done": instance.done,
             "failed": instance.failed,

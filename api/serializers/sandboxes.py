@@ -92,15 +92,6 @@ class FileOutcomeSerializer(serializers.Serializer[Any]):
     kinds = serializers.DictField(child=serializers.IntegerField())
 
 
-class KindOutcomeSerializer(serializers.Serializer[Any]):
-    """What became of the documents of a kind, and what that changes for decisions."""
-
-    kind = serializers.CharField()
-    outcome = serializers.ChoiceField(["simulated", "kept", "configuration", "refused"])
-    count = serializers.IntegerField()
-    effect = serializers.CharField(allow_blank=True)
-
-
 class PlaceSerializer(serializers.Serializer[Any]):
     """A place in a file."""
 
@@ -109,12 +100,33 @@ class PlaceSerializer(serializers.Serializer[Any]):
     field = serializers.CharField(allow_blank=True)
 
 
+class UnreadFieldSerializer(serializers.Serializer[Any]):
+    """A field that is kept and not followed: how often, where first, what it changes."""
+
+    field = serializers.CharField()
+    count = serializers.IntegerField()
+    effect = serializers.CharField()
+    code = serializers.CharField(default="", help_text="names the effect")
+    place = PlaceSerializer()
+
+
+class KindOutcomeSerializer(serializers.Serializer[Any]):
+    """What became of the documents of a kind, and what that changes for decisions."""
+
+    kind = serializers.CharField()
+    outcome = serializers.ChoiceField(["simulated", "kept", "configuration", "refused"])
+    count = serializers.IntegerField()
+    effect = serializers.CharField(allow_blank=True)
+    unread = UnreadFieldSerializer(many=True)
+
+
 class FindingGroupSerializer(serializers.Serializer[Any]):
     """One sort of finding: how often, the first places, what it changes."""
 
     level = serializers.ChoiceField(["error", "unsupported", "warning"])
     problem = serializers.CharField()
     effect = serializers.CharField(allow_blank=True)
+    code = serializers.CharField(default="", help_text="names the effect")
     count = serializers.IntegerField()
     places = PlaceSerializer(many=True)
 

@@ -140,6 +140,7 @@ def outcome_body(preview: Preview) -> dict[str, Any]:
     body: dict[str, Any] = {
         "outcome": outcome.outcome if outcome else "changes",
         "tick": outcome.tick if outcome else None,
+        "ranFrom": outcome.ran_from_ms if outcome else 0,
         "ranTo": outcome.ran_to_ms if outcome else 0,
         "reason": outcome.reason if outcome else "",
         "message": outcome.message if outcome else "",

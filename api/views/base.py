@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from api.errors import PreconditionFailedError
+from api.serializers.numbers import wrong_numbers
 from api.serializers.unknown_keys import (
     reads_no_body,
     unknown_keys,
@@ -54,13 +55,16 @@ class View(APIView):
     def read(self, kind: type[S], data: Any = None) -> dict[str, Any]:
         """Return the request's body, checked; what is wrong is a 422.
 
-        A key that nobody reads is wrong: a slip would do something else unsaid.
+        A key that nobody reads is wrong: a slip would do something else unsaid. So is
+        a text for a number, but in a form, which has texts alone.
         """
         body = self.request.data if data is None else data
         given = kind(data=body)
         wrong: dict[str, Any] = dict(unknown_keys(given, body))
         if not given.is_valid():
             wrong |= given.errors
+        if not self.request.content_type.startswith("multipart/"):
+            wrong |= wrong_numbers(given, body)
         if wrong:
             raise serializers.ValidationError(wrong)
         values: dict[str, Any] = given.validated_data

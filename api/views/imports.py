@@ -16,6 +16,7 @@ from api.serializers.imports import (
     TracePreviewsSerializer,
     TraceQuestionSerializer,
 )
+from api.serializers.sandboxes import report_body
 from api.uploads import FilesParser, texts, traces
 from api.views.base import View
 from api.views.explaining import COSTLY
@@ -27,6 +28,7 @@ from sandbox.world import worlds
 from sandbox.world.findings import causes_of
 from scheduler.conversion.files import ConvertedFiles
 from scheduler.files.unpacking import UnreadText
+from scheduler.manifests.report import Report
 from scheduler.traces.preview import preview
 
 
@@ -131,5 +133,5 @@ def _body(one: ImportReport) -> dict[str, object]:
         "tick": one.tick,
         "at": one.at.isoformat(),
         "who": one.who,
-        "report": one.report,
+        "report": report_body(msgspec.convert(one.report, Report)),
     }

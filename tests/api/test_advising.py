@@ -82,6 +82,36 @@ def test_a_search_goes_on_by_itself_until_it_has_an_answer(client, started):
     assert client.get(f"{started}/results.csv").status_code == 200
 
 
+def test_the_best_so_far_keeps_the_constraints_and_what_misses_them_is_named(
+    client, started
+):
+    pk = started.rpartition("/")[2]
+    while (claim := claims.take("w", pk)) is not None:
+        execute(claim)
+    alone = client.get(started).json()["search"]
+    assert (alone["compared"], alone["keeping"]) == (1, 0)
+    assert alone["best"][0]["missed"] == ["queue a p95 wait at most 15 s"]
+    work("w", 120.0)
+    search = client.get(started).json()["search"]
+    assert 0 < search["keeping"] < search["compared"]
+    assert [one["missed"] for one in search["best"][: search["keeping"]]] == (
+        [[]] * search["keeping"]
+    )
+
+
+def test_a_search_whose_base_cannot_be_run_ends_and_says_why(client, started):
+    pk = started.rpartition("/")[2]
+    first = claims.take("w", pk)
+    assert first is not None
+    assert claims.fail(first, "given up: its worker was lost 4 times")
+    work("w", 120.0)
+    found = client.get(started).json()
+    assert (found["state"], found["search"]["answer"]) == ("done", None)
+    assert "could not be run with seed 1" in found["search"]["error"]
+    assert "its worker was lost 4 times" in found["search"]["error"]
+    assert found["search"]["failures"] == ["given up: its worker was lost 4 times"]
+
+
 def test_the_answer_is_the_same_as_without_a_database(client, started):
     work("w", 120.0)
     experiment = Experiment.objects.get()

@@ -108,8 +108,24 @@ def test_a_table_that_is_cut_off_says_of_how_many_rows(
 def test_a_finding_names_a_place_once_however_often_it_is_there():
     place = {"file": "dump.json", "line": 1, "field": ""}
     finding = {"level": "kept", "count": 11, "problem": "not simulated", "effect": ""}
-    report = {"files": [], "findings": [{**finding, "places": [place] * 5}]}
-    assert lines_of(report) == ["kept: dump.json:1 (11 times): not simulated"]
+    found = {**finding, "places": [place] * 5}
+    fields = [
+        {"field": name, "count": 2, "effect": effect, "place": place}
+        for name, effect in (
+            ("args", "nothing"),
+            ("paused", "made"),
+            ("tty", "nothing"),
+        )
+    ]
+    report = {
+        "files": [],
+        "findings": [found],
+        "kinds": [{"kind": "Pod", "unread": []}, {"kind": "Job", "unread": fields}],
+    }
+    assert lines_of(report) == [
+        "kept: dump.json:1 (11 times): not simulated",
+        "Job: kept, not followed: args (2), tty (2): nothing; paused (2): made",
+    ]
 
 
 def test_a_sandbox_is_archived_opened_again_and_measured(person, said, world):

@@ -162,3 +162,18 @@ def test_a_file_that_is_no_text_is_left_out_alone(call, make):
     assert answer["created"] == ["Namespace//n"]
     (first,) = [f for f in answer["report"]["findings"] if f["level"] == "error"]
     assert first["places"][0]["file"] == "c.yaml"
+
+
+def test_files_of_which_errors_leave_nothing_are_refused_though_they_are_skipped(
+    client, call, make
+):
+    sandbox = make(*contended())
+    body = {"files": [{"name": "a.yaml", "text": "a: ["}], "skipErrors": True}
+    for answer in (
+        client.post("/api/v1/sandboxes", body, format="json"),
+        call("post", sandbox, "/actions/import", body),
+    ):
+        assert answer.status_code == 422
+        error = answer.json()
+        assert "nothing is left" in str(error)
+        assert "a.yaml" in str(error)

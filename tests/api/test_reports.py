@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from tests.builders import cluster_queue, flavor, node
+from sandbox.models import ImportReport
+from tests.builders import cluster_queue, flavor, node, pod
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -50,6 +51,21 @@ def test_equal_findings_are_one_with_a_count_and_what_they_change(client):
     assert (kind["kind"], kind["outcome"], kind["count"]) == ("Secret", "kept", 2)
 
 
+def test_a_slip_and_what_is_not_followed_are_in_the_report(client):
+    given = pod("p", cpu=1)
+    given["spec"] |= {"nodeSelectr": {"a": "b"}, "dnsPolicy": "Default"}
+    files = [{"name": "a.yaml", "text": text(given)}]
+    body = client.post("/api/v1/sandboxes", {"files": files}, format="json").json()
+    found = sort(body["report"], "did you mean nodeSelector?")
+    assert (found["level"], found["places"][0]["field"]) == (
+        "warning", "spec.nodeSelectr"
+    )  # fmt: skip
+    (kind,) = body["report"]["kinds"]
+    assert {"dnsPolicy": 1}.items() <= {
+        one["field"]: one["count"] for one in kind["unread"]
+    }.items()
+
+
 def test_a_new_sandbox_is_made_of_what_can_be_taken(client):
     bad = cluster_queue("q", cpu="four")
     files = [{"name": "a.yaml", "text": text(flavor(), bad)}]
@@ -74,3 +90,14 @@ def test_a_cluster_that_is_read_into_a_sandbox_is_told_whose_time_counts(call, m
     body = {"objects": [pod, node("n")]}
     report = call("post", make(), "/actions/import", body).json()["report"]
     assert "read at 2026-03-01T10:00:00Z" in sort(report, "that is kept")["problem"]
+
+
+def test_a_report_that_was_kept_before_it_had_a_part_is_read(client):
+    files = [{"name": "a.yaml", "text": text(flavor())}]
+    made = client.post("/api/v1/sandboxes", {"files": files}, format="json").json()
+    for kept in ImportReport.objects.all():
+        for kind in kept.report["kinds"]:
+            del kind["unread"]
+        kept.save()
+    found = client.get(f"/api/v1/sandboxes/{made['id']}/imports").json()["items"]
+    assert found[0]["report"]["kinds"][0]["unread"] == []

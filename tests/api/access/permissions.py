@@ -2,7 +2,8 @@
 
 A line is a route and its methods, each with the power that it needs over the
 sandbox (look, fork, edit, own; self = to have signed in; open = nothing) and, where
-it is not "read" for GET and "write" for the rest, the scope that a token needs.
+it is not "read" for GET and "write" for the rest, the scope that a token needs. Which
+role has which power is in `roles.py`.
 """
 
 from __future__ import annotations

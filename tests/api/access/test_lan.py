@@ -86,7 +86,7 @@ def test_a_stranger_sees_nothing_of_a_sandbox(held):
         assert stranger.get(path).headers["Location"].startswith("/sign-in?")
     for path in ("me", "sandboxes", f"sandboxes/{held.pk}/state", "scenarios"):
         assert stranger.get(f"/api/v1/{path}").status_code == 401, path
-    assert rights.who_sees(people.Asker(), held.pk) is None
+    assert not rights.who_sees(people.Asker(), [held.pk])
 
 
 def test_other_names_of_this_machine_open_nothing(held):
@@ -101,7 +101,7 @@ def test_a_guest_looks_on_and_guesses(held):
     key = Follower.objects.get().key
     path = f"/api/v1/sandboxes/{held.pk}/lesson/followers/{key}"
     assert send(client, "put", path, {"stop": 0, "choice": 1}) == 204
-    assert rights.who_sees(asker_of(client), held.pk) is not None
+    assert rights.who_sees(asker_of(client), [held.pk])
 
 
 def test_a_guest_joins_and_guesses_and_uses_no_other_route_that_changes(held):
@@ -123,7 +123,7 @@ def test_a_guest_reads_no_route_of_another_sandbox(held):
     reads = [case for case in BELOW if case.method == "get"]
     codes = {case.tail: case.send(client, other.pk).status_code for case in reads}
     assert {tail: code for tail, code in codes.items() if code != 404} == {}
-    assert rights.who_sees(asker_of(client), other.pk) is None
+    assert not rights.who_sees(asker_of(client), [other.pk])
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_the_end_of_the_lesson_ends_its_guests(held):
     client = joined(held)
     asker = asker_of(client)
     actions.do_end_lesson(people.local_user(), held.pk)
-    assert rights.who_sees(asker, held.pk) is None
+    assert not rights.who_sees(asker, [held.pk])
     assert client.get("/api/v1/me").status_code == 401
     assert not User.objects.filter(username__startswith=GUEST).exists()
 

@@ -260,6 +260,18 @@ def test_such_a_field_is_kept_with_a_warning_or_without_one(call, busy, choice, 
     assert call("patch", busy, strict, later).status_code == 200
 
 
+def test_a_field_that_a_job_does_not_have_is_refused_by_a_strict_write(call, busy):
+    spec = {"paralelism": 2, "template": {"spec": slip(nodeSelectr={})["spec"]}}
+    given = {"kind": "Job", "metadata": {"name": "slip"}, "spec": spec}
+    path = "/apis/batch/v1/namespaces/default/jobs"
+    strict = call("post", busy, f"{path}?fieldValidation=Strict", given)
+    assert strict.status_code == 400
+    for field in ("spec.paralelism", "spec.template.spec.nodeSelectr"):
+        assert f'unknown field "{field}"' in strict.json()["message"]
+    warned = call("post", busy, f"{path}?dryRun=All", given).headers["Warning"]
+    assert warned.count("paralelism") == 1
+
+
 def test_a_strict_write_takes_the_scheduling_group_of_a_pod(call, busy):
     given = slip(schedulingGroup={"podGroupName": "g"})
     answer = call("post", busy, f"{PODS}?dryRun=All&fieldValidation=Strict", given)

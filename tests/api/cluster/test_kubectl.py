@@ -22,6 +22,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 Kubectl = Callable[..., str]
+ADVICE = Path(__file__).resolve().parents[3] / "docs/examples/advice"
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +101,34 @@ def test_apply_creates_changes_and_leaves_alone(kubectl):
     found = json.loads(kubectl("get", "cq", "b", "-o", "json"))
     quota = found["spec"]["resourceGroups"][0]["flavors"][0]["resources"][0]
     assert quota["nominalQuota"] == 3
+
+
+@pytest.mark.parametrize(
+    ("world", "patch", "configured", "training"),
+    [("split", "split-set", 3, 64), ("cohort", "inference-set", 4, 72)],
+)
+def test_apply_takes_the_patch_of_an_advice(
+    kubectl, world, patch, configured, training
+):
+    words = ("apply", "--validate=false", "-f", "-")
+    kubectl(*words, given=(ADVICE / f"four-teams/{world}.yaml").read_text())
+    said = kubectl(*words, given=(ADVICE / f"four-teams/{patch}.yaml").read_text())
+    assert said.count("configured") == configured
+    found = json.loads(kubectl("get", "cq", "training", "-o", "json"))
+    quota = found["spec"]["resourceGroups"][0]["flavors"][0]["resources"][0]
+    assert int(quota["nominalQuota"]) == training
+
+
+def test_apply_takes_the_node_groups_of_an_advice_and_names_what_a_cluster_lacks(
+    kubectl,
+):
+    words = ("apply", "--validate=false", "-f", "-")
+    kubectl(*words, given=(ADVICE / "half-the-bill/world.yaml").read_text())
+    patch = (ADVICE / "half-the-bill/set.yaml").read_text()
+    said = kubectl(*words, given=patch, fails=True)
+    assert 'no matches for kind "Policy"' in said
+    found = json.loads(kubectl("get", "nodegroup", "spot", "-o", "json"))
+    assert found["spec"]["maxNodes"] == 8
 
 
 def test_apply_changes_a_builtin_kind_by_strategic_merge(kubectl):

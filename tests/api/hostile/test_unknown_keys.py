@@ -13,6 +13,8 @@ from drf_spectacular.generators import SchemaGenerator
 from rest_framework import serializers
 
 import api.views
+from api.serializers.lessons import LookSerializer
+from api.serializers.numbers import wrong_numbers
 from api.serializers.unknown_keys import unknown_keys
 from sandbox.live.body_limits import CARRYING
 from tests.builders import flavor
@@ -108,6 +110,31 @@ def test_an_unknown_key_is_named_by_its_path_beside_every_other_fault(call, make
     found = problems(call("post", make(), "/actions/import", body))
     assert "did you mean text?" in found["files[0].test"]
     assert "skipErrors" in found
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field", "given"),
+    [
+        ("step", {"ticks": "600"}, "ticks", '"600"'),
+        ("step", {"ticks": True}, "ticks", "true"),
+        ("step", {"untilTick": "9"}, "untilTick", '"9"'),
+        ("play", {"speed": True}, "speed", "true"),
+        ("speed", {"speed": "1e0"}, "speed", '"1e0"'),
+        ("rewind", {"tick": "0"}, "tick", '"0"'),
+    ],
+)
+def test_a_number_of_a_body_is_a_number(call, make, path, body, field, given):
+    sandbox = make(flavor())
+    before = revision_of(sandbox)
+    answer = call("post", sandbox, f"/actions/{path}", body)
+    assert answer.status_code == 422
+    assert problems(answer)[field] == f"{field}: expected a number, got {given}"
+    assert revision_of(sandbox) == before
+
+
+def test_a_wrong_number_is_named_by_its_path():
+    body = {"revealed": [0, "1"]}
+    assert list(wrong_numbers(LookSerializer(), body)) == ["revealed[1]"]
 
 
 def operations() -> list[tuple[str, str]]:
