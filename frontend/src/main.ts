@@ -6,6 +6,7 @@ import "@/style/frame.css";
 import { mount } from "svelte";
 
 import { startAddress } from "@/lib/address.svelte";
+import { watchMissingParts } from "@/lib/missingParts";
 import { startTheme } from "@/lib/theme.svelte";
 import { startLanguage } from "@/lib/words.svelte";
 import App from "@/views/App.svelte";
@@ -14,6 +15,7 @@ const target = document.getElementById("page");
 if (target !== null) {
   startTheme();
   startAddress();
-  await startLanguage();
+  watchMissingParts();
+  await startLanguage().catch(() => undefined); // its words did not arrive: it is said, in English
   mount(App, { target });
 }

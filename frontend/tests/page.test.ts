@@ -85,6 +85,15 @@ describe("a recorded message", () => {
     const broken = JSON.stringify({ ...recorded.state, rows });
     expect(() => parsed(isServerMessage, broken, "message")).toThrow(/rows.0.name/);
   });
+
+  it.each([
+    [{ "Node//n1": { used: 8 } }, /updated\.Node\.\.n1\.used/],
+    [{ "Node//n1": { kind: "Node" } }, /updated\.Node\.\.n1/],
+    [{ "Sandbox//sandbox": {}, "Nodes//n1": {} }, /additionalProperty.*Nodes\/\/n1/],
+  ])("is refused at the row of a diff that is not of this protocol: %j", (updated, where) => {
+    const diff = { type: "diff", from: 1, revision: 2, tick: 2, added: [], removed: [], samples: [], events: [], updated };
+    expect(() => parsed(isServerMessage, JSON.stringify(diff), "message")).toThrow(where);
+  });
 });
 
 describe("rows in versions", () => {

@@ -81,7 +81,8 @@ describe("the picture of who lends to whom", () => {
 });
 
 describe("what is free on nodes", () => {
-  const pools = poolsOf([node("n2", 8, 6), node("n10", 8, 7), node("n1", 8, 8), node("down", 8, 0, { state: "failed" })]);
+  const nodes = [node("n2", 8, 6), node("n10", 8, 7), node("n1", 8, 8), node("down", 8, 0, { state: "failed" })];
+  const pools = poolsOf(nodes);
 
   it("is in pieces, and only those that a pod fits in are of use", () => {
     expect(freePieces(pools, GPU)).toEqual([2, 1]);
@@ -91,7 +92,7 @@ describe("what is free on nodes", () => {
 
   it("is stranded when the largest waiting pod fits nowhere", () => {
     const asks = workload({ podSets: [{ name: "m", count: 1, minCount: null, requests: { [GPU]: "4" }, flavors: {} }] });
-    expect(strandedOf(pools, (resource) => largestAsk([asks], resource))).toMatchObject({ free: 3, usable: 0 });
+    expect(strandedOf(nodes, (resource) => largestAsk([asks], resource))).toMatchObject({ free: 3, usable: 0 });
   });
 
   it("is listed with names counted as people count", () => {

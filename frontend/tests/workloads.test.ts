@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { faceOfWorkload } from "@/store/rows/cards";
 import { mainPairOf, loadOf } from "@/store/rows/quotaMap";
 import { treeOf } from "@/store/rows/quota";
-import { matcher, parted, sorted, valuesOf, waitOf } from "@/store/rows/workloadTable";
+import { columnsAt, matcher, parted, SORTS, sorted, valuesOf, waitOf } from "@/store/rows/workloadTable";
 import { cohortsOf } from "@/views/board/cohorts";
 
 import { cell, cohort, queue, workload } from "./worlds";
@@ -33,6 +33,11 @@ describe("the table of workloads", () => {
     const equal = [workload({ name: "y" }), workload({ name: "x" })];
     expect(names(sorted(equal, "priority", true, 0))).toEqual(["x", "y"]);
     expect(names(sorted(rows, "wait", true, 9000))).toEqual(["b", "a", "c"]);
+  });
+  it("begins on a phone with who waits, how long and why, and leaves no column out", () => {
+    expect(columnsAt(390).slice(0, 3)).toEqual(["name", "wait", "reason"]);
+    expect([...columnsAt(390)].sort()).toEqual([...SORTS].sort());
+    expect(columnsAt(1280)).toEqual(SORTS);
   });
   it("sorts priorities as numbers and names the highest first", () => {
     expect(valuesOf(rows, "priority").map(([value]) => value)).toEqual(["10", "9", "0"]);
@@ -78,5 +83,26 @@ describe("the card of a dispatched workload", () => {
   it("says where it is tried", () => {
     const face = faceOfWorkload(workload({ tried: ["east", "west"], phase: "reserved" }), ["regions"]);
     expect(face.note).toBe("waits in east, west · QuotaReserved");
+  });
+});
+
+describe("why a workload waits, on its card", () => {
+  const beyond = "insufficient quota for nvidia.com/gpu in flavor cpu-std, previously considered podsets requests (0)";
+  const note = (given: Parameters<typeof workload>[0]): string => faceOfWorkload(workload(given)).note;
+
+  it("says which flavor has none of what it asks", () => {
+    const message = `${beyond} + current podset request (4) > maximum capacity (0)`;
+    expect(note({ phase: "inadmissible", message })).toBe("no GPU in cpu-std");
+  });
+  it("says that it asks for more than a flavor can have", () => {
+    const message = `${beyond} + current podset request (4) > maximum capacity (2)`;
+    expect(note({ phase: "inadmissible", message })).toBe("above the maximum of cpu-std");
+  });
+  it("says so where nothing was written on it", () => {
+    const bypassed = "Bypassed scheduling evaluation because an equivalent workload recently failed";
+    const equal = "equal to one that was refused";
+    expect([note({ phase: "inadmissible", message: bypassed }), note({ phase: "inadmissible" })]).toEqual([equal, equal]);
+    expect(note({ phase: "pending" })).toBe("not tried yet");
+    expect(note({ phase: "finished" })).toBe("");
   });
 });

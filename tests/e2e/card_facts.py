@@ -17,6 +17,31 @@ _MS = {"ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000}
 _SPAN = re.compile(r"([\d,]+)\s(ms|min|s|h)\b")
 
 
+_APPLICATIONS = {
+    **dict.fromkeys(("New", "Accepted"), "pending"),
+    **dict.fromkeys(("Starting", "Resuming"), "reserved"),
+    **dict.fromkeys(("Running", "Completing"), "admitted"),
+    "Completed": "finished",
+}
+_PODS = {
+    "gated": "inactive",
+    "pending": "pending",
+    "waiting": "reserved",
+    **dict.fromkeys(("bound", "running", "ready"), "admitted"),
+    "succeeded": "finished",
+    "failed": "failed",
+}
+
+
+def state_of(row: Row) -> str:
+    """Return the state of a card; "" for what has none."""
+    if row["kind"] == "Application":
+        return _APPLICATIONS.get(row["state"], "failed")
+    if row["kind"] == "Pod":
+        return _PODS[row["phase"]]
+    return str(row["phase"]) if row["kind"] == "Workload" else ""
+
+
 def pairs_of(
     what: str, text: str, row: Row, rows: dict[str, Row]
 ) -> Iterator[tuple[float, float]]:

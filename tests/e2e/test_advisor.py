@@ -7,6 +7,7 @@ import re
 from playwright.sync_api import expect
 
 from tests.e2e.board import Board
+from tests.services.default_run import PATIENCE_S
 
 
 def test_a_goal_in_fields_ends_in_an_answer_that_is_handed_over(board: Board) -> None:
@@ -23,11 +24,14 @@ def test_a_goal_in_fields_ends_in_an_answer_that_is_handed_over(board: Board) ->
     expect(page.get_by_text(re.compile("settings · at most about"))).to_be_visible()
     search.click()
     answer = page.get_by_role("region", name="Answer")
-    expect(answer).to_be_visible(timeout=120_000)
+    expect(answer).to_be_visible(timeout=1000 * PATIENCE_S)
     expect(answer).to_contain_text(re.compile("Improved|No improvement found"))
     expect(page.get_by_role("region", name="Before and after")).to_contain_text(
         "seeds that the search did not use"
     )
+    expect(
+        page.get_by_role("region", name="Best settings of the search")
+    ).to_be_visible()
     with page.expect_download() as report:
         page.get_by_role("link", name="HTML").click()
     assert report.value.suggested_filename.endswith(".html")

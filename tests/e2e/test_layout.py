@@ -1,4 +1,6 @@
-"""Every text can be read at every size: none is cut, crushed or under another.
+"""Every text can be read at every size, and the keyboard comes to what is out of sight.
+
+No text is cut, crushed or under another.
 
 By default a selection in which each size meets each language and theme, with and
 without presenter mode; `QUOTALAB_LAYOUT=all` looks at the whole product.
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,6 +130,26 @@ def test_every_text_of_a_view_can_be_read(
         adopt(still, look)
         problems += [f"{look}: {one}" for one in still.evaluate(UNREADABLE)]
     assert problems == [], "\n" + "\n".join(problems)
+
+
+def test_tab_goes_on_into_a_column_far_out_of_sight(
+    still: Page, live_server_url: str, paths: dict[str, str]
+) -> None:
+    still.set_viewport_size({"width": 390, "height": 844})
+    still.goto(live_server_url + paths["board"])
+    columns = still.get_by_role("region", name=re.compile("^Queue "))
+    columns.first.scroll_into_view_if_needed()
+    expect(columns.first.get_by_role("heading", level=3)).not_to_have_count(0)
+    near = columns.filter(has=still.get_by_role("heading", level=3)).count()
+    far = columns.nth(near)
+    expect(far.get_by_role("heading", level=3)).to_have_count(0)
+
+    end = columns.nth(near - 1).get_by_role("button").last
+    end.evaluate("(node) => node.focus({ preventScroll: true })")
+    still.keyboard.press("Tab")
+
+    expect(far.get_by_role("button", name=re.compile("^Menu of "))).to_be_focused()
+    expect(far.get_by_role("heading", level=3)).not_to_have_count(0)
 
 
 def adopt(page: Page, look: Look) -> None:

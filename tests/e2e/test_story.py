@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from pathlib import Path
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from tests.e2e.board import MANIFESTS, Board
 
@@ -89,21 +92,38 @@ def test_escape_puts_a_carried_card_back(played: Board) -> None:
     board.agrees()
 
 
-def test_a_broken_file_names_its_line_and_loads_nothing(board: Board) -> None:
-    board.page.goto(board.url)
+def test_a_dropped_folder_names_what_is_wrong_and_reports_what_came_of_the_rest(
+    board: Board, tmp_path: Path
+) -> None:
     text = (MANIFESTS / "two-teams.yaml").read_text()
     broken = text.replace("nominalQuota: 4", "nominalQuota: four", 1)
     line = broken[: broken.index("four")].count("\n") + 1
-    board.page.locator("input[type=file]").set_input_files(
-        {"name": "broken.yaml", "mimeType": "text/yaml", "buffer": broken.encode()}
-    )
-    report = board.page.get_by_test_id("load")
-    expect(report).to_contain_text(f"line {line}")
-    expect(report).to_contain_text("four")
-    expect(board.page).to_have_url(re.compile(r"/$"))
-    board.page.get_by_role("button", name="Load the rest").click()
-    board.page.wait_for_url(re.compile(r"/s/\w+/board"))
+    followed = (MANIFESTS / "urgent-again.yaml").read_text()
+    later = followed.replace("spec:\n", "spec:\n  backoffLimit: 3\n", 1)
+    given = {"teams.yaml": broken, "jobs/later.yaml": later, "notes.md": "Ours."}
+    for name, content in given.items():
+        path = tmp_path / "given" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    page = board.page
+    page.goto(board.url)
+    load = page.get_by_test_id("load")
+    expect(load).to_be_visible()
+    drop_folder(page, tmp_path / "given")
+    expect(load).to_contain_text("given/teams.yaml")
+    expect(load).to_contain_text(f"line {line}")
+    expect(load).to_contain_text("four")
+    expect(page).to_have_url(re.compile(r"/$"))
+
+    page.get_by_role("button", name="Load the rest").click()
+    page.wait_for_url(re.compile(r"/s/\w+/board"))
     expect(board.queue("beta")).to_be_visible()
+    page.get_by_role("button", name="What came of it").click()
+    report = page.get_by_role("dialog", name="What came of it")
+    expect(report).to_contain_text("given/notes.md:1")
+    report.get_by_text("Fields of Job that are kept and not followed").click()
+    limit = report.get_by_role("row").filter(has_text="backoffLimit")
+    expect(limit).to_contain_text("given/jobs/later.yaml:")
 
 
 VOLCANO = """
@@ -139,3 +159,26 @@ def drop_file(board: Board, name: str) -> None:
         }""",
         [name, (MANIFESTS / name).read_text()],
     )
+
+
+def drop_folder(page: Page, path: Path) -> None:
+    """Drop a folder in the middle of the page, as the file manager would.
+
+    A browser under load may swallow the drop of a drag that moved once only, so the
+    drag is made again until the page was given a drop.
+    """
+    page.evaluate(
+        """() => addEventListener("drop",
+            () => { document.documentElement.dataset.dropSeen = "yes"; }, true)"""
+    )
+    seen = page.locator("html[data-drop-seen]")
+    session = page.context.new_cdp_session(page)
+    files = {"items": [], "files": [str(path)], "dragOperationsMask": 1}
+    for _ in range(20):
+        for step in ("dragEnter", "dragOver", "dragOver", "drop"):
+            where = {"type": step, "x": 400, "y": 400, "data": files}
+            session.send("Input.dispatchDragEvent", where)
+        with suppress(PlaywrightTimeout):
+            seen.wait_for(state="attached", timeout=2_000)
+            return
+    raise AssertionError("the page was given no drop in 20 drags")

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.truth import Fact, differs
+from tests.e2e.board_facts import Fact
+from tests.e2e.truth import Row, differs
 
 CELLS = [
     {"resource": "cpu", "used": "1500", "nominal": "4000"},
@@ -39,6 +40,12 @@ CARDS = {
 }
 
 
+def agrees(
+    key: str, source: str, what: str, text: str, row: Row, rows: dict[str, Row]
+) -> bool:
+    return not list(differs(Fact(key, source, what, text, "", ""), row, rows))
+
+
 @pytest.mark.parametrize(
     ("what", "right", "wrong"),
     [
@@ -51,11 +58,8 @@ CARDS = {
 def test_a_number_of_a_card_is_held_against_its_row(
     what: str, right: str, wrong: str
 ) -> None:
-    def found(text: str) -> list[str]:
-        return list(differs(Fact("w", "", what, text, "", ""), WAITS, CARDS))
-
-    assert found(right) == []
-    assert found(wrong) != []
+    assert agrees("w", "", what, right, WAITS, CARDS)
+    assert not agrees("w", "", what, wrong, WAITS, CARDS)
 
 
 @pytest.mark.parametrize(
@@ -73,8 +77,43 @@ def test_a_number_of_a_card_is_held_against_its_row(
 def test_a_number_is_held_against_its_place(what: str, right: str, wrong: str) -> None:
     row = QUEUE | {"totals": {"cpu": "4000", "memory": str(2**29), "pods": "1"}}
 
-    def found(text: str) -> list[str]:
-        return list(differs(Fact("k", "", what, text, "", ""), row, NODES))
+    assert agrees("k", "", what, right, row, NODES)
+    assert not agrees("k", "", what, wrong, row, NODES)
 
-    assert found(right) == []
-    assert found(wrong) != []
+
+EVENTS = {
+    "items": [
+        {"revision": 3, "seq": n, "tick": 7, "tMs": 6500, "type": "Preempt", "by": "w"}
+        | {"reason": "InClusterQueue", "message": "for w"}
+        for n in (1, 2)
+    ]
+}
+SEARCH = {
+    "targets": [{"workLostMs": 61_000}, {"workLostMs": 3000}],
+    "tick": 7,
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "what", "right", "wrong"),
+    [
+        (
+            EVENTS,
+            "event 3.1",
+            "7\t00:00:06\tPreempt\tInClusterQueue for w",
+            "8\t00:00:06",
+        ),
+        (EVENTS, "group 3.1", "w\n7\n2 victims", "w\n7\n1 victim"),
+        (EVENTS, "events 200", "2 of 2", "2 of 3"),
+        (EVENTS, "reason InClusterQueue", "2", "1"),
+        (SEARCH, "lost", "1 min\xa04 s", "1 min\xa05 s"),
+        (SEARCH, "at tick before", "Fork at 6", "Fork at 7"),
+        (SEARCH, "said", "at tick 7", "at tick 6"),
+        (SEARCH, "rest targets 1", "and 1 more", "and 2 more"),
+    ],
+)
+def test_a_number_of_an_answer_is_held_against_it(
+    answer: dict[str, Any], what: str, right: str, wrong: str
+) -> None:
+    assert agrees("", "/x", what, right, answer, {})
+    assert not agrees("", "/x", what, wrong, answer, {})

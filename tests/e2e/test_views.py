@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e import truth
 from tests.e2e.board import PREEMPTED, Board, prepared
 from tests.services.default_run import DefaultRun
 
 
 def visit(board: Board, view: str) -> None:
     """Go to a view by the rail."""
-    board.page.get_by_role("link", name=re.compile(rf"^{view}\b")).click()
+    board.page.get_by_role("link", name=re.compile(rf"^{view}\b")).first.click()
 
 
 def test_the_scrubber_shows_the_past_and_comes_back(played: Board) -> None:
@@ -160,3 +162,43 @@ def test_the_page_goes_on_after_the_server_comes_back(
         expect(page.get_by_role("banner")).to_contain_text("Paused", timeout=30_000)
         expect(page.get_by_test_id("tick")).to_have_text(tick)
         board.agrees()
+
+
+#: Worlds, the tick to look at, and the fewest numbers that each view has then.
+WORLDS = [
+    (
+        ("friday-rush", 120),
+        {"Workloads": 99, "Nodes": 70, "Fairness": 40, "Preemptions": 20}
+        | {"Compare": 15, "Policy": 0, "Events": 150},
+    ),
+    (
+        ("preemption-budget", 40),
+        {"Workloads": 6, "Nodes": 20, "Preemptions": 15, "Compare": 15, "Events": 10},
+    ),
+    (
+        ("yunikorn-no-storm", 60),
+        {"Workloads": 6, "Nodes": 30, "Fairness": 25, "Preemptions": 15}
+        | {"Compare": 15, "Events": 99},
+    ),
+]
+
+
+@pytest.mark.parametrize(("world", "views"), WORLDS)
+def test_every_number_of_every_view_is_rests(
+    board: Board, world: tuple[str, int], views: dict[str, int]
+) -> None:
+    page, (scenario, tick) = board.page, world
+    made = prepared(page.request, board.url, {"scenario": scenario}, tick)
+    forks = f"{board.url}/api/v1/sandboxes/{made}/actions/fork"
+    page.request.post(forks, data={"tick": tick // 2})
+    page.goto(f"{board.url}/s/{made}/board")
+    expect(page.get_by_test_id("tick")).to_have_text(str(tick))
+    board.agrees()
+    for view, fewest in views.items():
+        visit(board, view)
+        truth.agrees(page, fewest)
+    visit(board, "Preemptions")
+    expect(page.get_by_role("button", name="Next")).to_be_enabled()
+    page.keyboard.press("End")
+    expect(page.get_by_role("button", name="Next")).to_be_disabled()
+    truth.agrees(page, views["Preemptions"])

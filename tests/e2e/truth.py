@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.e2e import card_facts, unmarked, view_facts
+from tests.e2e import (
+    answer_facts,
+    board_facts,
+    card_facts,
+    node_facts,
+    said_facts,
+    unmarked,
+    view_facts,
+)
+from tests.e2e.board_facts import Fact
 from tests.services.default_run import wait_for
 
 Row = dict[str, Any]
@@ -29,25 +35,8 @@ READ = """() => [...document.querySelectorAll('[data-fact]')]
   }))"""
 CARDS = """() => [...document.querySelectorAll('[data-card]')]
   .map((node) => [node.closest('[data-key]')?.dataset.key, node.dataset.card])"""
-BAR = re.compile(r": (\S+) used of nominal (\S+), (\S+) borrowed, (\S+) lent")
-SECTIONS = {
-    "waiting": {"pending", "inadmissible"},
-    **{name: {name} for name in ("reserved", "admitted", "inactive", "finished")},
-}
-TALLY = {"pending": ("pending", "inadmissible")}
 FEWEST = 10  # numbers of a board with two queues
 HALF = 0.051  # what is written with one decimal
-
-
-class Fact(NamedTuple):
-    """One number of the page: of which object or answer, what, as written."""
-
-    key: str
-    source: str
-    what: str
-    text: str
-    name: str
-    line: str
 
 
 def agrees(page: Page, fewest: int = FEWEST) -> None:
@@ -73,7 +62,10 @@ def compared(page: Page) -> tuple[int, list[str]]:
     found = page.evaluate(READ)
     cards = page.evaluate(CARDS)
     rows = {row["key"]: row for row in view_facts.fetched(page, "/state")["rows"]}
-    tick = int(page.get_by_test_id("tick").inner_text().replace(",", ""))
+    shown = page.get_by_test_id("tick").inner_text().replace(",", "")
+    if not shown.isdigit():
+        return 0, [f"tick {shown}"]
+    tick = int(shown)
     wrong = [] if tick == rows["Sandbox//sandbox"]["tick"] else [f"tick {tick}"]
     wrong += view_facts.wrong_timeline(page, tick)
     facts = [Fact(**one) for one in found]
@@ -84,14 +76,18 @@ def compared(page: Page) -> tuple[int, list[str]]:
             wrong += view_facts.wrong_preemptions(page, fact.text, tick)
             continue
         if fact.what.startswith("hidden "):
-            wrong += hidden(fact, cards, rows)
+            wrong += board_facts.hidden(fact, cards, rows)
             continue
         found_in = answers[fact.source] if fact.source else rows.get(fact.key, {})
         named = f"{fact.key or fact.source} {fact.what}"
-        wrong += [f"{named}: {one}" for one in differs(fact, found_in, rows)]
-    wrong += [f"no fact: {text!r}" for text in unmarked.texts(page, rows)]
+        try:
+            wrong += [f"{named}: {one}" for one in differs(fact, found_in, rows)]
+        except (LookupError, ValueError, TypeError) as missing:
+            wrong.append(f"{named}: {fact.text!r} has no place in REST: {missing!r}")
+    said = [*answers.values(), *rows.values()]
+    wrong += [f"no fact: {text!r}" for text in unmarked.texts(page, said)]
     for column, key in cards:
-        if not stands_in(rows.get(key), column):
+        if not board_facts.stands_in(rows.get(key), column):
             wrong.append(f"card {key} in {column}")
     return len(facts) + len(cards), wrong
 
@@ -103,144 +99,15 @@ def differs(fact: Fact, found_in: Row, rows: dict[str, Row]) -> Iterator[str]:
         found = card_facts.pairs_of(fact.what, fact.text, found_in, rows)
     elif kind in view_facts.KINDS:
         found = view_facts.pairs_of(fact.what, fact.text, found_in, rows)
+    elif kind in node_facts.KINDS:
+        found = node_facts.pairs_of(fact.what, fact.text, found_in, rows)
+    elif kind in answer_facts.KINDS:
+        found = answer_facts.pairs_of(fact.what, fact.text, found_in)
+    elif kind in said_facts.KINDS:
+        yield from said_facts.wrong(fact.what, fact.text, found_in)
+        return
     else:
-        found = pairs(fact, rows)
+        found = board_facts.pairs(fact, rows)
     for shown, expected in found:
         if not (shown == expected or abs(shown - expected) < HALF):
             yield f"shows {shown:g}, not {expected:g}"
-
-
-def pairs(fact: Fact, rows: dict[str, Row]) -> Iterator[tuple[float, float]]:
-    """Yield the numbers of a fact, each with the one that the rows have."""
-    what, _, of = fact.what.partition(" ")
-    if what == "share":
-        yield number(fact.text), share_of(rows[fact.key])
-    elif what == "usage" and fact.name:
-        yield from usage(fact, rows, of)
-    elif what == "used":
-        yield number(fact.text), amount(of, rows[fact.key]["used"].get(of, "0"))
-    elif what == "cards":
-        yield number(fact.text), cards_in(rows, fact.key, SECTIONS.get(of, {of}))
-    elif what == "legend":
-        yield from legend(fact, rows)
-    elif fact.key:
-        names = TALLY.get(what, (what,))
-        counts = counts_of(rows, fact.key)
-        yield number(fact.text), sum(counts[name] for name in names)
-
-
-def hidden(fact: Fact, cards: list[list[str]], rows: dict[str, Row]) -> list[str]:
-    """Return what a button says of the cards that a section does not draw, if wrong."""
-    phases = SECTIONS[fact.what.split(" ")[1]]
-    here = [rows[key] for column, key in cards if column == fact.key and key in rows]
-    drawn = sum(row.get("phase") in phases for row in here)
-    expected = cards_in(rows, fact.key, phases) - drawn
-    shown = number(fact.text)
-    return [] if shown == expected else [f"{fact.key} hides {expected}, not {shown:g}"]
-
-
-def share_of(row: Row) -> float:
-    """Return a queue's share as it is written: Kueue's is whole, rounded up."""
-    if row["kind"] == "Queue":
-        return float(row["share"])
-    return math.inf if row["share"] == "inf" else math.ceil(float(row["share"]) - 1e-9)
-
-
-def usage(fact: Fact, rows: dict[str, Row], pair: str) -> Iterator[tuple[float, float]]:
-    """Yield what a bar says in its name, and beside it."""
-    shown = BAR.search(fact.name)
-    assert shown is not None, fact.name
-    flavor, _, resource = pair.partition("/")
-    names = ("used", "nominal", "borrowed", "lent")
-    queues = queues_under(rows, fact.key)
-    cells = [
-        cell
-        for row in queues
-        for cell in row["cells"]
-        if (cell["flavor"], cell["resource"]) == (flavor, resource)
-    ]
-    single = fact.key.startswith("ClusterQueue/")
-    for name, text in zip(names, shown.groups(), strict=True):
-        if single or name == "used":
-            expected = sum(amount(resource, cell[name]) for cell in cells)
-            yield number(text), expected
-    if resource != "memory":
-        expected = sum(amount(resource, cell["used"]) for cell in cells)
-        yield number(fact.text.split("/")[0]), expected
-
-
-def legend(fact: Fact, rows: dict[str, Row]) -> Iterator[tuple[float, float]]:
-    """Yield a curve's number of now: a queue's share, or a resource's use."""
-    name = fact.line.split("\n")[0].rsplit(" ", 1)[0].strip()
-    name = name.removesuffix(fact.text).strip()
-    if (queue := rows.get(f"ClusterQueue//{name}")) and "hare" in fact.what:
-        yield number(fact.text), share_of(queue)
-    cells = [
-        cell
-        for row in rows.values()
-        if row["kind"] == "ClusterQueue"
-        for cell in row["cells"]
-        if cell["resource"] == name
-    ]
-    quota = sum(int(cell["nominal"]) for cell in cells)
-    if quota and fact.what.startswith("legend Util"):
-        used = sum(int(cell["used"]) for cell in cells)
-        yield number(fact.text), 100 * used / quota
-
-
-def queues_under(rows: dict[str, Row], key: str) -> list[Row]:
-    """Return a ClusterQueue, or those below a Cohort at any depth."""
-    row = rows[key]
-    if row["kind"] == "ClusterQueue":
-        return [row]
-    found = []
-    for other in rows.values():
-        if other["kind"] == "ClusterQueue" and other["cohort"] == row["name"]:
-            found.append(other)
-        elif other["kind"] == "Cohort" and other["parent"] == row["name"]:
-            found += queues_under(rows, other["key"])
-    return found
-
-
-def counts_of(rows: dict[str, Row], key: str) -> Counter[str]:
-    """Return the workloads of a queue or cohort by phase, counted one by one."""
-    names = {row["name"] for row in queues_under(rows, key)}
-    return Counter(
-        row["phase"]
-        for row in rows.values()
-        if row["kind"] == "Workload" and row["clusterQueue"] in names
-    )
-
-
-def cards_in(rows: dict[str, Row], column: str, phases: set[str]) -> int:
-    """Return how many workloads stand in a section of a column."""
-    return sum(
-        row["kind"] == "Workload" and row["phase"] in phases and stands_in(row, column)
-        for row in rows.values()
-    )
-
-
-def stands_in(row: Row | None, column: str) -> bool:
-    """Return whether a card belongs to a column."""
-    if row is None:
-        return False
-    if row["kind"] != "Workload":
-        place = row.get("queue") or row["namespace"]
-        return column in (f"Queue//{place}", f"namespace/{row['namespace']}")
-    queue = row["clusterQueue"]
-    return column == (f"ClusterQueue//{queue}" if queue else "none")
-
-
-def amount(resource: str, text: str) -> float:
-    """Return canonical units in the unit that the page writes: CPUs, GiB."""
-    if resource in ("cpu", "vcore"):
-        return int(text) / 1000
-    return int(text) / 2**30 if resource == "memory" else float(text)
-
-
-def number(text: str) -> float:
-    """Return a number as the page writes it."""
-    plain = text.replace(",", "").replace("\xa0", " ").replace("∞", "inf").strip()
-    found = re.search(r"inf|-?\d+(\.\d+)?", plain)
-    assert found is not None, f"no number in {text!r}"
-    return float(found[0])

@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page
 
+_WORDS = Path(__file__).parents[2] / "frontend" / "src" / "lib" / "catalogue"
 #: Views of which every number is a fact.
-WHOLE = re.compile(r"/s/\w+/(board|workloads)\b")
-#: What is no figure of the run: axes, what can be chosen, names as code.
+WHOLE = re.compile(
+    r"/s/\w+/(board|workloads|nodes|fairness|preemptions|compare|events|policy)\b"
+)
+#: What is no figure of the run: axes, what can be chosen, a place in a list, names as code.
 TEXTS = """() => {
-  const found = [], apart = '[data-fact], [data-forecast], svg, select, code, thead';
+  const found = [];
+  const apart = '[data-fact], [data-forecast], [data-apart], svg, select, code, pre, thead';
   const walk = document.createTreeWalker(document.querySelector('main'), 4);
   for (let node; (node = walk.nextNode()); ) {
     const near = node.parentElement;
     if (/\\d/.test(node.data) && near.checkVisibility() && !near.closest(apart))
-      found.push(node.data.trim());
+      found.push((near.closest('.name') ?? node).textContent.trim());
   }
   return found;
 }"""
 
 
-def texts(page: Page, rows: dict[str, dict[str, Any]]) -> list[str]:
-    """Return texts of the view with a number that is no fact, no name and no message."""
+def texts(page: Page, answers: list[Any]) -> list[str]:
+    """Return texts of the view with a number that is no fact, no name and no message.
+
+    `answers`: what REST says; names and sentences in it may be shown as they are.
+    """
     if not WHOLE.search(page.url):
         return []
-    verbatim = sorted(_verbatim(rows), key=len, reverse=True)
+    verbatim = sorted(_wordy(leaves(answers)) | _catalogued(), key=len, reverse=True)
     left = []
     for text in page.evaluate(TEXTS):
         rest = text
@@ -37,14 +47,39 @@ def texts(page: Page, rows: dict[str, dict[str, Any]]) -> list[str]:
     return left
 
 
-def _verbatim(rows: dict[str, dict[str, Any]]) -> set[str]:
-    """Return the names and sentences of the rows that hold a digit."""
-    said = {str(value) for row in rows.values() for value in row.values()}
-    said |= {name for row in rows.values() for name in row["key"].split("/")}
-    said |= {cell["flavor"] for row in rows.values() for cell in row.get("cells", ())}
-    owners = {
-        row["owner"].split("/", 2)[-1] for row in rows.values() if row.get("owner")
+def leaves(answer: Any) -> Iterator[str]:
+    """Yield every text of an answer, and the names that its keys are made of."""
+    if isinstance(answer, dict):
+        for name, value in answer.items():
+            yield name
+            yield from leaves(value)
+    elif isinstance(answer, list):
+        for value in answer:
+            yield from leaves(value)
+    elif isinstance(answer, str):
+        yield answer
+        if answer.count("/") in (1, 2):
+            yield from answer.split("/")
+
+
+def _wordy(texts: Iterator[str]) -> set[str]:
+    """Return names and sentences: texts with a digit that are more than a number."""
+    held = {words for words in texts if re.search(r"\d", words)}
+    found = {words for words in held if re.search(r"[^\W\d].*\d|\d.*[^\W\d]", words)}
+    shown = {re.sub(r"^job-(.*)-[a-z0-9]{5}$", r"\1", words) for words in found}
+    return found | {words for words in shown if re.search(r"\d", words)}
+
+
+@cache
+def _catalogued() -> set[str]:
+    """Return what the catalogue says with a digit of its own, as in "p95 wait"."""
+    lines = "".join((_WORDS / name).read_text() for name in ("en.ts", "en-later.ts"))
+    said = re.findall(r'^  "[^"]+":\s+"((?:[^"\\]|\\.)*)"', lines, re.MULTILINE)
+    parts = {
+        part.replace("\\u00a0", "\xa0").strip()
+        for one in said
+        for part in re.split(r"\{\w+\}|\|", one)
     }
-    return {
-        words for words in said | owners if re.search(r"[^\W\d].*\d|\d.*[^\W\d]", words)
+    return _wordy(iter(parts)) | {
+        part for part in parts if re.fullmatch(r"× \d+ =", part)
     }

@@ -28,7 +28,7 @@ def _value(text: str) -> float:
     return math.inf if text == "∞" else float(text.replace(",", ""))
 
 
-KINDS = ("at", "cells", "amounts", "rows", "nodes")
+KINDS = ("at", "cell", "cells", "amounts", "rows", "nodes")
 #: What REST also says of a tick of the past; it refuses a parameter that it does not read.
 _IN_THE_PAST = ("/state", "/tables", "/fairness", "/explain")
 
@@ -38,7 +38,7 @@ def fetched(page: Page, path: str) -> Any:
     host, _, rest = page.url.partition("/s/")
     past = re.search(r"[?&]tick=(\d+)", rest)
     if past and path.startswith(_IN_THE_PAST):
-        path += f"?tick={past[1]}"
+        path += f"{'&' if '?' in path else '?'}tick={past[1]}"
     sandbox = re.split(r"[/?]", rest)[0]
     answer = page.request.get(f"{host}/api/v1/sandboxes/{sandbox}{path}")
     return json.loads(answer.text())
@@ -52,10 +52,14 @@ def pairs_of(
     match kind:
         case "at":
             yield from _at(rest, text, row)
+        case "cell":
+            yield from _cell(rest[0], text, row)
         case "cells":
             cells = [cell for cell in row["cells"] if cell["resource"] == rest[1]]
-            total = sum(int(cell[rest[0]]) for cell in cells)
-            yield numbers(text)[0], in_units(rest[1], total)
+            values = [cell[rest[0]] for cell in cells]
+            if None not in values:  # else there is no limit, in words
+                total = sum(map(int, values))
+                yield numbers(text)[0], in_units(rest[1], total)
         case "amounts":
             held = {k: v for k, v in row[rest[0]].items() if k != "pods"}
             values = sorted(in_units(name, int(n)) for name, n in held.items())
@@ -65,6 +69,22 @@ def pairs_of(
             yield numbers(text)[-1], count
         case "nodes":
             yield from zip(sorted(numbers(text)), _nodes(rows), strict=True)
+
+
+def _cell(column: str, text: str, row: Row) -> Iterator[tuple[float, float]]:
+    """Yield the number of a table's cell, or whether it is the time that it should be."""
+    value = row[column]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if column.endswith("Ms"):
+            yield float(text.strip() == clock(int(value))), 1
+        else:
+            yield numbers(text)[0], float(value)
+
+
+def clock(ms: int) -> str:
+    """Return virtual time as the page writes it."""
+    seconds = ms // 1000
+    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
 def _nodes(rows: dict[str, Row]) -> list[float]:
@@ -80,6 +100,10 @@ def _at(rest: list[str], text: str, found: Any) -> Iterator[tuple[float, float]]
         found = found[int(part)] if isinstance(found, list) else found.get(part)
     if unit == "share":
         found = math.inf if found is None else math.ceil(float(found) - 1e-9)
+    elif unit == "ticks":
+        found = found if found is None else math.ceil(int(found) / 1000)
+    elif unit == "before":
+        found = int(found) - 1
     elif unit:
         found = in_units(unit, int(found or 0))
     shown = numbers(text)

@@ -73,3 +73,26 @@ export const ICONS = {
 } as const satisfies Readonly<Record<string, readonly Stroke[]>>;
 
 export type IconName = keyof typeof ICONS;
+
+/** What an icon is drawn with: a path of all strokes of a kind, undefined where it has none. */
+export interface IconPaths {
+  readonly thin?: string;
+  readonly bold?: string;
+  readonly solid?: string;
+}
+
+const joined = new Map<IconName, IconPaths>();
+
+/** Return the paths of an icon; the same object every time. */
+export function pathsOf(name: IconName): IconPaths {
+  const known = joined.get(name);
+  if (known !== undefined) return known;
+  const paths: { thin?: string; bold?: string; solid?: string } = {};
+  for (const stroke of ICONS[name] as readonly Stroke[]) {
+    const kind = stroke.fill ? "solid" : stroke.bold ? "bold" : "thin";
+    // What begins with a relative move begins at the corner, not where the stroke before ended.
+    paths[kind] = `${paths[kind] ?? ""}M0 0${stroke.d}`;
+  }
+  joined.set(name, paths);
+  return paths;
+}

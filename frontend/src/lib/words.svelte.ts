@@ -36,6 +36,12 @@ export function t(word: Word, holes: Holes = {}): string {
   return form === undefined ? word : filled(form, holes);
 }
 
+/** Return what the catalogue says of a code of the server's; the server's own words where it says nothing. */
+export function tOr(word: string, own: string, holes: Holes = {}): string {
+  const known = speech.words[word as Word] ?? later[word as Word];
+  return known === undefined ? own : t(word as Word, holes);
+}
+
 // A sentence cut at its holes: text, name of a hole, text, and so on.
 type Form = readonly string[];
 const cut = new WeakMap<Partial<Words>, Map<Word, readonly Form[]>>();
@@ -89,7 +95,8 @@ export function formatNumber(value: number, digits = 0): string {
   }
   const id = `${speech.language}/${digits}`;
   const format = numbers.get(id) ?? remember(id, digits);
-  return format.format(value).replace("-", "−");
+  const text = format.format(value);
+  return value > 0 ? text : text.replace("-", "−");
 }
 
 function remember(id: string, digits: number): Intl.NumberFormat {

@@ -491,6 +491,8 @@ export interface components {
             readonly role: components["schemas"]["ExperimentRole"];
             readonly visibility: components["schemas"]["VisibilityEnum"];
             readonly state: components["schemas"]["ExperimentState"];
+            /** @description Asks for its runs as it goes, towards a goal. */
+            readonly isSearch: boolean;
             /** @description Runs. */
             readonly total: number;
             /** @description Runs that ended, well or not. */
@@ -563,6 +565,11 @@ export interface components {
             readonly level: components["schemas"]["LevelEnum"];
             readonly problem: string;
             readonly effect: string;
+            /**
+             * @description names the effect
+             * @default
+             */
+            readonly code?: string;
             readonly count: number;
             readonly places: readonly components["schemas"]["Place"][];
         };
@@ -725,6 +732,7 @@ export interface components {
             readonly outcome: components["schemas"]["KindOutcomeOutcomeEnum"];
             readonly count: number;
             readonly effect: string;
+            readonly unread: readonly components["schemas"]["UnreadField"][];
         };
         /**
          * @description * `simulated` - simulated
@@ -860,6 +868,8 @@ export interface components {
             /** @description of the admission */
             readonly tick: number | null;
             /** @description milliseconds */
+            readonly ranFrom: number;
+            /** @description milliseconds */
             readonly ranTo: number;
             readonly reason: string;
             readonly message: string;
@@ -950,6 +960,8 @@ export interface components {
             readonly role: components["schemas"]["ExperimentRole"];
             readonly visibility: components["schemas"]["VisibilityEnum"];
             readonly state: components["schemas"]["ExperimentState"];
+            /** @description Asks for its runs as it goes, towards a goal. */
+            readonly isSearch: boolean;
             /** @description Runs. */
             readonly total: number;
             /** @description Runs that ended, well or not. */
@@ -1047,6 +1059,8 @@ export interface components {
             readonly outcome: components["schemas"]["PinOutcomeOutcomeEnum"];
             /** @description of the binding */
             readonly tick: number | null;
+            /** @description milliseconds */
+            readonly ranFrom: number;
             /** @description milliseconds */
             readonly ranTo: number;
             /** @description that it is bound to, or "" */
@@ -1278,10 +1292,33 @@ export interface components {
          * @enum {string}
          */
         readonly ScopeEnum: "read" | "write" | "admin";
+        /** @description A setting that has all its runs, before anything is proven. */
+        readonly SearchStanding: {
+            /** @description Place in `variants`. */
+            readonly variant: number;
+            /** @description Constraints that its runs miss. */
+            readonly missed: readonly string[];
+            /** @description Means of the objectives; without any, of what is bounded first. */
+            readonly values: {
+                readonly [key: string]: number;
+            };
+        };
         /** @description How far a search is, and its answer when it has ended. */
         readonly SearchState: {
             /** @description More runs may follow. */
             readonly searching: boolean;
+            /** @description Ended early: the best is proven. */
+            readonly taken: boolean;
+            /** @description That the search may take; the proof takes some more. */
+            readonly mostRuns: number;
+            /** @description The best settings so far: constraints, then objectives. */
+            readonly best: readonly components["schemas"]["SearchStanding"][];
+            /** @description Settings that have all their runs. */
+            readonly compared: number;
+            /** @description Of these, with every constraint kept. */
+            readonly keeping: number;
+            /** @description Why runs failed; the first reasons. */
+            readonly failures: readonly string[];
             /** @description Why there is no answer; mostly empty. */
             readonly error: string;
             readonly answer: components["schemas"]["AdviceAnswer"] | null;
@@ -1526,6 +1563,18 @@ export interface components {
              */
             readonly cluster?: string;
         };
+        /** @description A field that is kept and not followed: how often, where first, what it changes. */
+        readonly UnreadField: {
+            readonly field: string;
+            readonly count: number;
+            readonly effect: string;
+            /**
+             * @description names the effect
+             * @default
+             */
+            readonly code?: string;
+            readonly place: components["schemas"]["Place"];
+        };
         /** @description The first event that matches ends the run: one of several types, or one. */
         readonly UntilEvent: {
             /** @description Admit, or [Preempt, Evict] */
@@ -1732,7 +1781,9 @@ export interface components {
          *         `relation`: "same" (its own ClusterQueue), "hierarchy" (lent from within a
          *         subtree where the request is covered), "priority" (lent from farther away),
          *         "fair" (any borrower of the tree), "other" (nobody of it: `why`).
-         *         `holders` hold what is needed, `candidates` of them may be preempted.
+         *         `holders` hold what is needed, `candidates` of them may be preempted. `why`
+         *         nobody of it may is a sentence; `code` names it: "reclaimNever",
+         *         "withinNominal", "inactive" or "borrowsNone".
          */
         readonly Source: {
             readonly queue: string;
@@ -1740,8 +1791,9 @@ export interface components {
             readonly policy: string;
             readonly holders: number;
             readonly candidates: number;
-            readonly why: string;
+            readonly code: string;
             readonly cells: readonly components["schemas"]["Standing"][];
+            readonly why: string;
         };
         /** @description What a node uses of what it brings, for one flavor and resource. */
         readonly Standing: {
@@ -1946,11 +1998,12 @@ export interface components {
             readonly raw: number;
             readonly normalized: number;
         };
-        /** @description Why one of them does not grow for a pod; "" where it may. */
+        /** @description Why one of them does not grow for a pod; "" where it may. `code` names it. */
         readonly GrowthRefusal: {
             readonly kind: string;
             readonly name: string;
             readonly reason: string;
+            readonly code: string;
         };
         /** @description Why a pod has no place under YuniKorn, and what both sets of laws would do. */
         readonly AskExplanation: {
@@ -1988,11 +2041,24 @@ export interface components {
             readonly pending: string;
             readonly left: string | null;
         };
-        /** @description One condition and whether it holds. */
+        /**
+         * @description One condition and whether it holds; `detail` says why with its numbers.
+         *
+         *         Those numbers: `asked` of a quota, empty where it limits nothing that is
+         *         asked, and from when on, of a delay.
+         */
         readonly Check: {
             readonly name: string;
             readonly holds: boolean;
             readonly detail: string;
+            readonly asked: readonly components["schemas"]["Asked"][];
+            readonly notBeforeMs: number | null;
+        };
+        /** @description What is asked of one resource against what a limit leaves. */
+        readonly Asked: {
+            readonly resource: string;
+            readonly amount: string;
+            readonly left: string;
         };
         /**
          * @description Who is visited at one level on the way to an ask, first one first.
@@ -2011,7 +2077,9 @@ export interface components {
          *
          *         `used` is the weighted mean of `shares`: 0.7 where 90 % of the cpu and 50 %
          *         of the memory are used and both weigh the same. Nodes are tried from the
-         *         least `score` on.
+         *         least `score` on. `code` names the verdict: "cordoned", "tooSmall",
+         *         "reserved" (for the pods `names`), "short" (of the resources `names`) or
+         *         "predicate", whose message is kube-scheduler's; "" when it takes it.
          */
         readonly NodeVerdict: {
             readonly node: string;
@@ -2019,6 +2087,8 @@ export interface components {
             readonly used: number;
             readonly score: number;
             readonly shares: readonly components["schemas"]["UsedShare"][];
+            readonly code: string;
+            readonly names: readonly string[];
         };
         /** @description How much of one resource of a node is used, and its weight in the order. */
         readonly UsedShare: {
@@ -2112,13 +2182,15 @@ export interface components {
          *
          *         `outcome`: "admitted", "waits", "inactive", "finished" (before it was asked),
          *         "gone", "unknown" (given up after very many decisions, at `ran_to_ms`), or
-         *         "ran" when it is about no workload. `pods`: "" when pods are not placed, "placed", or "pending" with
+         *         "ran" when it is about no workload. `ran_from_ms`: the world's time when it was copied;
+         *         it may have gone on since. `pods`: "" when pods are not placed, "placed", or "pending" with
          *         `pods_message`. `victims` are those preempted for it, with what was lost.
          */
         readonly ChangeOutcome: {
             readonly outcome: string;
             readonly atMs: number | null;
             readonly tick: number | null;
+            readonly ranFromMs: number;
             readonly ranToMs: number;
             readonly settled: boolean;
             readonly reason: string;
@@ -3432,6 +3504,7 @@ export type SandboxRole = components['schemas']['SandboxRole'];
 export type Scenario = components['schemas']['Scenario'];
 export type ScenarioList = components['schemas']['ScenarioList'];
 export type ScopeEnum = components['schemas']['ScopeEnum'];
+export type SearchStanding = components['schemas']['SearchStanding'];
 export type SearchState = components['schemas']['SearchState'];
 export type Series = components['schemas']['Series'];
 export type Share = components['schemas']['Share'];
@@ -3455,6 +3528,7 @@ export type TracePreviews = components['schemas']['TracePreviews'];
 export type TraceQuestion = components['schemas']['TraceQuestion'];
 export type Traces = components['schemas']['Traces'];
 export type Twin = components['schemas']['Twin'];
+export type UnreadField = components['schemas']['UnreadField'];
 export type UntilEvent = components['schemas']['UntilEvent'];
 export type Use = components['schemas']['Use'];
 export type VerdictEnum = components['schemas']['VerdictEnum'];
@@ -3491,6 +3565,7 @@ export type GrowthRefusal = components['schemas']['GrowthRefusal'];
 export type AskExplanation = components['schemas']['AskExplanation'];
 export type QueueHeadroom = components['schemas']['QueueHeadroom'];
 export type Check = components['schemas']['Check'];
+export type Asked = components['schemas']['Asked'];
 export type SortedLevel = components['schemas']['SortedLevel'];
 export type NodeVerdict = components['schemas']['NodeVerdict'];
 export type UsedShare = components['schemas']['UsedShare'];

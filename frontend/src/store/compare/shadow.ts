@@ -50,13 +50,13 @@ export function percentText(agree: number, judged: number): string {
   return `${(Math.floor((1000 * agree) / judged) / 10).toFixed(1)}%`;
 }
 
-export interface Line {
+export interface AgreementLine {
   readonly kind: string;
   readonly values: readonly (number | null)[];
 }
 
 /** Return the agreement over time as ticks and a line of percent per kind; null where nothing was decided. */
-export function linesOf(times: readonly AgreementAt[]): { readonly ticks: readonly number[]; readonly lines: readonly Line[] } {
+export function linesOf(times: readonly AgreementAt[]): { readonly ticks: readonly number[]; readonly lines: readonly AgreementLine[] } {
   const ticks = [...new Set(times.map((one) => one.tick))].sort((a, b) => a - b);
   const kinds = [...new Set(times.map((one) => one.kind))].sort();
   const value = (kind: string, tick: number): number | null => {

@@ -2,19 +2,21 @@
 
 import { SvelteMap } from "svelte/reactivity";
 
-import { ask, Refusal, request } from "@/net/rest";
+import { ask, Refusal, request, type Json } from "@/net/rest";
 import { orderResources, quotaText } from "@/lib/amounts";
 import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { toYaml } from "@/lib/yaml";
 import { manifestsOf, questionAt, questionsOf, type Addable, type Around, type FormQuestion } from "@/store/edits/adding";
+import { fetchManifest } from "@/store/edits/edits";
 import { nameOf, nextName, undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 
 /** One form; `check` asks the server, `apply` adds. */
 export class AddEdit {
   readonly kind: Addable;
-  readonly around: Around = $derived(around());
+  policy = $state.raw<Json>({}); // of YuniKorn, which a queue is put into
+  readonly around: Around = $derived.by(() => around(this.policy));
   readonly questions: readonly FormQuestion[] = $derived.by(() => questionsOf(this.kind, this.around));
   readonly texts = new SvelteMap<string, string>();
   written = $state<string | null>(null); // the YAML, once it is changed by hand
@@ -30,8 +32,25 @@ export class AddEdit {
   /** What would be sent, as text: it changes when an answer does, not with every tick. */
   readonly sent = $derived(JSON.stringify(this.body));
 
+  /** Whether all that the form needs is there: without the other queues, one would take their place. */
+  readonly ready = $derived.by(() => !this.#needsPolicy() || "spec" in this.policy);
+
   constructor(kind: Addable) {
     this.kind = kind;
+  }
+
+  /** Read what the form needs beyond the rows. */
+  async load(): Promise<void> {
+    if (!this.#needsPolicy()) return;
+    try {
+      this.policy = await fetchManifest("Queue//root");
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  #needsPolicy(): boolean {
+    return this.kind === "queue" && live.stack === "yunikorn";
   }
 
   text(question: FormQuestion): string {
@@ -61,7 +80,12 @@ export class AddEdit {
   async apply(): Promise<string | null> {
     this.busy = true;
     try {
-      const { created, changed } = await ask("Imported", "POST", importPath(), { body: this.body });
+      const { created, changed, policy } = await ask("Imported", "POST", importPath(), { body: this.body });
+      if (policy) {
+        const name = `${this.answers["parent"] ?? "root"}.${this.answers["name"] ?? ""}`;
+        report([name]);
+        return `Queue//${name}`;
+      }
       report([...created, ...changed].map(nameOf));
       return [...created, ...changed].find((key) => !key.startsWith("ResourceFlavor/")) ?? null;
     } catch (error) {
@@ -81,10 +105,10 @@ function report(names: readonly string[]): void {
   toast({ tone: "note", text: sentence, acts: [{ label: t("act.undo"), run: () => void undo() }] });
 }
 
-function around(): Around {
+function around(policy: Json): Around {
   const { latest, stack } = live;
   const node = latest.all("Node").at(-1);
-  const names = new Set(["Workload", "ClusterQueue", "Node", "Pod"].flatMap((kind) => latest.keys(kind as "Node").map(nameOf)));
+  const names = new Set(["Workload", "ClusterQueue", "Queue", "Node", "Pod"].flatMap((kind) => latest.keys(kind as "Node").map(nameOf)));
   const owners = latest.all("Workload").map((row) => nameOf(row.owner));
   return {
     stack,
@@ -92,6 +116,8 @@ function around(): Around {
       ? latest.all("Queue").filter((row) => row.leaf).map((row) => row.name)
       : latest.all("LocalQueue").map((row) => `${row.namespace}/${row.name}`),
     cohorts: latest.all("Cohort").map((row) => row.name),
+    parents: latest.all("Queue").filter((row) => !row.leaf).map((row) => row.name),
+    policy,
     flavors: latest.all("ResourceFlavor").map((row) => row.name),
     priorityClasses: [...new Set(latest.all("Workload").map((row) => row.priorityClass).filter(Boolean))].sort(),
     resources: resourcesOf(node?.allocatable ?? {}),

@@ -2,6 +2,7 @@
 
 import type { Json } from "@/net/rest";
 import type { Word } from "@/lib/words.svelte";
+import { policyWithQueue, queueQuestions } from "@/store/edits/addingQueue";
 import { labelsOf, taintsOf } from "@/store/edits/pairs";
 
 export const ADDABLE = ["workload", "queue", "node"] as const;
@@ -23,6 +24,8 @@ export interface Around {
   readonly stack: string;
   readonly localQueues: readonly string[]; // "namespace/name", or YuniKorn's leaf queues by their paths
   readonly cohorts: readonly string[];
+  readonly parents: readonly string[]; // YuniKorn's queues that have children, by their paths
+  readonly policy: Json; // for the file of queues that a further one is put into
   readonly flavors: readonly string[];
   readonly priorityClasses: readonly string[];
   readonly resources: readonly string[];
@@ -43,6 +46,7 @@ export function questionsOf(kind: Addable, around: Around): FormQuestion[] {
     const labels = Object.entries(around.nodeLabels).map(([key, value]) => `${key}=${value}`).join(", ");
     return [name, { id: "copies", word: "add.copies", first: "1", whole: true }, ...each(around.nodeAmounts), { id: "pods", word: "add.pods", first: "110", whole: true }, { id: "labels", word: "add.labels", first: labels }, { id: "taints", word: "field.taints", first: "" }];
   }
+  if (kind === "queue" && around.stack === "yunikorn") return queueQuestions(name, around);
   if (kind === "queue") {
     return [
       name,
@@ -68,6 +72,7 @@ export function questionsOf(kind: Addable, around: Around): FormQuestion[] {
 /** Return the manifests that the answers make. */
 export function manifestsOf(kind: Addable, answers: FormAnswers, around: Around): Json[] {
   if (kind === "node") return nodes(answers);
+  if (kind === "queue" && around.stack === "yunikorn") return [policyWithQueue(answers, around)];
   if (kind === "queue") return queue(answers, around);
   return [job(answers, around)];
 }

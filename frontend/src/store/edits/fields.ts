@@ -61,7 +61,8 @@ function quotas(manifest: Json): ManifestField[] {
   );
 }
 
-const PARTITIONS: Path = ["spec", "yunikorn", "queues", "partitions"];
+/** Where a policy holds the partitions of YuniKorn's file of queues. */
+export const PARTITIONS: Path = ["spec", "yunikorn", "queues", "partitions"];
 const PROPERTIES: readonly (readonly [Word, string, (readonly string[])?])[] = [
   ["field.sortPolicy", "application.sort.policy", ["fifo", "fair", "stateaware"]],
   ["field.sortPriority", "application.sort.priority", ["enabled", "disabled"]],
@@ -86,8 +87,8 @@ function queueFields(manifest: Json, queue: string): ManifestField[] {
   ];
 }
 
-// A file may leave root out: then the queues at its top are root's children.
-function placeOfQueue(manifest: Json, names: readonly string[]): Path | null {
+/** Return where a queue stands. A file may leave root out: then the queues at its top are root's children. */
+export function placeOfQueue(manifest: Json, names: readonly string[]): Path | null {
   for (const partition of items(manifest, PARTITIONS)) {
     const tops = items(manifest, [...partition, "queues"]);
     const rooted = tops.some((top) => valueAt(manifest, [...top, "name"]).toLowerCase() === "root");
@@ -146,7 +147,8 @@ function items(manifest: Json, path: Path): Path[] {
   return Array.isArray(given) ? given.map((_, index) => [...path, index]) : [];
 }
 
-function read(value: unknown, path: Path): unknown {
+/** Return what stands at a path; undefined where nothing does. */
+export function read(value: unknown, path: Path): unknown {
   let at = value;
   for (const part of path) at = typeof at === "object" && at !== null ? (at as Record<string | number, unknown>)[part] : undefined;
   return at;
@@ -178,7 +180,8 @@ export function patchOf(manifest: Json, changes: readonly (readonly [ManifestFie
   return patch;
 }
 
-function put(value: unknown, path: Path, next: unknown): unknown {
+/** Return a copy with something else at a path. */
+export function put(value: unknown, path: Path, next: unknown): unknown {
   const [first, ...rest] = path;
   if (first === undefined) return next;
   if (typeof first === "number") return (value as unknown[]).map((item, index) => (index === first ? put(item, rest, next) : item));

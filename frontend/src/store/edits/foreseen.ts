@@ -39,36 +39,33 @@ async function inTime<T>(signal: AbortSignal, asked: (signal: AbortSignal) => Pr
 
 /** Ask what a move would do. */
 export async function foreseeMove(path: string, body: Json, signal: AbortSignal): Promise<Foreseen> {
-  const from = live.latest.sandbox?.tMs ?? 0;
   const found = await inTime(signal, (either) => ask("MoveOutcome", "POST", path, { body: { ...body, dryRun: true }, signal: either }));
-  return ofMove(found, from);
+  return ofMove(found);
 }
 
-function ofMove(found: MoveOutcome, from: number): Foreseen {
-  const { outcome, tick, position, usage, victims, shares, ranTo } = found;
-  return { outcome, tick, position, withinMs: ranTo - from, sentences: usage, admitted: [], victims, shares };
+function ofMove(found: MoveOutcome): Foreseen {
+  const { outcome, tick, position, usage, victims, shares, ranFrom, ranTo } = found;
+  return { outcome, tick, position, withinMs: ranTo - ranFrom, sentences: usage, admitted: [], victims, shares };
 }
 
 /** Ask what pinning a pod would do. */
 export async function foreseePin(path: string, body: Json, signal: AbortSignal): Promise<Foreseen> {
-  const from = live.latest.sandbox?.tMs ?? 0;
   const found: PinOutcome = await inTime(signal, (either) => ask("PinOutcome", "POST", path, { body: { ...body, dryRun: true }, signal: either }));
-  return { ...found, position: null, withinMs: found.ranTo - from, admitted: [], shares: [] };
+  return { ...found, position: null, withinMs: found.ranTo - found.ranFrom, admitted: [], shares: [] };
 }
 
 /** Ask what edits would do to everybody. */
 export async function foreseeEdits(edits: readonly PatchEdit[], signal: AbortSignal): Promise<Foreseen> {
-  const from = live.latest.sandbox?.tMs ?? 0;
   const path = `/sandboxes/${String(live.id)}/whatif`;
-  return ofEdits(await inTime(signal, (either) => ask("Preview", "POST", path, { body: { edits }, signal: either })), from);
+  return ofEdits(await inTime(signal, (either) => ask("Preview", "POST", path, { body: { edits }, signal: either })));
 }
 
-function ofEdits({ outcome, admitted, sentences }: Preview, from: number): Foreseen {
+function ofEdits({ outcome, admitted, sentences }: Preview): Foreseen {
   const none = { outcome: "ran", tick: null, position: null, victims: [], shares: [] };
   if (outcome === null) return { ...none, withinMs: 0, sentences, admitted };
   const shares = outcome.shares.map((one) => ({ queue: one.name, before: shareText(one.before), after: shareText(one.after) }));
   const { tick, position, victims } = outcome;
-  return { outcome: outcome.outcome, tick, position, victims, withinMs: outcome.ranToMs - from, sentences: [], admitted, shares };
+  return { outcome: outcome.outcome, tick, position, victims, withinMs: outcome.ranToMs - outcome.ranFromMs, sentences: [], admitted, shares };
 }
 
 // A share of null is that of a borrower of weight 0.

@@ -21,8 +21,6 @@ class Live {
   pastProblem = $state("");
   /** What left a mark on the timeline before the events that came with the state. */
   earlier = $state.raw<readonly EventLine[]>([]);
-  /** Keys whose state just changed, for the tint; empty when the world moves fast. */
-  fresh = $state.raw(NONE);
   /** This reader follows a lesson: the page looks on. */
   follows = $state(false);
   readonly id = $derived(this.sandbox?.id ?? null);
@@ -36,11 +34,11 @@ class Live {
   /** The virtual time of it. */
   readonly nowMs = $derived(this.shown.sandbox?.tMs ?? 0);
   /** A real cluster is shown: what it did is not ours to change. */
-  readonly real = $derived((this.latest.sandbox?.source ?? "simulated") !== "simulated");
+  readonly real = $derived(this.latest.source !== "simulated");
   /** Nothing can be changed here: the tick is past, the cluster real, or a lesson is followed. */
   readonly frozen = $derived(this.past !== null || this.real || this.follows);
-  readonly stack = $derived(this.shown.sandbox?.stack ?? "kueue");
-  readonly fairSharing = $derived(this.shown.sandbox?.fairSharing ?? false);
+  readonly stack = $derived(this.shown.stack);
+  readonly fairSharing = $derived(this.shown.fairSharing);
 }
 
 export const live = new Live();
@@ -67,7 +65,6 @@ export function closeSandbox(): void {
   live.sandbox = null;
   live.earlier = [];
   live.lesson = null;
-  live.fresh = NONE;
   backToLive();
 }
 
@@ -85,21 +82,26 @@ export function takeLesson(news: LessonNews): void {
 
 function take(before: Page, next: Page, keys: readonly string[], whole: boolean): void {
   for (const listener of changeListeners) listener(before, next, keys, whole);
-  live.fresh = whole ? NONE : freshOf(before, next, keys);
+  live.latest.markFresh(whole ? NONE : freshOf(before, next, keys));
   if (whole) void earlierMarks();
 }
 
 const MOST_TINTED = 40;
 const FASTEST_TINTED = 4; // ticks a second; above it values swap without a sign
 
+// Whose state just changed, for the tint; none when the world moves fast.
 function freshOf(before: Page, next: Page, keys: readonly string[]): ReadonlySet<string> {
   const speed = live.latest.sandbox?.speed ?? 0;
   if (live.latest.sandbox?.playing === true && (speed === 0 || speed > FASTEST_TINTED)) return NONE;
-  const moved = keys.filter((key) => {
-    const [old, now] = [before.rows.get(key), next.rows.get(key)];
-    return now?.kind === "Workload" && (old?.kind !== "Workload" || old.phase !== now.phase);
-  });
-  return moved.length > MOST_TINTED || moved.length === 0 ? NONE : new Set(moved);
+  const moved = new Set<string>();
+  for (const key of keys) {
+    const now = next.rows.get(key);
+    if (now?.kind !== "Workload") continue;
+    const old = before.rows.get(key);
+    if (old?.kind !== "Workload" || old.phase !== now.phase) moved.add(key);
+    if (moved.size > MOST_TINTED) return NONE;
+  }
+  return moved.size === 0 ? NONE : moved;
 }
 
 const MARKED = "Preempt,NodeChange,Edit";

@@ -48,7 +48,7 @@ class Queues {
 }
 
 function queuesOf(store: RowStore): readonly string[] {
-  const stack = store.sandbox?.stack ?? "kueue";
+  const { stack } = store;
   if (stack === "kueue") return store.keys("ClusterQueue");
   if (stack === "kube") return store.columns.keys().filter((key) => key.startsWith("namespace/"));
   return store.all("Queue").filter((queue) => queue.leaf).map((queue) => queue.key);
@@ -60,7 +60,7 @@ function sortedKeys(keys: readonly string[]): string[] {
 
 function columnsOf(leaves: readonly ClusterQueueRow[]): string[] {
   const known = new Set(leaves.map((row) => row.key));
-  const stack = live.shown.sandbox?.stack ?? "kueue";
+  const { stack } = live;
   if (stack === "yunikorn") {
     return live.shown.all("Queue").filter((queue) => queue.leaf).map((queue) => queue.key);
   }

@@ -1,6 +1,6 @@
 // What a card says about its row: state, request, the short reason, its run; pure.
 
-import { amount, asks, mainResource, quantity } from "@/lib/amounts";
+import { amount, asks, isBytes, mainResource, quantity, unitOf } from "@/lib/amounts";
 import { t, type Word } from "@/lib/words.svelte";
 import type { AnyRow, ApplicationRow, PodRow, WorkloadRow } from "@/protocol/types";
 import { stateOfApplication, stateOfPod, type CardState, type Section, type Stack } from "@/store/rows/cardPositions";
@@ -79,7 +79,9 @@ export function requestOf(row: WorkloadRow): string {
 
 const SHORT: readonly (readonly [RegExp, Word])[] = [
   [/insufficient unused quota/i, "why.unused"],
-  [/insufficient quota.* in flavor ([^\s,]+), /i, "why.tooLarge"],
+  [/insufficient quota for (\S+) in flavor ([^\s,]+), .*> maximum capacity \(0\)$/i, "why.notIn"],
+  [/insufficient quota for (\S+) in flavor ([^\s,]+), /i, "why.tooLarge"],
+  [/equivalent workload recently failed/i, "why.equal"],
   [/head of|waiting for the head|behind/i, "why.behind"],
   [/admission check/i, "why.check"],
   [/doesn't match|untolerated taint|node affinity/i, "why.flavor"],
@@ -94,9 +96,19 @@ const SHORT: readonly (readonly [RegExp, Word])[] = [
 function noteOf(row: WorkloadRow): string {
   for (const [pattern, word] of SHORT) {
     const found = pattern.exec(row.message);
-    if (found !== null) return t(word, { flavor: found[1] ?? "" });
+    if (found !== null) return t(word, { resource: resourceWord(found[1] ?? ""), flavor: found[2] ?? "" });
   }
-  return row.message === "" ? row.reason : row.message;
+  return row.message || row.reason || untriedNote(row);
+}
+
+function resourceWord(resource: string): string {
+  return isBytes(resource) ? resource : unitOf(resource);
+}
+
+// Kueue writes no condition on what it has not tried, nor on the equals of what it tried and refused.
+function untriedNote({ phase }: WorkloadRow): string {
+  if (phase === "inadmissible") return t("why.equal");
+  return phase === "pending" ? t("why.untried") : "";
 }
 
 // Where MultiKueue has a workload run, or tries to.

@@ -62,10 +62,10 @@ export function applyDiff(page: Page, diff: Diff): Page {
   }
   const changes = new Map<string, AnyRow | undefined>(diff.removed.map((key) => [key, undefined]));
   for (const row of diff.added) changes.set(row.key, row);
-  for (const [key, fields] of Object.entries(diff.updated)) {
+  for (const key in diff.updated) {
     const row = changes.has(key) ? changes.get(key) : page.rows.get(key);
     if (row === undefined) throw new GapError(`diff updates ${key}, which is not here`);
-    changes.set(key, { ...row, ...fields } as AnyRow); // the key names the kind of both
+    changes.set(key, { ...row, ...diff.updated[key] } as AnyRow); // the key names the kind of both
   }
   const { samples } = page;
   const back = diff.tick < tickOf(page);
@@ -73,7 +73,7 @@ export function applyDiff(page: Page, diff: Diff): Page {
     revision: diff.revision,
     rows: page.rows.with(changes),
     samples: joinSamples(back ? upTo(samples, diff.tick) : samples, diff.samples),
-    events: [...(back ? upTo(page.events, diff.tick) : page.events), ...diff.events].slice(-MOST_EVENTS),
+    events: joinEvents(back ? upTo(page.events, diff.tick) : page.events, diff.events),
   };
 }
 
@@ -105,6 +105,11 @@ export function joinSamples(
       ? before.filter((sample) => sample.tick < first.tick)
       : before;
   return [...kept, ...after].slice(-MOST_SAMPLES);
+}
+
+// What nothing was added to is the same list: nobody reads it anew.
+function joinEvents(before: readonly EventLine[], after: readonly EventLine[]): readonly EventLine[] {
+  return after.length === 0 ? before : [...before, ...after].slice(-MOST_EVENTS);
 }
 
 /** Return the keys whose rows differ between two pages. O(rows). */

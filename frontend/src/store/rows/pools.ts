@@ -22,6 +22,7 @@ export function sizedPod(pod: PodRow): Sized {
 }
 
 export interface Stranded {
+  readonly size: number; // of the largest pod that waits
   readonly resource: string;
   readonly free: number;
   readonly usable: number; // what pods of the asked size could take of it
@@ -30,7 +31,18 @@ export interface Stranded {
   readonly askText: string;
 }
 
-let layout: { readonly nodes: readonly NodeRow[]; readonly pools: readonly Pool[] } = { nodes: [], pools: [] };
+/** A pool without what changes at every tick. */
+export interface PoolShape extends Omit<Pool, "nodes"> {
+  readonly keys: readonly string[]; // of its nodes
+}
+
+interface Layout {
+  readonly nodes: readonly NodeRow[];
+  readonly pools: readonly Pool[];
+  readonly shapes: readonly PoolShape[];
+}
+
+let layout: Layout = { nodes: [], pools: [], shapes: [] };
 let placeOf: ReadonlyMap<string, number> = new Map();
 
 /** Return nodes grouped by flavor, else by worker cluster, in the order of their names. O(nodes).
@@ -39,12 +51,23 @@ let placeOf: ReadonlyMap<string, number> = new Map();
  * another shape; else the nodes of before are replaced by those of now.
  */
 export function poolsOf(nodes: readonly NodeRow[]): readonly Pool[] {
-  if (!sameShapes(layout.nodes, nodes)) {
-    layout = { nodes, pools: grouped(nodes) };
-    placeOf = new Map(nodes.map((node, at) => [node.key, at]));
-    return layout.pools;
-  }
+  lay(nodes);
+  if (layout.nodes === nodes) return layout.pools;
   return layout.pools.map((pool) => ({ ...pool, nodes: pool.nodes.map((node) => nodes[placeOf.get(node.key) ?? 0] ?? node) }));
+}
+
+/** Return the pools of nodes, the same object until a node comes, goes or has another shape. O(nodes). */
+export function poolShapes(nodes: readonly NodeRow[]): readonly PoolShape[] {
+  lay(nodes);
+  return layout.shapes;
+}
+
+function lay(nodes: readonly NodeRow[]): void {
+  if (sameShapes(layout.nodes, nodes)) return;
+  const pools = grouped(nodes);
+  const shapes = pools.map(({ name, resource, largest, nodes: members }) => ({ name, resource, largest, keys: members.map((node) => node.key) }));
+  layout = { nodes, pools, shapes };
+  placeOf = new Map(nodes.map((node, at) => [node.key, at]));
 }
 
 function sameShapes(before: readonly NodeRow[], now: readonly NodeRow[]): boolean {
@@ -88,25 +111,25 @@ export function largestAsk(waiting: Iterable<Sized>, resource: string): number {
   return most;
 }
 
-/** Return what is free in the scarcest pool and how much of it the largest waiting pod could use. O(nodes). */
-export function strandedOf(pools: readonly Pool[], largest: (resource: string) => number): Stranded | null {
+/** Return what is free of the scarcest pool's resource and how much of it the largest waiting pod could use. O(nodes). */
+export function strandedOf(nodes: readonly NodeRow[], largest: (resource: string) => number): Stranded | null {
+  const pools = poolShapes(nodes);
   const pool = pools.find((candidate) => candidate.resource.includes("/")) ?? pools[0];
   if (pool === undefined) return null;
   const { resource } = pool;
   const asked = largest(resource);
   if (asked === 0) return null;
   let [free, usable] = [0, 0];
-  for (const { nodes } of pools) {
-    for (const node of nodes) {
-      const piece = pieceOf(node, resource);
-      free += piece;
-      usable += Math.floor(piece / asked) * asked;
-    }
+  for (const node of nodes) {
+    const piece = pieceOf(node, resource);
+    free += piece;
+    usable += Math.floor(piece / asked) * asked;
   }
   if (free === 0) return null;
   return {
     resource,
     free,
+    size: asked,
     usable,
     freeText: quantity(resource, free),
     usableText: bare(resource, usable),

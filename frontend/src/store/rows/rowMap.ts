@@ -2,7 +2,7 @@
 
 import type { AnyRow } from "@/protocol/types";
 
-type Changes = ReadonlyMap<string, AnyRow | undefined>;
+type Changes = Map<string, AnyRow | undefined>;
 
 /** The rows of one page. The newest version holds them all; an older one knows what it has otherwise. */
 export class RowMap implements ReadonlyMap<string, AnyRow> {
@@ -14,23 +14,26 @@ export class RowMap implements ReadonlyMap<string, AnyRow> {
     this.#all = all;
   }
 
-  /** Return the rows after changes; undefined takes a row out. O(changes) of the newest version, else O(rows). */
+  /** Return the rows after changes; undefined takes a row out. O(changes) of the newest version, else O(rows).
+   *
+   * The changes are taken over: from then on they are what this version has otherwise.
+   */
   with(changes: Changes): RowMap {
     const all = this.#whole();
-    const before = new Map<string, AnyRow | undefined>();
     for (const [key, row] of changes) {
-      before.set(key, all.get(key));
+      changes.set(key, all.get(key));
       if (row === undefined) all.delete(key);
       else all.set(key, row);
     }
     const next = new RowMap(all);
-    [this.#all, this.#otherwise, this.#newer] = [null, before, next];
+    [this.#all, this.#otherwise, this.#newer] = [null, changes, next];
     return next;
   }
 
   get(key: string): AnyRow | undefined {
     if (this.#all !== null) return this.#all.get(key);
-    for (const version of this.#versions()) {
+    if (this.#otherwise.has(key)) return this.#otherwise.get(key);
+    for (let version = this.#newer; version !== null; version = version.#newer) {
       if (version.#all !== null) return version.#all.get(key);
       if (version.#otherwise.has(key)) return version.#otherwise.get(key);
     }
@@ -54,7 +57,7 @@ export class RowMap implements ReadonlyMap<string, AnyRow> {
       if (row === undefined) rows.delete(key);
       else rows.set(key, row);
     }
-    [this.#all, this.#otherwise, this.#newer] = [rows, new Map(), null];
+    [this.#all, this.#otherwise, this.#newer] = [rows, new Map<string, AnyRow | undefined>(), null];
     return rows;
   }
 

@@ -1,4 +1,4 @@
-// The rows of one page as reactive cells: a view that reads a row is updated by that row alone.
+// The rows of one page as reactive signals: a view that reads a row is updated by that row alone.
 
 import { untrack } from "svelte";
 
@@ -7,36 +7,11 @@ import type { AnyRow, EventLine, SandboxRow, Sample } from "@/protocol/types";
 import type { RowKind } from "@/protocol/rows";
 import { Columns } from "@/store/rows/columns.svelte";
 import type { Stack } from "@/store/rows/cardPositions";
-import { changedKeys, EMPTY_PAGE, type Page } from "@/store/rows/page";
+import { changedKeys, EMPTY_PAGE, sandboxOf, type Page } from "@/store/rows/page";
+import { KindSignal, RowSignal } from "@/store/rows/signals.svelte";
 import { WaitingAsks } from "@/store/rows/waitingAsks.svelte";
 
 type RowOf<K extends RowKind> = Extract<AnyRow, { kind: K }>;
-
-// A row that no view has read yet changes without notifying anything: most rows are off screen.
-class RowSignal {
-  #row: AnyRow | null = null;
-  #observed = false;
-  #version = $state(0);
-
-  get row(): AnyRow | null {
-    this.#observed = true;
-    dependsOn(this.#version);
-    return this.#row;
-  }
-  set row(next: AnyRow | null) {
-    if (next === this.#row) return;
-    this.#row = next;
-    if (this.#observed) this.#version = untrack(() => this.#version) + 1;
-  }
-  /** The row, without depending on it. */
-  get peek(): AnyRow | null {
-    return this.#row;
-  }
-}
-
-class KeyList {
-  keys = $state.raw<readonly string[]>([]); // replaced when membership changes
-}
 
 // "gpu-9" before "gpu-10": the order of rows is that of their names, however they came here.
 const names = new Intl.Collator("en", { numeric: true });
@@ -49,25 +24,32 @@ export const byName = (a: string, b: string): number => names.compare(a, b) || (
  */
 export class RowStore {
   page = $state.raw<Page>(EMPTY_PAGE);
+  samples = $state.raw<readonly Sample[]>([]);
+  events = $state.raw<readonly EventLine[]>([]);
+  /** What every card asks of the sandbox, apart from its row: that one changes at every tick. */
+  stack = $state<Stack>("kueue");
+  fairSharing = $state(false);
+  source = $state<SandboxRow["source"]>("simulated");
+  #rows: Page["rows"] = EMPTY_PAGE.rows; // of the page, without depending on it
   readonly columns = new Columns();
   readonly asks = new WaitingAsks();
-  readonly #cells = new Map<string, RowSignal>();
+  readonly #signals = new Map<string, RowSignal>();
   // All at once: a list made while it is being read would not be reactive.
-  readonly #keyLists: Readonly<Record<RowKind, KeyList>> = {
-    Sandbox: new KeyList(),
-    Cohort: new KeyList(),
-    ClusterQueue: new KeyList(),
-    LocalQueue: new KeyList(),
-    ResourceFlavor: new KeyList(),
-    MultiKueueCluster: new KeyList(),
-    Workload: new KeyList(),
-    Node: new KeyList(),
-    Pod: new KeyList(),
-    Queue: new KeyList(),
-    Application: new KeyList(),
-    Policy: new KeyList(),
+  readonly #kinds: Readonly<Record<RowKind, KindSignal>> = {
+    Sandbox: new KindSignal(),
+    Cohort: new KindSignal(),
+    ClusterQueue: new KindSignal(),
+    LocalQueue: new KindSignal(),
+    ResourceFlavor: new KindSignal(),
+    MultiKueueCluster: new KindSignal(),
+    Workload: new KindSignal(),
+    Node: new KindSignal(),
+    Pod: new KindSignal(),
+    Queue: new KindSignal(),
+    Application: new KindSignal(),
+    Policy: new KindSignal(),
   };
-  #stack: Stack = "kueue";
+  #fresh: ReadonlySet<string> = new Set(); // keys whose state has just changed
   #missed = $state(0); // counts rows that came in, for those who looked too early
 
   constructor(page?: Page) {
@@ -76,12 +58,12 @@ export class RowStore {
 
   /** Return a row by key, or undefined; reactive to that row. */
   row(key: string): AnyRow | undefined {
-    const cell = this.#cells.get(key);
-    if (cell === undefined) {
+    const signal = this.#signals.get(key);
+    if (signal === undefined) {
       dependsOn(this.#missed);
       return undefined;
     }
-    return cell.row ?? undefined;
+    return signal.row;
   }
 
   /** Return a row of one kind by key, or undefined. */
@@ -90,33 +72,47 @@ export class RowStore {
     return row?.kind === kind ? (row as RowOf<K>) : undefined;
   }
 
+  /** Return whether the state of a row has just changed; reactive to that row. */
+  isFresh(key: string): boolean {
+    this.#signals.get(key)?.observe();
+    return this.#fresh.has(key);
+  }
+
+  /** Say whose state has just changed; of all others it has not. O(both). */
+  markFresh(keys: ReadonlySet<string>): void {
+    const before = this.#fresh;
+    this.#fresh = keys;
+    for (const key of [...before, ...keys]) this.#signals.get(key)?.changed();
+  }
+
   /** Return the keys of a kind, by name; reactive to membership only. */
   keys(kind: RowKind): readonly string[] {
-    return this.#keyLists[kind].keys;
+    return this.#kinds[kind].keys;
   }
 
-  /** Return all rows of a kind; reactive to each. For kinds of at most thousands. */
+  /** Return all rows of a kind, by name; reactive to the kind. For kinds of at most thousands. */
   all<K extends RowKind>(kind: K): RowOf<K>[] {
-    const rows = this.keys(kind).map((key) => this.get(kind, key));
-    return rows.filter((row): row is RowOf<K> => row !== undefined);
+    this.#kinds[kind].observe();
+    return this.#found(kind, this.keys(kind));
   }
 
-  /** Return all rows of a kind as of this page; for sums over thousands of rows.
-   *
-   * Reactive to the page as a whole, so it costs one pass a diff and no bookkeeping.
-   */
+  /** Return all rows of a kind in no order; reactive to the kind. For sums over thousands of rows. */
   sweep<K extends RowKind>(kind: K): RowOf<K>[] {
-    const { rows } = this.page;
-    const found: RowOf<K>[] = [];
+    const keys = this.keys(kind);
     // Few among many are fetched by key; most of all rows are found faster in one pass.
-    if (this.keys(kind).length * 4 < rows.size) {
-      for (const key of this.keys(kind)) {
-        const row = rows.get(key);
-        if (row?.kind === kind) found.push(row as RowOf<K>);
-      }
-      return found;
+    if (keys.length * 4 < this.#rows.size) return this.all(kind);
+    this.#kinds[kind].observe();
+    const found: RowOf<K>[] = [];
+    for (const row of this.#rows.values()) if (row.kind === kind) found.push(row as RowOf<K>);
+    return found;
+  }
+
+  #found<K extends RowKind>(kind: K, keys: readonly string[]): RowOf<K>[] {
+    const found: RowOf<K>[] = [];
+    for (const key of keys) {
+      const row = this.#rows.get(key);
+      if (row?.kind === kind) found.push(row as RowOf<K>);
     }
-    for (const row of rows.values()) if (row.kind === kind) found.push(row as RowOf<K>);
     return found;
   }
 
@@ -124,47 +120,45 @@ export class RowStore {
     const key = this.keys("Sandbox")[0];
     return key === undefined ? undefined : this.get("Sandbox", key);
   }
-  get samples(): readonly Sample[] {
-    return this.page.samples;
-  }
-  get events(): readonly EventLine[] {
-    return this.page.events;
-  }
 
   /** Show another page; only views of what differs are updated. */
   show(page: Page, changed: readonly string[] = changedKeys(this.page, page)): void {
-    const moved = new Set<RowKind>();
-    for (const key of changed) this.#put(key, page.rows.get(key), moved);
+    const [moved, touched] = [new Set<RowKind>(), new Set<RowKind>()];
+    this.#rows = page.rows;
+    for (const key of changed) this.#put(key, page.rows.get(key), moved, touched);
     for (const kind of moved) this.#relist(kind);
-    this.page = page;
-    const stack = untrack(() => this.sandbox?.stack) ?? "kueue";
+    for (const kind of touched) this.#kinds[kind].changed();
+    [this.page, this.samples, this.events] = [page, page.samples, page.events];
+    const before = untrack(() => this.stack);
+    this.#takeFacts(sandboxOf(page));
+    const stack = untrack(() => this.stack);
     // Where a card stands depends on the stack: with another one, every row is placed anew.
-    const placed = stack === this.#stack ? changed : [...new Set([...changed, ...page.rows.keys()])];
-    this.#stack = stack;
+    const placed = stack === before ? changed : [...new Set([...changed, ...page.rows.keys()])];
     this.columns.update(placed, (key) => page.rows.get(key), stack);
     this.asks.update(changed, (key) => page.rows.get(key));
   }
 
-  #put(key: string, row: AnyRow | undefined, moved: Set<RowKind>): void {
-    const cell = this.#cells.get(key);
-    if (row === undefined) {
-      if (cell?.peek) moved.add(cell.peek.kind);
-      if (cell !== undefined) cell.row = null;
-      this.#cells.delete(key);
-    } else if (cell === undefined) {
-      const fresh = new RowSignal();
-      fresh.row = row;
-      this.#cells.set(key, fresh);
-      moved.add(row.kind);
-    } else {
-      cell.row = row;
-    }
+  #takeFacts(sandbox: SandboxRow | undefined): void {
+    this.stack = sandbox?.stack ?? "kueue";
+    this.fairSharing = sandbox?.fairSharing ?? false;
+    this.source = sandbox?.source ?? "simulated";
+  }
+
+  #put(key: string, row: AnyRow | undefined, moved: Set<RowKind>, touched: Set<RowKind>): void {
+    const signal = this.#signals.get(key);
+    const known = row ?? signal?.peek;
+    if (known === undefined || row === signal?.peek) return;
+    touched.add(known.kind);
+    if (row === undefined || signal === undefined) moved.add(known.kind);
+    if (row === undefined) this.#signals.delete(key);
+    if (signal !== undefined) signal.row = row;
+    else this.#signals.set(key, new RowSignal(row));
   }
 
   #relist(kind: RowKind): void {
     const keys: string[] = [];
-    for (const [key, cell] of this.#cells) if (cell.peek?.kind === kind) keys.push(key);
-    this.#keyLists[kind].keys = keys.sort(byName);
+    for (const [key, signal] of this.#signals) if (signal.peek?.kind === kind) keys.push(key);
+    this.#kinds[kind].keys = keys.sort(byName);
     this.#missed++;
   }
 }

@@ -19,6 +19,15 @@ export const PHASES = ["waiting", "reserved", "admitted", "finished", "evicted"]
 export const SORTS = ["name", "queue", "user", "phase", "resources", "wait", "priority", "reason", "evictions"] as const;
 export type Sort = (typeof SORTS)[number];
 
+const NARROW = 560; // px; below it a table shows three columns before it is scrolled
+
+/** Return the columns in their order: on a phone who waits, how long and why come first. */
+export function columnsAt(width: number): readonly Sort[] {
+  if (width === 0 || width > NARROW) return SORTS;
+  const first: readonly Sort[] = ["name", "wait", "reason"];
+  return [...first, ...SORTS.filter((name) => !first.includes(name))];
+}
+
 /** Return the value of a field as filters and groups write it. */
 export function valueOf(row: WorkloadRow, field: WorkloadField): string {
   switch (field) {

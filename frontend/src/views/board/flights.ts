@@ -28,8 +28,8 @@ function mayFly(changed: number): boolean {
   const sandbox = live.latest.sandbox;
   const fast = sandbox?.playing === true && (sandbox.speed === 0 || sandbox.speed > FASTEST);
   const cards = live.latest.keys(live.stack === "kueue" ? "Workload" : live.stack === "kube" ? "Pod" : "Application").length;
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  return changed > 0 && !fast && !still && cards <= MOST_CARDS && live.past === null && live.loaded;
+  const still = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches; // slow to ask
+  return changed > 0 && !fast && cards <= MOST_CARDS && live.past === null && live.loaded && !still();
 }
 
 function hasMoved(before: Page, after: Page, key: string): boolean {

@@ -60,6 +60,7 @@ export const GROUPS: readonly SwitchGroup[] = [
     stacks: ["kueue"],
     switches: [
       { path: "kueue.featureGates.ElasticJobsViaWorkloadSlices", word: "switch.elastic", help: "help.elastic", kind: "flag", first: true },
+      { path: "kueue.featureGates.ConcurrentAdmission", word: "switch.concurrent", help: "help.concurrent", kind: "flag", first: false },
       { path: "kueue.featureGates.PriorityBoost", word: "switch.boost", help: "help.boost", kind: "flag", first: false },
       { path: "kueue.featureGates.MultiKueueOrchestratedPreemption", word: "switch.gates", help: "help.gates", kind: "flag", first: false },
       { path: "kueue.objectRetentionPolicies.workloads.afterFinished", word: "switch.retention", help: "help.retention", kind: "text", first: "" },

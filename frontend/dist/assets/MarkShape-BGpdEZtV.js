@@ -1,1 +1,0 @@
-import{$ as e,Ct as t,Q as n,W as r,pt as i,ut as a}from"./rest-CX8ESYdI.js";var o=i(`<path></path>`);function s(i,s){let c={preemption:`M-5 4 0-5 5 4z`,failure:`M-4-4h8v8h-8z`,edit:`M0-5.5 5.5 0 0 5.5-5.5 0z`,fork:`M-4.5 0a4.5 4.5 0 1 1 9 0 4.5 4.5 0 1 1-9 0z`};var l=o();t(()=>{n(l,0,e(s.kind),`svelte-1vvo6s8`),r(l,`d`,c[s.kind])}),a(i,l)}export{s as t};

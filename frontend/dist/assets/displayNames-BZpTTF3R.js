@@ -1,1 +1,0 @@
-import{k as e,r as t}from"./live.svelte-B9vpaq7K.js";import{c as n}from"./intents-D66ls6td.js";function r(r){let i=r.startsWith(`Workload/`)?t.shown.row(r):void 0;return i?.kind===`Workload`?e(i):n(r)}export{r as t};

@@ -1,1 +1,0 @@
-import{Mt as e,Pt as t,yt as n}from"./rest-CX8ESYdI.js";var r=new class{#e=t(null);get kind(){return n(this.#e)}set kind(t){e(this.#e,t,!0)}};export{r as t};
