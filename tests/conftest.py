@@ -9,11 +9,14 @@ from hypothesis import HealthCheck, settings
 pytest_plugins = [
     "tests.services.bus",
     "tests.services.postgres",
+    "tests.services.migrated",
     "tests.services.default_run",
     "tests.services.provider",
     "tests.services.extender",
     "tests.services.server",
+    "tests.services.passwords",
     "tests.services.order",
+    "tests.services.garbage",
 ]
 
 # The same examples at every run, so that a red run can be had again.

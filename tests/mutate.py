@@ -1,38 +1,48 @@
 """How many small changes of the code are noticed: `./dev mutate [COUNT] [SEED] [PART...]`.
 
-mutmut changes one place of the code at a time and runs the tests that reach it,
-as `[tool.mutmut]` in pyproject.toml says. There are thousands; a sample, drawn by
-a seed, says enough about the share of those that nothing notices. A PART is the
-beginning of a module's name: `scheduler.kueue`, or `sandbox.world.commits`.
+mutmut makes every change that `[tool.mutmut]` in pyproject.toml allows, one place of
+the code each. A sample, drawn by a seed, says enough about the share of those that
+nothing notices: each is run against the tests that reach it (`mutation/plugin.py`).
+A PART is the beginning of a module's name: `scheduler.kueue`, or `sandbox.world.commits`.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import random
+import shutil
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
+
+from mutmut.__main__ import create_mutants
+from mutmut.configuration import config
+from mutmut.mutation.trampoline import set_mutant_under_test
+from mutmut.utils.file_utils import copy_also_copy_files, copy_src_dir
 
 COUNT, SEED = 100, 1
 MOST_SURVIVORS = 0.03
-#: Running any one of them first makes them all, and finds which tests reach which.
-PROBE = "scheduler.kueue.queue.requeue.x_backoff_over__mutmut_1"
-MUTMUT = [sys.executable, "-m", "mutmut"]
+#: Processor time for the tests of one change; 60 where MUTANT_SECONDS is not set.
+SECONDS = os.environ.get("MUTANT_SECONDS", "60")
+COPY = Path("mutants")
+UNNOTICED = {"survived", "unreached", "cut"}
 
 
 def main(words: list[str]) -> int:
     """Print each survivor as a diff, then the share; 1 when it is too large."""
     numbers = [int(word) for word in words[:2]]
     count, seed = [*numbers, *(COUNT, SEED)[len(numbers) :]]
-    run(PROBE)
-    parts = tuple(words[2:]) or ""
-    names = sorted(name for name in results() if name.startswith(parts))
+    names = [name for name in make() if name.startswith(tuple(words[2:]) or "")]
     chosen = random.Random(seed).sample(names, min(count, len(names)))
-    run(*chosen)
-    found = {name: verdict for name, verdict in results().items() if name in chosen}
-    survivors = [name for name in chosen if found[name] in {"survived", "no tests"}]
+    found = run(chosen)
+    survivors = [name for name in chosen if found[name] in UNNOTICED]
     for name in survivors:
-        subprocess.run([*MUTMUT, "show", name], check=True)
+        print(f"\n{name}: {found[name]}", flush=True)
+        subprocess.run([sys.executable, "-m", "mutmut", "show", name], check=True)
+    for name in (COPY / "failed.txt").read_text().splitlines():
+        print(f"Left out, since it fails without a change: {name}")
     verdicts = dict(Counter(found.values()))
     print(f"\n{len(chosen)} of {len(names)} mutants, seed {seed}: {verdicts}")
     print(
@@ -43,21 +53,35 @@ def main(words: list[str]) -> int:
     return int(len(survivors) > MOST_SURVIVORS * len(chosen))
 
 
-def run(*names: str) -> None:
-    """Test these mutants; mutmut keeps what comes of it in mutants/."""
-    subprocess.run([*MUTMUT, "run", *names], check=True)
+def make() -> list[str]:
+    """Write the changed code to `mutants/`, as far as it is new; return every name."""
+    set_mutant_under_test("mutant_generation")
+    COPY.mkdir(exist_ok=True)
+    shutil.rmtree(COPY / "tests", ignore_errors=True)
+    copy_src_dir()
+    copy_also_copy_files()
+    create_mutants(os.cpu_count() or 1)
+    kept = (json.loads(path.read_text()) for path in COPY.rglob("*.meta"))
+    return sorted(name for one in kept for name in one["exit_code_by_key"])
 
 
-def results() -> dict[str, str]:
-    """Return the verdict on every mutant by its name."""
-    done = subprocess.run(
-        [*MUTMUT, "results", "--all", "true"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    pairs = (line.strip().rpartition(": ") for line in done.stdout.splitlines())
-    return {name: verdict for name, _, verdict in pairs if name}
+def run(names: list[str]) -> dict[str, str]:
+    """Return the verdict on each; what `mutants/verdicts.jsonl` says stays there."""
+    verdicts = COPY / "verdicts.jsonl"
+    verdicts.unlink(missing_ok=True)
+    (COPY / "chosen.txt").write_text("\n".join(names))
+    environment = {
+        **os.environ,
+        "MUTANTS": "chosen.txt",
+        "VERDICTS": "verdicts.jsonl",
+        "MUTANT_SECONDS": SECONDS,
+    }
+    tests = config().pytest_add_cli_args_test_selection
+    options = ["-q", "-s", "-p", "tests.mutation.plugin", *config().pytest_add_cli_args]
+    command = [sys.executable, "-m", "pytest", *options, *tests]
+    subprocess.run(command, cwd=COPY, env=environment, check=True)
+    lines = map(json.loads, verdicts.read_text().splitlines())
+    return {line["mutant"]: line["verdict"] for line in lines}
 
 
 if __name__ == "__main__":

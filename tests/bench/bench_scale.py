@@ -14,6 +14,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import psutil
@@ -111,7 +112,7 @@ class Run(DefaultRun):
         found: dict[str, float] = {}
         for process in (self.process, *self.family()):
             with contextlib.suppress(psutil.NoSuchProcess):
-                line = " ".join(process.cmdline())
+                line = " ".join(process.cmdline()) if process != self.process else ""
                 name = next((w for w in ("valkey", "worker") if w in line), "web")
                 used = process.cpu_times()
                 found[name] = found.get(name, 0.0) + used.user + used.system
@@ -171,7 +172,7 @@ def test_many_sandboxes_and_sockets(tmp_path):
 async def _with_sockets(run: Run) -> None:
     base = run.url.replace("http", "ws", 1)
     ids = run.ids(SOCKETS)
-    frames, open_, lost = [0], [0], [0]
+    frames, open_, lost = [0], [0], Counter[str]()
     stop = asyncio.Event()
 
     async def listen(one: str) -> None:
@@ -187,8 +188,8 @@ async def _with_sockets(run: Run) -> None:
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(socket.recv(), 1.0)
                         frames[0] += 1
-        except (OSError, websockets.WebSocketException):
-            lost[0] += 1
+        except (OSError, websockets.WebSocketException) as error:
+            lost[f"{type(error).__name__}: {error}"[:90]] += 1
 
     begun = time.monotonic()
     tasks = []
@@ -197,13 +198,13 @@ async def _with_sockets(run: Run) -> None:
         if n % 50 == 49:
             await asyncio.sleep(0.25)
     await asyncio.to_thread(
-        wait_for, lambda: open_[0] + lost[0] >= len(ids), "every socket", 600, 0.2
+        wait_for, lambda: open_[0] + lost.total() >= len(ids), "every socket", 600, 0.2
     )
     opened, seen = round(time.monotonic() - begun, 1), frames[0]
     figures = await asyncio.to_thread(per_second, run, SECONDS)
     figures |= {
         "open": open_[0],
-        "lost": lost[0],
+        "lost": dict(lost.most_common(5)),
         "openedInS": opened,
         "framesPerS": round((frames[0] - seen) / SECONDS, 1),
         "webMiB": round(run.process.memory_full_info().uss / 2**20),

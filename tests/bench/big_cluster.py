@@ -13,9 +13,11 @@ import json
 import sys
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.services.loopback import Handler
 
 Json = dict[str, Any]
 NODE_SHARE, TURN_SHARE = 20, 10
@@ -100,28 +102,27 @@ class BigCluster:
         self.begun.set()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     protocol_version = "HTTP/1.1"
     cluster: BigCluster
-
-    def log_message(self, *_: object) -> None:
-        pass
 
     def do_GET(self) -> None:
         split = urlsplit(self.path)
         query = {name: values[0] for name, values in parse_qs(split.query).items()}
         plural = split.path.rpartition("/")[2]
         if split.path == "/api/v1":
-            self._answer({"resources": [{"name": one} for one in self.cluster.lists]})
+            self.answer_json(
+                {"resources": [{"name": one} for one in self.cluster.lists]}
+            )
         elif split.path == "/version":
-            self._answer({"gitVersion": "v1.36.0"})
+            self.answer_json({"gitVersion": "v1.36.0"})
         elif split.path == "/begin":
             self.cluster.begin()
-            self._answer({})
+            self.answer_json({})
         elif split.path == "/turned":
-            self._answer({"times": self.cluster.turned})
+            self.answer_json({"times": self.cluster.turned})
         elif plural not in self.cluster.lists:
-            self._answer({"message": "not found", "code": 404}, 404)
+            self.answer_json({"message": "not found", "code": 404}, 404)
         elif "watch" in query:
             with contextlib.suppress(OSError):
                 self._watch(plural)
@@ -133,27 +134,18 @@ class _Handler(BaseHTTPRequestHandler):
         after = first + limit
         follows = str(after) if after < len(found) else ""
         metadata = {"resourceVersion": _VERSION, "continue": follows}
-        self._answer({"metadata": metadata, "items": found[first:after]})
-
-    def _answer(self, document: Json, code: int = 200) -> None:
-        body = json.dumps(document).encode()
-        self.send_response(code)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        self.answer_json({"metadata": metadata, "items": found[first:after]})
 
     def _watch(self, plural: str) -> None:
         self.send_response(200)
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
+        self.begin_chunks()
         self.cluster.begun.wait()
         for at, line in self.cluster.lines[plural]:
             rest = self.cluster.begun_at + at - time.time()
             time.sleep(max(0.0, rest))
             if plural == "nodes":
                 self.cluster.turned.append(time.time())
-            self.wfile.write(b"%x\r\n%b\r\n" % (len(line), line))
+            self.chunk(line)
         for _ in itertools.count():  # it stays open, as a quiet watch does
             time.sleep(1)
 

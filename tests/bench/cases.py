@@ -14,6 +14,8 @@ from typing import Any
 from scheduler.experiments.bases import FileBase
 from scheduler.experiments.document import read_experiment
 from scheduler.experiments.runs import plan, run
+from scheduler.explain.moves import what_if_move
+from scheduler.explain.workloads import explain
 from scheduler.kube.stage import KubeStage
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Policy, PolicySpec
@@ -103,6 +105,38 @@ def experiment_run(size: int) -> Act:
     return lambda: run(base, planned, 0, 2)
 
 
+def _asked_of_a_crowd(size: int, ask: Callable[[World, Key], object]) -> Act:
+    """Ask ten times about a Workload in the middle of those that wait."""
+    world = crowded_world(size)
+    ticking(world, 30)()
+    assert world.kueue is not None
+    works = world.kueue.cluster.workloads.values()
+    waiting = sorted(work.key for work in works if work.pending_queue is not None)
+    key = waiting[len(waiting) // 2]
+
+    def act() -> None:
+        for _ in range(10):
+            ask(world, key)
+
+    return act
+
+
+def explanations(size: int) -> Act:
+    """Ten explanations of a waiting Workload among 625 x size."""
+    return _asked_of_a_crowd(size, explain)
+
+
+def moves(size: int) -> Act:
+    """Ten moves of a waiting Workload to another LocalQueue, tried out."""
+
+    def move(world: World, key: Key) -> None:
+        ours = world.objects[key].spec["queueName"]
+        others = (one for one in world.keys("LocalQueue") if one.name != ours)
+        assert not what_if_move(world, key, next(others)).refused
+
+    return _asked_of_a_crowd(size, move)
+
+
 def kube_pods(size: int) -> Act:
     """Place 125 pods x size on as many nodes, each of them scored."""
     context = Context(seed=1, epoch_us=0)
@@ -148,6 +182,8 @@ CASES: dict[str, Make] = {
     "crowded-engine": crowded_engine,
     "crowded-ticks": crowded_ticks,
     "experiment-run": experiment_run,
+    "explanations": explanations,
+    "moves": moves,
     "kube-pods": kube_pods,
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -14,6 +15,7 @@ import psutil
 import pytest
 import yaml
 from django.utils import timezone
+from playwright.sync_api import Page, expect
 
 from tests.builders import (
     cluster_queue,
@@ -23,11 +25,13 @@ from tests.builders import (
     workload_priority,
 )
 from tests.sandbox.conftest import text_of
-from tests.services.default_run import ROOT, DefaultRun, wait_for
+from tests.services.browser import launched
+from tests.services.default_run import PATIENCE_S, ROOT, DefaultRun, wait_for
 from tests.services.relay import Relay, relay_to
 
 #: The cluster's clock goes before ours after the first follower.
 SKEW_S = 300.0
+PATIENCE_MS = 1000 * PATIENCE_S
 SHOWN = "Admit,Preempt,Finish"
 
 
@@ -110,9 +114,46 @@ class Pair:
     def _same(self) -> bool:
         return self.decided(self.twin) == self.decided(self.cluster)
 
-    def problem(self) -> str:
-        """Return what the page says is wrong."""
-        return str(self.run.get(self.twin)["problem"])
+    def admitted(self) -> list[str]:
+        """Return the jobs that the cluster runs now, by name."""
+        rows = self.run.get(f"{self.cluster}/tables/workloads")["items"]
+        found = [one["owner"] for one in rows if one["phase"] == "admitted"]
+        return sorted(owner.rpartition("/")[2] for owner in found)
+
+
+class TwinPage:
+    """The page of the twin, in a browser; every wait is for what can be seen there."""
+
+    def __init__(self, page: Page, pair: Pair) -> None:
+        self.page = page
+        page.set_default_timeout(PATIENCE_MS)
+        page.goto(f"{pair.run.url}{pair.twin.replace('/api/v1/sandboxes', '/s')}/board")
+        self.real = page.get_by_test_id("real")
+        self.alert = page.get_by_role("alert")
+        expect(self.real).to_contain_text("Real", timeout=PATIENCE_MS)
+
+    def says_that_the_cluster_is_away(self) -> None:
+        """Wait until it says so, since when, and no longer that it is up to date."""
+        away = re.compile(
+            r"the cluster is not reached since \d{4}-\d\d-\d\dT[\d:]{8}Z: ."
+        )
+        expect(self.alert).to_contain_text(away, timeout=PATIENCE_MS)
+        late = re.compile(r"\b([3-9]|\d\d+) s behind")
+        expect(self.real).to_contain_text(late, timeout=PATIENCE_MS)
+
+    def says_nothing_is_wrong(self) -> None:
+        """Wait until it no longer says that anything is not seen."""
+        expect(self.alert).to_be_hidden(timeout=PATIENCE_MS)
+
+    def shows_as_admitted(self, jobs: list[str]) -> None:
+        """Wait until these jobs have the cards of what is admitted, one each."""
+        cards = self.page.get_by_role("button", name=re.compile(r"^job-\d+, Admitted"))
+
+        def shown() -> bool:
+            labels = cards.evaluate_all("all => all.map((one) => one.ariaLabel)")
+            return sorted(label.partition(",")[0] for label in labels) == jobs
+
+        wait_for(shown, f"cards of {jobs}")
 
 
 @pytest.fixture
@@ -125,7 +166,14 @@ def pair(tmp_path: Path) -> Iterator[Pair]:
         yield Pair(run, tmp_path, relay)
 
 
-def test_whatever_breaks_each_decision_is_shown_once_and_agrees(pair):
+@pytest.fixture
+def page() -> Iterator[Page]:
+    with launched() as browser:
+        yield browser.new_page()
+
+
+def test_whatever_breaks_each_decision_is_shown_once_and_agrees(pair, page):
+    shown = TwinPage(page, pair)
     for _ in range(7):
         pair.step(1)
         pair.follows()
@@ -136,12 +184,13 @@ def test_whatever_breaks_each_decision_is_shown_once_and_agrees(pair):
     pair.relay.down = True
     pair.relay.cut()
     pair.step(4)
-    wait_for(pair.problem, "the page to say that the cluster is away")
+    shown.says_that_the_cluster_is_away()
     pair.relay.down = False
     pair.follows()
     pair.relay.expire()
     pair.step(4)
     pair.follows()
-    wait_for(lambda: not pair.problem(), "the page to say that it goes on")
+    shown.says_nothing_is_wrong()
+    shown.shows_as_admitted(pair.admitted())
     agreement = pair.run.get(f"{pair.twin}/shadow?seconds=60")
     assert agreement["judged"] == agreement["decisions"] == agreement["agree"] >= 8

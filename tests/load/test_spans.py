@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.services.default_run import DefaultRun, wait_for
+from tests.services.loopback import Handler
 
 pytestmark = pytest.mark.soak
 
@@ -29,7 +30,7 @@ class Collector(http.server.ThreadingHTTPServer):
         self.spans: set[Span] = set()
 
 
-class Receiver(http.server.BaseHTTPRequestHandler):
+class Receiver(Handler):
     """One export."""
 
     server: Collector
@@ -51,9 +52,6 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Length", "0")
         self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
 
 
 @pytest.fixture
