@@ -42,7 +42,7 @@ class WorkloadSteps:
 
     def has_stopped(self) -> bool:
         """Return whether it was evicted and none of its pods goes on."""
-        over = (pod.ended is not None or pod.succeeded for pod in self.pods.values())
+        over = (pod.has_stopped() for pod in self.pods.values())
         return self.evicted is not None and all(over)
 
 
@@ -59,6 +59,10 @@ class PodTimes:
     ended: int | None = None
     succeeded: int | None = None
     reclaimed: bool = False  # its Workload says that it needs no quota
+
+    def has_stopped(self) -> bool:
+        """Return whether it failed or succeeded, at whatever instant."""
+        return self.ended is not None or self.succeeded is not None
 
 
 @dataclass(slots=True)

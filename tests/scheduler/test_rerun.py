@@ -20,7 +20,13 @@ from scheduler.recordings.cycles import CycleClock, cycle_ends
 from scheduler.recordings.instants import brought_to, received
 from scheduler.recordings.recording import Event, read_attempts
 from scheduler.recordings.rerun import compare
-from scheduler.recordings.steps import Stopwatch, WorkloadSteps, Writes, measure
+from scheduler.recordings.steps import (
+    PodTimes,
+    Stopwatch,
+    WorkloadSteps,
+    Writes,
+    measure,
+)
 from scheduler.recordings.worlds import go_on, number_attempts
 from scheduler.recordings.writes import WriteClock
 from scheduler.records.objects import Key, Object
@@ -190,6 +196,12 @@ def test_attempts_after_a_snapshot_are_counted_as_the_recording_does(folder):
         world, Stopwatch(attempts={A: WorkloadSteps()}), {first: "default/a"}
     )
     assert world.lifetime.run_of(first).attempt == 0  # none was started yet
+
+
+def test_a_pod_that_succeeded_at_the_first_instant_has_stopped():
+    pods = {"pod": PodTimes(number=0, added=0, succeeded=0)}
+
+    assert WorkloadSteps(evicted=1, pods=pods).has_stopped()
 
 
 def test_a_snapshot_that_is_not_there_is_named_with_those_that_are(folder, capsys):
