@@ -146,6 +146,21 @@ def test_the_palette_finds_a_workload(played: Board) -> None:
     played.agrees()
 
 
+def test_a_part_that_does_not_arrive_is_said_and_comes_with_the_next_loading(
+    board: Board,
+) -> None:
+    page = board.page
+    page.route("**/Curves-*.css", lambda asked: asked.abort())
+    board.begin("two-teams.yaml", tick=PREEMPTED)
+    said = page.get_by_text("A part of the page did not arrive.")
+    expect(said).to_be_visible()
+    board.agrees()
+    page.unroute("**/Curves-*.css")
+    page.get_by_role("button", name="Load the page again").click()
+    expect(page.locator(".uplot").first).to_be_visible()
+    expect(said).not_to_be_visible()
+
+
 def test_the_page_goes_on_after_the_server_comes_back(
     page: Page, tmp_path: Path
 ) -> None:
