@@ -251,7 +251,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "ExperimentRole": ["owner", "viewer"],
         "Stack": ["kueue", "yunikorn", "kube"],
         "ConvertedStack": ["kueue", "yunikorn"],
-        "ExperimentState": ["running", "done", "cancelled"],
+        "ExperimentState": ["running", "done", "failed", "cancelled"],
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

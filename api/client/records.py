@@ -23,7 +23,7 @@ ConvertedStack: TypeAlias = Literal['kueue', 'yunikorn']
 ExperimentRole: TypeAlias = Literal['owner', 'viewer']
 
 
-ExperimentState: TypeAlias = Literal['running', 'done', 'cancelled']
+ExperimentState: TypeAlias = Literal['running', 'done', 'failed', 'cancelled']
 
 
 KindOutcomeOutcomeEnum: TypeAlias = Literal['simulated', 'kept', 'configuration', 'refused']

@@ -11,6 +11,8 @@ from api.serializers.sandboxes import FileSerializer
 from sandbox.experiments import reading
 from sandbox.models import Experiment
 
+_STATES = ["running", "done", "failed", "cancelled"]
+
 
 class StartSerializer(serializers.Serializer[Any]):
     """A new experiment: its document, or a file that holds it, and texts it names."""
@@ -33,7 +35,7 @@ class ExperimentSerializer(serializers.Serializer[Any]):
     owner = serializers.CharField()
     role = serializers.ChoiceField(["owner", "viewer"])
     visibility = serializers.ChoiceField(["private", "public"])
-    state = serializers.ChoiceField(["running", "done", "cancelled"])
+    state = serializers.ChoiceField(_STATES)
     isSearch = serializers.BooleanField(  # noqa: N815 - as it travels
         help_text="Asks for its runs as it goes, towards a goal."
     )
@@ -154,7 +156,7 @@ class ResultsSerializer(serializers.Serializer[Any]):
 
     items = RunSerializer(many=True)
     next = serializers.IntegerField()
-    state = serializers.ChoiceField(["running", "done", "cancelled"])
+    state = serializers.ChoiceField(_STATES)
 
 
 class OpenSerializer(serializers.Serializer[Any]):

@@ -107,14 +107,15 @@ def go_on(experiment_id: str) -> None:
         )
         wanted = next(questions)
     except StopIteration as end:
-        _finish(experiment, msgspec.to_builtins(_answer(end)))
+        _finish(experiment, Experiment.DONE, msgspec.to_builtins(_answer(end)))
     except SchedulerError as error:
-        _finish(experiment, {"error": str(error)})
+        _finish(experiment, Experiment.FAILED, {"error": str(error)})
     except DatabaseError:
         raise  # it is looked at again
     except Exception as error:  # a defect of ours ends one search, and is reported
         logger.exception("a search failed", extra={"experiment": experiment_id})
-        _finish(experiment, {"error": f"{type(error).__name__}: {error}"})
+        found = {"error": f"{type(error).__name__}: {error}"}
+        _finish(experiment, Experiment.FAILED, found)
     else:
         _ask(experiment, advisor, wanted)
 
@@ -183,12 +184,12 @@ def _check_names(variants: list[dict[str, Any]]) -> None:
         seen.add(variants[n]["name"])
 
 
-def _finish(experiment: Experiment, answer: dict[str, Any]) -> None:
+def _finish(experiment: Experiment, state: str, answer: dict[str, Any]) -> None:
     same = Experiment.objects.filter(
         pk=experiment.pk, total=experiment.total, state=Experiment.RUNNING
     )
     same.update(
-        state=Experiment.DONE,
+        state=state,
         searching=False,
         finished_at=timezone.now(),
         answer=answer,

@@ -34,7 +34,7 @@ class Experiment(models.Model):
     Later edits of the sandbox or scenario that it came from change nothing.
     """
 
-    RUNNING, DONE, CANCELLED = "running", "done", "cancelled"
+    RUNNING, DONE, FAILED, CANCELLED = "running", "done", "failed", "cancelled"
     FILES, WORLD = "files", "world"
 
     id = models.CharField(primary_key=True, max_length=12, default=new_id)

@@ -106,7 +106,8 @@ def test_a_search_whose_base_cannot_be_run_ends_and_says_why(client, started):
     assert claims.fail(first, "given up: its worker was lost 4 times")
     work("w", 120.0)
     found = client.get(started).json()
-    assert (found["state"], found["search"]["answer"]) == ("done", None)
+    assert (found["state"], found["search"]["answer"]) == ("failed", None)
+    assert [one["state"] for one in client.get(ROOT).json()["items"]] == ["failed"]
     assert "could not be run with seed 1" in found["search"]["error"]
     assert "its worker was lost 4 times" in found["search"]["error"]
     assert found["search"]["failures"] == ["given up: its worker was lost 4 times"]

@@ -521,10 +521,11 @@ export interface components {
         /**
          * @description * `running` - running
          *     * `done` - done
+         *     * `failed` - failed
          *     * `cancelled` - cancelled
          * @enum {string}
          */
-        readonly ExperimentState: "running" | "done" | "cancelled";
+        readonly ExperimentState: "running" | "done" | "failed" | "cancelled";
         /**
          * @description One file: its name, for messages, and its text, or its bytes in base64.
          *
