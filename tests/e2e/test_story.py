@@ -126,6 +126,17 @@ def test_a_dropped_folder_names_what_is_wrong_and_reports_what_came_of_the_rest(
     expect(limit).to_contain_text("given/jobs/later.yaml:")
 
 
+def test_jobs_that_come_without_their_queue_are_shown_all_the_same(
+    board: Board,
+) -> None:
+    board.begin("jobs-alone.yaml")
+    expect(board.page.get_by_test_id("taken")).to_have_text("Loaded: Job 1.")
+    board.page.get_by_role("button", name="Step one tick").click()
+    column = board.page.get_by_role("region", name="Without a queue")
+    expect(column.get_by_role("button", name="alone, Pending")).to_be_visible()
+    board.agrees_in("Board", "Workloads")
+
+
 VOLCANO = """
 apiVersion: scheduling.volcano.sh/v1beta1
 kind: Queue

@@ -133,3 +133,12 @@ function titleOf(files: readonly SourceFile[]): string {
 export async function fetchReports(id: string): Promise<readonly ImportReport[]> {
   return (await ask("ImportReportList", "GET", `/sandboxes/${id}/imports`)).items;
 }
+
+/** Return how many objects of each kind a sandbox's imports took, most first. */
+export function takenKinds(reports: readonly ImportReport[]): readonly (readonly [string, number])[] {
+  const counts = new Map<string, number>();
+  for (const { report } of reports)
+    for (const { kind, count, outcome } of report.kinds)
+      if (outcome === "simulated") counts.set(kind, (counts.get(kind) ?? 0) + count);
+  return [...counts].sort(([a, n], [b, m]) => m - n || a.localeCompare(b));
+}
