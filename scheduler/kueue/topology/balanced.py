@@ -40,7 +40,6 @@ class View:
         self.counts = counts
         self.question = question
         self.lowest = counts.lowest
-        self.scored = counts.scored
         self.changed: dict[Domain, Count] = {}
 
     def of(self, domain: Domain) -> Count:
@@ -65,13 +64,7 @@ class View:
     def _again(self, domain: Domain) -> Count:
         known = self.of(domain)
         if isinstance(domain, Leaf):
-            size = self.question.size
-            if domain.level != self.question.slice_level:
-                return known
-            return known._replace(
-                slices=known.pods // size,
-                slices_with_leader=known.pods_with_leader // size,
-            )
+            return known
         parts = [self.of(child) for child in domain.children.values()]
         again = self.counts.combine(domain.level, parts, inner=False)
         return again._replace(score=known.score)
@@ -189,20 +182,18 @@ def _greedy(
     rest = list(domains)
     if leaders:
         rest = view.ordered(rest, leaders=True)
-        while leaders > 0 and rest and view.of(rest[0]).leaders > 0:
-            with_leader = rest.pop(0)
-            leaders -= view.of(with_leader).leaders
-            need -= view.of(with_leader).slices_with_leader
-            used += 1
+        with_leader = rest.pop(0)
+        if not view.of(with_leader).leaders:
+            return None
+        need -= view.of(with_leader).slices_with_leader
+        used = 1
     for domain in view.ordered(rest, leaders=False):
         if need <= 0 or view.of(domain).slices <= 0:
             break
         without = domain
         need -= view.of(domain).slices
         used += 1
-    if leaders > 0 or need > 0:
-        return None
-    return Greedy(used, with_leader, without)
+    return None if need > 0 else Greedy(used, with_leader, without)
 
 
 def _optimal(
@@ -250,7 +241,7 @@ def _entropy_rank(view: View, domain: Domain) -> tuple[float, ...]:
     count = view.of(domain)
     pods = [view.of(child).pods for child in domain.in_order()]
     total = sum(pods)
-    entropy = -sum(p / total * log2(p / total) for p in pods if p) if total else 0.0
+    entropy = -sum(p / total * log2(p / total) for p in pods if p)
     return (-count.leaders, -count.slices_with_leader, -entropy)
 
 

@@ -23,8 +23,6 @@ from scheduler.kueue.topology.tree import Domain
 class CountView(Protocol):
     """Counts of a tree, or a view of them with some domains struck out."""
 
-    scored: bool
-
     def of(self, domain: Domain) -> Count:
         """Return the count of a domain."""
 
@@ -48,7 +46,6 @@ def descend(counts: Counts, question: Question, level: Level) -> list[DomainShar
         question.leaders,
         question.size,
         slices=True,
-        scored=counts.scored,
     )
     for index in range(level.level, counts.lowest):
         if index < question.slice_level:
@@ -76,7 +73,6 @@ def _anew(
         question.leaders,
         question.size,
         slices=True,
-        scored=counts.scored,
     )
 
 
@@ -96,7 +92,6 @@ def each_alone(
             share.leaders,
             size,
             slices=size > 1,
-            scored=counts.scored,
         )
     return found
 
@@ -129,7 +124,6 @@ def fewest(
     size: int,
     *,
     slices: bool,
-    scored: bool = False,
 ) -> list[DomainShare]:
     """Return the shortest beginning of the list that is enough, and what each takes.
 
@@ -141,33 +135,16 @@ def fewest(
     unit = 2 if slices else 0
     left = pods // piece
     domains = leader_first(domains, of, left, leaders, slices=slices)
-    best = not question.least_free
     found: list[DomainShare] = []
     for at, domain in enumerate(domains):
         count = of(domain)
-        if leaders > 0:
-            room = count[unit + 1]
-            if best and room >= left and count.leaders >= leaders:
-                domain = best_fit(
-                    domains[at:], of, left, leaders, slices=slices, scored=scored
-                )
-                count = of(domain)
-                room = count[unit + 1]
-            if room >= left and count.leaders >= leaders:
-                found.append(DomainShare(domain, left * piece, leaders))
-                return found
-            took, led = min(room, left), min(count.leaders, leaders)
-            found.append(DomainShare(domain, took * piece, led))
-            leaders -= led
-            left -= took
-            continue
-        room = count[unit]
-        if best and room >= left:
-            domain = best_fit(domains[at:], of, left, 0, slices=slices, scored=scored)
-            room = of(domain)[unit]
-        if room >= left:
-            found.append(DomainShare(domain, left * piece, 0))
+        room = count[unit + 1] if leaders else count[unit]
+        if room >= left and count.leaders >= leaders:
+            if not question.least_free:
+                domain = best_fit(domains[at:], of, left, leaders, slices=slices)
+            found.append(DomainShare(domain, left * piece, leaders))
             return found
-        found.append(DomainShare(domain, room * piece, 0))
-        left -= room
+        took, led = min(room, left), min(count.leaders, leaders)
+        found.append(DomainShare(domain, took * piece, led))
+        left, leaders = left - took, leaders - led
     return []

@@ -44,25 +44,21 @@ def _at_level(
     counts: Counts, question: Question, index: int, domains: list[Domain]
 ) -> Level | NoLevel | None:
     """Return what one level says; None when the one above is to be tried."""
-    of, need, leaders = counts.of, question.slices, question.leaders
     ordered = by_capacity(
-        domains, of, least_free=question.least_free, leaders=bool(leaders)
+        domains,
+        counts.of,
+        least_free=question.least_free,
+        leaders=question.leaders > 0,
     )
     if question.least_free:
         for domain in ordered:
-            count = of(domain)
-            room = count.slices_with_leader if leaders else count.slices
-            if room >= need and count.leaders >= leaders:
+            if _fits(counts, question, domain):
                 return Level(index, [domain])
         if question.required:
-            return NoLevel(index, of(ordered[-1]).pods)
-    top = ordered[0]
-    enough = _fits(counts, question, top)
-    if enough:
-        if not question.least_free:
-            top = _closest(counts, question, ordered)
-        return Level(index, [top])
-    if question.required:
+            return NoLevel(index, counts.of(ordered[-1]).pods)
+    elif _fits(counts, question, ordered[0]):
+        return Level(index, [_closest(counts, question, ordered)])
+    elif question.required:
         return _later(counts, question, index, ordered)
     if index > 0 and not question.unconstrained:
         return None
@@ -84,7 +80,6 @@ def _closest(counts: Counts, question: Question, domains: list[Domain]) -> Domai
         question.slices,
         question.leaders,
         slices=True,
-        scored=counts.scored,
     )
 
 
@@ -103,40 +98,30 @@ def _several(
     counts: Counts, question: Question, index: int, ordered: list[Domain]
 ) -> Level | NoLevel:
     """Return as many domains as it takes, those with the leader first."""
-    of, scored = counts.of, counts.scored
-    least_free = question.least_free
-    left, leaders = question.slices, question.leaders
-    ordered = leader_first(ordered, of, left, leaders, slices=True)
+    of, least_free, left = counts.of, question.least_free, question.slices
+    rest = leader_first(ordered, of, left, question.leaders, slices=True)
     taken: list[Domain] = []
-    at = 0
-    while leaders > 0 and at < len(ordered) and of(ordered[at]).leaders > 0:
-        domain = ordered[at]
+    if question.leaders:
+        domain = rest[0]
+        if not of(domain).leaders:
+            return NoLevel(index, 0)
         if not least_free and of(domain).slices_with_leader >= left:
-            domain = best_fit(
-                ordered[at:], of, left, leaders, slices=True, scored=scored
-            )
+            domain = best_fit(rest, of, left, 1, slices=True)
         taken.append(domain)
-        leaders -= of(domain).leaders
         left -= of(domain).slices_with_leader
-        at += 1
-    if leaders > 0:
-        return NoLevel(index, question.leaders - leaders)
-    rest = ordered[at:]
-    if question.leaders and left > 0:
         rest = by_capacity(
-            sorted(rest, key=lambda domain: domain.path),
+            sorted(rest[1:], key=lambda domain: domain.path),
             of,
             least_free=least_free,
             leaders=False,
         )
-    at = 0
-    while left > 0 and at < len(rest):
-        domain = rest[at]
+    for at, domain in enumerate(rest):
+        if left <= 0:
+            break
         if not least_free and of(domain).slices >= left:
-            domain = best_fit(rest[at:], of, left, 0, slices=True, scored=scored)
+            domain = best_fit(rest[at:], of, left, 0, slices=True)
         taken.append(domain)
         left -= of(domain).slices
-        at += 1
     if left > 0:
         return NoLevel(index, question.slices - left)
     return Level(index, taken)

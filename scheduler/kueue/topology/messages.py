@@ -48,15 +48,12 @@ def _single(counts: Counts, question: Question, failed: NoLevel) -> str:
 
 def _layers(counts: Counts, question: Question, failed: NoLevel) -> str:
     domains = counts.tree.level(failed.level)
-    most = min(
-        domains, key=lambda d: (-counts.of(d).slices, ",".join(d.path)), default=None
-    )
+    most = min(domains, key=lambda d: (-counts.of(d).slices, ",".join(d.path)))
     parts = [f'topology "{counts.tree.topology.name}" doesn\'t allow to fit']
     for layer in question.layers:
         level = counts.tree.topology.levels.index(layer.level)
         fitting = sum(
-            counts.of(domain).pods // layer.size
-            for domain in (_below(most, level) if most is not None else ())
+            counts.of(domain).pods // layer.size for domain in _below(most, level)
         )
         wanted = question.count // layer.size
         parts.append(f"{fitting}/{wanted} slice(s) fit on level {layer.level}")

@@ -68,12 +68,11 @@ def best_fit(
     leaders: int,
     *,
     slices: bool,
-    scored: bool = False,
 ) -> Domain:
     """Return the domain with the smallest capacity that is enough, else the first.
 
-    Where preferred affinity counts, only those are looked at that score as the
-    first does.
+    Only those are looked at that score as the first does; without preferred affinity
+    all do.
     """
     unit = (2 if slices else 0) + (1 if leaders else 0)
     first = domains[0]
@@ -81,7 +80,7 @@ def best_fit(
     best, least = first, -1
     for domain in domains:
         count = count_of(domain)
-        if scored and count.score != score:
+        if count.score != score:
             break
         capacity = count[unit]
         if capacity >= need and count.leaders >= leaders and not 0 <= least <= capacity:
