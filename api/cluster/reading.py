@@ -18,7 +18,7 @@ from api.cluster.resources import Resource
 from api.cluster.selectors import Test, selector
 from api.cluster.tables import table
 from api.cluster.versions import in_version
-from api.views.base import number
+from api.views.base import clamped_number
 from sandbox.base.errors import GoneError, NotFoundError
 from sandbox.models import Sandbox, StoredObject, table_of
 from sandbox.world.worlds import policy_of
@@ -87,7 +87,7 @@ def listing(
 ) -> Listing:
     """Return what `limit`, `continue` and the selectors of the request pick."""
     test = test_of(request)
-    limit = number(request, "limit", 0, most=10_000)
+    limit = clamped_number(request, "limit", 0, most=10_000)
     if resource.is_events:
         found = [e for e in events.documents(sandbox, namespace) if not test or test(e)]
         return Listing(items=found[-limit:] if limit else found)

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from api.cluster import reading, resources
 from api.cluster.base import ClusterView
-from api.views.base import number
+from api.views.base import clamped_number
 from sandbox.models import Sandbox
 from sandbox.world import worlds
 from scheduler.kueue.tree.tree import ClusterQueue
@@ -63,8 +63,8 @@ class LocalQueuePending(ClusterView):
 
 
 def _answer(request: Request, version: str, items: list[dict[str, Any]]) -> Response:
-    offset = number(request, "offset", 0, most=10**9)
-    limit = number(request, "limit", DEFAULT_LIMIT, most=100_000)
+    offset = clamped_number(request, "offset", 0, most=10**9)
+    limit = clamped_number(request, "limit", DEFAULT_LIMIT, most=100_000)
     return Response(
         {
             "kind": "PendingWorkloadsSummary",

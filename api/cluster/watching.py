@@ -25,7 +25,7 @@ from api.cluster import events, reading
 from api.cluster.resources import Resource
 from api.cluster.tables import table
 from api.cluster.versions import in_version
-from api.views.base import flag, number
+from api.views.base import clamped_number, flag
 from sandbox.base.errors import GoneError, SandboxError
 from sandbox.live import rights
 from sandbox.live.people import Asker
@@ -63,7 +63,9 @@ class Watch:
         self.namespace = namespace
         self.test = reading.test_of(request)
         self.wanted, self.include = reading.shape_of(request)
-        self.seconds = number(request, "timeoutSeconds", 1800, most=MOST_SECONDS)
+        self.seconds = clamped_number(
+            request, "timeoutSeconds", 1800, most=MOST_SECONDS
+        )
         self.bookmarks = flag(request, "allowWatchBookmarks")
         self.revision = -1  # looked at last
         self.known: dict[NamespacedName, int] = {}  # shown, with its revision

@@ -1,4 +1,7 @@
-"""Numbers of a JSON body that are no numbers: an error, where "600" would do as 600."""
+"""Numbers and switches of a JSON body that are none: an error, where "600" would do as 600.
+
+A number out of its range is named with the range and what was given.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +17,21 @@ _LISTS = (serializers.ListSerializer, serializers.ListField)
 _SHOWN = 40
 
 
-def wrong_numbers(
+def wrong_values(
     serializer: serializers.Serializer[Any], body: Any
 ) -> dict[str, list[str]]:
-    """Return what is wrong with every value that is to be a number and is none.
+    """Return what is wrong with every value that is to be a number, or true or false.
 
-    Values below nested serializers are named by their path. A null, and whether a
-    number may be as it is, are left to the serializer.
+    Values below nested serializers are named by their path. A null is left to the
+    serializer.
     """
     return dict(_wrong(serializer, body, ""))
 
 
 def _wrong(field: object, given: Any, path: str) -> Iterator[tuple[str, list[str]]]:
-    if isinstance(field, _NUMBERS):
-        if given is not None and not _is_number(given):
-            yield path, [f"expected a number, got {json.dumps(given):.{_SHOWN}}"]
+    wanted = _wanted(field, given)
+    if wanted:
+        yield path, [f"expected {wanted}, got {json.dumps(given):.{_SHOWN}}"]
     elif isinstance(field, _LISTS) and isinstance(given, list):
         for index, one in enumerate(given):
             yield from _wrong(field.child, one, f"{path}[{index}]")
@@ -37,6 +40,29 @@ def _wrong(field: object, given: Any, path: str) -> Iterator[tuple[str, list[str
             if name in given:
                 place = f"{path}.{name}" if path else name
                 yield from _wrong(child, given[name], place)
+
+
+def _wanted(field: object, given: Any) -> str:
+    """Return what a field expects where that is something else; "" where it is not."""
+    if given is None:
+        return ""
+    if isinstance(field, serializers.BooleanField):
+        return "" if isinstance(given, bool) else "true or false"
+    if not isinstance(field, _NUMBERS):
+        return ""
+    if not _is_number(given):
+        return "a number"
+    if isinstance(field, serializers.IntegerField) and given % 1:
+        return "a whole number"
+    return _range_wanted(field, given)
+
+
+def _range_wanted(field: Any, given: float) -> str:
+    if field.min_value is not None and given < field.min_value:
+        return f"at least {field.min_value}"
+    if field.max_value is not None and given > field.max_value:
+        return f"at most {field.max_value}"
+    return ""
 
 
 def _is_number(given: Any) -> bool:

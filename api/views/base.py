@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from api.errors import PreconditionFailedError
-from api.serializers.numbers import wrong_numbers
+from api.serializers.numbers import wrong_values
 from api.serializers.unknown_keys import (
     reads_no_body,
     unknown_keys,
@@ -56,7 +56,7 @@ class View(APIView):
         """Return the request's body, checked; what is wrong is a 422.
 
         A key that nobody reads is wrong: a slip would do something else unsaid. So is
-        a text for a number, but in a form, which has texts alone.
+        a text for a number or a switch, but in a form, which has texts alone.
         """
         body = self.request.data if data is None else data
         given = kind(data=body)
@@ -64,7 +64,7 @@ class View(APIView):
         if not given.is_valid():
             wrong |= given.errors
         if not self.request.content_type.startswith("multipart/"):
-            wrong |= wrong_numbers(given, body)
+            wrong |= wrong_values(given, body)
         if wrong:
             raise serializers.ValidationError(wrong)
         values: dict[str, Any] = given.validated_data
@@ -119,7 +119,25 @@ def versioned(request: Request, document: Any, version: int) -> Response:
 
 
 def number(request: Request, name: str, default: int, *, most: int) -> int:
-    """Return a whole number of the query; 422 for anything else."""
+    """Return a whole number of the query; 422 for anything else, and for more than `most`.
+
+    More is not cut to what is possible: who asked for 5,000 futures would take the
+    answer of 1,000 for theirs.
+    """
+    found = _whole_parameter(request, name, default)
+    if found > most:
+        raise serializers.ValidationError(
+            {name: f"expected at most {most}, got {found}"}
+        )
+    return found
+
+
+def clamped_number(request: Request, name: str, default: int, *, most: int) -> int:
+    """Return the same, cut to `most`, as an API server of Kubernetes does."""
+    return min(_whole_parameter(request, name, default), most)
+
+
+def _whole_parameter(request: Request, name: str, default: int) -> int:
     text = _parameter(request, name)
     if text is None:
         return default
@@ -128,7 +146,7 @@ def number(request: Request, name: str, default: int, *, most: int) -> int:
         raise serializers.ValidationError(
             {name: f"expected a whole number, got {text[:40]!r}"}
         )
-    return min(found, most)
+    return found
 
 
 def whole(text: str) -> int | None:

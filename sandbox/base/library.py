@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from functools import lru_cache
 from pathlib import Path
 
@@ -59,5 +60,7 @@ def known_files(name: str) -> list[tuple[str, str]] | None:
 def _folder(name: str) -> Path:
     folder = FOLDER / RENAMED.get(name, name)
     if not name.replace("-", "").isalnum() or not (folder / _FILE).is_file():
-        raise NotFoundError(f"there is no scenario {name!r} in the library")
+        near = difflib.get_close_matches(name, names())
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise NotFoundError(f"there is no scenario {name!r} in the library{hint}")
     return folder

@@ -17,7 +17,7 @@ from api.cluster.yunikorn.partition_view import PartitionView
 from api.cluster.yunikorn.records import ENDED, PARTITION
 from api.cluster.yunikorn.usage import usage
 from api.renderers import dump
-from api.views.base import number
+from api.views.base import clamped_number
 from sandbox.base.errors import NotFoundError
 from sandbox.live import limits
 from sandbox.retention import exports
@@ -101,8 +101,10 @@ def _utilizations(view: PartitionView, places: Places, request: Request) -> Any:
 
 
 def _events(view: PartitionView, places: Places, request: Request) -> Any:
-    start = number(request, "start", 0, most=10**12)
-    return history.batch(view, start, number(request, "count", 10_000, most=10_000))
+    start = clamped_number(request, "start", 0, most=10**12)
+    return history.batch(
+        view, start, clamped_number(request, "count", 10_000, most=10_000)
+    )
 
 
 def _queues(view: PartitionView) -> Any:

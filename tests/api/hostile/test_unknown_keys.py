@@ -14,7 +14,7 @@ from rest_framework import serializers
 
 import api.views
 from api.serializers.lessons import LookSerializer
-from api.serializers.numbers import wrong_numbers
+from api.serializers.numbers import wrong_values
 from api.serializers.unknown_keys import unknown_keys
 from sandbox.live.body_limits import CARRYING
 from tests.builders import flavor
@@ -113,28 +113,42 @@ def test_an_unknown_key_is_named_by_its_path_beside_every_other_fault(call, make
 
 
 @pytest.mark.parametrize(
-    ("path", "body", "field", "given"),
+    ("path", "body", "problem"),
     [
-        ("step", {"ticks": "600"}, "ticks", '"600"'),
-        ("step", {"ticks": True}, "ticks", "true"),
-        ("step", {"untilTick": "9"}, "untilTick", '"9"'),
-        ("play", {"speed": True}, "speed", "true"),
-        ("speed", {"speed": "1e0"}, "speed", '"1e0"'),
-        ("rewind", {"tick": "0"}, "tick", '"0"'),
+        ("step", {"ticks": "600"}, 'ticks: expected a number, got "600"'),
+        ("step", {"ticks": True}, "ticks: expected a number, got true"),
+        ("step", {"ticks": 1.5}, "ticks: expected a whole number, got 1.5"),
+        ("step", {"ticks": -1}, "ticks: expected at least 1, got -1"),
+        ("step", {"untilTick": "9"}, 'untilTick: expected a number, got "9"'),
+        ("play", {"speed": True}, "speed: expected a number, got true"),
+        ("speed", {"speed": "1e0"}, 'speed: expected a number, got "1e0"'),
+        ("rewind", {"tick": "0"}, 'tick: expected a number, got "0"'),
+        (
+            "import",
+            {"files": [], "skipErrors": "yes"},
+            'skipErrors: expected true or false, got "yes"',
+        ),
     ],
 )
-def test_a_number_of_a_body_is_a_number(call, make, path, body, field, given):
+def test_a_value_of_a_body_is_of_its_type_and_in_its_range(
+    call, make, path, body, problem
+):
     sandbox = make(flavor())
     before = revision_of(sandbox)
     answer = call("post", sandbox, f"/actions/{path}", body)
     assert answer.status_code == 422
-    assert problems(answer)[field] == f"{field}: expected a number, got {given}"
+    assert problems(answer)[problem.split(":")[0]] == problem
     assert revision_of(sandbox) == before
+
+
+def test_a_number_of_the_query_is_not_cut_to_what_is_possible(call, make):
+    answer = call("get", make(), "/events?limit=9999999")
+    assert problems(answer)["limit"] == "limit: expected at most 5000, got 9999999"
 
 
 def test_a_wrong_number_is_named_by_its_path():
     body = {"revealed": [0, "1"]}
-    assert list(wrong_numbers(LookSerializer(), body)) == ["revealed[1]"]
+    assert list(wrong_values(LookSerializer(), body)) == ["revealed[1]"]
 
 
 def operations() -> list[tuple[str, str]]:
