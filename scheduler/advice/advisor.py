@@ -100,10 +100,10 @@ class Advisor:
 
     def most_runs(self) -> int:
         """Return how many runs there may be in all, about."""
-        count = self.space.count() * len(self.seeds)
-        most = min(count, max(self.search.runs, len(self.seeds)))
+        count, seeds = self.space.count(), len(self.seeds)
+        most = min(count * seeds, max(self.search.runs, seeds))
         dimensions = len(self.space.dimensions)
-        return most + most_runs(dimensions, len(self.seeds), self.held_out)
+        return most + most_runs(count, dimensions, seeds, self.held_out)
 
     def plan_of(self, point: Point) -> Plan:
         """Return a plan of this one setting."""

@@ -158,8 +158,14 @@ def _edit(proof: Proof, at: int) -> Edit:
         after=shown(dimension.values[proof.point[at]]),
         left_out="; ".join(space.texts(fewer)) if fewer is not None else "",
         effect=effect,
-        needed=fewer is None or ledger.violation(fewer, ledger.seeds) > 0,
+        needed=fewer is None or _misses(ledger, fewer, proof.point),
     )
+
+
+def _misses(ledger: RunLedger, fewer: Point, point: Point) -> bool:
+    """Return whether a setting misses more of the bounds than another."""
+    missed = ledger.violation(fewer, ledger.seeds)
+    return missed > ledger.violation(point, ledger.seeds)
 
 
 def _near(ledger: RunLedger, point: Point, at: int, other: Point) -> Near:

@@ -27,6 +27,9 @@ class RunLedger:
     store: Known = field(default_factory=dict)  # what was run, perhaps before
     known: Known = field(default_factory=dict)  # of that, what was asked for by now
     bounds: list[Bound] = field(default_factory=list)
+    _means: dict[tuple[Point, tuple[int, ...]], dict[str, float]] = field(
+        default_factory=dict
+    )
 
     def need(self, points: Sequence[Point], seeds: Sequence[int]) -> Asking:
         """Yield what has not been run yet; afterwards all of it is known."""
@@ -51,9 +54,19 @@ class RunLedger:
         """Return whether all seeds were run."""
         return all((point, seed) in self.known for seed in self.seeds)
 
+    def mean(self, point: Point, seeds: Sequence[int]) -> dict[str, float] | None:
+        """Return the means of a setting; None when a run could not be had."""
+        key = (point, tuple(seeds))
+        if key not in self._means:
+            runs = self.runs(point, seeds)
+            if runs is None:
+                return None
+            self._means[key] = mean_of(runs)
+        return self._means[key]
+
     def base_mean(self, seeds: Sequence[int]) -> dict[str, float]:
         """Return the means of the base."""
-        return mean_of(self.runs(self.space.base, seeds) or [])
+        return self.mean(self.space.base, seeds) or {}
 
     def violation(
         self, point: Point, seeds: Sequence[int], bounds: Sequence[Bound] | None = None
@@ -67,10 +80,10 @@ class RunLedger:
 
     def objective(self, point: Point, seeds: Sequence[int]) -> float:
         """Return the objectives as a share of the base's; lower is better."""
-        runs = self.runs(point, seeds)
-        if runs is None:
+        mean = self.mean(point, seeds)
+        if mean is None:
             return _NEVER
-        return self.goal.objective(mean_of(runs), self.base_mean(seeds))
+        return self.goal.objective(mean, self.base_mean(seeds))
 
     def loss(self, point: Point, seeds: Sequence[int]) -> float:
         """Return one number to learn from: objectives, and a price on what is missed."""
@@ -79,27 +92,31 @@ class RunLedger:
 
     def losses(self, point: Point, seeds: Sequence[int]) -> list[float]:
         """Return a loss per objective, each with the price on what is missed."""
-        runs = self.runs(point, seeds)
-        if runs is None:
+        numbers, base = self.mean(point, seeds), self.base_mean(seeds)
+        if numbers is None:
             return [_NEVER] * max(1, len(self.goal.objectives))
-        numbers, base = mean_of(runs), self.base_mean(seeds)
         price = PRICE * self.violation(point, seeds)
         parts = [self.goal.part(o, numbers, base) for o in self.goal.objectives]
         return [part + price for part in parts or [0.0]]
 
-    def rank(self, point: Point) -> tuple[float, float, int, float]:
+    def rank(
+        self, point: Point, seeds: Sequence[int] = ()
+    ) -> tuple[float, float, int, float]:
         """Return what settings are ordered by: bounds, objectives, size."""
-        missed = self.violation(point, self.seeds)
+        chosen = seeds or self.seeds
+        missed = self.violation(point, chosen)
         return (
             round(missed, 9),
-            round(self.objective(point, self.seeds), 9),
+            round(self.objective(point, chosen), 9),
             *self.space.size(point),
         )
 
-    def best(self) -> Point:
-        """Return the best setting that has all its runs; the base at worst."""
+    def leaders(self, count: int) -> list[Point]:
+        """Return the best settings that have all their runs, the first one first."""
         points = {point for point, seed in self.known if seed == self.seeds[-1]}
         done = [point for point in points if self.complete(point)]
-        return min(
-            done, key=lambda point: (self.rank(point), point), default=self.space.base
-        )
+        return sorted(done, key=lambda point: (self.rank(point), point))[:count]
+
+    def best(self) -> Point:
+        """Return the best setting that has all its runs; the base at worst."""
+        return next(iter(self.leaders(1)), self.space.base)

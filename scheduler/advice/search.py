@@ -13,12 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from scheduler import streams
+from scheduler.advice.candidates import alike, candidates
 from scheduler.advice.ledger import Asking, RunLedger
 from scheduler.advice.moves import moves
-from scheduler.advice.promising import Promising
 from scheduler.advice.proposals import Proposer, proposer
 from scheduler.advice.shares import guesses
 from scheduler.advice.space import Point
+from scheduler.advice.surrogates.expected_improvement import ExpectedImprovement
+from scheduler.advice.surrogates.kernels import Places
 from scheduler.experiments.document import SearchSpec
 
 #: Settings that are tried at once: few where there are few runs, so that each learns
@@ -49,6 +51,12 @@ class Search:
     tried: dict[Point, None] = field(default_factory=dict)
     trail: list[tuple[int, Point]] = field(default_factory=list)
     dropped: int = 0  # settings that did not get all their seeds
+    lengths: dict[str, Places] = field(default_factory=dict)  # of each measure
+    settings: int = 0  # that there are
+
+    def __post_init__(self) -> None:
+        """Count the settings once: it takes a while where there are many."""
+        self.settings = self.ledger.space.count()
 
     def steps(self) -> Asking:
         """Yield the runs of the search, round by round. The base comes first."""
@@ -58,8 +66,7 @@ class Search:
         ledger.bounds = ledger.goal.bounds(runs or [])
         self.tried[base] = None
         self.trail.append((self.spent, base))
-        space = ledger.space
-        if space.count() * len(ledger.seeds) <= self.most:
+        if self.settings * len(ledger.seeds) <= self.most:
             yield from self._everything()
         else:
             yield from self._sampled()
@@ -109,7 +116,9 @@ class Search:
             return []
         ledger = self.ledger
         near = [
-            p for b in self._leaders() for p in moves(ledger.space, b, strides=(1,))
+            p
+            for best in ledger.leaders(LEADERS)
+            for p in moves(ledger.space, best, strides=(1,))
         ]
         fresh = [point for point in dict.fromkeys(near) if point not in self.tried]
         return self._guessed(fresh, 2)
@@ -122,12 +131,13 @@ class Search:
                 asked.learn(point, self.ledger.losses(point, seeds))
 
     def _screening(self) -> list[Point]:
-        """Return what is tried first: quota by work, then single changes of the base."""
+        """Return what is tried first: quota by work, alike changes, then single ones."""
         space, ledger = self.ledger.space, self.ledger
         first = guesses(space, ledger.base_mean(ledger.seeds))
         single = self._shuffled(moves(space, space.base), "screening")
         most = max(self.batch, int(self.most * _SCREENING / self._price()))
-        return list(dict.fromkeys([*first, *single]))[:most]
+        both = self._shuffled(alike(space, space.base), "alike")[: most // 2]
+        return list(dict.fromkeys([*first, *both, *single]))[:most]
 
     def _price(self) -> float:
         """Return how many runs a setting costs, about, when most end early."""
@@ -139,7 +149,7 @@ class Search:
 
     def _suggested(self, asked: Proposer) -> list[Point]:
         found: dict[Point, None] = {}
-        whole = self.ledger.space.count() <= MOST_GUESSED
+        whole = self.settings <= MOST_GUESSED
         count = self.batch if whole else self.batch - self.batch // 3
         near = self._near(count) if self.spec.sampler != "random" else []
         for point in near:
@@ -155,22 +165,19 @@ class Search:
     def _near(self, count: int) -> list[Point]:
         """Return untried settings, promising ones first: all, or near the best."""
         space = self.ledger.space
-        if space.count() <= MOST_GUESSED:
+        if self.settings <= MOST_GUESSED:
             fresh = [point for point in space.points() if point not in self.tried]
         else:
-            around = [point for best in self._leaders() for point in moves(space, best)]
-            fresh = [p for p in dict.fromkeys(around) if p not in self.tried]
+            leaders = self.ledger.leaders(LEADERS)
+            found = candidates(space, leaders, self.spec.seed, len(self.tried))
+            fresh = [point for point in found if point not in self.tried]
         return self._guessed(fresh, count)
-
-    def _leaders(self) -> list[Point]:
-        ledger = self.ledger
-        done = [point for point in self.tried if ledger.complete(point)]
-        return sorted(done, key=lambda p: (ledger.rank(p), p))[:LEADERS]
 
     def _guessed(self, points: Sequence[Point], count: int) -> list[Point]:
         """Return the settings of which most is expected."""
         shuffled = self._shuffled(points, f"near {len(self.tried)}")
-        return Promising(self.ledger, list(self.tried)).choose(shuffled, count)
+        expected = ExpectedImprovement(self.ledger, list(self.tried), self.lengths)
+        return expected.choose(shuffled, count)
 
     def _shuffled(self, points: Sequence[Point], why: str) -> list[Point]:
         seed = self.spec.seed

@@ -14,7 +14,7 @@ def verdict_of(
 ) -> Verdict:
     """Return whether the held-out seeds show that the setting is better."""
     ledger = proof.ledger
-    if ledger.violation(proof.point, ledger.seeds) > 0:
+    if ledger.violation(proof.point, proof.seeds) > 0:
         return "unmet"
     if proof.point == ledger.space.base or not all(c.held_after for c in constraints):
         return "no improvement found"

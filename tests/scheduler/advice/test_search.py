@@ -23,11 +23,11 @@ class Table(NamedTuple):
     base: list[Numbers]
 
     def run(self, ask: tuple[Point, int]) -> Numbers | None:
-        """The numbers of a run; seeds that are held out have those of the first."""
+        """The numbers of a run; other seeds have those of the search's, in turn."""
         point, seed = ask
         seeds = self.advisor.seeds
         runs = self.base if point == self.advisor.space.base else self.runs[point]
-        return runs[seeds.index(seed) if seed in seeds else 0]
+        return runs[seeds.index(seed) if seed in seeds else seed % len(seeds)]
 
     def objective(self, point: Point) -> float | None:
         """The objective of a setting that keeps every constraint."""

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from scheduler.advice.advisor import Advisor
-from scheduler.advice.parts import parts_of
-from scheduler.advice.promising import measures_of
+from scheduler.advice.surrogates.expected_improvement import measures_of
+from scheduler.advice.surrogates.parts import parts_of
 from scheduler.experiments.bases import FileBase
 from scheduler.experiments.document import ExperimentSpec, read_experiment
 from tests.builders import cluster_queue, flavor, job, local_queue, workload_priority
@@ -88,23 +88,22 @@ def base_of(*manifests: Manifest) -> FileBase:
 
 def spec_of(world: SmallWorld, **search: Any) -> ExperimentSpec:
     """The document of a search in this world."""
-    return read_experiment(
+    return spec_of_goal(
         {
-            "kind": "Experiment",
-            "spec": {
-                "base": {"files": ["world.yaml"]},
-                "seeds": {"count": world.seeds},
-                "horizon": "10m",
-                "objectives": world.objectives,
-                "search": {
-                    "change": world.change,
-                    "constraints": world.constraints,
-                    "heldOut": {"count": 2},
-                    **search,
-                },
-            },
-        }
-    ).spec
+            "seeds": {"count": world.seeds},
+            "horizon": "10m",
+            "objectives": world.objectives,
+        },
+        {"change": world.change, "constraints": world.constraints, **search},
+    )
+
+
+def spec_of_goal(spec: Manifest, search: Manifest) -> ExperimentSpec:
+    """A document with this spec and this search, over the files of `base_of`."""
+    files = {"files": ["world.yaml"]}
+    held_out = {"heldOut": {"count": 2}, **search}
+    whole = {"base": files, **spec, "search": held_out}
+    return read_experiment({"kind": "Experiment", "spec": whole}).spec
 
 
 def advisor_of(world: SmallWorld, **search: Any) -> tuple[Advisor, FileBase]:

@@ -1,18 +1,20 @@
-"""Which untried settings promise most, by what each measure of the goal is guessed at."""
+"""Which untried settings improve most in expectation, by each measure of the goal."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 
 import numpy as np
 
-from scheduler.advice.goal import Bound, Goal, mean_of
+from scheduler.advice.goal import Bound, Goal
 from scheduler.advice.ledger import PRICE, RunLedger
-from scheduler.advice.parts import parts_of, whole_of
 from scheduler.advice.space import Point
-from scheduler.advice.surrogate import Array, Surrogate
+from scheduler.advice.surrogates.kernels import Array, Kernels, Places
+from scheduler.advice.surrogates.parts import parts_of, whole_of
+from scheduler.advice.surrogates.surrogate import Posterior, Surrogate
 from scheduler.measures import better
 
 #: How many outcomes are looked at for each setting.
@@ -24,54 +26,59 @@ _FINE = 0.05
 _QUANTILES = [NormalDist().inv_cdf((n + 0.5) / _DRAWS) for n in range(_DRAWS)]
 
 
-class Promising:
-    """What is guessed of each measure that the objectives and bounds read.
+class ExpectedImprovement:
+    """A Gaussian process of each measure that the objectives and bounds read.
 
     By itself each is simple: a wait that one quota rules is learned in a few runs,
-    where a sum of waits is not. Cost: per measure a Gaussian process of at most
-    MOST_LEARNED settings.
+    where a sum of waits is not. `lengths` has the length scales of each, to begin with
+    and to go on from. Cost: per measure a process of at most MOST_LEARNED settings.
     """
 
-    def __init__(self, ledger: RunLedger, tried: Sequence[Point]) -> None:
+    def __init__(
+        self, ledger: RunLedger, tried: Sequence[Point], lengths: dict[str, Places]
+    ) -> None:
         self.ledger = ledger
         self.base = ledger.base_mean(ledger.seeds)
         ran = {p: seeds for p in tried if (seeds := ledger.ran(p))}
         losses = {p: ledger.loss(p, seeds) for p, seeds in ran.items()}
         learned = sorted(losses, key=lambda p: losses[p])[:MOST_LEARNED]
         self.least = min(losses.values())
-        self.guesses = {
+        names = measures_of(ledger.goal, ledger.bounds)
+        self.parts = {whole: parts_of(whole, self.base) for whole in names}
+        kernels = Kernels(ledger.space, learned)
+        self.surrogates = {
             name: Surrogate(
-                ledger.space, learned, self._values(name, {p: ran[p] for p in learned})
+                kernels,
+                self._values(name, {p: ran[p] for p in learned}),
+                lengths.get(name),
             )
-            for name in self._parts()
+            for name in dict.fromkeys(itertools.chain(*self.parts.values()))
         }
+        lengths.update({name: s.lengths for name, s in self.surrogates.items()})
 
     def choose(self, points: Sequence[Point], count: int) -> list[Point]:
-        """Return the settings of which most is expected, the most promising first.
+        """Return the settings of the greatest expected improvement, that one first.
 
-        Each is chosen as if those before had come to what is guessed of them; of
+        Each is chosen as if those before had come to what is expected of them; of
         equal ones the first is taken.
         """
-        found: list[Point] = []
-        left = list(points)
-        while left and len(found) < count:
-            losses = self._losses(left)
+        if not points:
+            return []
+        expected = {name: s.predict(points) for name, s in self.surrogates.items()}
+        found: list[int] = []
+        while len(found) < min(count, len(points)):
+            losses = self._losses(expected)
             gain = np.maximum(self.least - losses, 0.0).mean(axis=0)
+            gain[found] = -1.0
             order = np.lexsort((np.round(losses.mean(axis=0), 9), -np.round(gain, 9)))
-            found.append(left.pop(int(order[0])))
-            for guess in self.guesses.values():
-                guess.believe(found[-1])
-        return found
-
-    def _parts(self) -> list[str]:
-        names = measures_of(self.ledger.goal, self.ledger.bounds)
-        parts = [part for name in names for part in parts_of(name, self.base)]
-        return list(dict.fromkeys(parts))
+            found.append(int(order[0]))
+            for one in expected.values():
+                one.condition(found[-1])
+        return [points[at] for at in found]
 
     def _fine(self, name: str) -> float:
         """Return what is little of a measure; of a part, beside the whole."""
-        names = measures_of(self.ledger.goal, self.ledger.bounds)
-        wholes = [whole for whole in names if name in parts_of(whole, self.base)]
+        wholes = [whole for whole, parts in self.parts.items() if name in parts]
         had = [abs(self.base.get(one, 0.0)) for one in (name, *wholes)]
         return _FINE * max(had) or 1.0
 
@@ -83,8 +90,7 @@ class Promising:
         fine = self._fine(name)
 
         def value(point: Point, seeds: Sequence[int]) -> float | None:
-            runs = self.ledger.runs(point, seeds)
-            found = None if runs is None else mean_of(runs).get(name)
+            found = (self.ledger.mean(point, seeds) or {}).get(name)
             return None if found is None else math.asinh(found / fine)
 
         base = self.ledger.space.base
@@ -100,14 +106,17 @@ class Promising:
             for v, seeds in zip(values, ran.values(), strict=True)
         ]
 
-    def _losses(self, points: Sequence[Point]) -> Array:
+    def _losses(self, expected: Mapping[str, Posterior]) -> Array:
         """Return a loss per draw and setting."""
-        drawn = {name: self._drawn(name, points) for name in self.guesses}
+        drawn = {
+            name: self._drawn(at, name, expected[name])
+            for at, name in enumerate(expected)
+        }
         goal, bounds = self.ledger.goal, self.ledger.bounds
         wholes = {
             name: whole_of(name, drawn, self.base) for name in measures_of(goal, bounds)
         }
-        total: Array = np.zeros((_DRAWS, len(points)))
+        total: Array = np.zeros(next(iter(drawn.values())).shape)
         weights = math.fsum(o.weight for o in goal.objectives) or 1.0
         for one in goal.objectives:
             sign = 1.0 if one.better == "low" else -1.0
@@ -117,13 +126,11 @@ class Promising:
             total += PRICE * _violation(bound, wholes[bound.measure])
         return total
 
-    def _drawn(self, name: str, points: Sequence[Point]) -> Array:
+    def _drawn(self, at: int, name: str, expected: Posterior) -> Array:
         """Return draws of a measure; which go together differs between measures."""
-        mean, deviation = self.guesses[name].guess(points)
-        at = list(self.guesses).index(name)
         order = np.random.default_rng(at).permutation(_DRAWS)
         normal: Array = np.asarray(_QUANTILES)[order]
-        found: Array = mean + deviation * normal[:, None]
+        found: Array = expected.mean + expected.deviation * normal[:, None]
         return self._fine(name) * np.sinh(np.clip(found, -20.0, 20.0))
 
 
