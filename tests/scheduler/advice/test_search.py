@@ -78,13 +78,13 @@ def test_the_best_setting_is_found_in_a_tenth_of_the_runs(number):
 
 
 def test_the_same_seed_asks_the_same_questions():
-    table = table_of(0)
+    table = table_of(10)
     answers = [advise(table.advisor, table.run) for _ in range(2)]
     assert answers[0] == answers[1]
 
 
 def test_a_search_that_was_cut_off_goes_on_from_the_runs_that_are_kept():
-    table = table_of(3)
+    table = table_of(10)
     whole = advise(table.advisor, table.run)
     store: dict[Any, Any] = {}
     rounds, ended = 0, None
