@@ -54,11 +54,7 @@ class Board:
         return self
 
     def play(self, *, fast: bool = True) -> None:
-        """Press play, at ten ticks a second.
-
-        The word of the speed moves what is beside it, so that a click made meanwhile
-        may be lost between two buttons.
-        """
+        """Press play, at ten ticks a second."""
         if fast:
             self.page.get_by_role("button", name="Speed").click()
             self.page.get_by_role("button", name="10 ticks/s").click()

@@ -152,6 +152,26 @@ def test_tab_goes_on_into_a_column_far_out_of_sight(
     expect(far.get_by_role("heading", level=3)).not_to_have_count(0)
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_play_keeps_its_place_whatever_speed_is_said(
+    still: Page, live_server_url: str, language: str
+) -> None:
+    made = prepared(still.request, live_server_url, {"scenario": "friday-rush"})
+    still.goto(f"{live_server_url}/s/{made}/board")
+    expect(still.get_by_test_id("tick")).to_have_text("0")
+    adopt(still, Look((1440, 900), language, "light", False))
+    time = still.get_by_role("banner").get_by_role("toolbar")
+    word, play = time.locator(".one-of > span"), time.locator(".joined button").nth(1)
+    places = set()
+    for speed in (10, 1, 0.1, 0):
+        before = word.text_content()
+        address = f"{live_server_url}/api/v1/sandboxes/{made}/actions/speed"
+        still.request.post(address, data={"speed": speed})
+        expect(word).not_to_have_text(before or "")
+        places.add(str(play.bounding_box()))
+    assert len(places) == 1, places
+
+
 def adopt(page: Page, look: Look) -> None:
     """Change the open page to a look; the page is not loaded again."""
     width, height = look.size
