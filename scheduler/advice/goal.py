@@ -151,7 +151,6 @@ def _bound(constraint: Constraint, name: str, base: Sequence[Numbers]) -> Bound:
             low = had * (1 - constraint.loses) - grace
         else:
             high = had * (1 + constraint.loses) + grace
-        text = f"{name} no more than {constraint.loses:.0%} worse than before"
     return Bound(
         text=text, measure=name, low=low, high=high, every=constraint.over == "every"
     )

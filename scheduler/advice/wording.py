@@ -79,7 +79,7 @@ def text_of(constraint: Constraint) -> str:
         share = f"{constraint.loses * 100:.9g}%"
         if name == "queues.*.meanMs":
             return f"nobody loses more than {share}"
-        return f"{name} no more than {share} worse than before"
+        return f"{_said(name)} no more than {share} worse than before"
     each = " in every run" if constraint.over == "every" else ""
     low, high = constraint.min, constraint.max
     if low is not None and high is not None:
@@ -94,6 +94,15 @@ def _least(name: str, bound: float) -> str:
         resource = name.removeprefix("utilisation.")
         return f"utilisation of {resource} at least {bound * 100:.9g}%"
     return f"{name} >= {bound:.15g}"
+
+
+def _said(name: str) -> str:
+    """Return a measure in words where there are some: "queue etl mean wait"."""
+    match = _OF_A_QUEUE.fullmatch(name)
+    how = _SAID.get(match["last"]) if match else None
+    if match is None or how is None:
+        return name
+    return f"queue {match['queue']} {how} wait" if match["queue"] else f"{how} wait"
 
 
 def _most(name: str, bound: float) -> str:

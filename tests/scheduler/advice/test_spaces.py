@@ -178,3 +178,15 @@ def test_every_form_that_is_offered_is_understood_and_said_so_that_it_is_again(t
 )
 def test_a_sentence_is_a_bound_of_a_measure(text, expected):
     assert read_constraint(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("measure", "text"),
+    [
+        ("queues.etl.meanMs", "queue etl mean wait no more than 10% worse than before"),
+        ("workloads.p95Ms", "p95 wait no more than 10% worse than before"),
+        ("finished", "finished no more than 10% worse than before"),
+    ],
+)
+def test_what_may_not_be_lost_is_said_in_words(measure, text):
+    assert text_of(Constraint(measure=measure, loses=0.1)) == text
