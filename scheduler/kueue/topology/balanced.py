@@ -217,7 +217,7 @@ def _optimal(
     ends = [state for state in table[greedy.used] if state[0] == 0 and state[1] <= 0]
     if not ends:
         return None
-    return table[greedy.used][max(ends, key=lambda state: state[1])]
+    return table[greedy.used][max(ends)]
 
 
 def _extend(
@@ -255,15 +255,12 @@ def _even(
     leaders = question.leaders
     shares = []
     for domain in view.ordered(picked, leaders=True):
-        count, led, more = view.of(domain), 0, 0
-        if leaders > 0:
-            more, led = min(count.slices_with_leader - threshold, extra), 1
-        elif extra > 0:
-            more = min(count.slices - threshold, extra)
-        leaders -= led
-        extra -= more
-        shares.append(DomainShare(domain, (threshold + more) * question.size, led))
-    return None if extra > 0 or leaders > 0 else shares
+        count = view.of(domain)
+        room = count.slices_with_leader if leaders else count.slices
+        more = min(room - threshold, extra)
+        shares.append(DomainShare(domain, (threshold + more) * question.size, leaders))
+        extra, leaders = extra - more, 0
+    return None if extra > 0 else shares
 
 
 def _descend(

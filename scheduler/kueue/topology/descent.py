@@ -131,9 +131,8 @@ def fewest(
     list is not enough, which counting has ruled out.
     Source: docs/semantics/kueue-topology.md#the-fewest-domains.
     """
-    piece = size if slices else 1
     unit = 2 if slices else 0
-    left = pods // piece
+    left = pods // size
     domains = leader_first(domains, of, left, leaders, slices=slices)
     found: list[DomainShare] = []
     for at, domain in enumerate(domains):
@@ -142,9 +141,9 @@ def fewest(
         if room >= left and count.leaders >= leaders:
             if not question.least_free:
                 domain = best_fit(domains[at:], of, left, leaders, slices=slices)
-            found.append(DomainShare(domain, left * piece, leaders))
+            found.append(DomainShare(domain, left * size, leaders))
             return found
         took, led = min(room, left), min(count.leaders, leaders)
-        found.append(DomainShare(domain, took * piece, led))
+        found.append(DomainShare(domain, took * size, led))
         left, leaders = left - took, leaders - led
     return []

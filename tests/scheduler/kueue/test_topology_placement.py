@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -105,6 +107,33 @@ def test_a_replacement_takes_the_most_free_first_where_the_mixed_profile_is_off(
     )["main"]
     assert isinstance(found, TopologyAssignment)
     assert {row.values[0]: row.pods for row in found.domains} == {"h0": 1, "h4": 3}
+
+
+def test_a_replacement_is_refused_where_a_host_that_stays_has_left_the_tree():
+    before = TopologyAssignment(
+        (HOST,), (DomainCount(("gone",), 1), DomainCount(("stale",), 2))
+    )
+    found = replace_node(
+        PodSetPlacement(CountsCache(), TopologyGates()),
+        tree_of(host(0, 9000)),
+        [pods_of(1, 3, TopologyRequest(required="rack"))],
+        {"main": before},
+        "gone",
+    )["main"]
+    assert isinstance(found, str)
+    assert found.endswith("it contains the stale domain stale")
+
+
+def test_counts_follow_a_tree_whose_log_was_begun_anew():
+    tree, part = tree_of(host(0, 9000)), pods_of(1, 1, TopologyRequest())
+    placement = PodSetPlacement(CountsCache(), TopologyGates())
+    question = placement.question(tree, replace(part, implied=True))
+    counts = Counts(tree, question, empty=False).refresh()
+    while not tree.log_start:
+        tree.add_usage(("h0",), {"cpu": 1}, 1)
+        tree.add_usage(("h0",), {"cpu": 1}, -1)
+    tree.add_usage(("h0",), {"cpu": 1000}, 4)
+    assert counts.refresh().of(tree.leaves[("h0",)]).pods == 5
 
 
 def test_what_is_placed_on_a_rack_is_not_taken_from_a_host_of_the_same_name():

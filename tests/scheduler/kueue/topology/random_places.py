@@ -28,17 +28,38 @@ LAYERS: list[tuple[tuple[int, int], ...]] = [
     ((1, 8), (2, 4), (3, 2)),
 ]
 
+#: What a node needs and may have, in the fields of a pod.
+FILTERS = {
+    "nodeSelector": {"kind": "b"},
+    "affinity": {
+        "nodeAffinity": {
+            "preferredDuringSchedulingIgnoredDuringExecution": [
+                {
+                    "weight": 5,
+                    "preference": {
+                        "matchExpressions": [
+                            {"key": "fast", "operator": "In", "values": ["yes"]}
+                        ]
+                    },
+                }
+            ]
+        }
+    },
+}
+
 
 class Case:
     """One search, as the engine is asked, and as the text is."""
 
-    def __init__(self, draw: random.Random) -> None:
+    def __init__(self, draw: random.Random, *, balanced: bool = False) -> None:
         self.draw = draw
+        self.filtered = draw.random() < 0.7
+        self.empty = draw.random() < 0.3
         self.levels = LEVELS[draw.choice((0, 0, 1)) : draw.choice((4, 4, 4, 3))]
         self.by_host = self.levels[-1] == LEVELS[-1]
         self.gates = TopologyGates(
             profile_mixed=draw.random() < 0.8,
-            balanced=draw.random() < 0.5,
+            balanced=balanced or draw.random() < 0.3,
             node_preferences=draw.random() < 0.3,
         )
         self.free: dict[Path, dict[str, int] | None] = {}
@@ -59,14 +80,23 @@ class Case:
         if tuple(path) in self.free:
             return
         room = {"cpu": draw.choice((0, 1, 2, 3, 4, 6, 9)), "pods": draw.choice((2, 9))}
-        fits = not self.by_host or draw.random() < 0.8
+        fits = not (self.by_host and self.filtered) or draw.random() < 0.8
         fast = draw.choice(("yes", "no"))
         labels = dict(zip(self.levels, path, strict=True))
         labels |= {"kind": "b" if fits else "a", "fast": fast}
         self.tree.put_node(TopologyNode(f"n{number}", labels, (), room, usable=True))
-        self.free[tuple(path)] = room if fits else None
-        if self.by_host and self.gates.node_preferences and fits:
+        left = self._taken(path[-1:] if self.by_host else path, room)
+        self.free[tuple(path)] = left if fits else None
+        if self.by_host and self.gates.node_preferences and fits and self.filtered:
             self.scores[tuple(path)] = 5 * (fast == "yes")
+
+    def _taken(self, key: list[str], room: dict[str, int]) -> dict[str, int]:
+        """Have others' pods on a leaf; return what is left of it for this search."""
+        pods = self.draw.choice((0, 0, 0, 1, 2))
+        self.tree.add_usage(tuple(key), {"cpu": 1, "pods": 1}, pods)
+        if self.empty:
+            return room
+        return {name: amount - pods for name, amount in room.items()}
 
     def _request(self) -> tuple[TopologyRequest, dict[str, int] | None]:
         draw = self.draw
@@ -79,7 +109,8 @@ class Case:
         level = self.levels[draw.randint(0, lowest)]
         how = draw.choice(("required", "preferred", "preferred", ""))
         leader = None
-        if how and not layers and draw.random() < 0.4:
+        # A Workload may have a leader beside slices; a pod template may not.
+        if how and draw.random() < 0.3:
             leader = {"cpu": draw.choice((0, 1, 2, 5)), "pods": 1}
         # A Workload may ask for a level and be unconstrained; a pod template may not.
         free = draw.random() < 0.15 or not (how or layers)
@@ -95,7 +126,7 @@ class Case:
         if self.leader is not None:
             parts.append(("leader", 1, self.leader))
         return [
-            PodSetToPlace(name, count, _needs(amounts["cpu"]), self.request)
+            PodSetToPlace(name, count, self._needs(amounts["cpu"]), self.request)
             for name, count, amounts in parts
         ]
 
@@ -128,15 +159,6 @@ class Case:
             found.update(dict.fromkeys(range(top + 1, end + 1), layer.size))
         return found
 
-
-def _needs(cpu: int) -> PlacementNeeds:
-    fast = {"key": "fast", "operator": "In", "values": ["yes"]}
-    wish = {"weight": 5, "preference": {"matchExpressions": [fast]}}
-    wishes = {"preferredDuringSchedulingIgnoredDuringExecution": [wish]}
-    return PlacementNeeds(
-        {
-            "containers": [{"resources": {"requests": {"cpu": f"{cpu}m"}}}],
-            "nodeSelector": {"kind": "b"},
-            "affinity": {"nodeAffinity": wishes},
-        }
-    )
+    def _needs(self, cpu: int) -> PlacementNeeds:
+        spec = {"containers": [{"resources": {"requests": {"cpu": f"{cpu}m"}}}]}
+        return PlacementNeeds({**spec, **FILTERS} if self.filtered else spec)
