@@ -60,7 +60,7 @@ class Case:
         self.gates = TopologyGates(
             profile_mixed=draw.random() < 0.8,
             balanced=balanced or draw.random() < 0.3,
-            node_preferences=draw.random() < 0.3,
+            node_preferences=draw.random() < 0.5,
         )
         self.free: dict[Path, dict[str, int] | None] = {}
         self.scores: dict[Path, int] = {}

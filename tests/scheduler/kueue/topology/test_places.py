@@ -15,7 +15,7 @@ from tests.scheduler.kueue.reference.balance import balanced
 from tests.scheduler.kueue.reference.places import places
 from tests.scheduler.kueue.topology.random_places import Case
 
-CASES = 120
+CASES = 200
 
 
 def found(case: Case) -> object:
