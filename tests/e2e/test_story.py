@@ -137,6 +137,18 @@ def test_jobs_that_come_without_their_queue_are_shown_all_the_same(
     board.agrees_in("Board", "Workloads")
 
 
+def test_what_is_wrong_with_a_file_is_brought_into_sight(board: Board) -> None:
+    page = board.page
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(board.url)
+    with page.expect_file_chooser() as asked:
+        page.get_by_role("button", name="Load your own").click()
+    asked.value.set_files(
+        {"name": "v.yaml", "mimeType": "text/yaml", "buffer": b"kind: [Job"}
+    )
+    expect(page.get_by_test_id("load").get_by_text("v.yaml")).to_be_in_viewport()
+
+
 VOLCANO = """
 apiVersion: scheduling.volcano.sh/v1beta1
 kind: Queue
