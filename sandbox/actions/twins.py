@@ -6,26 +6,22 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from sandbox.actions.sandboxes import begin
-from sandbox.base import bulk
 from sandbox.base.errors import Cause, ConflictError, InvalidError
 from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.resources import SETTINGS
 from sandbox.live import limits
-from sandbox.models import RecordedTick, Sandbox
+from sandbox.models import Sandbox
 from sandbox.process import idle_flag
 from sandbox.twins import clusters
-from sandbox.world.seen import pack
+from sandbox.twins.recordings import read_recording
 from scheduler.errors import SchedulerError
 from scheduler.qrec.reading import Followed, stamp
 from scheduler.recordings.followed import configuration
 from scheduler.twin import beginning
-from scheduler.twin.files import read_files
-from scheduler.worlds.memory import gc_paused
 
 #: A tick of a cluster that is followed: how late it is shown at most, beside the watch.
 TICK_MS = 500
@@ -40,31 +36,12 @@ def do_play_recording(
     those of a recording's folder. Raises InvalidError for what is none of these.
     """
     limits.check_sandboxes(user)
-    most = settings.LIMITS["bytes_per_import"] or 2**30
-    values = settings.LIMITS["yaml_values"]
-    try:
-        with gc_paused():
-            found = read_files(files, most=16 * most, values=values)
-            world, left_out = beginning.begin_recording(found)
-    except SchedulerError as error:
-        problem = str(error)
-        raise InvalidError(problem, causes=[Cause(problem=problem)]) from error
-    limits.check_objects(len(world.objects))
-    ticks = [(tick, pack(seen)) for tick, seen in beginning.ticks_of(found)]
-    name = files[0][0]
+    found = read_recording(files)
+    limits.check_objects(len(found.world.objects))
+    name = (title or files[0][0])[:200]
     with transaction.atomic():
-        sandbox = begin(
-            user,
-            world,
-            title=(title or name)[:200],
-            source=_source(found, name, ticks[-1][0] if ticks else 0),
-            problem="\n".join(left_out[:5]),
-        )
-        bulk.insert(
-            RecordedTick,
-            ("sandbox_id", "tick", "body"),
-            [(sandbox.pk, tick, body) for tick, body in ticks],
-        )
+        sandbox = begin(user, found.world, title=name, **found.columns())
+        found.keep(sandbox)
     return sandbox
 
 
@@ -126,12 +103,3 @@ def _get(cluster: Cluster, namespace: str, name: str) -> dict[str, Any] | None:
             return None
         raise
     return {**found, "apiVersion": "v1", "kind": "ConfigMap"}
-
-
-def _source(found: Followed, name: str, last: int) -> dict[str, object]:
-    return {
-        "kind": "recording",
-        "name": name[:200],
-        "startTime": stamp(found.start_us),
-        "lastTick": last,
-    }

@@ -16,6 +16,7 @@ from sandbox.world.findings import causes_of
 from scheduler.forecast.starts import SubmissionForecast
 from scheduler.forecast.submission import forecast_submission, read_submission
 from scheduler.scenarios import InputError
+from scheduler.twin.going_on import running_now
 from scheduler.world import World
 
 FUTURES = 20
@@ -76,9 +77,14 @@ def forecast_submit(
 
 
 def world_and_revision(sandbox: Sandbox, tick: int | None) -> tuple[World, int]:
-    """Return a copy of the world, now or at a tick, and the revision that it is of."""
+    """Return a copy of the world, now or at a tick, and the revision that it is of.
+
+    Of a real cluster it is one in which what runs there goes on by itself.
+    """
     if tick is None or tick == sandbox.tick:
         world, row = worlds.copy_of(sandbox.pk)
-        return world, row.revision
-    revision = history.revision_at(sandbox, tick)
-    return history.world_at(sandbox, revision), revision
+        revision = row.revision
+    else:
+        revision = history.revision_at(sandbox, tick)
+        world = history.world_at(sandbox, revision)
+    return running_now(world) if sandbox.is_real else world, revision

@@ -21,6 +21,7 @@ from scheduler.records.scenario import Scenario
 from scheduler.scenarios import Assembled, assemble
 from scheduler.simulation import SimulationResult, simulate
 from scheduler.tick import advance
+from scheduler.twin.played import recording_of
 from scheduler.world import World
 
 _DEFAULT_HORIZON = "24h"
@@ -39,6 +40,8 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
             traces=options_of(options),
             skip_errors=options.skip_errors,
         )
+        if options.record:
+            return _record(out, assembled, _until(options, assembled), options.record)
         measures = Measures(assembled.world)
         outcome = simulate(
             assembled.world,
@@ -62,6 +65,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
     parser.add_argument("--until", default="", help="how far, e.g. 10m")
     parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument(
+        "--record",
+        type=Path,
+        metavar="FILE",
+        help="write what a recorder would have seen (a .qrec) in place of decisions",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
         "--skip-errors", action="store_true", help="leave out what cannot be taken"
@@ -94,6 +103,13 @@ def _until(options: argparse.Namespace, assembled: Assembled) -> int:
     scenario: Scenario | None = assembled.scenario
     horizon = scenario.spec.horizon if scenario is not None else _DEFAULT_HORIZON
     return durations.milliseconds(horizon)
+
+
+def _record(out: TextIO, assembled: Assembled, until_ms: int, file: Path) -> int:
+    file.write_bytes(recording_of(assembled.world, until_ms))
+    end = assembled.world.context.now_ms / 1000
+    out.write(f"{file}: what was to be seen of it, to {end:.0f} s\n")
+    return 0
 
 
 def _json(

@@ -13,6 +13,7 @@ from scheduler.qrec.reading import RecordedChange
 from scheduler.recordings.run_times import Owner, owner_of, run_times
 from scheduler.records.annotations import ARRIVAL, RUNTIME
 from scheduler.records.objects import Key, Object
+from scheduler.tick import give_time
 from scheduler.twin.observing import ObservedChange, key_of, read_object
 from scheduler.world import World
 
@@ -36,10 +37,23 @@ def go_on(world: World, later: Sequence[ObservedChange]) -> World:
     estimate_run_times(list(fork.objects.values()), now=now)
     for obj in fork.objects.values():
         obj.state.pop("twin", None)
+        if fork.lifetime.owners.pop(obj.key, None):
+            fork.touch(obj.key)  # its run takes it up as it stands
     fork = fork.copy()  # the schedulers read annotations when an object comes
     for obj in _arrivals(world, later, times):
         fork.put(obj)
     return fork
+
+
+def running_now(world: World) -> World:
+    """Return a copy of a real cluster's world in which what runs there is running.
+
+    It knows nothing of what came later, and decided nothing: a forecast begins there.
+    """
+    copy = go_on(world, ())
+    give_time(copy)
+    copy.context.journal.take_decisions()
+    return copy
 
 
 def _events(world: World, later: Sequence[ObservedChange]) -> Iterable[RecordedChange]:

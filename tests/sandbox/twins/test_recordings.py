@@ -12,6 +12,7 @@ from sandbox.base.errors import ConflictError, ForbiddenError, InvalidError
 from sandbox.explain.explaining import explain_event
 from sandbox.models import Event, Sandbox
 from sandbox.page import rows
+from sandbox.twins.ticks import last_tick
 from sandbox.world import history, leases, worlds
 from scheduler.decisions import Admit, Finish, Preempt
 from scheduler.records.objects import Key
@@ -151,3 +152,12 @@ def test_a_recording_says_what_it_leaves_out(person) -> None:
 def test_a_folder_without_its_watch_is_refused_by_its_name(person, given) -> None:
     with pytest.raises(InvalidError, match=r"watch\.jsonl: expected it with"):
         actions.do_play_recording(person, [(given, b"{}")])
+
+
+def test_a_scenario_of_a_twin_is_shown_as_a_recording_of_its_run(person) -> None:
+    twin = actions.do_create(person, scenario="team-twin").sandbox
+    assert twin.is_real
+    assert (twin.scenario, twin.source["name"]) == ("team-twin", "team-twin.qrec")
+    assert last_tick(twin) == 480
+    with pytest.raises(ForbiddenError, match="shows a real cluster"):
+        actions.do_undo(person, twin.pk)
