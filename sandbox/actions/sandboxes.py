@@ -25,6 +25,7 @@ from sandbox.page.packing import pack_page, pack_world
 from sandbox.page.rows.tally import WorkloadTally
 from sandbox.page.rows.transport import KEY
 from sandbox.retention import retention
+from sandbox.twins.recordings import read_recording
 from sandbox.world import (
     broadcast,
     history,
@@ -35,12 +36,14 @@ from sandbox.world.commits import CommitRequest, commit
 from sandbox.world.findings import causes_of
 from sandbox.world.operations import Begin, Transport
 from sandbox.world.worlds import LoadedSandbox
+from scheduler import durations
 from scheduler.errors import SchedulerError
 from scheduler.manifests.documents import Limits
 from scheduler.manifests.loading.loaded import Finding
 from scheduler.manifests.report import Report, report_of
 from scheduler.scenarios import Assembled, InputError, assemble
 from scheduler.traces.options import NO_OPTIONS, TraceOptions
+from scheduler.twin.played import recording_of
 from scheduler.world import World
 from scheduler.worlds.memory import gc_paused
 
@@ -71,7 +74,8 @@ def do_create(
     """Make a sandbox of a scenario of the library, of files, or empty; paused.
 
     `policy` is a patch of the policy's spec. Raises InvalidError with every
-    finding of the files; then nothing is made. With `skip_errors` what cannot be
+    finding of the files; then nothing is made. A scenario of a twin becomes one: it
+    shows a recording of its run. With `skip_errors` what cannot be
     taken is left out; `traces` says how the traces among the files are taken;
     `said` is found of the files already and belongs to the report.
     """
@@ -90,17 +94,29 @@ def do_create(
         )
     limited.check_objects(len(made.loaded.objects))
     limited.check_texts(files, made.loaded.objects)
-    sandbox = begin(
-        user,
-        made.world,
-        title=title or _title(made) or "New sandbox",
-        scenario=scenario,
-    )
+    columns = {"title": title or _title(made) or "New sandbox", "scenario": scenario}
+    sandbox = _show_run(user, made, columns) or begin(user, made.world, **columns)
     made.loaded.findings += said
     report = report_of(made.loaded)
     if not scenario:
         keep_report(user, sandbox, sandbox.revision, report)
     return Created(sandbox, causes_of(made.loaded.findings), report)
+
+
+def _show_run(
+    user: User, made: Assembled, columns: Mapping[str, str]
+) -> Sandbox | None:
+    """Return a twin that shows what was recorded of a scenario of one; else None."""
+    scenario = made.scenario
+    if scenario is None or scenario.spec.twin is None:
+        return None
+    until = durations.milliseconds(scenario.spec.horizon)
+    name = f"{scenario.metadata.get('name', 'scenario')}.qrec"
+    found = read_recording([(name, recording_of(made.world, until))])
+    with transaction.atomic():
+        sandbox = begin(user, found.world, **columns, **found.columns())
+        found.keep(sandbox)
+    return sandbox
 
 
 def _assemble(files: Files, **given: Any) -> Assembled:

@@ -86,6 +86,64 @@ class Checkpoint(
     right: int | None = None  # index of the right choice
 
 
+class _Claim(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """What a lesson on a twin says that no decision shows; its tests ask for it."""
+
+
+class ShadowClaim(_Claim, frozen=True, kw_only=True):
+    """How many of the decisions seen until `at` this engine takes, too."""
+
+    at: str
+    judged: int
+    agree: int
+
+
+class ForecastClaim(_Claim, frozen=True, kw_only=True):
+    """When a Workload was forecast to start, as the page asks, and when it did.
+
+    Times are from `at` on; "" is beyond the horizon, of `came` that of the recording.
+    """
+
+    at: str
+    workload: str  # "Workload/default/name"
+    p10: str
+    p50: str
+    p90: str
+    came: str
+
+
+class RecordClaim(_Claim, frozen=True, kw_only=True):
+    """How forecasts came out, in percent, as of the end: of eight instants, evenly
+    apart, and of those that the lesson itself asks for.
+    """
+
+    judged: int
+    coverage50: int
+    coverage90: int
+
+
+class ForkClaim(_Claim, frozen=True, kw_only=True):
+    """What is decided in a fork of an instant that runs on to the horizon."""
+
+    at: str
+    expect: list[Expectation]
+
+
+class TwinClaims(_Claim, frozen=True, kw_only=True):
+    """A scenario with it is shown as a twin: a recording of its run, to the horizon."""
+
+    shadow: list[ShadowClaim] = []
+    forecasts: list[ForecastClaim] = []
+    record: RecordClaim | None = None
+    forks: list[ForkClaim] = []
+
+
 class ScenarioSpec(
     msgspec.Struct,
     rename="camel",
@@ -105,6 +163,7 @@ class ScenarioSpec(
     horizon: str = "10m"  # how far an experiment or a test of it runs
     lesson: bool = False  # made from a design text, for teaching
     order: int = 100  # place in the library
+    twin: TwinClaims | None = None
 
 
 class Scenario(

@@ -31,3 +31,22 @@ def test_a_recording_is_opened_played_and_forked(
     expect(page.get_by_test_id("tick")).to_have_text("5")
     expect(mark).to_be_hidden()
     board.agrees()
+
+
+def test_the_lesson_for_teams_leads_through_a_forecast_and_its_outcome(
+    board: Board,
+) -> None:
+    page = board.page
+    page.goto(board.url)
+    page.get_by_role("button", name="For teams: follow your cluster").click()
+    expect(page.get_by_test_id("real")).to_contain_text("Real")
+    page.goto(re.sub(r"/board.*", "/lessons?stop=3", page.url))
+    page.get_by_role("button", name="Run to tick 360").click()
+    page.get_by_role("button", name="Show the answer").click(timeout=120_000)
+    expect(page.get_by_text("25 s to 59 s in the band")).to_be_visible()
+    expect(page.get_by_role("button", name="Back to this stop")).to_have_count(0)
+    page.get_by_role("link", name="To the board").click()
+    page.get_by_text("index-search-0005").first.click()
+    page.get_by_role("button", name="Forecast its start").click()
+    band = page.get_by_text("Likely in 53 s; 25 s to 59 s")
+    expect(band.first).to_be_visible(timeout=60_000)

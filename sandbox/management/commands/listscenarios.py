@@ -35,6 +35,10 @@ one to its horizon. This page is written by `manage.py listscenarios`.
 - `expect` names decisions by `type`, `subject`, `by`, `reason`, `node`, a part of
   `message` and the work `lost` (`27s`), at a time or at any; with `never` they must not
   be taken, with `most` not more often than that.
+- With `twin` its sandbox shows a recording of its run, to the horizon, as a real cluster's.
+  Beside `expect` it claims what no decision shows: how many decisions agree (`shadow`), bands
+  and what came (`forecasts`), how often they were right (`record`), what a fork does
+  (`forks`). A test runs each claim, and holds every number and name of the texts to them.
 - What an extender answers is given by `policy.simulation.extenders`: `refuse` and
   `scores` by node, or an `error`, and `latencyMs`; a scenario calls nobody.
 """
