@@ -11,12 +11,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from api.errors import PreconditionFailedError
-from api.serializers.numbers import wrong_values
 from api.serializers.unknown_keys import (
     reads_no_body,
     unknown_keys,
     unknown_parameters,
 )
+from api.serializers.wrong_values import wrong_values
 from sandbox.base.errors import NotFoundError
 from sandbox.models import Sandbox
 from sandbox.world.history import refuse_archived

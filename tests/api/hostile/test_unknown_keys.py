@@ -14,8 +14,8 @@ from rest_framework import serializers
 
 import api.views
 from api.serializers.lessons import LookSerializer
-from api.serializers.numbers import wrong_values
 from api.serializers.unknown_keys import unknown_keys
+from api.serializers.wrong_values import wrong_values
 from sandbox.live.body_limits import CARRYING
 from tests.builders import flavor
 from tests.sandbox.conftest import row
